@@ -1,0 +1,1 @@
+"""Kafka Hindsight: the history of a Kafka cluster's rebalances and failovers, with their causes."""

@@ -1,0 +1,166 @@
+"""Bronze: what was read, kept as it was read."""
+
+from spark_jobs.catalog.model import Check, Table, optional, required
+
+_CLUSTER = required("cluster", "STRING", "The cluster that was read, by its name in this lake")
+_SNAPSHOT = (
+    _CLUSTER,
+    required("snapshot_id", "STRING", "The reading this row belongs to: hash of cluster and instant"),
+    required("snapshot_at", "TIMESTAMP", "When the cluster was read"),
+)
+
+LOG_RECORDS = Table(
+    layer="bronze",
+    name="log_records",
+    grain="one log record: a head that a layout recognises and everything up to the next head",
+    key=("line_id",),
+    time_column="happened_at",
+    columns=(
+        required("line_id", "STRING", "Hash of cluster, source, the whole record and its ordinal among identical ones"),
+        _CLUSTER,
+        required("origin", "STRING", "Who wrote it", codes=("broker", "client")),
+        required("source", "STRING", "Folder and log as seen from the LOGS root, without rotation suffix or compression"),
+        optional("happened_at", "TIMESTAMP", "The instant in the record's head; null before a file's first head"),
+        optional("layout", "STRING", "The layout whose head was recognised; null before a file's first head"),
+        required("order", "INT", "Rank among the records of this source with the same happened_at, by place in the file"),
+        required("line_count", "INT", "Physical lines of the record", unit="lines"),
+        required("text", "STRING", "The whole record; bytes that are not UTF-8 are replaced"),
+        optional("raw", "BINARY", "The record's bytes, kept where they are not valid UTF-8"),
+        required("run_collected_at", "TIMESTAMP", "When a run collected it first"),
+    ),
+    checks=(Check("line_count_positive", "line_count >= 1", "a record has at least one physical line"),),
+)
+
+BROKER_SNAPSHOTS = Table(
+    layer="bronze",
+    name="broker_snapshots",
+    grain="one broker in one reading of the cluster",
+    key=("cluster", "snapshot_at", "broker"),
+    time_column="snapshot_at",
+    columns=(
+        *_SNAPSHOT,
+        required("broker", "INT", "Broker id"),
+        optional("host", "STRING", "Advertised host"),
+        optional("port", "INT", "Advertised port"),
+        optional("rack", "STRING", "Rack of the broker"),
+        optional("is_controller", "BOOLEAN", "Whether it was named as the controller; null where none was named"),
+    ),
+)
+
+PARTITION_SNAPSHOTS = Table(
+    layer="bronze",
+    name="partition_snapshots",
+    grain="one partition in one reading of the cluster",
+    key=("cluster", "snapshot_at", "topic", "partition"),
+    time_column="snapshot_at",
+    columns=(
+        *_SNAPSHOT,
+        required("topic", "STRING", "Topic"),
+        required("partition", "INT", "Partition"),
+        required("is_internal", "BOOLEAN", "Whether Kafka itself keeps the topic"),
+        optional("leader", "INT", "Broker that leads; null where nobody does"),
+        optional("leader_epoch", "INT", "Leader epoch; null where it was not told"),
+        optional("replicas", "ARRAY<INT>", "Assigned brokers, the preferred leader first"),
+        optional("isr", "ARRAY<INT>", "Brokers in sync"),
+        optional("preferred_leader", "INT", "The first replica"),
+        optional("end_offset", "BIGINT", "Log end offset; null where it was not told", unit="records"),
+    ),
+)
+
+GROUP_SNAPSHOTS = Table(
+    layer="bronze",
+    name="group_snapshots",
+    grain="one group in one reading of the cluster",
+    key=("cluster", "snapshot_at", "group_id"),
+    time_column="snapshot_at",
+    columns=(
+        *_SNAPSHOT,
+        required("group_id", "STRING", "Consumer group"),
+        optional("state", "STRING", "State of the group, lower case; null where it was not told"),
+        optional("type", "STRING", "classic or consumer, lower case; null where it was not told"),
+        optional("assignor", "STRING", "Assignor in use; null where none was told"),
+        optional("coordinator", "INT", "Broker that coordinates the group"),
+        optional("member_count", "INT", "Members told; null where the group did not answer"),
+        optional("error", "STRING", "Why the group did not answer; null where it did"),
+    ),
+)
+
+MEMBER_SNAPSHOTS = Table(
+    layer="bronze",
+    name="member_snapshots",
+    grain="one member in one reading of the cluster",
+    key=("cluster", "snapshot_at", "group_id", "member_id"),
+    time_column="snapshot_at",
+    columns=(
+        *_SNAPSHOT,
+        required("group_id", "STRING", "Consumer group"),
+        required("member_id", "STRING", "Member id"),
+        optional("client_id", "STRING", "Client id"),
+        optional("host", "STRING", "Host the member speaks from"),
+        optional("instance_id", "STRING", "group.instance.id of a static member"),
+        optional(
+            "assignment",
+            "ARRAY<STRUCT<topic: STRING, partition: INT>>",
+            "Partitions the member owns; null where it was not told",
+        ),
+    ),
+)
+
+OFFSET_SNAPSHOTS = Table(
+    layer="bronze",
+    name="offset_snapshots",
+    grain="one committed offset in one reading of the cluster",
+    key=("cluster", "snapshot_at", "group_id", "topic", "partition"),
+    time_column="snapshot_at",
+    columns=(
+        *_SNAPSHOT,
+        required("group_id", "STRING", "Consumer group"),
+        required("topic", "STRING", "Topic"),
+        required("partition", "INT", "Partition"),
+        optional("committed_offset", "BIGINT", "Committed offset; null where none is known", unit="records"),
+        optional("end_offset", "BIGINT", "Log end offset at the same reading", unit="records"),
+        optional("lag", "BIGINT", "End offset less committed offset, never below 0", unit="records"),
+    ),
+)
+
+CONFIG_SNAPSHOTS = Table(
+    layer="bronze",
+    name="config_snapshots",
+    grain="one configuration value in one reading of the cluster",
+    key=("cluster", "snapshot_at", "resource_type", "resource", "name"),
+    time_column="snapshot_at",
+    columns=(
+        *_SNAPSHOT,
+        required("resource_type", "STRING", "topic, broker or group, lower case"),
+        required("resource", "STRING", "Name of the resource"),
+        required("name", "STRING", "Name of the setting"),
+        optional("value", "STRING", "Its value; null where the broker calls it sensitive"),
+        optional("value_source", "STRING", "Where the value comes from, as the broker says it"),
+    ),
+)
+
+SNAPSHOT_READINGS = Table(
+    layer="bronze",
+    name="snapshot_readings",
+    grain="one reading of the cluster, answered or not",
+    key=("cluster", "snapshot_at"),
+    time_column="snapshot_at",
+    columns=(
+        *_SNAPSHOT,
+        optional("cluster_id", "STRING", "The cluster id the brokers told"),
+        optional("controller", "INT", "The broker named as controller"),
+        optional("missing", "ARRAY<STRING>", "Parts of the reading that did not answer; null where all did"),
+        optional("error", "STRING", "Why the whole reading failed; null where it did not"),
+    ),
+)
+
+TABLES = (
+    LOG_RECORDS,
+    SNAPSHOT_READINGS,
+    BROKER_SNAPSHOTS,
+    PARTITION_SNAPSHOTS,
+    GROUP_SNAPSHOTS,
+    MEMBER_SNAPSHOTS,
+    OFFSET_SNAPSHOTS,
+    CONFIG_SNAPSHOTS,
+)

@@ -1,0 +1,47 @@
+"""The closed vocabularies of the tables: each code once. What a code means stands in spark_jobs/knowledge."""
+
+CAUSES = (
+    "member_joined",
+    "member_rejoined",
+    "member_left",
+    "heartbeat_expired",
+    "member_dead",
+    "max_poll_exceeded",
+    "sync_timeout",
+    "join_timeout",
+    "subscription_changed",
+    "partitions_added",
+    "topic_created",
+    "topic_deleted",
+    "metadata_changed",
+    "client_requested",
+    "removed_by_admin",
+    "cooperative_followup",
+    "static_member_changed",
+    "assignor_changed",
+    "group_over_capacity",
+    "coordinator_moved",
+    "storage_error",
+    "unknown",
+)
+CONFIDENCES = ("certain", "likely", "possible", "unknown")
+PROTOCOLS = ("classic", "consumer")
+OUTCOMES = ("completed", "emptied", "interrupted", "unfinished")
+INCIDENT_KINDS = ("single", "cooperative_pair", "rolling_restart", "storm", "coordinator_move", "broker_outage")
+FAILOVER_KINDS = (
+    "log_dir_failed",
+    "unclean_election",
+    "offline",
+    "leader_restored",
+    "reassignment",
+    "controlled_shutdown",
+    "broker_unresponsive",
+    "broker_crash",
+    "preferred_election",
+    "unknown",
+)
+OUTAGE_KINDS = ("controlled_shutdown", "crash", "unresponsive", "unknown")
+ISR_CHANGES = ("shrink", "expand")
+LAG_STATUSES = ("ok", "warn", "stall", "stop", "rewind")
+FINDING_SEVERITIES = ("critical", "warning", "info")
+LINE_FATES = ("event", "ignored", "unparsed", "quarantined")

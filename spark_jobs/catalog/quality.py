@@ -1,0 +1,127 @@
+"""Quality: what could be read, what could not, and what was checked. Always written, whatever the gate says."""
+
+from spark_jobs.catalog.model import SEVERITIES, Check, Table, optional, required
+
+_CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
+
+COVERAGE = Table(
+    layer="quality",
+    name="coverage",
+    grain="one source in one window",
+    key=("cluster", "source", "window_from"),
+    time_column="window_from",
+    columns=(
+        _CLUSTER,
+        required("source", "STRING", "Folder and log as seen from the LOGS root"),
+        required("origin", "STRING", "Who wrote it", codes=("broker", "client")),
+        required("window_from", "TIMESTAMP", "First instant of the window"),
+        required("window_to", "TIMESTAMP", "End of the window"),
+        required("lines_in", "BIGINT", "Physical lines", unit="lines"),
+        required("events", "BIGINT", "Physical lines of records that became events", unit="lines"),
+        required("ignored", "BIGINT", "Physical lines of records known to carry nothing we use", unit="lines"),
+        required("unparsed", "BIGINT", "Physical lines that matter and that no pattern claims", unit="lines"),
+        required("quarantined", "BIGINT", "Physical lines that are broken", unit="lines"),
+        optional("first_at", "TIMESTAMP", "Instant of the first record"),
+        optional("last_at", "TIMESTAMP", "Instant of the last record"),
+        optional("longest_silence_ms", "BIGINT", "Longest time without a record", unit="ms"),
+    ),
+    checks=(
+        Check(
+            "lines_balance",
+            "lines_in = events + ignored + unparsed + quarantined",
+            "every physical line is accounted for",
+        ),
+    ),
+)
+
+UNPARSED_LINES = Table(
+    layer="quality",
+    name="unparsed_lines",
+    grain="one record that matters and that no pattern claims",
+    key=("line_id",),
+    time_column="happened_at",
+    columns=(
+        required("line_id", "STRING", "The record"),
+        _CLUSTER,
+        required("source", "STRING", "Folder and log as seen from the LOGS root"),
+        optional("happened_at", "TIMESTAMP", "The instant in its head; null before a file's first head"),
+        optional("logger", "STRING", "Its logger; null where none was found"),
+        required("template", "STRING", "The text with names and numbers masked, so that one shape counts as one"),
+        required("line_count", "INT", "Physical lines of the record", unit="lines"),
+        required("text", "STRING", "First line of the record, cut at 2,000 characters"),
+    ),
+)
+
+QUARANTINE = Table(
+    layer="quality",
+    name="quarantine",
+    grain="one record, file or snapshot line that is broken",
+    key=("quarantine_id",),
+    time_column="happened_at",
+    columns=(
+        required("quarantine_id", "STRING", "Hash of what it is"),
+        _CLUSTER,
+        required("source", "STRING", "Where it was read"),
+        optional("happened_at", "TIMESTAMP", "Its instant, where it has one"),
+        required("line_count", "INT", "Physical lines", unit="lines"),
+        required("row", "STRING", "What was read, cut at 2,000 characters"),
+        required("sentences", "ARRAY<STRING>", "What is wrong with it, in sentences"),
+    ),
+)
+
+GENERATION_GAPS = Table(
+    layer="quality",
+    name="generation_gaps",
+    grain="one break in the generations, or epochs, of one group",
+    key=("cluster", "group_id", "after_generation", "next_generation", "seen_at"),
+    time_column="seen_at",
+    columns=(
+        _CLUSTER,
+        required("group_id", "STRING", "Consumer group"),
+        required("after_generation", "INT", "Last generation seen before the break"),
+        required("next_generation", "INT", "First generation seen after it"),
+        required("seen_at", "TIMESTAMP", "When the later one was seen"),
+        optional("explained_by", "STRING", "Why it broke; null where the evidence is lost"),
+    ),
+)
+
+PUBLICATIONS = Table(
+    layer="quality",
+    name="publications",
+    grain="one gold table published for one window",
+    key=("cluster", "window_from", "window_to", "table", "run_id"),
+    columns=(
+        _CLUSTER,
+        required("window_from", "TIMESTAMP", "First instant of the window"),
+        required("window_to", "TIMESTAMP", "End of the window"),
+        required("table", "STRING", "The gold table"),
+        required("version", "BIGINT", "Its Delta version after the publication"),
+        required("row_count", "BIGINT", "Rows of the window"),
+        required("run_id", "STRING", "The run that published it"),
+        required("run_published_at", "TIMESTAMP", "When"),
+    ),
+)
+
+VALIDATION_RESULTS = Table(
+    layer="quality",
+    name="validation_results",
+    grain="one expectation checked in one run",
+    key=("run_id", "table", "expectation"),
+    columns=(
+        required("run_id", "STRING", "The run"),
+        _CLUSTER,
+        required("window_from", "TIMESTAMP", "First instant of the window"),
+        required("window_to", "TIMESTAMP", "End of the window"),
+        required("table", "STRING", "The table that was checked"),
+        required("expectation", "STRING", "The expectation, by its name"),
+        required("severity", "STRING", "Whether it gates the publication", codes=SEVERITIES),
+        required("success", "BOOLEAN", "Whether it held"),
+        optional("observed", "STRING", "What was observed"),
+        optional("unexpected_count", "BIGINT", "Rows that break it"),
+        optional("sentences", "ARRAY<STRING>", "The breach in sentences that name rows; null where it held"),
+        required("run_checked_at", "TIMESTAMP", "When"),
+    ),
+)
+
+TABLES = (COVERAGE, UNPARSED_LINES, QUARANTINE, GENERATION_GAPS, PUBLICATIONS, VALIDATION_RESULTS)
+

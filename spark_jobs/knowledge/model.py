@@ -1,0 +1,119 @@
+"""What a piece of knowledge about Kafka is: a layout, a pattern, a cause, a rule. Each carries its source and its proof."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a program lays out its log lines.
+
+    `head` matches the beginning of a record's first physical line and nothing else.
+    `timestamp`, `message` and `logger` are Spark SQL expressions over the record's `text`;
+    `timestamp` gives a string that Spark casts to a timestamp, without a zone, or an epoch in seconds
+    where `is_epoch` is set. `samples` are captured records, `counter_samples` lines that are no head.
+    """
+
+    name: str
+    head: str
+    timestamp: str
+    message: str
+    logger: str
+    is_epoch: bool
+    source: str
+    samples: tuple[str, ...]
+    counter_samples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A record as captured, with the fields the pattern must read from it."""
+
+    record: str
+    fields: Mapping[str, str]
+    version: str
+    made: bool = False
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One shape of log line: which event it is, and which fields it names.
+
+    `regex` is anchored at both ends, in the syntax that Python and Java share but for the names of groups;
+    each named group is a column of silver.events (catalog/silver.py EVENT_FIELDS) and every other group is
+    non-capturing. It is matched against the message (the record without head and logger, all its lines).
+    `contains` is a literal that the message must hold: the cheap gate before the regex.
+    `constants` are fields the line implies without naming them.
+    """
+
+    pattern_id: str
+    kind: str
+    loggers: tuple[str, ...]
+    contains: str
+    regex: str
+    versions: str
+    source: str
+    samples: tuple[Sample, ...]
+    counter_samples: tuple[str, ...]
+    constants: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the regex's groups, in the order of the groups."""
+        names = re.compile(self.regex).groupindex
+        return tuple(sorted(names, key=names.__getitem__))
+
+    @property
+    def java_regex(self) -> str:
+        """The regex with its groups unnamed: Java allows no underscore in the name of a group."""
+        return re.sub(r"\(\?P<\w+>", "(", self.regex)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Lines of loggers that matter which are known to carry nothing we use.
+
+    A record is noise when its logger is one of `loggers` and its message holds `contains`.
+    """
+
+    loggers: tuple[str, ...]
+    contains: str
+    why: str
+    sample: str
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a rebalance begins.
+
+    `needs` and `ruled_out_by` say in words what evidence it rests on; `witnesses` name who can tell it;
+    `holds` and `looks_alike` are captured lines of a case where it holds and of one that only looks so.
+    """
+
+    code: str
+    symptom: str
+    needs: str
+    ruled_out_by: str
+    witnesses: tuple[str, ...]
+    says: str
+    advice: str
+    source: str
+    holds: tuple[str, ...]
+    looks_alike: tuple[str, ...]
+    made: bool = False
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a finding is raised: its thresholds, with where they come from, and what to do."""
+
+    rule_id: str
+    severity: str
+    subject_kind: str
+    says: str
+    advice: str
+    source: str
+    thresholds: Mapping[str, float] = field(default_factory=dict)
