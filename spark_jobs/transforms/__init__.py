@@ -1,0 +1,1 @@
+"""VERBS: rows or frames in, rows or frames out. No reading, no writing, no clock."""

@@ -1,0 +1,41 @@
+"""Ids that depend on nothing but what a row is, and quotations that prove a verdict."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+Row = Mapping[str, Any]
+
+MAX_QUOTES = 12
+"""More lines than a reader looks at prove nothing more; the first ones and the last one are kept."""
+
+
+def row_id(*parts: object) -> str:
+    """The id of a row: a hash of what it is. Instants count in UTC to the microsecond."""
+    text = "\x1f".join(p.isoformat() if isinstance(p, datetime) else str(p) for p in parts)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def quote(event: Row) -> dict[str, Any]:
+    """An event as an item of `evidence`."""
+    return {k: event[k] for k in ("line_id", "source", "happened_at", "text")}
+
+
+def quote_snapshot(snapshot_id: str, snapshot_at: datetime, says: str) -> dict[str, Any]:
+    """What a snapshot shows, as an item of `evidence`."""
+    return {"line_id": snapshot_id, "source": "snapshots", "happened_at": snapshot_at, "text": says}
+
+
+def evidence_of(quotes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Quotations in order of time, each once, at most MAX_QUOTES.
+
+    Order: by instant, then source, then line id, so that it does not depend on who found them first.
+    """
+    unique = {(q["line_id"], q["text"]): q for q in quotes}
+    ordered = sorted(unique.values(), key=lambda q: (q["happened_at"], q["source"], q["line_id"]))
+    if len(ordered) <= MAX_QUOTES:
+        return ordered
+    return [*ordered[: MAX_QUOTES - 1], ordered[-1]]
