@@ -96,6 +96,7 @@ INCIDENTS = Table(
         required("rebalance_count", "INT", "Rebalances in it"),
         required("cause", "STRING", "Why it began", codes=CAUSES),
         _CONFIDENCE,
+        optional("outage_id", "STRING", "The broker outage behind it"),
         optional("partition_seconds", "DOUBLE", "Partitions stopped times the seconds they stood", unit="partition seconds"),
         required("explanation", "STRING", "What happened, in one sentence"),
         required("advice", "STRING", "What to do about it"),
