@@ -55,6 +55,7 @@ COORDINATOR_KINDS: dict[str, str] = {
 LEADERSHIP_KINDS: dict[str, str] = {
     "leader_started": "This broker leads: topic, partition, leader_epoch, [previous_leader], previous_leader_epoch, log_offset, [high_watermark], [isr], [partition_epoch]; the writer is the leader",
     "follower_started": "This broker follows: topic, partition, leader_epoch, [leader], [previous_leader], [previous_leader_epoch], log_offset, [high_watermark], [partition_epoch]",
+    "leadership_kept": "KRaft: this broker's role is unchanged ('Skipped the become-leader/-follower state change'), with the whole committed state: topic, partition, leader, leader_epoch, isr, partition_epoch, replicas",
     "leader_unavailable": "This broker was told of a leader that is not there: topic, partition, leader (-1: none), node (the controller), controller_epoch",
     "partition_recovering": "This broker was elected uncleanly: topic, partition",
     "partition_state_changed": "A ZooKeeper controller moved a partition: topic, partition, previous_state, state, leader, leader_epoch, isr, controller_epoch",
