@@ -1,0 +1,1 @@
+"""EDGES: the only places that touch the world: session, store, files, locks, Kafka, clock."""

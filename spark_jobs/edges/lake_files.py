@@ -1,0 +1,36 @@
+"""Small JSON files in the lake, wherever the lake lies."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+
+def write_json(spark: SparkSession, path: str, value: Any) -> None:
+    """Writes a value as JSON through Spark's file system for that path; what was there is replaced."""
+    system, place = _file_system(spark, path)
+    stream = system.create(place, True)
+    try:
+        stream.write(bytearray(json.dumps(value, indent=1, default=str).encode()))
+    finally:
+        stream.close()
+
+
+def read_json(spark: SparkSession, path: str) -> Any:
+    """The JSON value at that path; None where there is no such file."""
+    system, place = _file_system(spark, path)
+    if not system.exists(place):
+        return None
+    stream = system.open(place)
+    try:
+        return json.loads(bytes(stream.readAllBytes()).decode())
+    finally:
+        stream.close()
+
+
+def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    context: Any = spark.sparkContext
+    place = context._jvm.org.apache.hadoop.fs.Path(path)
+    return place.getFileSystem(context._jsc.hadoopConfiguration()), place

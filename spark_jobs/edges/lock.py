@@ -1,0 +1,65 @@
+"""One run at a time on a lake."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from spark_jobs.config import is_uri
+from spark_jobs.exits import BadInput
+
+
+class LakeBusy(RuntimeError):
+    """Another run works on this lake. It ends by itself, so a retry may heal this."""
+
+
+@contextmanager
+def held(lake: str, name: str, run_id: str) -> Iterator[None]:
+    """Holds a lock of a local lake while the block runs; the system frees it when its process dies.
+
+    Raises: LakeBusy, naming the holder; BadInput where the lake cannot be written.
+    Odd: a lake behind a URI has no such lock; there the schedule's one active run is all that guards it.
+    """
+    if is_uri(lake):
+        yield
+        return
+    folder = Path(lake) / "locks"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = open(folder / name, "a+", encoding="utf-8")  # noqa: SIM115 (closed by the with below)
+    except OSError as refusal:
+        raise BadInput(
+            f"The lake {lake} cannot be written: {refusal.strerror}. "
+            "Needed: a folder in which this user may create files. Give another LAKE."
+        ) from refusal
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as refusal:
+            raise LakeBusy(_who_holds(folder / name, lake)) from refusal
+        holder = {
+            "run_id": run_id,
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "since": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        file.seek(0)
+        file.truncate()
+        file.write(json.dumps(holder))
+        file.flush()
+        yield
+
+
+def _who_holds(path: Path, lake: str) -> str:
+    try:
+        h = json.loads(path.read_text(encoding="utf-8"))
+        who = f"run {h['run_id']} (process {h['pid']} on {h['host']}, since {h['since']})"
+    except (OSError, ValueError, KeyError):
+        who = "another run"
+    return f"The lake {lake} is in use by {who}. One run at a time: wait until it ends, or give another LAKE."
