@@ -1,0 +1,196 @@
+"""The reasons that coordinators and clients write, and what each one says.
+
+Two texts meet in one line: the coordinator's own words and, after `; client reason: `, up to 255 characters that the
+client chose (KIP-800). The client's part is free text of a stranger: it is only ever compared with whole known texts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_UUID_SUFFIX = re.compile(rf"^(?P<name>.*)-{UUID}$", re.S)
+
+NOT_PROVIDED = "not provided"
+
+
+@dataclass(frozen=True)
+class CoordinatorReason:
+    """What a coordinator's reason for a join phase says.
+
+    `act` is one of joined, leader_rejoined, metadata_updated, expired, left, static_updated, static_protocol_changed,
+    sync_expired, storage_error, over_capacity, converted, unclaimed. `members` are the member ids it names.
+    """
+
+    act: str
+    members: tuple[str, ...] = ()
+    instance_id: str | None = None
+    client_reason: str | None = None
+    detail: str | None = None
+
+
+# Source: GroupCoordinator.scala 2.1-3.9, GroupMetadataManager.java 3.7-4.2; catalogue RS-01..RS-10, RJ-01..RJ-11.
+# A member id ends in a uuid, which is what ends it where the rest of the line is free text.
+_CLIENT = r"(?:; client reason: ?(?P<client_reason>.*))?"
+_MEMBER = rf"(?P<member>.+?{UUID})"
+_OPTION = r"(?P<instance>Some\(.*?\)|None|null|.+?)"
+_SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (act, re.compile(regex, re.S))
+    for act, regex in (
+        ("joined", rf"Adding new member {_MEMBER}(?: with group instance ?id {_OPTION})?{_CLIENT}"),
+        ("leader_rejoined", rf"[Ll]eader {_MEMBER} re-joining group during \w+{_CLIENT}"),
+        (
+            "static_updated",
+            rf"Updating metadata for static member {_MEMBER} with instance id {_OPTION}{_CLIENT}",
+        ),
+        ("metadata_updated", rf"Updating metadata for member {_MEMBER}(?: during \w+)?{_CLIENT}"),
+        ("expired", rf"removing member {_MEMBER} on heartbeat expiration\.?"),
+        ("left", rf"[Rr]emoving member {_MEMBER} on LeaveGroup{_CLIENT}"),
+        ("left", r"explicit `LeaveGroup` request for \((?P<several>.*)\) members\.?"),
+        (
+            "static_protocol_changed",
+            rf"Group's selectedProtocol will change because static member {_MEMBER} with instance id {_OPTION}"
+            rf" joined with change of protocol{_CLIENT}",
+        ),
+        ("sync_expired", r"Removing (?:(?:Hash)?Set\(|\[)(?P<several>.*)[)\]] on pending sync request expiration"),
+        (
+            "storage_error",
+            rf"[Ee]rror (?P<detail>.*?)when storing group assignment ?during SyncGroup \(member: {_MEMBER}\)\.?",
+        ),
+        ("over_capacity", r"Freshly-loaded group (?P<detail>.*)is over capacity.*"),
+        ("converted", r"Downgrade group (?P<detail>.*) from consumer to classic.*"),
+    )
+)
+
+
+def read_coordinator_reason(reason: str | None) -> CoordinatorReason:
+    """What the raw reason of a 'Preparing to rebalance' line says.
+
+    Gives: act `unclaimed` where no known text fits or the coordinator wrote none (before 2.1).
+    """
+    text = (reason or "").strip()
+    for act, shape in _SHAPES:
+        match = shape.fullmatch(text)
+        if match:
+            return _reason_of(act, match.groupdict())
+    return CoordinatorReason("unclaimed", detail=text or None)
+
+
+def _reason_of(act: str, found: dict[str, str | None]) -> CoordinatorReason:
+    several = found.get("several")
+    members = split_members(several) if several is not None else tuple(m for m in (found.get("member"),) if m)
+    client_reason = found.get("client_reason")
+    # A Java client that has no reason sends an empty one; the Scala coordinator prints it as it is.
+    if client_reason is not None and client_reason.strip() in ("", NOT_PROVIDED):
+        client_reason = None
+    return CoordinatorReason(act, members, option_value(found.get("instance")), client_reason, found.get("detail"))
+
+
+def split_members(text: str) -> tuple[str, ...]:
+    """Member ids out of a list in one text: each ends in a uuid, so a comma inside a client id splits nothing."""
+    return tuple(m.strip(", ") for m in re.findall(rf".+?{UUID}", text))
+
+
+def option_value(text: str | None) -> str | None:
+    """The value behind a printed Scala or Java option: `Some(x)`, `Optional[x]`, `None`, `null`, `x`."""
+    if text is None or text in ("None", "null", "Optional.empty", ""):
+        return None
+    match = re.fullmatch(r"(?:Some\((?P<s>.*)\)|Optional\[(?P<j>.*)\])", text, re.S)
+    if match:
+        return match["s"] if match["s"] is not None else match["j"]
+    return text
+
+
+def name_in_member_id(member_id: str | None) -> str | None:
+    """The client id (or instance id of a static member) in front of a member id's uuid; None where it has none.
+
+    Source: GroupCoordinator: member id = client id or group.instance.id, a dash, a uuid; KIP-848 ids are bare uuids.
+    """
+    match = _UUID_SUFFIX.match(member_id or "")
+    return match["name"] if match else None
+
+
+# What a Java client says when it asks to join. Source: ConsumerCoordinator, AbstractCoordinator 3.2-4.2; catalogue B.3.
+GIVEN_MEMBER_ID = "given_member_id"
+FOLLOWS = "follows"
+METADATA_CHANGED = "metadata_changed"
+SUBSCRIPTION_CHANGED = "subscription_changed"
+REVOKES = "revokes"
+REMOVED_WHILE_ALIVE = "removed_while_alive"
+COORDINATOR_TROUBLE = "coordinator_trouble"
+LEFT_BEFORE = "left_before"
+ENFORCED = "enforced"
+CLOSED = "closed"
+UNSUBSCRIBED = "unsubscribed"
+POLL_EXPIRED = "poll_expired"
+REMOVED_BY_ADMIN = "removed_by_admin"
+FREE_TEXT = "free_text"
+
+_CLIENT_REASONS: tuple[tuple[str, str], ...] = (
+    (GIVEN_MEMBER_ID, rf"need to re-join with the given member-id: .*{UUID}"),
+    (GIVEN_MEMBER_ID, r"rebalance failed due to .*MemberIdRequiredException.*"),
+    (FOLLOWS, r"group is already rebalancing|offset commit failed since group is already rebalancing"),
+    (METADATA_CHANGED, r"cached metadata has changed(?: from .*)?"),
+    (METADATA_CHANGED, r".*since the assignment metadata has changed from .*"),
+    (SUBSCRIPTION_CHANGED, r"subscription has changed(?: from .*)?"),
+    (SUBSCRIPTION_CHANGED, r".*since the subscription has changed from .*"),
+    (SUBSCRIPTION_CHANGED, r"received assignment .*does not match the current subscription.*"),
+    (REVOKES, r"[Nn]eed to revoke partitions .*and re-join.*"),
+    (REMOVED_WHILE_ALIVE, r"encountered (?:UNKNOWN_MEMBER_ID|ILLEGAL_GENERATION) from \w+ response"),
+    (COORDINATOR_TROUBLE, r"rebalance failed due to .*"),
+    (COORDINATOR_TROUBLE, r"rebalance failed since the generation/state was modified.*"),
+    (LEFT_BEFORE, r"consumer pro-actively leaving the group"),
+    (ENFORCED, r"rebalance enforced by user|connect worker requested rejoin"),
+    (ENFORCED, r"triggered followup rebalance scheduled for .*|Active tasks corrupted|Shutdown requested"),
+    (CLOSED, r"the consumer is being closed"),
+    (UNSUBSCRIBED, r"the consumer unsubscribed from all topics"),
+    (POLL_EXPIRED, r"(?:consumer|worker) poll timeout has expired\..*"),
+    (POLL_EXPIRED, r"taking too long to read the log"),
+    (REMOVED_BY_ADMIN, r"member was removed by an admin(?:: .*)?"),
+)
+_CLIENT_SHAPES = tuple((name, re.compile(regex, re.S)) for name, regex in _CLIENT_REASONS)
+
+
+def read_client_reason(reason: str | None) -> str | None:
+    """Which known text a client's reason is; FREE_TEXT for any other, None for none."""
+    text = (reason or "").strip()
+    if text in ("", NOT_PROVIDED):
+        return None
+    return next((name for name, shape in _CLIENT_SHAPES if shape.fullmatch(text)), FREE_TEXT)
+
+
+_METADATA_SIDES = re.compile(r"from \(version\d+: \{(?P<before>.*?)\}\).* to \(version\d+: \{(?P<after>.*)\}\)", re.S)
+_TOPIC_COUNT = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)=(?:(?P<count>\d+)|\[(?P<racks>[^\]]*)\])")
+
+
+@dataclass(frozen=True)
+class MetadataChange:
+    """Which topics changed for a group: added, removed, and those whose number of partitions rose."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    grown: tuple[str, ...]
+
+
+def read_metadata_change(reason: str | None) -> MetadataChange | None:
+    """The difference that a client names when it rejoins over changed metadata; None where it names none.
+
+    A topic without partitions counts as absent: clients print a deleted topic so, before it goes from the map.
+    """
+    match = _METADATA_SIDES.search(reason or "")
+    if not match:
+        return None
+    before, after = _counts(match["before"]), _counts(match["after"])
+    return MetadataChange(
+        added=tuple(sorted(t for t in after if after[t] and not before.get(t))),
+        removed=tuple(sorted(t for t in before if not after.get(t))),
+        grown=tuple(sorted(t for t in after if before.get(t) and after[t] > before[t])),
+    )
+
+
+def _counts(text: str) -> dict[str, int]:
+    return {
+        m["topic"]: int(m["count"]) if m["count"] else len([r for r in m["racks"].split(",") if r.strip()])
+        for m in _TOPIC_COUNT.finditer(text)
+    }

@@ -1,0 +1,119 @@
+"""When a finding is raised, with its thresholds and where they come from. Findings judge the cluster, never our data."""
+
+from spark_jobs.knowledge.model import Rule
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        rule_id="rebalances_frequent",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} rebalanced {count} times within 60 minutes, planned work left out",
+        advice="Take the causes in the order of their counts; each names its own remedy.",
+        source="more often than one in 10 minutes; netdata calls two or three an hour the limit of health",
+        thresholds={"rebalances": 6, "minutes": 60},
+    ),
+    Rule(
+        rule_id="rebalances_excessive",
+        severity="critical",
+        subject_kind="group",
+        says="{subject} rebalanced {count} times within 60 minutes, planned work left out",
+        advice="The group spends its time rebalancing. Take the causes in the order of their counts; a crash loop or an"
+        " exceeded poll limit is the usual one.",
+        source="more often than one in 5 minutes; netdata calls two or three an hour the limit of health",
+        thresholds={"rebalances": 12, "minutes": 60},
+    ),
+    Rule(
+        rule_id="member_silent",
+        severity="critical",
+        subject_kind="group",
+        says="a member of {subject} was silent for {length} before it was heard again",
+        advice="Look for long pauses (GC, suspended hosts, CPU limits) and network cuts of that member.",
+        source="silent for more than 30 s: session timeout plus the time until it was heard again",
+        thresholds={"ms": 30_000},
+    ),
+    Rule(
+        rule_id="lag_growing",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} fell behind: its lag grew from {first} to {last} records",
+        advice="See whether its members were rebalancing or slow; add members up to the number of partitions.",
+        source="Burrow's rules for consumer lag (core/internal/evaluator/caching.go)",
+    ),
+    Rule(
+        rule_id="leader_imbalance",
+        severity="warning",
+        subject_kind="broker",
+        says="{subject} led {elsewhere} of the {preferred} partitions it is preferred for elsewhere ({ratio}), above 10 %",
+        advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or see why"
+        " auto.leader.rebalance.enable has not; KRaft controllers ignore the percentage and move every leader.",
+        source="leader.imbalance.per.broker.percentage, default 10, strictly above; KafkaController.scala",
+        thresholds={"ratio": 0.10},
+    ),
+    Rule(
+        rule_id="under_replicated",
+        severity="warning",
+        subject_kind="partition",
+        says="{count} partitions had fewer in-sync replicas than replicas at the last reading",
+        advice="Find the broker that is missing from their ISR: see the outages and the ISR changes.",
+        source="UnderReplicatedPartitions, normal 0 (Kafka operations guide)",
+    ),
+    Rule(
+        rule_id="under_min_isr",
+        severity="critical",
+        subject_kind="partition",
+        says="{count} partitions had fewer in-sync replicas than min.insync.replicas: producers with acks=all could not write",
+        advice="Bring the missing replicas back first; lowering min.insync.replicas gives up durability.",
+        source="UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
+    ),
+    Rule(
+        rule_id="offline_partitions",
+        severity="critical",
+        subject_kind="partition",
+        says="{subject} had no leader from {since} on{until}",
+        advice="Bring a replica of its last ISR back. An unclean election brings it back sooner and loses records.",
+        source="OfflinePartitionsCount, normal 0 (Kafka operations guide)",
+    ),
+    Rule(
+        rule_id="unclean_election",
+        severity="critical",
+        subject_kind="partition",
+        says="{subject} elected a leader from outside its ISR: {lost}",
+        advice="Compare what consumers and other systems hold with the topic, and set"
+        " unclean.leader.election.enable=false where records must not be lost.",
+        source="UncleanLeaderElectionsPerSec, normal 0 (Kafka operations guide)",
+    ),
+    Rule(
+        rule_id="generations_missing",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} went from generation {after} to {next}, and nothing explains what lies between",
+        advice="Give Hindsight the logs of every broker for this time; see the coverage.",
+        source="a generation rises by one with each finished join phase (GroupCoordinator.scala)",
+    ),
+    Rule(
+        rule_id="group_unanswered",
+        severity="info",
+        subject_kind="group",
+        says="{subject} did not answer in {count} readings of the cluster",
+        advice="Its coordinator was away or slow at these times; see the outages.",
+        source="DESIGN section 7: what did not answer concludes nothing",
+    ),
+    Rule(
+        rule_id="lines_unread",
+        severity="warning",
+        subject_kind="source",
+        says="{count} lines of {subject} matter and could not be read",
+        advice="See quality.unparsed_lines for their shapes; a version that Hindsight does not know yet writes them.",
+        source="DESIGN section 1: every physical line is accounted for",
+    ),
+    Rule(
+        rule_id="lines_quarantined",
+        severity="warning",
+        subject_kind="source",
+        says="{count} lines of {subject} are broken and lie in quarantine",
+        advice="See quality.quarantine for what is wrong with each.",
+        source="DESIGN section 1: what is broken is kept, counted and reported",
+    ),
+)
+
+RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}

@@ -1,0 +1,217 @@
+"""Why a member went: it closed, it was too slow, its process was paused, cut off or dead.
+
+The coordinator sees the same silence in a pause, a cut and a crash, and the same LeaveGroup in a close and, for
+clients that send no reason, in an exceeded poll limit. Only other witnesses tell them apart.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from spark_jobs.knowledge.reasons import (
+    CLOSED,
+    FREE_TEXT,
+    POLL_EXPIRED,
+    REMOVED_BY_ADMIN,
+    REMOVED_WHILE_ALIVE,
+    UNSUBSCRIBED,
+    read_client_reason,
+    read_coordinator_reason,
+)
+from spark_jobs.transforms.rebalances.members import Directory, Member
+from spark_jobs.transforms.rebalances.model import Act, BrokerAbsence, Episode, Event, GroupContext, Verdict
+from spark_jobs.transforms.rebalances.wording import subject, took
+from spark_jobs.transforms.rebalances.witness import ProcessLog, closing_lines, process_log
+
+RETURN_WITHIN = timedelta(minutes=10)
+"""A client that is not back by then counts as gone (DESIGN section 5, member_dead)."""
+
+_NEAR = timedelta(seconds=5)
+
+
+def judge_leave(act: Act, episode: Episode, directory: Directory, context: GroupContext) -> Verdict:
+    """Why a member left by LeaveGroup, or by a last heartbeat under KIP-848."""
+    member = directory.get(act.member_id, act.instance_id)
+    who = subject(member)
+    said = read_client_reason(act.client_reason)
+    log = process_log(directory, member, act.at)
+    if said == POLL_EXPIRED:
+        return Verdict("max_poll_exceeded", "certain", f"{who} did not poll {_limit(member)} and left, as it told the coordinator.")
+    if said in (CLOSED, UNSUBSCRIBED):
+        what = "closed" if said == CLOSED else "unsubscribed"
+        return Verdict("member_left", "certain", f"{who} {what} its consumer, as it told the coordinator.")
+    if said == REMOVED_BY_ADMIN or act.member_id is None:
+        return Verdict("removed_by_admin", "likely", f"{who} was removed by an administrator.")
+    if said == FREE_TEXT:
+        return Verdict(
+            "removed_by_admin",
+            "possible",
+            f"{who} left for a reason that no client writes by itself: an administrator's words, or its own.",
+        )
+    return _judge_silent_leave(act, episode, directory, member, log)
+
+
+def _judge_silent_leave(
+    act: Act, episode: Episode, directory: Directory, member: Member, log: ProcessLog
+) -> Verdict:
+    who = subject(member)
+    expired = log.near(act.at, _NEAR, _NEAR, "client_poll_expired")
+    if expired:
+        return Verdict("max_poll_exceeded", "certain", f"{who} did not poll {_limit(member)} and left, as its own log says.", tuple(expired))
+    closing = [e for e in closing_lines(log, act.at + _NEAR) if e["happened_at"] >= act.at - _NEAR]
+    if closing:
+        return Verdict("member_left", "certain", f"{who} closed its consumer, as its own log says.", tuple(closing))
+    back = directory.later(member, act.at, RETURN_WITHIN)
+    if episode.protocol == "consumer" and back is not None and back[0].member_id == member.member_id:
+        return Verdict(
+            "max_poll_exceeded",
+            "likely",
+            f"{who} left and came back under the same member id {took(back[1] - act.at)} later, which a close never does:"
+            f" it did not poll {_limit(member)}, or it unsubscribed and subscribed again.",
+        )
+    limit = member.rebalance_timeout_ms
+    joined = _joined_last(act, episode, directory, member)
+    if limit is not None and joined is not None and act.at - joined < timedelta(milliseconds=limit):
+        return Verdict(
+            "member_left",
+            "certain",
+            f"{who} left {took(act.at - joined)} after it had last joined: its poll limit of {took(limit)} could not have"
+            " run out.",
+        )
+    if back is None:
+        return Verdict("member_left", "likely", f"{who} left without a reason and did not come back: it was closed.")
+    return Verdict(
+        "max_poll_exceeded" if limit is not None else "member_left",
+        "possible",
+        f"{who} left without a reason and came back {took(back[1] - act.at)} later: it did not poll {_limit(member)},"
+        " or it was closed and started again; its own log would tell.",
+    )
+
+
+def _joined_last(act: Act, episode: Episode, directory: Directory, member: Member) -> datetime | None:
+    """No later than the member's last poll: it polls when it joins, and every finished join phase was joined by all.
+
+    None for KIP-848, whose members rejoin nothing.
+    """
+    if episode.protocol != "classic":
+        return None
+    rejoined = episode.previous.started_at if episode.previous and episode.previous.joined_at else None
+    arrived = directory.joined_last(member.member_id, act.at)
+    return max((at for at in (rejoined, arrived) if at is not None), default=None)
+
+
+def judge_expiry(act: Act, episode: Episode, directory: Directory, context: GroupContext) -> Verdict:
+    """Why a member's session ran out."""
+    member = directory.get(act.member_id, act.instance_id)
+    who, session = subject(member), _session(member)
+    log = process_log(directory, member, act.at)
+    closing = closing_lines(log, act.at)
+    if closing:
+        sure = "certain" if member.instance_id else "likely"
+        return Verdict(
+            "member_left", sure, f"{who} had closed its consumer, as its own log says, and its session{session} ran out.",
+            tuple(closing[-1:]),
+        )
+    stuck = [e for e in log.of_kind("client_poll_expired") if e["happened_at"] <= act.at]
+    if stuck and member.instance_id:
+        return Verdict(
+            "max_poll_exceeded",
+            "certain",
+            f"{who} did not poll {_limit(member)}, stopped its heartbeats, and its session{session} ran out.",
+            tuple(stuck[-1:]),
+        )
+    heard = log.after(act.at)
+    if heard:
+        return Verdict(
+            "heartbeat_expired",
+            "certain" if log.has_starts else "likely",
+            f"{who} was not heard within its session{session}, and the same process spoke again"
+            f" {took(heard[0]['happened_at'] - act.at)} later.",
+            tuple(heard[:2]),
+        )
+    return _judge_gone(act, episode, directory, context, member, log)
+
+
+def _judge_gone(
+    act: Act, episode: Episode, directory: Directory, context: GroupContext, member: Member, log: ProcessLog
+) -> Verdict:
+    who, session = subject(member), _session(member)
+    if log.exists and log.next_start is not None:
+        return Verdict(
+            "member_dead",
+            "likely",
+            f"{who} fell silent without closing, its session{session} ran out, and a new process of that client started.",
+            (log.lines[-1], log.next_start),
+        )
+    back = directory.later(member, act.at, RETURN_WITHIN)
+    if back is not None:
+        return _judge_return(act, episode, context, member, back, directory)
+    watched = context.observed_to - act.at
+    if log.exists and log.has_starts:
+        return Verdict(
+            "member_dead",
+            "likely",
+            f"{who} was not heard within its session{session}; its own log breaks off without a close and goes on nowhere.",
+            (log.lines[-1],),
+        )
+    return Verdict(
+        "member_dead",
+        "likely" if watched >= RETURN_WITHIN else "possible",
+        f"{who} was not heard within its session{session} and did not come back within"
+        f" {took(min(watched, RETURN_WITHIN))}: its process was gone"
+        + ("." if watched >= RETURN_WITHIN else ", or it was still cut off when the logs ended."),
+    )
+
+
+def _judge_return(
+    act: Act,
+    episode: Episode,
+    context: GroupContext,
+    member: Member,
+    back: tuple[Member, datetime],
+    directory: Directory,
+) -> Verdict:
+    who, session = subject(member), _session(member)
+    later = took(back[1] - act.at)
+    line = directory.arrival(back[0].member_id, back[1])
+    reason = read_coordinator_reason(line["reason"]).client_reason if line and line["reason"] else None
+    if read_client_reason(reason) == REMOVED_WHILE_ALIVE or back[0].member_id == member.member_id:
+        return Verdict(
+            "heartbeat_expired",
+            "certain",
+            f"{who} was not heard within its session{session}; the same process came back {later} later.",
+            _lines(line),
+        )
+    away = next((a for a in context.absences if a.broker == episode.coordinator and _just_back(a, act.at)), None)
+    if away is not None:
+        return Verdict(
+            "heartbeat_expired",
+            "likely",
+            f"{who} was not heard within its session{session} while broker {away.broker}, its coordinator, was away;"
+            f" it came back {later} later.",
+            _lines(line),
+        )
+    return Verdict(
+        "heartbeat_expired",
+        "possible",
+        f"{who} was not heard within its session{session} and came back {later} later: it was paused or cut off,"
+        " or its process died and was started again; its own log would tell.",
+        _lines(line),
+    )
+
+
+def _just_back(absence: BrokerAbsence, at: datetime) -> bool:
+    return absence.down_at <= at and (absence.up_at is None or at <= absence.up_at + timedelta(minutes=1))
+
+
+def _lines(line: Event | None) -> tuple[Event, ...]:
+    return () if line is None else (line,)
+
+
+def _limit(member: Member) -> str:
+    limit = member.rebalance_timeout_ms
+    return f"within max.poll.interval.ms ({took(limit)})" if limit else "within max.poll.interval.ms"
+
+
+def _session(member: Member) -> str:
+    return f" of {took(member.session_timeout_ms)}" if member.session_timeout_ms else ""

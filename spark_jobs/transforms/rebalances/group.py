@@ -1,0 +1,157 @@
+"""One group from its events to its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from spark_jobs.knowledge.causes import CAUSE_BY_CODE
+from spark_jobs.transforms.evidence import evidence_of, quote, row_id
+from spark_jobs.transforms.rebalances.delays import delayed_by
+from spark_jobs.transforms.rebalances.epochs import build_epochs
+from spark_jobs.transforms.rebalances.judge import judge_act, judge_episode
+from spark_jobs.transforms.rebalances.members import Directory, Member
+from spark_jobs.transforms.rebalances.model import Act, Episode, Event, Gap, GroupContext, GroupHistory, Verdict
+from spark_jobs.transforms.rebalances.timeline import attach_acts, build_episodes
+
+
+def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext) -> GroupHistory:
+    """The rebalances of one group with their causes, and the breaks in its generations.
+
+    Takes: every event that names the group, its clients' lines among them, and sightings of members in snapshots
+    (kind member_seen), in any order. Gives: rows without incident_id, in order of start.
+    Keeps: the same rows whatever the order of the events.
+    """
+    ordered = sorted(events, key=lambda e: (e["happened_at"], e["source"], e["order"], e["line_id"]))
+    directory = Directory(ordered)
+    coordinator_lines = [e for e in ordered if e["origin"] == "broker"]
+    classic, classic_gaps = build_episodes(group_id, coordinator_lines)
+    attach_acts(classic, coordinator_lines)
+    epochs, epoch_gaps = build_epochs(group_id, ordered)
+    episodes = sorted([*classic, *epochs], key=lambda e: e.started_at)
+    for before, episode in zip(episodes, episodes[1:], strict=False):
+        episode.previous = before
+    add_unseen_joins(episodes, directory)
+    knows_all = bool(episodes) and episodes[0].from_generation == 0
+    rows = [_row(e, directory, context, knows_all) for e in episodes]
+    return GroupHistory(rows, [_gap_row(group_id, g, context) for g in (*classic_gaps, *epoch_gaps)])
+
+
+def add_unseen_joins(episodes: Sequence[Episode], directory: Directory) -> None:
+    """Members that came while a join phase ran and left no line of their own: they are first seen in its generation.
+
+    Brokers before 3.0 print nothing for them at INFO; loaded groups and client logs name each generation's members.
+    """
+    for episode in episodes:
+        if episode.protocol != "classic" or episode.to_generation is None:
+            continue
+        named = {a.member_id for a in episode.acts}
+        for member_id in sorted(directory.by_generation.get(episode.to_generation, ())):
+            member = directory.members[member_id]
+            came_now = member.first_generation == episode.to_generation
+            if came_now and member_id not in named and not _named_before(member, episode, episodes):
+                episode.acts.append(Act("joined", episode.started_at, member_id))
+
+
+def _named_before(member: Member, episode: Episode, episodes: Sequence[Episode]) -> bool:
+    return any(
+        a.member_id == member.member_id for e in episodes if e.started_at < episode.started_at for a in e.acts
+    ) or member.member_id in episode.reason.members
+
+
+def _row(episode: Episode, directory: Directory, context: GroupContext, knows_all: bool) -> dict[str, Any]:
+    verdict = judge_episode(episode, directory, context, knows_all)
+    first = 1 if episode.acts else 0
+    others = [(a, judge_act(a, episode, directory, context, knows_all)) for a in episode.acts[first:]]
+    trigger = episode.acts[0] if episode.acts else None
+    member = _who(episode, trigger, directory)
+    if episode.cut_by_move and episode.outcome in ("interrupted", "unfinished"):
+        if trigger is not None:
+            others.insert(0, (trigger, verdict))
+        verdict = Verdict(
+            "coordinator_moved",
+            "certain",
+            f"The coordinator moved while the group was rebalancing and cut the rebalance short. {verdict.explanation}",
+            verdict.events,
+        )
+    ended = episode.ended_at
+    return {
+        "cluster": context.cluster,
+        "rebalance_id": row_id(
+            "rebalance", context.cluster, episode.group_id, episode.protocol, episode.from_generation, episode.started_at
+        ),
+        "group_id": episode.group_id,
+        "protocol": episode.protocol,
+        "coordinator": episode.coordinator,
+        "from_generation": episode.from_generation,
+        "to_generation": episode.to_generation,
+        "started_at": episode.started_at,
+        "joined_at": episode.joined_at,
+        "ended_at": ended,
+        "duration_ms": None if ended is None else int((ended - episode.started_at) / timedelta(milliseconds=1)),
+        "outcome": episode.outcome,
+        "cause": verdict.cause,
+        "confidence": verdict.confidence,
+        "client_id": member.client_id if member else None,
+        "instance_id": member.instance_id if member else None,
+        "member_id": (member.member_id or None) if member else None,
+        "host": member.host if member else None,
+        "contributors": [_contributor(a, v, directory) for a, v in others],
+        "reason": _raw_reason(episode, trigger),
+        "explanation": verdict.explanation + _told_of_others(others),
+        "advice": CAUSE_BY_CODE[verdict.cause].advice,
+        "delayed_by": delayed_by(episode, directory),
+        "members_before": episode.members_before,
+        "members_after": episode.members_after,
+        "incident_id": None,
+        "evidence": evidence_of(quote(e) for e in _proof(episode, verdict, others)),
+    }
+
+
+def _who(episode: Episode, trigger: Act | None, directory: Directory) -> Member | None:
+    if trigger is not None:
+        return directory.get(trigger.member_id, trigger.instance_id)
+    if episode.reason.members:
+        return directory.get(episode.reason.members[0], episode.reason.instance_id)
+    return None
+
+
+def _contributor(act: Act, verdict: Verdict, directory: Directory) -> dict[str, Any]:
+    member = directory.get(act.member_id, act.instance_id)
+    return {
+        "client_id": member.client_id,
+        "instance_id": member.instance_id,
+        "member_id": act.member_id,
+        "cause": verdict.cause,
+        "at": act.at,
+    }
+
+
+def _raw_reason(episode: Episode, trigger: Act | None) -> str | None:
+    """The broker's raw words; the Java coordinator puts a leaving client's own reason on a line of its own."""
+    if trigger is None or not trigger.client_reason or trigger.client_reason in (episode.raw_reason or ""):
+        return episode.raw_reason
+    return f"{episode.raw_reason or ''}; client reason: {trigger.client_reason}".lstrip("; ")
+
+
+def _told_of_others(others: Sequence[tuple[Act, Verdict]]) -> str:
+    if not others:
+        return ""
+    return f" {len(others)} more member{'s' if len(others) > 1 else ''} took part in it."
+
+
+def _proof(episode: Episode, verdict: Verdict, others: Sequence[tuple[Act, Verdict]]) -> list[Event]:
+    acts = [e for act in episode.acts for e in act.events]
+    return [*episode.events, *acts, *verdict.events, *(e for _, v in others for e in v.events)]
+
+
+def _gap_row(group_id: str, gap: Gap, context: GroupContext) -> dict[str, Any]:
+    return {
+        "cluster": context.cluster,
+        "group_id": group_id,
+        "after_generation": gap.after_generation,
+        "next_generation": gap.next_generation,
+        "seen_at": gap.seen_at,
+        "explained_by": gap.explained_by,
+    }

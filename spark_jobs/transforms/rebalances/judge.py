@@ -1,0 +1,57 @@
+"""Each episode gets its cause, and each member that took part its own."""
+
+from __future__ import annotations
+
+from spark_jobs.transforms.rebalances.arrivals import judge_join
+from spark_jobs.transforms.rebalances.changes import judge_epoch, judge_rejoin
+from spark_jobs.transforms.rebalances.departures import judge_expiry, judge_leave
+from spark_jobs.transforms.rebalances.members import Directory
+from spark_jobs.transforms.rebalances.model import Act, Episode, GroupContext, Verdict
+from spark_jobs.transforms.rebalances.wording import subject
+
+
+def judge_episode(episode: Episode, directory: Directory, context: GroupContext, knows_all: bool) -> Verdict:
+    """Why the episode began: the act that its own reason names, else what changed.
+
+    Takes: `knows_all`, whether the group's history is known from its first generation on.
+    """
+    if episode.reason.act == "storage_error":
+        return Verdict(
+            "storage_error", "likely", "The coordinator could not write the group's assignment to __consumer_offsets."
+        )
+    if episode.reason.act == "over_capacity":
+        return Verdict(
+            "group_over_capacity", "likely", "The group that the coordinator loaded has more members than group.max.size."
+        )
+    if episode.reason.act == "static_protocol_changed":
+        return Verdict(
+            "assignor_changed", "likely", "A static member came back with other assignors, and the group's assignor changed."
+        )
+    if episode.acts:
+        return judge_act(episode.acts[0], episode, directory, context, knows_all)
+    if episode.reason.act in ("leader_rejoined", "metadata_updated"):
+        return judge_rejoin(episode, directory, context)
+    if episode.protocol == "consumer":
+        return judge_epoch(episode, directory, context)
+    if not episode.events or episode.events[0]["kind"] != "rebalance_started":
+        return Verdict("unknown", "unknown", "The line that starts this rebalance is missing, and with it its reason.")
+    return Verdict("unknown", "unknown", "The coordinator gives no reason that tells the cause.")
+
+
+def judge_act(
+    act: Act, episode: Episode, directory: Directory, context: GroupContext, knows_all: bool
+) -> Verdict:
+    """Why one member acted, or was acted upon."""
+    member = directory.get(act.member_id, act.instance_id)
+    who = subject(member)
+    if act.what == "joined":
+        return judge_join(act, directory, context, knows_all)
+    if act.what == "left":
+        return judge_leave(act, episode, directory, context)
+    if act.what == "expired":
+        return judge_expiry(act, episode, directory, context)
+    if act.what == "dropped":
+        return Verdict("join_timeout", "likely", f"{who} was dropped since it did not rejoin in time: its poll loop was stuck.")
+    if act.what == "unsynced":
+        return Verdict("sync_timeout", "likely", f"{who} was dropped since it joined and never asked for its assignment.")
+    return Verdict("static_member_changed", "likely", f"{who} came back, or was replaced, with other metadata.")

@@ -1,0 +1,219 @@
+"""Who is who in one group: which client stands behind a member id, since when, and whether it was there before."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason
+from spark_jobs.transforms.rebalances.model import SAME_ACT, Event
+
+_REMOVALS = {"member_left": "left", "member_failed": "expired", "member_fenced": "expired"}
+_ARRIVALS = {"member_joined", "member_id_assigned", "member_added", "member_rejoined_pending", "rebalance_started"}
+_TELLS_GENERATION = {"member_loaded", "client_joined", "client_synced"}
+
+
+@dataclass
+class Member:
+    """One member id of one group. `removed_by` is left, expired, replaced or None while it stays."""
+
+    member_id: str
+    client_id: str | None = None
+    instance_id: str | None = None
+    host: str | None = None
+    session_timeout_ms: int | None = None
+    rebalance_timeout_ms: int | None = None
+    is_cooperative: bool | None = None
+    first_at: datetime | None = None
+    first_generation: int | None = None
+    last_at: datetime | None = None
+    removed_at: datetime | None = None
+    removed_by: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What a reader calls it: its client id, else its instance id, else its member id."""
+        return self.client_id or self.instance_id or self.member_id
+
+
+class Directory:
+    """The members of one group, from every witness: coordinator lines, loaded groups, client logs, snapshots.
+
+    Takes: all events of the group in order, client lines among them, and sightings (kind member_seen).
+    """
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.members: dict[str, Member] = {}
+        self.logs: dict[str, list[Event]] = defaultdict(list)
+        self.by_generation: dict[int, set[str]] = defaultdict(set)
+        self._settings: dict[str, Event] = {}
+        self._acts: dict[str, list[Event]] = defaultdict(list)
+        self._joins: dict[str, list[Event]] = defaultdict(list)
+        for event in events:
+            self._read(event)
+        self._name_members()
+
+    def _read(self, event: Event) -> None:
+        if event["origin"] == "client" and event["client_id"]:
+            self.logs[event["client_id"]].append(event)
+            if event["kind"] == "client_configured":
+                self._settings[event["client_id"]] = event
+        for member_id, instance_id in _namings(event):
+            self._see(self._member(member_id), instance_id, event)
+            if event["kind"] in _REMOVALS or event["kind"] in _ARRIVALS:
+                self._acts[member_id].append(event)
+            if event["kind"] in _ARRIVALS or event["kind"] in ("client_joined", "client_synced"):
+                self._joins[member_id].append(event)
+        if event["kind"] == "static_member_replaced" and event["old_member_id"]:
+            self._replace(event)
+        if event["kind"] in ("group_emptied", "group_dead"):
+            self._empty(event["happened_at"])
+
+    def _member(self, member_id: str) -> Member:
+        return self.members.setdefault(member_id, Member(member_id))
+
+    def _see(self, member: Member, instance_id: str | None, event: Event) -> None:
+        member.client_id = member.client_id or event["client_id"]
+        member.instance_id = member.instance_id or instance_id
+        member.host = member.host or (event["host"] or "").lstrip("/") or None
+        member.session_timeout_ms = member.session_timeout_ms or event["session_timeout_ms"]
+        member.rebalance_timeout_ms = member.rebalance_timeout_ms or event["rebalance_timeout_ms"]
+        if event["assignor"]:
+            member.is_cooperative = "cooperative" in event["assignor"]
+        if event["kind"] in _TELLS_GENERATION and event["generation"] is not None:
+            self.by_generation[event["generation"]].add(member.member_id)
+            if member.first_generation is None or event["generation"] < member.first_generation:
+                member.first_generation = event["generation"]
+        at = event["happened_at"]
+        if event["kind"] in _REMOVALS:
+            member.removed_at = at
+            member.removed_by = _REMOVALS[event["kind"]]
+        elif event["kind"] != "member_loaded":
+            # A loaded group tells of the past: when it was loaded says nothing about when the member came.
+            member.first_at = min(at, member.first_at or at)
+            member.last_at = max(at, member.last_at or at)
+            if event["kind"] == "member_joined":
+                member.removed_at = member.removed_by = None
+
+    def _replace(self, event: Event) -> None:
+        old = self._member(event["old_member_id"])
+        old.instance_id = old.instance_id or option_value(event["instance_id"])
+        old.removed_at, old.removed_by = event["happened_at"], "replaced"
+
+    def _empty(self, at: datetime) -> None:
+        for member in self.members.values():
+            if member.removed_at is None and (member.first_at is None or member.first_at < at):
+                member.removed_at, member.removed_by = at, "left"
+
+    def _name_members(self) -> None:
+        """The client in front of a dynamic member's uuid; for a static member a witness has to tell the client."""
+        for member in self.members.values():
+            name = name_in_member_id(member.member_id)
+            if member.instance_id is None and member.client_id is None:
+                member.client_id = name
+            settings = self._settings.get(member.client_id or "")
+            if settings is not None:
+                member.session_timeout_ms = member.session_timeout_ms or settings["session_timeout_ms"]
+                member.rebalance_timeout_ms = member.rebalance_timeout_ms or settings["rebalance_timeout_ms"]
+        clients = {m.instance_id: m.client_id for m in self.members.values() if m.instance_id and m.client_id}
+        for member in self.members.values():
+            if member.instance_id and member.client_id is None:
+                member.client_id = clients.get(member.instance_id)
+
+    def get(self, member_id: str | None, instance_id: str | None = None) -> Member:
+        """The member of that id; where the line named none, the last holder of the instance id, or nobody known."""
+        if member_id is not None:
+            return self.members.get(member_id) or Member(
+                member_id, client_id=None if instance_id else name_in_member_id(member_id), instance_id=instance_id
+            )
+        held = [m for m in self.members.values() if instance_id and m.instance_id == instance_id]
+        return max(held, key=lambda m: (m.first_at is not None, m.first_at, m.member_id), default=Member(""))
+
+    def same_client(self, one: Member, other: Member) -> bool:
+        """Whether two members are the same: the same instance id, else the same client id and, where told, host."""
+        if one.instance_id or other.instance_id:
+            return one.instance_id == other.instance_id
+        if not one.client_id or one.client_id != other.client_id or self.is_shared(one.client_id):
+            return False
+        return one.host is None or other.host is None or one.host == other.host
+
+    def is_shared(self, client_id: str) -> bool:
+        """Whether several members held that client id at once, so that it identifies nobody.
+
+        Odd: a dead member that waits for its session to run out is no second holder.
+        """
+        spans = sorted(
+            (m.first_at, m.member_id, m)
+            for m in self.members.values()
+            if m.client_id == client_id and not m.instance_id and m.first_at is not None
+        )
+        return any(
+            first.removed_by != "expired" and (first.removed_at is None or first.removed_at > second_at + SAME_ACT)
+            for (_, _, first), (second_at, _, _) in zip(spans, spans[1:], strict=False)
+        )
+
+    def earlier(self, member: Member, at: datetime, look_back: timedelta) -> Member | None:
+        """The same client as it was in the group before `at`, removed or gone, within the look-back."""
+        found = [
+            m
+            for m in self.members.values()
+            if (m.member_id != member.member_id or self._was_removed_before(m, at))
+            and self.same_client(m, member)
+            and m.first_at is not None
+            and at - look_back <= m.first_at < at - SAME_ACT
+        ]
+        return max(found, key=lambda m: (m.first_at, m.member_id), default=None)
+
+    def _was_removed_before(self, member: Member, at: datetime) -> bool:
+        """Whether this very member id had left or been removed before `at`: KIP-848 ids come back."""
+        return any(e["kind"] in _REMOVALS and e["happened_at"] < at for e in self._acts[member.member_id])
+
+    def later(self, member: Member, at: datetime, within: timedelta) -> tuple[Member, datetime] | None:
+        """The same client as it came back after `at`, and when."""
+        returns = [
+            (e["happened_at"], m.member_id, m)
+            for m in self.members.values()
+            if self.same_client(m, member)
+            for e in self._acts[m.member_id]
+            if e["kind"] in _ARRIVALS and at < e["happened_at"] <= at + within
+        ]
+        first = min(returns, default=None, key=lambda r: r[:2])
+        return None if first is None else (first[2], first[0])
+
+    def arrival(self, member_id: str, at: datetime) -> Event | None:
+        """The line of the member's arrival at `at` that says most: the one that starts the rebalance, if any."""
+        lines = [
+            e
+            for e in self._acts[member_id]
+            if e["kind"] in _ARRIVALS and at - SAME_ACT <= e["happened_at"] <= at + SAME_ACT
+        ]
+        return max(lines, default=None, key=lambda e: (e["kind"] == "rebalance_started", e["happened_at"]))
+
+    def joined_last(self, member_id: str, before: datetime) -> datetime | None:
+        """When the member last joined before an instant, by its own log or by the lines that name its arrival."""
+        own = [e["happened_at"] for e in self._joins[member_id] if e["happened_at"] < before - SAME_ACT]
+        return max(own, default=None)
+
+    def is_cooperative(self, member: Member) -> bool:
+        """Whether the member, or one of its group, was seen with a cooperative assignor."""
+        if member.is_cooperative is not None:
+            return member.is_cooperative
+        return any(m.is_cooperative for m in self.members.values())
+
+    def log_of(self, member: Member) -> list[Event]:
+        """The lines of the member's own log, in order; empty where there is no log or its client id is shared."""
+        if not member.client_id or self.is_shared(member.client_id):
+            return []
+        return self.logs.get(member.client_id, [])
+
+
+def _namings(event: Event) -> Iterator[tuple[str, str | None]]:
+    """The members an event names, with the instance id where it tells one: some stand only in a reason."""
+    if event["kind"] == "rebalance_started":
+        reason = read_coordinator_reason(event["reason"])
+        if reason.act == "joined":
+            yield from ((m, reason.instance_id) for m in reason.members)
+    elif event["member_id"]:
+        yield event["member_id"], option_value(event["instance_id"])
