@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -60,16 +61,24 @@ class Pattern:
     counter_samples: tuple[str, ...]
     constants: Mapping[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The regex as Python runs it."""
+        return re.compile(self.regex, re.DOTALL | re.ASCII)
+
     @property
     def fields(self) -> tuple[str, ...]:
         """The names of the regex's groups, in the order of the groups."""
-        names = re.compile(self.regex).groupindex
+        names = self.compiled.groupindex
         return tuple(sorted(names, key=names.__getitem__))
 
     @property
     def java_regex(self) -> str:
-        """The regex with its groups unnamed: Java allows no underscore in the name of a group."""
-        return re.sub(r"\(\?P<\w+>", "(", self.regex)
+        """The regex with its groups unnamed, since Java allows no underscore in the name of a group.
+
+        The flags make Java read it as Python does: a dot matches everything, LF alone ends a line.
+        """
+        return "(?sd)" + re.sub(r"\(\?P<\w+>", "(", self.regex)
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
+
+from spark_jobs.catalog.ids import row_id as row_id
 
 Row = Mapping[str, Any]
 
 MAX_QUOTES = 12
 """More lines than a reader looks at prove nothing more; the first ones and the last one are kept."""
-
-
-def row_id(*parts: object) -> str:
-    """The id of a row: a hash of what it is. Instants count in UTC to the microsecond."""
-    text = "\x1f".join(p.isoformat() if isinstance(p, datetime) else str(p) for p in parts)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def quote(event: Row) -> dict[str, Any]:

@@ -1,0 +1,100 @@
+"""How programs lay out their log lines, and how a line tells which broker wrote it."""
+
+import re
+
+from spark_jobs.knowledge.model import Layout
+
+MESSAGE_LIMIT = 65_536
+"""Longer messages are matched by no pattern: Kafka writes none that we read, and a regex must not run away."""
+
+LOGGER_REACH = 300
+"""A logger's name stands within the last characters of its line: the search stays cheap on endless lines."""
+
+LOGGER_REGEX = r" \(([\w$]+(?:[.][\w$]+)+)\)$"
+
+_FIRST_LINE = "trim(TRAILING '\\r' FROM substring_index(text, '\\n', 1))"
+_LAST_LINE = "trim(TRAILING '\\r' FROM substring_index(text, '\\n', -1))"
+_WHOLE = "trim(TRAILING '\\r' FROM text)"
+
+
+def _logger_of(line: str) -> str:
+    return f"nullif(regexp_extract(right({line}, {LOGGER_REACH}), r'{LOGGER_REGEX}', 1), '')"
+
+
+_LOGGER = f"coalesce({_logger_of(_FIRST_LINE)}, {_logger_of(_LAST_LINE)})"
+_BODY = f"if({_logger_of(_FIRST_LINE)} IS NOT NULL, {_FIRST_LINE}, {_WHOLE})"
+_TAIL = f"coalesce(length({_LOGGER}) + 3, 0)"
+_START = "locate(' ', text, 27)"
+
+APACHE = Layout(
+    name="apache",
+    head=r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] [A-Z]+ ",
+    timestamp="replace(substring(text, 2, 23), ',', '.')",
+    message=f"substring({_BODY}, {_START} + 1, length({_BODY}) - {_START} - {_TAIL})",
+    logger=_LOGGER,
+    is_epoch=False,
+    source="config/log4j.properties 1.0-3.9, config/log4j2.yaml 4.0+: [%d] %p %m (%c)%n",
+    samples=(
+        "[2026-11-21 01:44:29,117] INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 37 "
+        "in epoch Some(0) (kafka.coordinator.group.GroupCoordinator)",
+        "[2026-11-21 01:44:25,019] DEBUG [Controller id=1] Broker 2 has been elected as the controller, so stopping "
+        "the election process. (kafka.controller.KafkaController)",
+    ),
+    counter_samples=(
+        "java.io.IOException: Connection to 127.0.0.1:23602 (id: 2 rack: null) failed.",
+        "\tat kafka.server.ReplicaFetcherThread.fetchFromLeader(ReplicaFetcherThread.scala:213)",
+        " (org.apache.kafka.clients.consumer.ConsumerConfig)",
+        "\tAssigned partitions:                       [shop-events-0, shop-events-1]",
+        "%4|1795226046.941|MAXPOLL|ads-py-1-b#consumer-1| [thrd:main]: Application maximum poll interval (9000ms) "
+        "exceeded by 84ms (adjust max.poll.interval.ms for long-running message processing): leaving group",
+    ),
+)
+
+LIBRDKAFKA = Layout(
+    name="librdkafka",
+    head=r"^%[0-7]\|\d{9,11}\.\d{3}\|[A-Z0-9_]+\|",
+    timestamp="split_part(text, '|', 2)",
+    message=f"substring({_WHOLE}, length(substring_index(text, '|', 3)) + 2)",
+    logger="concat('librdkafka.', split_part(text, '|', 3))",
+    is_epoch=True,
+    source="librdkafka rd_kafka_log_print: %level|epoch.millis|facility|client| message",
+    samples=(
+        "%4|1795226046.941|MAXPOLL|ads-py-1-b#consumer-1| [thrd:main]: Application maximum poll interval (9000ms) "
+        "exceeded by 84ms (adjust max.poll.interval.ms for long-running message processing): leaving group",
+    ),
+    counter_samples=(
+        "[2026-11-21 01:44:29,117] INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 37 "
+        "in epoch Some(0) (kafka.coordinator.group.GroupCoordinator)",
+        "1795226055000 assigned shop-events-0,shop-events-1",
+    ),
+)
+
+LAYOUTS = (APACHE, LIBRDKAFKA)
+
+BROKER_PREFIXES = (
+    r"GroupCoordinator (?:id=)?",
+    r"GroupMetadataManager brokerId=",
+    r"Partition [A-Za-z0-9._-]+ broker=",
+    r"(?:Broker|Controller|QuorumController|KafkaServer|BrokerServer|ControllerServer|SharedServer) id=",
+    r"(?:RaftManager|BrokerLifecycleManager|BrokerHeartbeatManager|BrokerMetadataPublisher) (?:nodeId|id)=",
+    r"(?:MetadataLoader|SnapshotGenerator|ControllerRegistrationManager|FeaturesPublisher) id=",
+    r"(?:ReplicaStateMachine|PartitionStateMachine|ControllerEventThread) controllerId=",
+    r"(?:KafkaRaftServer|Channel manager on controller|ReplicaManager) (?:nodeId=|broker=)?",
+    r"(?:ReplicaFetcher|ReplicaAlterLogDirsThread) replicaId=",
+    r"(?:ReplicaFetcherManager|ReplicaAlterLogDirsManager) on broker ",
+    r"(?:ShareCoordinator|TransactionCoordinator|NodeToControllerChannelManager) id=",
+)
+"""What stands between a message's opening bracket and the id of the broker or controller that wrote it."""
+
+BROKER_REGEX = r"^\[(?:" + "|".join(BROKER_PREFIXES) + r")(\d{1,9})[\]:, ]"
+
+BROKER_FOLDER_REGEX = r"^(?:.*[^A-Za-z])?(?i:broker|controller|kafka|node|server)[-_.]?(\d{1,9})$"
+"""A folder that names its broker, such as broker-3, controller-4 or prod-kafka-0."""
+
+ROTATED_SUFFIXES = (r"[.]gz$", r"(?<=[.]log)[.-][0-9][0-9._-]*$")
+"""What rotation and compression append to a log's name, outermost first."""
+
+MISSPELT_LOGS = {"stage-change.log": "state-change.log"}
+"""Kafka 4.0.0 rolls its state-change log under a misspelt name (KAFKA-19576)."""
+
+LOG_NAME_REGEX = re.compile(r".*[.]log|.*[.]log[.].*|.*[.]gz|(?i:kafka).*[.]out")

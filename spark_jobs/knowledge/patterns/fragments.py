@@ -1,0 +1,34 @@
+"""What many patterns share: pieces of regexes, and the two ways to write a sample."""
+
+from spark_jobs.knowledge.model import Sample
+
+UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+
+MEMBER = rf".+?-{UUID}"
+"""A classic member id: free text of the client, then a uuid of the coordinator's."""
+
+MEMBER_METADATA = (
+    rf"MemberMetadata\(memberId=(?P<member_id>{MEMBER}), groupInstanceId=(?:None|Some\((?P<instance_id>.+?)\)), "
+    r"clientId=(?P<client_id>.*?), clientHost=(?P<host>\S*), sessionTimeoutMs=(?P<session_timeout_ms>\d+), "
+    r"rebalanceTimeoutMs=(?P<rebalance_timeout_ms>\d+), supportedProtocols="
+)
+"""How the Scala coordinator prints a member, up to its protocols."""
+
+EPOCH = r"(?:OptionalInt\[|Some\()?(?P<leader_epoch>\d+)[\])]?"
+"""A leader epoch, bare or as Scala and Java print an optional one."""
+
+JAVA_HEAD = r"^\[GroupCoordinator id=\d+ topic=__consumer_offsets partition=(?P<offsets_partition>\d+)\] "
+"""How the Java coordinator begins a line about a group."""
+
+CLASSIC = {"protocol": "classic"}
+CONSUMER = {"protocol": "consumer"}
+
+
+def captured(version: str, record: str, **fields: str) -> Sample:
+    """A record of a real broker or client of that version, with the fields to read from it."""
+    return Sample(record, fields, version)
+
+
+def made(version: str, record: str, **fields: str) -> Sample:
+    """A record made from Kafka's source: nobody has captured one yet."""
+    return Sample(record, fields, version, made=True)

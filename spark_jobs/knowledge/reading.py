@@ -1,0 +1,251 @@
+"""Log files read in plain Python: the twin of the Spark ingest, for tests, for the truth scorer, as its oracle."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from spark_jobs.catalog.ids import row_id
+from spark_jobs.catalog.silver import EVENT_FIELDS, EVENTS
+from spark_jobs.knowledge.layouts import (
+    APACHE,
+    BROKER_FOLDER_REGEX,
+    BROKER_REGEX,
+    LAYOUTS,
+    LOG_NAME_REGEX,
+    LOGGER_REACH,
+    LOGGER_REGEX,
+    MESSAGE_LIMIT,
+    MISSPELT_LOGS,
+    ROTATED_SUFFIXES,
+)
+from spark_jobs.knowledge.model import Layout, Pattern
+from spark_jobs.knowledge.noise import NOISE
+from spark_jobs.knowledge.patterns import PATTERNS
+
+Event = dict[str, Any]
+
+_HEADS = tuple((layout, re.compile(layout.head, re.ASCII)) for layout in LAYOUTS)
+_LOGGER = re.compile(LOGGER_REGEX, re.ASCII)
+_BROKER = re.compile(BROKER_REGEX, re.ASCII)
+_FOLDER = re.compile(BROKER_FOLDER_REGEX, re.ASCII)
+_ROTATED = tuple(re.compile(s, re.ASCII) for s in ROTATED_SUFFIXES)
+_INTEGERS = frozenset(c.name for c in EVENT_FIELDS if c.type in ("INT", "BIGINT"))
+_EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
+
+PATTERNS_OF: dict[str, list[Pattern]] = defaultdict(list)
+for _pattern in PATTERNS:
+    for _logger in _pattern.loggers:
+        PATTERNS_OF[_logger].append(_pattern)
+
+
+@dataclass
+class Record:
+    """One log record; `layout` is None for the text before a file's first head."""
+
+    source: str
+    text: str
+    layout: Layout | None
+    happened_at: datetime | None
+    logger: str | None
+    message: str
+    line_id: str = ""
+    order: int = 0
+
+    @property
+    def line_count(self) -> int:
+        """Physical lines."""
+        return self.text.count("\n") + 1
+
+
+@dataclass
+class Leftovers:
+    """What became no event: records that matter and that nobody claims, and counts of all others."""
+
+    unparsed: list[Record] = field(default_factory=list)
+    ignored: Counter[str] = field(default_factory=Counter)
+    noise: Counter[str] = field(default_factory=Counter)
+    records: int = 0
+    lines: int = 0
+
+
+def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event], Leftovers]:
+    """Read every log below a folder.
+
+    Gives: events with all columns of silver.events but `knowledge_version`, in order of source, instant and rank;
+    and what became no event.
+    Keeps: records = events + unparsed + ignored + noise.
+    """
+    events: list[Event] = []
+    left = Leftovers()
+    for source, paths in _files_by_source(Path(root)).items():
+        for record in _records_of_source(cluster, source, paths):
+            left.records += 1
+            left.lines += record.line_count
+            event = event_of(record, cluster, origin)
+            if event:
+                events.append(event)
+            elif record.logger is not None and record.logger not in PATTERNS_OF:
+                left.ignored[record.logger] += 1
+            elif record.logger is not None and is_noise(record.logger, record.message):
+                left.noise[record.logger] += 1
+            else:
+                left.unparsed.append(record)
+    return events, left
+
+
+def event_of(record: Record, cluster: str, origin: str) -> Event | None:
+    """The event a record is, or None where no pattern claims it."""
+    if record.happened_at is None or record.logger is None:
+        return None
+    claim = claim_of(record.logger, record.message)
+    if claim is None:
+        return None
+    pattern, fields = claim
+    return dict.fromkeys(_EVENT_COLUMNS) | {
+        "line_id": record.line_id,
+        "cluster": cluster,
+        "origin": origin,
+        "source": record.source,
+        "happened_at": record.happened_at,
+        "order": record.order,
+        "broker": broker_of(record.message, record.source) if origin == "broker" else None,
+        "kind": pattern.kind,
+        "pattern_id": pattern.pattern_id,
+        "text": first_line(record.text)[:2000],
+        **{k: int(v) if k in _INTEGERS else v for k, v in fields.items()},
+    }
+
+
+def claim_of(logger: str, message: str) -> tuple[Pattern, dict[str, str]] | None:
+    """The first pattern that claims the message, with the fields it names. An empty field counts as missing."""
+    if len(message) > MESSAGE_LIMIT:
+        return None
+    for pattern in PATTERNS_OF.get(logger, ()):
+        if pattern.contains in message:
+            match = pattern.compiled.match(message)
+            if match:
+                return pattern, {**pattern.constants, **{k: v for k, v in match.groupdict().items() if v}}
+    return None
+
+
+def is_noise(logger: str, message: str) -> bool:
+    """Whether the line is known to carry nothing we use."""
+    return any(logger in n.loggers and n.contains in message for n in NOISE)
+
+
+def broker_of(message: str, source: str) -> int | None:
+    """Who wrote a broker's line: the line itself tells, else the nearest folder that names a broker."""
+    if match := _BROKER.match(message):
+        return int(match[1])
+    for folder in reversed(source.split("/")[:-1]):
+        if match := _FOLDER.match(folder):
+            return int(match[1])
+    return None
+
+
+def source_of(path: str) -> str:
+    """The log a file belongs to: its path below the root without compression and rotation suffix."""
+    for suffix in _ROTATED:
+        path = suffix.sub("", path)
+    folder, slash, name = path.rpartition("/")
+    return folder + slash + MISSPELT_LOGS.get(name, name)
+
+
+def first_line(text: str) -> str:
+    """A record's first physical line."""
+    return text.partition("\n")[0].rstrip("\r")
+
+
+def parse(text: str, source: str = "") -> Record:
+    """One record's text, taken apart by the layout whose head it shows."""
+    for layout, head in _HEADS:
+        if head.match(text):
+            stamp, logger, message = (_apache if layout is APACHE else _librdkafka)(text)
+            return Record(source, text, layout, _instant(stamp, layout.is_epoch), logger, message)
+    return Record(source, text, None, None, None, text)
+
+
+def _apache(text: str) -> tuple[str, str | None, str]:
+    body = first_line(text)
+    match = _LOGGER.search(body[-LOGGER_REACH:])
+    if match is None:
+        body = text.rstrip("\r")
+        match = _LOGGER.search(body.rpartition("\n")[2][-LOGGER_REACH:])
+    end = len(body) - len(match[0]) if match else len(body)
+    return text[1:24].replace(",", "."), match[1] if match else None, body[body.index(" ", 26) + 1 : end]
+
+
+def _librdkafka(text: str) -> tuple[str, str | None, str]:
+    _, stamp, facility, message = text.split("|", 3)
+    return stamp, f"librdkafka.{facility}", message.rstrip("\r")
+
+
+def _instant(stamp: str, is_epoch: bool) -> datetime | None:
+    """An instant in UTC; None where the head's digits are no date."""
+    try:
+        if is_epoch:
+            seconds, _, millis = stamp.partition(".")
+            return datetime.fromtimestamp(int(seconds), UTC).replace(microsecond=int(millis) * 1000)
+        return datetime.fromisoformat(stamp).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _files_by_source(root: Path) -> dict[str, list[Path]]:
+    files: dict[str, list[Path]] = defaultdict(list)
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and LOG_NAME_REGEX.fullmatch(path.name):
+            files[source_of(path.relative_to(root).as_posix())].append(path)
+    return files
+
+
+def _records_of_source(cluster: str, source: str, paths: Iterable[Path]) -> Iterator[Record]:
+    """The records of one log, each once, its files one after another by what they hold."""
+    files = sorted((list(_records_of_file(cluster, source, p)) for p in paths), key=_span)
+    ranks: Counter[datetime | None] = Counter()
+    seen: set[str] = set()
+    for record in (r for file in files for r in file):
+        if record.line_id not in seen:
+            seen.add(record.line_id)
+            record.order = ranks[record.happened_at]
+            ranks[record.happened_at] += 1
+            yield record
+
+
+def _span(records: list[Record]) -> tuple[datetime, datetime]:
+    instants = [r.happened_at for r in records if r.happened_at] or [datetime.max.replace(tzinfo=UTC)]
+    return min(instants), max(instants)
+
+
+def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
+    twins: Counter[str] = Counter()
+    for text in _split(_text_of(path)):
+        record = parse(text, source)
+        record.line_id = row_id(cluster, source, text, twins[text])
+        twins[text] += 1
+        yield record
+
+
+def _text_of(path: Path) -> str:
+    raw = path.read_bytes()
+    return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode(errors="replace")
+
+
+def _split(text: str) -> Iterator[str]:
+    """Records: a head and everything up to the next head. LF alone ends a line."""
+    if not text:
+        return
+    record: list[str] = []
+    for line in text.removesuffix("\n").split("\n"):
+        if record and any(head.match(line) for _, head in _HEADS):
+            yield "\n".join(record)
+            record = []
+        record.append(line)
+    yield "\n".join(record)
