@@ -39,6 +39,9 @@ INPUTS: tuple[Input, ...] = (
     Input("look_back_hours", "LOOK_BACK_HOURS", "how far before the window open state is looked for; default 24"),
 )
 
+LOOK_AHEAD_HOURS = 2
+LOOK_BACK_HOURS = 24
+
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -61,8 +64,8 @@ class Settings:
     glob: str | None = None
     logs_tz: str = "UTC"
     client_tz: str = "UTC"
-    look_ahead_hours: int = 2
-    look_back_hours: int = 24
+    look_ahead_hours: int = LOOK_AHEAD_HOURS
+    look_back_hours: int = LOOK_BACK_HOURS
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Settings:
@@ -141,8 +144,8 @@ class _Reading:
             glob=self.text("glob"),
             logs_tz=self.zone("logs_tz"),
             client_tz=self.zone("client_tz"),
-            look_ahead_hours=self.hours("look_ahead_hours", 2),
-            look_back_hours=self.hours("look_back_hours", 24),
+            look_ahead_hours=self.hours("look_ahead_hours", LOOK_AHEAD_HOURS),
+            look_back_hours=self.hours("look_back_hours", LOOK_BACK_HOURS),
         )
         if self.problems:
             raise BadInput(*self.problems)

@@ -1,0 +1,59 @@
+# Kafka Hindsight. `make` lists what can be made.
+
+PYTHON ?= $(firstword $(shell command -v python3.11 python3) python3.11)
+SPARK := .venv-spark/bin
+INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ LOOK_AHEAD_HOURS LOOK_BACK_HOURS Q
+
+# What a user gives reaches the programs through the environment, never through a shell line, and make
+# does not expand a dollar in it.
+$(foreach name,$(INPUTS),$(eval override $(name) := $$(value $(name))))
+export $(INPUTS)
+export PYTHONPATH := $(CURDIR)
+export TZ := UTC
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-check audit report sql test check format docs bench up down locks clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo '  make audit LOGS=/path/to/broker/logs [CLIENT_LOGS=...] [SNAPSHOTS=file.jsonl] [CLUSTER=name] [LAKE=dir]'
+	@echo '             [FROM=2026-11-20T00:00Z TO=2026-11-21T00:00Z] [GLOB=...] [LOGS_TZ=Europe/Berlin] [CLIENT_TZ=...]'
+
+setup: ## build what is missing: both environments, jars, the sample night
+	@$(PYTHON) setup/build.py
+
+setup-check:
+	@$(PYTHON) setup/build.py --check
+
+audit: setup ## audit the recorded night, or your own LOGS
+	@$(SPARK)/python -m spark_jobs.cli audit
+
+report: setup ## where the newest report lies
+	@$(SPARK)/python -m spark_jobs.cli report
+
+sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one answer
+	@$(SPARK)/python -m spark_jobs.cli sql
+
+test: setup-check ## every test; ends with pytest's summary line
+	@.venv-airflow/bin/python -m pytest tests/dags
+	@$(SPARK)/python -m pytest tests/unit tests/spark tests/store
+
+check: setup-check ## format, lint, types, import contracts, generated pages, unit tests: seconds
+	@$(SPARK)/ruff format --check .
+	@$(SPARK)/ruff check .
+	@$(SPARK)/mypy
+	@$(SPARK)/lint-imports
+	@$(SPARK)/python -m pytest -q tests/unit
+
+format: setup-check ## format the code
+	@$(SPARK)/ruff format .
+	@$(SPARK)/ruff check --fix .
+
+locks: setup ## resolve the locks again from locks/*.in
+	@cd locks && for lock in spark airflow check build uv; do \
+		../.build/uv/bin/uv pip compile --quiet --no-header --no-emit-index-url --no-emit-find-links \
+			--generate-hashes --universal --python-version 3.11 $$lock.in -o $$lock.txt || exit 1; done
+
+clean: ## remove what was built and every run; the lake stays
+	@rm -rf .venv-airflow .venv-spark .airflow .jars .build .samples .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

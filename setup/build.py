@@ -1,0 +1,297 @@
+"""Builds what is missing: both environments, Delta's jars, Airflow's own tables, the sample night.
+
+Standard library only: it needs Python 3.11 and Java 17 and nothing else. What is there and current is left alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+HOME = Path(__file__).resolve().parent.parent
+BUILD = HOME / ".build"
+LOG = BUILD / "setup.log"
+LOCKS = HOME / "locks"
+UV = BUILD / "uv" / "bin" / "uv"
+AIRFLOW = HOME / ".venv-airflow"
+SPARK = HOME / ".venv-spark"
+JARS = HOME / ".jars"
+SAMPLE = HOME / "samples" / "night-4.1.tar.gz"
+SAMPLES = HOME / ".samples"
+
+PYTHON_NEEDED = (3, 11)
+JAVA_NEEDED = 17
+FREE_BYTES_NEEDED = 4_000_000_000
+DELTA_GROUP = "io.delta"
+
+
+class CannotBuild(Exception):
+    """Set-up cannot go on; the text says what was found, what was needed and what to do."""
+
+
+class Part(NamedTuple):
+    """One thing to build: it is current while its stamp holds the fingerprint of what it is made from."""
+
+    name: str
+    sentence: str
+    made_from: tuple[Path, ...]
+    makes: Path
+    build: Callable[[], None]
+
+
+def main() -> int:
+    """Builds every part that is missing or out of date. 0: all there; 2: something is missing on this machine."""
+    parser = argparse.ArgumentParser(description="Builds what is missing; what is there is left alone.")
+    parser.add_argument("--check", action="store_true", help="also the tools that tests and checks need")
+    wanted = PARTS + CHECK_PARTS if parser.parse_args().check else PARTS
+    try:
+        require_python()
+        missing = [p for p in wanted if not is_current(p)]
+        if missing:
+            build(missing, wanted)
+    except CannotBuild as problem:
+        print(f"\nSet-up stopped.\n{problem}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def build(missing: list[Part], wanted: tuple[Part, ...]) -> None:
+    """Builds the missing parts in order, telling which and how far it is."""
+    require_java()
+    require_space()
+    BUILD.mkdir(exist_ok=True)
+    print(f"Setting up: {len(missing)} of {len(wanted)} parts are missing. This is done once; details go to {shown(LOG)}.")
+    began = time.monotonic()
+    for number, part in enumerate(missing, start=1):
+        Ticker.label = f"  [{number}/{len(missing)}] {part.sentence}"
+        Ticker.began = time.monotonic()
+        Ticker.show()
+        stamp_of(part).unlink(missing_ok=True)
+        part.build()
+        stamp_of(part).write_text(fingerprint(part))
+        Ticker.done()
+    print(f"Set-up is complete after {time.monotonic() - began:.0f} s.\n", flush=True)
+
+
+class Ticker:
+    """One line a part: what is done and for how long; on a terminal the seconds move."""
+
+    label = ""
+    began = 0.0
+
+    @classmethod
+    def show(cls) -> None:
+        if sys.stdout.isatty():
+            print(f"\r{cls.label} ... {time.monotonic() - cls.began:.0f} s", end="", flush=True)
+
+    @classmethod
+    def done(cls) -> None:
+        start = "\r" if sys.stdout.isatty() else ""
+        print(f"{start}{cls.label} ... done in {time.monotonic() - cls.began:.0f} s", flush=True)
+
+
+def require_python() -> None:
+    if sys.version_info[:2] != PYTHON_NEEDED:
+        found = ".".join(map(str, sys.version_info[:3]))
+        raise CannotBuild(
+            f"Found: Python {found} ({sys.executable}). Needed: Python 3.11, for which both environments are locked.\n"
+            "What to do: install Python 3.11 so that `python3.11` is on the PATH, or name it: make PYTHON=/path/to/python3.11 ..."
+        )
+
+
+def require_java() -> None:
+    java = java_program()
+    advice = "What to do: install a Java 17 runtime (a package such as openjdk-17-jre-headless), or set JAVA_HOME to one."
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
+    except OSError:
+        raise CannotBuild(f"Found: no Java ({java} does not run). Needed: Java {JAVA_NEEDED}, on which Spark runs.\n{advice}") from None
+    version = re.search(r'version "(?:1\.)?(\d+)[^"]*"', said.stderr + said.stdout)
+    if not version:
+        raise CannotBuild(f"Found: {java}, which does not tell its version. Needed: Java {JAVA_NEEDED}.\n{advice}")
+    if int(version.group(1)) < JAVA_NEEDED:
+        raise CannotBuild(f"Found: Java {version.group(1)} ({java}). Needed: Java {JAVA_NEEDED} or later.\n{advice}")
+
+
+def require_space() -> None:
+    free = shutil.disk_usage(HOME).free
+    if free < FREE_BYTES_NEEDED:
+        raise CannotBuild(
+            f"Found: {free / 1e9:.1f} GB free beside {HOME}. Needed: {FREE_BYTES_NEEDED / 1e9:.0f} GB for both environments.\n"
+            "What to do: free some space, or check the project out where there is more."
+        )
+
+
+def java_program() -> str:
+    """The Java that Spark will use: JAVA_HOME's, else the one on the PATH."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home) / "bin" / "java") if home else "java"
+
+
+def stamp_of(part: Part) -> Path:
+    return BUILD / f"{part.name}.stamp"
+
+
+def fingerprint(part: Part) -> str:
+    """What the part is made from, and where it lies: an environment that was moved does not work."""
+    digest = hashlib.sha256(str(HOME).encode())
+    for path in part.made_from:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def is_current(part: Part) -> bool:
+    stamp = stamp_of(part)
+    return part.makes.exists() and stamp.exists() and stamp.read_text() == fingerprint(part)
+
+
+def shown(path: Path) -> str:
+    return str(path.relative_to(HOME))
+
+
+def run(command: list[str], what_failed: str, **environment: str) -> None:
+    """Runs a program with its words in the log. Raises CannotBuild with its last words."""
+    with LOG.open("ab") as log:
+        log.write(f"\n$ {' '.join(command)}\n".encode())
+        log.flush()
+        start = log.tell()
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=HOME, env={**os.environ, **environment})
+        try:
+            while True:
+                try:
+                    process.wait(timeout=1)
+                    break
+                except subprocess.TimeoutExpired:
+                    Ticker.show()
+        except BaseException:
+            process.terminate()
+            raise
+    if process.returncode:
+        words = LOG.read_bytes()[start:].decode(errors="replace").strip().splitlines()[-6:]
+        raise CannotBuild("\n".join([what_failed, "Its last words:", *(f"  {w}" for w in words), f"All of them: {shown(LOG)}"]))
+
+
+def build_installer() -> None:
+    uv = BUILD / "uv"
+    shutil.rmtree(uv, ignore_errors=True)
+    run(
+        [sys.executable, "-m", "venv", str(uv)],
+        "Python could not make an environment. Needed: its venv module. "
+        "What to do: install it (a package such as python3.11-venv).",
+    )
+    run(
+        [str(uv / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(LOCKS / "uv.txt")],
+        "The installer could not be fetched. Needed: a way to a Python package index. What to do: check the network, or set PIP_INDEX_URL.",
+    )
+
+
+def build_environment(environment: Path, *locks: str) -> None:
+    if not (environment / "bin" / "python").exists() or not is_here(environment):
+        run([str(UV), "venv", "--clear", "--python", sys.executable, str(environment)], f"{environment.name} could not be made.")
+    run(
+        [
+            str(UV), "pip", "sync", "--require-hashes", "--python", str(environment / "bin" / "python"),
+            "--build-constraints", str(LOCKS / "build.txt"), *(str(LOCKS / lock) for lock in locks),
+        ],
+        f"{environment.name} could not be filled. Needed: a way to a Python package index. "
+        "What to do: check the network, or set PIP_INDEX_URL, then start again: what was fetched is kept.",
+        **index_settings(),
+    )
+
+
+def is_here(environment: Path) -> bool:
+    """Whether the environment was made in this place: its scripts name it."""
+    activate = environment / "bin" / "activate"
+    return activate.exists() and str(environment) in activate.read_text()
+
+
+def index_settings() -> dict[str, str]:
+    """What pip was told about indexes, in uv's words, so that one setting serves both."""
+    said = subprocess.run([str(BUILD / "uv" / "bin" / "pip"), "config", "list"], capture_output=True, text=True).stdout
+    pairs = dict(re.findall(r"^[^=]*\.([a-z-]+)='(.*)'$", said, flags=re.MULTILINE))
+    in_uv = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "cert": "SSL_CERT_FILE"}
+    told = {in_uv[key]: value for key, value in pairs.items() if key in in_uv}
+    return {"UV_HTTP_TIMEOUT": "180", **{k: v for k, v in told.items() if k not in os.environ}}
+
+
+def fetch_jars() -> None:
+    """Fetches each jar of locks/jars.sha256 with the Ivy inside pyspark, and checks it."""
+    inside = next(SPARK.glob("lib/python3.*/site-packages/pyspark/jars"))
+    tool = ":".join(str(next(inside.glob(f"{name}-*.jar"))) for name in ("ivy", "commons-cli"))
+    ivy = BUILD / "ivy"
+    ivy.mkdir(exist_ok=True)
+    settings = ivy / "settings.xml"
+    settings.write_text(
+        '<ivysettings><settings defaultResolver="central"/>'
+        '<resolvers><ibiblio name="central" m2compatible="true"/></resolvers></ivysettings>'
+    )
+    for sha256, name in (line.split() for line in (LOCKS / "jars.sha256").read_text().splitlines()):
+        module, version = name.removesuffix(".jar").rsplit("-", 1)
+        run(
+            [
+                java_program(), "-cp", tool, "org.apache.ivy.Main", "-settings", str(settings), "-cache", str(ivy / "cache"),
+                "-dependency", DELTA_GROUP, module, version, "-notransitive", "-types", "jar",
+                "-retrieve", str(JARS / "[artifact]-[revision].[ext]"), "-overwriteMode", "always",
+            ],
+            f"{name} could not be fetched. Needed: a way to Maven Central for Java. What to do: check the network and Java's proxy settings.",
+        )
+        found = hashlib.sha256((JARS / name).read_bytes()).hexdigest() if (JARS / name).exists() else "no file"
+        if found != sha256:
+            (JARS / name).unlink(missing_ok=True)
+            raise CannotBuild(
+                f"{name} is not what it should be. Found: {found}. Needed: sha256 {sha256}.\n"
+                "What to do: find out what stands between this machine and Maven Central, then start again."
+            )
+
+
+def migrate_airflow() -> None:
+    sys.path.insert(0, str(HOME))
+    from spark_jobs import embedded_airflow
+
+    (HOME / ".airflow").mkdir(exist_ok=True)
+    run(
+        [str(AIRFLOW / "bin" / "airflow"), "db", "migrate"],
+        "Airflow could not make its tables. What to do: remove the folder .airflow and start again.",
+        **embedded_airflow.environment(),
+    )
+
+
+def unpack_samples() -> None:
+    target = SAMPLES / "night-4.1"
+    shutil.rmtree(target, ignore_errors=True)
+    with tarfile.open(SAMPLE) as archive:
+        archive.extractall(target)
+
+
+PARTS: tuple[Part, ...] = (
+    Part("uv", "the installer", (LOCKS / "uv.txt",), UV, build_installer),
+    Part(
+        "airflow", "Airflow's environment: some 130 packages, 200 MB to fetch", (LOCKS / "airflow.txt",),
+        AIRFLOW / "bin" / "airflow", lambda: build_environment(AIRFLOW, "airflow.txt"),
+    ),
+    Part(
+        "spark", "Spark's environment: some 80 packages, 900 MB to fetch, half of it Spark",
+        (LOCKS / "spark.txt", LOCKS / "build.txt"), SPARK / "bin" / "spark-submit", lambda: build_environment(SPARK, "spark.txt"),
+    ),
+    Part("jars", "Delta's four jars, 13 MB", (LOCKS / "jars.sha256",), JARS, fetch_jars),
+    Part("airflow-tables", "Airflow's own tables", (LOCKS / "airflow.txt",), HOME / ".airflow" / "airflow.db", migrate_airflow),
+    Part("samples", "the recorded night", (SAMPLE,), SAMPLES / "night-4.1", unpack_samples),
+)
+CHECK_PARTS: tuple[Part, ...] = (
+    Part(
+        "check", "the tools for tests and checks", (LOCKS / "spark.txt", LOCKS / "check.txt"),
+        SPARK / "bin" / "pytest", lambda: build_environment(SPARK, "spark.txt", "check.txt"),
+    ),
+)
+
+if __name__ == "__main__":
+    sys.exit(main())

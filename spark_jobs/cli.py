@@ -1,0 +1,80 @@
+"""`hindsight`: the verbs of the product, with or without make."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from spark_jobs import audit
+from spark_jobs.config import INPUTS
+from spark_jobs.exits import BAD_INPUT, DONE, BadInput
+from spark_jobs.launch import HOME
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one verb. Exit codes: 0 done; 42 publication refused; 2 bad input or settings; else a fault."""
+    given = parser().parse_args(arguments)
+    verb: Callable[[argparse.Namespace], int] = given.verb
+    try:
+        return verb(given)
+    except BadInput as problem:
+        print("\n".join(problem.sentences), file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line; each option stands above the variable of the same name."""
+    top = argparse.ArgumentParser(
+        prog="hindsight",
+        description="What happened to our consumer groups and our leaders last night, why, and what it cost.",
+        epilog="Exit codes: 0 done; 42 publication refused; 2 bad input or bad settings; anything else may heal by itself.",
+    )
+    verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
+
+    run = verbs.add_parser("audit", help="audit a night: the recorded one, or your own logs")
+    run.set_defaults(verb=_audit)
+    for i in INPUTS:
+        run.add_argument(f"--{i.variable.lower().replace('_', '-')}", dest=i.field, help=i.meaning, metavar=i.variable)
+
+    ask = verbs.add_parser("sql", help="an SQL prompt over the lake, or the answer to one query")
+    ask.set_defaults(verb=_sql)
+    ask.add_argument("query", nargs="?", help="one query, or the name of one in queries/; without it a prompt opens")
+    ask.add_argument("--lake", help="the lake to ask", metavar="LAKE")
+
+    show = verbs.add_parser("report", help="where the newest report lies")
+    show.set_defaults(verb=_report)
+    show.add_argument("--lake", help="the lake it was written into", metavar="LAKE")
+    return top
+
+
+def _audit(given: argparse.Namespace) -> int:
+    said = {i.field: value for i in INPUTS if (value := getattr(given, i.field))}
+    return audit.audit(audit.requested(os.environ, said))
+
+
+def _sql(given: argparse.Namespace) -> int:
+    from spark_jobs.edges import sql  # DuckDB is loaded only where it is used
+
+    return int(sql.main(_lake(given), given.query or os.environ.get("Q", "").strip() or None) or DONE)
+
+
+def _report(given: argparse.Namespace) -> int:
+    page = Path(_lake(given)) / "report" / "index.html"
+    if not page.exists():
+        raise BadInput(f"There is no report at {page}. Needed: a finished audit of that lake. Run `make audit` first.")
+    print(page)
+    return DONE
+
+
+def _lake(given: argparse.Namespace) -> str:
+    return given.lake or os.environ.get("LAKE", "").strip() or str(HOME / "lake")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
