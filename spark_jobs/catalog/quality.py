@@ -105,8 +105,8 @@ PUBLICATIONS = Table(
 VALIDATION_RESULTS = Table(
     layer="quality",
     name="validation_results",
-    grain="one expectation checked in one run",
-    key=("run_id", "table", "expectation"),
+    grain="one expectation checked in one window by one run",
+    key=("run_id", "cluster", "window_from", "window_to", "table", "expectation"),
     columns=(
         required("run_id", "STRING", "The run"),
         _CLUSTER,
@@ -114,6 +114,7 @@ VALIDATION_RESULTS = Table(
         required("window_to", "TIMESTAMP", "End of the window"),
         required("table", "STRING", "The table that was checked"),
         required("expectation", "STRING", "The expectation, by its name"),
+        required("says", "STRING", "What it expects, in words"),
         required("severity", "STRING", "Whether it gates the publication", codes=SEVERITIES),
         required("success", "BOOLEAN", "Whether it held"),
         optional("observed", "STRING", "What was observed"),

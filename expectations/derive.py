@@ -1,0 +1,112 @@
+"""From a table's declaration, and the laws that name it, to what is expected of it: plain data, no GX, no Spark."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from expectations.laws import LAWS
+from spark_jobs.catalog.model import Check, Table
+
+Kind = Literal["columns", "present", "code", "law"]
+
+_SAYS_WHICH = ("group_id", "topic", "partition", "broker", "member_id", "client_id", "source", "rule_id", "subject")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One claim about one table.
+
+    `kind` columns: the table has these `values` as columns and no others; present: `column` is never null;
+    code: `column` is one of `values`; law: `predicate` holds for each row, where null counts as kept.
+    `names` are the columns that tell a reader which row broke it, and by what.
+    """
+
+    table: str
+    name: str
+    kind: Kind
+    says: str
+    severity: str = "critical"
+    column: str = ""
+    values: tuple[str, ...] = ()
+    predicate: str = ""
+    names: tuple[str, ...] = ()
+
+
+def expectations_of(table: Table) -> tuple[Expectation, ...]:
+    """Everything expected of a table: columns, no nulls, known codes, one row a key, its window, checks and laws."""
+    return (
+        Expectation(
+            table.full_name, "columns_match", "columns", "the columns are those declared", values=table.column_names
+        ),
+        *(_present(table, c.name) for c in table.columns if not c.nullable),
+        *(_known(table, c.name, c.codes) for c in table.columns if c.codes),
+        *(_law(table, check) for check in (*_shape_checks(table), *table.checks, *LAWS.get(table.full_name, ()))),
+    )
+
+
+def _present(table: Table, column: str) -> Expectation:
+    return Expectation(
+        table.full_name,
+        f"{column}_present",
+        "present",
+        f"{column} is never null",
+        column=column,
+        names=_names(table, (column,)),
+    )
+
+
+def _known(table: Table, column: str, codes: tuple[str, ...]) -> Expectation:
+    return Expectation(
+        table.full_name,
+        f"{column}_known",
+        "code",
+        f"{column} is one of its codes",
+        column=column,
+        values=codes,
+        names=_names(table, (column,)),
+    )
+
+
+def _law(table: Table, check: Check) -> Expectation:
+    mentioned = set(re.findall(r"\w+", check.predicate))
+    return Expectation(
+        table.full_name,
+        check.name,
+        "law",
+        check.says,
+        check.severity,
+        predicate=check.predicate,
+        names=_names(table, tuple(n for n in table.column_names if n in mentioned)),
+    )
+
+
+def _shape_checks(table: Table) -> tuple[Check, ...]:
+    """One row a key, one cluster, and no row outside the window, which publish replaces as a whole."""
+    key = ", ".join(f"`{k}`" for k in table.key)
+    return (
+        Check(
+            "key_unique",
+            f"count(*) OVER (PARTITION BY {key}) = 1",
+            f"no two rows share their {' and '.join(table.key)}",
+        ),
+        Check(
+            "one_cluster",
+            "cluster = (SELECT cluster FROM published_window)",
+            "every row belongs to the cluster that is published",
+        ),
+        Check(
+            "inside_window",
+            f"{table.time_column} >= (SELECT window_from FROM published_window)"
+            f" AND {table.time_column} < (SELECT window_to FROM published_window)",
+            "every row begins inside the window that is published",
+        ),
+    )
+
+
+def _names(table: Table, mentioned: tuple[str, ...]) -> tuple[str, ...]:
+    """The key, what people call the row by, its instant, and what the claim speaks of; once each, in that order."""
+    key = tuple(k for k in table.key if k != "cluster")
+    scalar = {c.name for c in table.columns if not c.type.startswith("ARRAY")}
+    return tuple(dict.fromkeys(n for n in (*key, *_SAYS_WHICH, table.time_column, *mentioned) if n in scalar))

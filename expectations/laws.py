@@ -1,0 +1,105 @@
+"""The laws that the catalog cannot state of one row alone: across rows, across tables, across windows.
+
+Each is a Spark SQL predicate over one row of its table. It may look at other rows (window functions) and at other
+tables (subqueries) by their names: the staged tables, `partition_snapshots` of the window, and `published_incidents`
+and `published_broker_outages`, what gold holds already: all of one cluster. `published_window` is one row (cluster,
+window_from, window_to).
+
+Critical is what only a fault of ours can break: such rows contradict each other and must not be published.
+Warning is what lost evidence breaks as well (a log that is missing, a topic that was created again, an incident that
+began before the first window): refusing it would hide the night from those who have the least to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spark_jobs.catalog.model import Check
+
+TOLERATED_BREAKS = 5
+TOLERATED_BREAK_SHARE = 0.25
+"""Of the generations rebuilt: beyond it, more than one in four follows a hole, and gold tells another story than the
+night. A handful are tolerated whatever the share, since a short window has few generations to compare with."""
+
+_OUTAGE_KNOWN = Check(
+    "outage_known",
+    "outage_id IS NULL OR outage_id IN (SELECT outage_id FROM broker_outages)"
+    " OR outage_id IN (SELECT outage_id FROM published_broker_outages)",
+    "the outage a row names is a row of broker_outages; one that began before the first window is not",
+    severity="warning",
+)
+_BEFORE = "OVER (PARTITION BY topic, `partition` ORDER BY happened_at, epoch_to)"
+
+LAWS: Mapping[str, tuple[Check, ...]] = {
+    "gold.failovers": (
+        Check(
+            "chain_unbroken",
+            f"leader_from = lag(leader_to) {_BEFORE}",
+            "a partition's leader is taken from the broker that the failover before gave it to",
+            severity="warning",
+        ),
+        Check(
+            "epochs_rise",
+            f"epoch_to > lag(epoch_to) {_BEFORE}",
+            "a partition's leader epochs rise, unless its topic was created again",
+            severity="warning",
+        ),
+        _OUTAGE_KNOWN,
+    ),
+    "gold.coordinator_moves": (_OUTAGE_KNOWN,),
+    "gold.incidents": (
+        Check(
+            "counts_its_rebalances",
+            "ended_at >= (SELECT window_to FROM published_window) OR rebalance_count ="
+            " (SELECT count(*) FROM rebalances r WHERE r.incident_id = incidents.incident_id)",
+            "an incident that ended inside the window counts the rebalances that name it",
+        ),
+        _OUTAGE_KNOWN,
+    ),
+    "gold.rebalances": (
+        Check(
+            "incident_known",
+            "incident_id IS NULL OR incident_id IN (SELECT incident_id FROM incidents)"
+            " OR incident_id IN (SELECT incident_id FROM published_incidents)",
+            "the incident a rebalance names is a row of incidents; one that began before the first window is not",
+            severity="warning",
+        ),
+        Check(
+            "generation_reached_once",
+            "to_generation IS NULL OR count(*) OVER (PARTITION BY group_id, to_generation) = 1"
+            " OR group_id IN (SELECT group_id FROM generation_gaps WHERE next_generation <= after_generation)",
+            "a group reaches a generation once, unless its numbering is known to have begun anew",
+        ),
+    ),
+    "gold.ownership": (
+        Check(
+            "owned_once",
+            "valid_from >= max(valid_to) OVER (PARTITION BY group_id, topic, `partition`"
+            " ORDER BY valid_from, valid_to, member_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)",
+            "a partition has one owner within a group at a time",
+            severity="warning",
+        ),
+    ),
+    "gold.leader_imbalance": (
+        Check(
+            "counts_every_partition",
+            "sum(preferred_partitions) OVER (PARTITION BY snapshot_at) = (SELECT count(p.preferred_leader)"
+            " FROM partition_snapshots p WHERE p.snapshot_at = leader_imbalance.snapshot_at)",
+            "the rows of a snapshot count every partition of it once",
+        ),
+    ),
+    "quality.generation_gaps": (
+        Check(
+            "break_explained",
+            "explained_by IS NOT NULL",
+            "a break in a group's generations is explained",
+            severity="warning",
+        ),
+        Check(
+            "breaks_bounded",
+            "(SELECT count_if(explained_by IS NULL) FROM generation_gaps) <= greatest("
+            f"{TOLERATED_BREAKS}, {TOLERATED_BREAK_SHARE} * (SELECT count(to_generation) FROM rebalances))",
+            f"unexplained breaks are no more than {TOLERATED_BREAKS}, or one in four of the generations rebuilt",
+        ),
+    ),
+}

@@ -1,0 +1,36 @@
+"""Test rows from the catalog: `row(REBALANCES, group_id="orders")` is a valid row that says only what matters."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from spark_jobs.catalog.model import EVIDENCE_TYPE, Column, Table
+
+AT = datetime(2026, 10, 1, 3, tzinfo=UTC)
+QUOTE = {"line_id": "line-1", "source": "broker-1/server.log", "happened_at": AT, "text": "what the broker wrote"}
+
+_DEFAULTS: dict[str, Any] = {"STRING": "", "INT": 1, "BIGINT": 0, "DOUBLE": 0.0, "BOOLEAN": False, "TIMESTAMP": AT}
+
+
+def row(table: Table, **columns: Any) -> dict[str, Any]:
+    """A row that breaks none of the table's checks, with these columns instead of the defaults.
+
+    Codes are the first of their vocabulary, instants are AT, other optional columns are null.
+    """
+    unknown = columns.keys() - set(table.column_names)
+    if unknown:
+        raise KeyError(f"{table.full_name} has no {', '.join(sorted(unknown))}")
+    return {c.name: _default(c) for c in table.columns} | columns
+
+
+def _default(column: Column) -> Any:
+    if column.type == EVIDENCE_TYPE:
+        return [QUOTE]
+    if column.nullable and column.type != "TIMESTAMP":
+        return None
+    if column.codes:
+        return column.codes[0]
+    if column.type.startswith("ARRAY"):
+        return []
+    return column.name if column.type == "STRING" else _DEFAULTS[column.type]

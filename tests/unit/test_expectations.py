@@ -1,0 +1,134 @@
+"""What is expected of a table follows from its declaration, and a breach is told so that a person can find the row."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from expectations.derive import Expectation, expectations_of
+from expectations.laws import LAWS
+from expectations.sentences import breach, columns_breach
+from spark_jobs.catalog import BY_NAME, gold
+from spark_jobs.catalog.gold import REBALANCES
+from spark_jobs.catalog.model import Check, Table, optional, required
+from tests.support.rows import AT, row
+
+PETS = Table(
+    layer="gold",
+    name="pets",
+    grain="one pet",
+    key=("cluster", "pet_id"),
+    time_column="born_at",
+    columns=(
+        required("cluster", "STRING", "Cluster"),
+        required("pet_id", "STRING", "Id"),
+        required("kind", "STRING", "Kind", codes=("cat", "dog")),
+        optional("born_at", "TIMESTAMP", "Born"),
+        optional("died_at", "TIMESTAMP", "Died"),
+        optional("toys", "ARRAY<STRING>", "Toys"),
+    ),
+    checks=(
+        Check("dies_after_birth", "died_at >= born_at", "no pet dies before it is born"),
+        Check("has_toys", "size(toys) > 0", "a pet has toys", severity="warning"),
+    ),
+)
+
+
+def expected(table: Table, name: str) -> Expectation:
+    return next(e for e in expectations_of(table) if e.name == name)
+
+
+def test_a_declaration_gives_columns_nulls_codes_key_window_and_checks() -> None:
+    assert [(e.name, e.kind, e.severity) for e in expectations_of(PETS)] == [
+        ("columns_match", "columns", "critical"),
+        ("cluster_present", "present", "critical"),
+        ("pet_id_present", "present", "critical"),
+        ("kind_present", "present", "critical"),
+        ("kind_known", "code", "critical"),
+        ("key_unique", "law", "critical"),
+        ("one_cluster", "law", "critical"),
+        ("inside_window", "law", "critical"),
+        ("dies_after_birth", "law", "critical"),
+        ("has_toys", "law", "warning"),
+    ]
+    assert expected(PETS, "columns_match").values == ("cluster", "pet_id", "kind", "born_at", "died_at", "toys")
+    assert expected(PETS, "kind_known").values == ("cat", "dog")
+    assert "`cluster`, `pet_id`" in expected(PETS, "key_unique").predicate
+
+
+def test_a_breach_is_named_by_key_instant_and_the_columns_it_speaks_of() -> None:
+    assert expected(PETS, "dies_after_birth").names == ("pet_id", "born_at", "died_at")
+    assert expected(PETS, "kind_known").names == ("pet_id", "born_at", "kind")
+    assert expected(PETS, "has_toys").names == ("pet_id", "born_at")
+    assert expected(PETS, "one_cluster").names == ("pet_id", "born_at", "cluster")
+
+
+def test_every_law_belongs_to_a_table_that_is_checked_and_says_what_it_wants() -> None:
+    checked = {t.full_name for t in gold.TABLES} | {"quality.coverage", "quality.generation_gaps"}
+    assert LAWS.keys() <= checked
+    for table in checked:
+        names = [e.name for e in expectations_of(BY_NAME[table])]
+        assert len(names) == len(set(names)), f"{table} has two expectations of one name"
+        assert all(e.says and e.table == table for e in expectations_of(BY_NAME[table]))
+
+
+def test_a_law_that_lost_evidence_can_break_does_not_gate() -> None:
+    gates = {(t, law.name) for t, laws in LAWS.items() for law in laws if law.severity == "critical"}
+    assert gates == {
+        ("gold.incidents", "counts_its_rebalances"),
+        ("gold.rebalances", "generation_reached_once"),
+        ("gold.leader_imbalance", "counts_every_partition"),
+        ("quality.generation_gaps", "breaks_bounded"),
+    }
+
+
+def named_pet(number: int) -> dict[str, object]:
+    return {
+        "pet_id": f"pet-{number}",
+        "born_at": datetime(2026, 10, 1, 3, 0, 0, 123000, tzinfo=UTC),
+        "died_at": None,
+    }
+
+
+def test_a_breach_of_one_row_is_one_sentence() -> None:
+    assert breach(expected(PETS, "dies_after_birth"), 1, [named_pet(1)]) == [
+        "gold.pets: 1 row breaks dies_after_birth (no pet dies before it is born): "
+        "pet_id='pet-1', born_at=2026-10-01T03:00:00.123Z, died_at=null"
+    ]
+
+
+def test_many_rows_are_counted_and_the_first_five_named() -> None:
+    sentences = breach(expected(PETS, "dies_after_birth"), 1234, [named_pet(n) for n in range(5)])
+    assert sentences[0].startswith("gold.pets: 1,234 rows break dies_after_birth (")
+    assert [n for n in range(5) if f"pet_id='pet-{n}'" in sentences[n]] == [0, 1, 2, 3, 4]
+    assert sentences[5:] == ["gold.pets: dies_after_birth is broken by 1,229 more"]
+
+
+def test_what_strangers_named_is_inert_and_short() -> None:
+    hostile = named_pet(1) | {"pet_id": "\x1b[31m\r\nPUBLISHED\u202e" + "x" * 10_000}
+    (sentence,) = breach(expected(PETS, "dies_after_birth"), 1, [hostile])
+    assert sentence.isprintable()
+    assert len(sentence) < 500
+    assert r"pet_id='\x1b[31m\r\nPUBLISHED\u202exxx" in sentence
+
+
+def test_wrong_columns_are_told_by_name() -> None:
+    found = ["cluster", "pet_id", "kind", "born_at", "died_at", "tail"]
+    assert columns_breach(expected(PETS, "columns_match"), found) == [
+        "gold.pets: columns_match is broken (the columns are those declared): missing toys; unknown tail"
+    ]
+
+
+@pytest.mark.parametrize("table", BY_NAME.values(), ids=lambda t: t.full_name)
+def test_the_row_factory_fills_exactly_the_declared_columns(table: Table) -> None:
+    made = row(table)
+    assert tuple(made) == table.column_names
+    assert all(made[c.name] is not None for c in table.columns if not c.nullable)
+    assert all(made[c.name] in (None, *c.codes) for c in table.columns if c.codes)
+
+
+def test_the_row_factory_takes_only_columns_of_the_table() -> None:
+    assert row(REBALANCES, group_id="orders", ended_at=AT)["group_id"] == "orders"
+    with pytest.raises(KeyError, match=r"gold\.rebalances has no generation"):
+        row(REBALANCES, generation=3)
