@@ -1,0 +1,197 @@
+"""How well an audit called what was done: `python -m drill.score --lake DIR --truth FILE` (DESIGN section 8)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from drill import show
+from drill.match import TIME_COLUMNS, Row, Tables, answer
+from drill.truth import TruthError, read_truth
+from drill.wrong import is_owed, wrong_failover, wrong_outage, wrong_rebalance
+
+ROW_IDS: Mapping[str, str] = {
+    "rebalances": "rebalance_id",
+    "incidents": "incident_id",
+    "broker_outages": "outage_id",
+    "failovers": "failover_id",
+    "leader_imbalance": "snapshot_at",
+}
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One act with `expect`: whether it was met, and, where it was not, what was found near."""
+
+    at: datetime
+    action: str
+    scope: str
+    expect: str
+    met: bool
+    near: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One row of gold that claims something: where it stands, and why it is wrong (None: nothing speaks against it)."""
+
+    table: str
+    row_id: str
+    at: datetime
+    says: str
+    confidence: str
+    wrong: str | None
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How often verdicts of one confidence are right."""
+
+    confidence: str
+    verdicts: int
+    wrong: int
+
+    @property
+    def share_right(self) -> float:
+        """Between 0 and 1; 1 where there is no verdict."""
+        return 1 - self.wrong / self.verdicts if self.verdicts else 1.0
+
+
+@dataclass(frozen=True)
+class Score:
+    """The whole score of one audit against one truth."""
+
+    expectations: tuple[Expectation, ...]
+    verdicts: tuple[Verdict, ...]
+    false_alarms: tuple[Verdict, ...]
+    without_evidence: tuple[Verdict, ...]
+
+    @property
+    def unmet(self) -> tuple[Expectation, ...]:
+        """The expectations that no row meets."""
+        return tuple(e for e in self.expectations if not e.met)
+
+    @property
+    def met(self) -> int:
+        """How many expectations are met."""
+        return len(self.expectations) - len(self.unmet)
+
+    @property
+    def share_met(self) -> float:
+        """Between 0 and 1; 1 where nothing was expected."""
+        return self.met / len(self.expectations) if self.expectations else 1.0
+
+    @property
+    def certain_but_wrong(self) -> tuple[Verdict, ...]:
+        """A defect of the first order, each of them."""
+        return tuple(v for v in self.verdicts if v.confidence == "certain" and v.wrong)
+
+    @property
+    def calibration(self) -> tuple[Calibration, ...]:
+        """One entry for each confidence."""
+        return tuple(
+            Calibration(c, len(of), sum(1 for v in of if v.wrong))
+            for c in ("certain", "likely", "possible", "unknown")
+            for of in [[v for v in self.verdicts if v.confidence == c]]
+        )
+
+    def passes(self, minimum: float) -> bool:
+        """Enough expectations met, no certain verdict wrong, no verdict without evidence."""
+        return self.share_met >= minimum and not self.certain_but_wrong and not self.without_evidence
+
+
+def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
+    """The score of an audit.
+
+    Takes: gold rows by table name (those of TIME_COLUMNS; a missing one counts as empty), as the catalog declares
+    them, instants with a zone; the lines of a truth file, as text or parsed.
+    Raises: TruthError where the truth cannot be scored.
+    """
+    acts = read_truth(truth)
+    ordered: Tables = {
+        name: sorted(tables.get(name, ()), key=itemgetter(column)) for name, column in TIME_COLUMNS.items()
+    }
+    answers = [(a, answer(a, acts, ordered)) for a in acts if a.expect is not None]
+    owed = {id(r) for _, found in answers for r in found.rows}
+    verdicts: list[Verdict] = []
+    false_alarms: list[Verdict] = []
+    for row in ordered["rebalances"]:
+        is_false_alarm = not (id(row) in owed or is_owed(row, acts))
+        wrong = "nothing was done that owes it" if is_false_alarm else wrong_rebalance(row, acts, ordered)
+        verdict = verdict_of("rebalances", row, wrong)
+        verdicts.append(verdict)
+        if is_false_alarm:
+            false_alarms.append(verdict)
+    verdicts += [verdict_of("broker_outages", r, wrong_outage(r, acts)) for r in ordered["broker_outages"]]
+    verdicts += [verdict_of("failovers", r, wrong_failover(r, acts)) for r in ordered["failovers"]]
+    return Score(
+        expectations=tuple(
+            Expectation(a.at, a.action, a.scope, str(a.expect), f.met, () if f.met else show.near(a, ordered))
+            for a, f in answers
+        ),
+        verdicts=tuple(verdicts),
+        false_alarms=tuple(false_alarms),
+        without_evidence=tuple(
+            verdict_of(name, r, None) for name in TIME_COLUMNS for r in ordered[name] if not r.get("evidence")
+        ),
+    )
+
+
+def verdict_of(table: str, row: Row, wrong: str | None) -> Verdict:
+    """A row of gold as a verdict."""
+    return Verdict(
+        table=table,
+        row_id=str(row.get(ROW_IDS[table])),
+        at=row[TIME_COLUMNS[table]],
+        says=show.in_words(table, row),
+        confidence=str(row.get("confidence") or "unknown"),
+        wrong=wrong,
+    )
+
+
+def read_gold(lake: str) -> Tables:
+    """The gold tables of a lake that are scored; one that was never published is left out."""
+    from deltalake import DeltaTable
+
+    folders = {name: f"{lake.rstrip('/')}/gold/{name}" for name in TIME_COLUMNS}
+    return {
+        name: DeltaTable(folder).to_pyarrow_table().to_pylist()
+        for name, folder in folders.items()
+        if DeltaTable.is_deltatable(folder)
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the score. Gives: 0 where it passes, 1 where it does not, 2 for input that cannot be scored."""
+    parser = argparse.ArgumentParser(
+        prog="python -m drill.score", description="Score a lake's gold against a truth file."
+    )
+    parser.add_argument("--lake", required=True, help="the lake that the audit wrote")
+    parser.add_argument("--truth", required=True, type=Path, help="the truth.jsonl of the drill")
+    parser.add_argument("--minimum", type=float, default=0.9, help="share of expectations that must be met")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options = parser.parse_args(arguments)
+    try:
+        tables = read_gold(options.lake)
+        if "rebalances" not in tables:
+            raise TruthError(f"found no gold.rebalances in {options.lake}; it must be a lake that an audit published")
+        result = score(tables, options.truth.read_text(encoding="utf-8").splitlines())
+        if not result.expectations:
+            raise TruthError(f"found nothing expected in {options.truth}; a score needs acts with `expect`")
+    except (TruthError, OSError) as error:
+        print(f"cannot score: {error}", file=sys.stderr)
+        return 2
+    passes = result.passes(options.minimum)
+    print(json.dumps(show.as_json(result, passes), indent=2) if options.json else show.as_text(result, options.minimum))
+    return 0 if passes else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

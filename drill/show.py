@@ -1,0 +1,127 @@
+"""The score in words: one line for each row, a readable table, or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from drill.match import AFTER, SHARED_BEFORE, TIME_COLUMNS, Row, Tables
+from drill.truth import FAILOVER_KINDS, IMBALANCE, OUTAGE_KINDS, Act
+
+if TYPE_CHECKING:
+    from drill.score import Score, Verdict
+
+NEAR_OUTAGE = timedelta(minutes=2)
+
+
+def in_words(table: str, row: Row) -> str:
+    """One row of gold in a line."""
+    confidence = row.get("confidence", "")
+    if table == "rebalances":
+        contributors = ", ".join(f"{c['cause']} {_member(c)}" for c in row.get("contributors") or ())
+        shared = f" with {contributors}" if contributors else ""
+        return f"{row['group_id']}: {row['cause']} {_member(row)} ({confidence}){shared}"
+    if table == "broker_outages":
+        return f"broker {row['broker']}: {row['kind']} ({confidence})"
+    if table == "failovers":
+        return (
+            f"{row['topic']}-{row['partition']}: {row['kind']} ({confidence}),"
+            f" leader {row.get('leader_from')} to {row.get('leader_to')}"
+        )
+    if table == "leader_imbalance":
+        return f"broker {row['broker']}: ratio {row.get('ratio')}"
+    return f"{row['kind']} of {', '.join(row.get('group_ids') or ())} ({confidence})"
+
+
+def _member(member: Row) -> str:
+    return str(member.get("client_id") or member.get("instance_id") or member.get("member_id") or "nobody")
+
+
+def near(act: Act, tables: Tables) -> tuple[str, ...]:
+    """What the audit said about the act's scope around its time, each with its distance from the act."""
+    if act.expect in OUTAGE_KINDS:
+        return _around(act, "broker_outages", tables, NEAR_OUTAGE, NEAR_OUTAGE, ("broker", act.broker))
+    if act.expect in FAILOVER_KINDS:
+        return _around(act, "failovers", tables, SHARED_BEFORE, AFTER, ("topic", act.topic))
+    if act.expect == IMBALANCE:
+        return _around(act, "leader_imbalance", tables, SHARED_BEFORE, AFTER, ("broker", act.broker))
+    return _around(act, "rebalances", tables, SHARED_BEFORE, AFTER, ("group_id", act.group))
+
+
+def _around(
+    act: Act, table: str, tables: Tables, before: timedelta, after: timedelta, scope: tuple[str, object]
+) -> tuple[str, ...]:
+    column, wanted = scope
+    at = TIME_COLUMNS[table]
+    return tuple(
+        f"{(row[at] - act.at).total_seconds():+.1f} s {in_words(table, row)}"
+        for row in tables.get(table, ())
+        if -before <= row[at] - act.at <= after and wanted in (None, row[column])
+    )
+
+
+def as_text(score: Score, minimum: float) -> str:
+    """The score as a readable page. Control characters in names are made visible."""
+    return "\n".join(_printable(line) for line in _lines(score, minimum))
+
+
+def _printable(line: str) -> str:
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
+
+
+def _lines(score: Score, minimum: float) -> Iterator[str]:
+    total = len(score.expectations)
+    verdict = "PASSED" if score.passes(minimum) else "FAILED"
+    yield f"{verdict}: {score.met} of {total} expectations met ({score.share_met:.1%}, needed {minimum:.0%})"
+    yield ""
+    yield f"{'expected':<28}{'met':>5}{'all':>5}"
+    for expect in sorted({e.expect for e in score.expectations}):
+        of = [e for e in score.expectations if e.expect == expect]
+        yield f"{expect:<28}{sum(e.met for e in of):>5}{len(of):>5}"
+    yield ""
+    yield f"{'confidence':<28}{'wrong':>5}{'all':>5}{'right':>8}"
+    for c in score.calibration:
+        yield f"{c.confidence:<28}{c.wrong:>5}{c.verdicts:>5}{c.share_right:>8.1%}"
+    if score.unmet:
+        yield ""
+        yield f"unmet ({len(score.unmet)})"
+    for e in score.unmet:
+        yield f"  {_clock(e.at)} {e.action} of {e.scope} expects {e.expect}"
+        yield from (f"      found {found}" for found in e.near or ("nothing near",))
+    yield from _verdicts("certain but wrong", score.certain_but_wrong)
+    yield from _verdicts("false alarms", score.false_alarms)
+    yield from _verdicts("without evidence", score.without_evidence)
+
+
+def _verdicts(title: str, verdicts: Iterable[Verdict]) -> Iterator[str]:
+    listed = list(verdicts)
+    if listed:
+        yield ""
+        yield f"{title} ({len(listed)})"
+    for v in listed:
+        yield f"  {_clock(v.at)} {v.table} {v.says}" + (f": {v.wrong}" if v.wrong else "")
+
+
+def _clock(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds")[11:23]
+
+
+def as_json(score: Score, passes: bool) -> dict[str, Any]:
+    """The score as JSON."""
+    return {
+        "passes": passes,
+        "expectations": len(score.expectations),
+        "met": score.met,
+        "share_met": round(score.share_met, 4),
+        "unmet": [_plain(e) for e in score.unmet],
+        "certain_but_wrong": [_plain(v) for v in score.certain_but_wrong],
+        "false_alarms": [_plain(v) for v in score.false_alarms],
+        "without_evidence": [_plain(v) for v in score.without_evidence],
+        "calibration": [asdict(c) | {"share_right": round(c.share_right, 4)} for c in score.calibration],
+    }
+
+
+def _plain(item: Any) -> dict[str, Any]:
+    return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in asdict(item).items()}

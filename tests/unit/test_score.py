@@ -1,0 +1,415 @@
+"""The scorer against tiny truths: each rule of DESIGN section 8 holds, and does not hold just beside it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from drill import match, score, truth
+from drill.truth import TruthError
+from spark_jobs.catalog import BY_NAME, codes
+from tests.support.rows import AT, row
+
+Row = dict[str, Any]
+
+
+def at(seconds: float) -> Any:
+    return AT + timedelta(seconds=seconds)
+
+
+def act(seconds: float, action: str = "act", expect: str | None = None, **scope: Any) -> Row:
+    return {"at": at(seconds).isoformat(), "action": action, **({"expect": expect} if expect else {}), **scope}
+
+
+def member(seconds: float, expect: str, client: str = "a", **more: Any) -> Row:
+    return act(seconds, "member_act", expect, group="g", client=client, **more)
+
+
+def rebalance(seconds: float, cause: str, client: str | None = "a", confidence: str = "certain", **more: Any) -> Row:
+    columns = {"group_id": "g", "rebalance_id": f"{cause}@{seconds}", **more}
+    return row(
+        BY_NAME["gold.rebalances"],
+        started_at=at(seconds), cause=cause, client_id=client, confidence=confidence, **columns,
+    )  # fmt: skip
+
+
+def contributor(cause: str, client: str | None = "b", instance: str | None = None) -> Row:
+    return {"client_id": client, "instance_id": instance, "member_id": None, "cause": cause, "at": AT}
+
+
+def outage(seconds: float, broker: int, kind: str, confidence: str = "certain") -> Row:
+    return row(BY_NAME["gold.broker_outages"], down_at=at(seconds), broker=broker, kind=kind, confidence=confidence)
+
+
+def failover(seconds: float, kind: str, topic: str = "t", leader_from: int = 1) -> Row:
+    return row(
+        BY_NAME["gold.failovers"],
+        happened_at=at(seconds), kind=kind, topic=topic, leader_from=leader_from, leader_to=2, confidence="certain",
+    )  # fmt: skip
+
+
+def incident(incident_id: str, kind: str = "rolling_restart", planned: bool = True) -> Row:
+    return row(BY_NAME["gold.incidents"], incident_id=incident_id, kind=kind, planned=planned)
+
+
+def met(acts: list[Row], **tables: list[Row]) -> list[bool]:
+    return [e.met for e in score.score(tables, acts).expectations]
+
+
+def wrong(acts: list[Row], **tables: list[Row]) -> list[str | None]:
+    return [v.wrong for v in score.score(tables, acts).verdicts]
+
+
+def test_every_code_a_truth_maps_to_is_a_code_of_the_catalog() -> None:
+    causes = {c for mapped in truth.REBALANCE_CODES.values() for c in mapped} | set(truth.EXPIRY_CODES)
+    assert causes <= set(codes.CAUSES)
+    assert set(truth.OUTAGE_KINDS.values()) <= set(codes.OUTAGE_KINDS)
+    assert set(truth.FAILOVER_KINDS.values()) <= set(codes.FAILOVER_KINDS)
+    for table, column in match.TIME_COLUMNS.items():
+        assert BY_NAME[f"gold.{table}"].column(column).type == "TIMESTAMP"
+        assert score.ROW_IDS[table] in BY_NAME[f"gold.{table}"].column_names
+
+
+@pytest.mark.parametrize(
+    ("expect", "cause"),
+    [(e, c) for e, causes in truth.REBALANCE_CODES.items() if e != "rolling_restart" for c in causes],
+)
+def test_an_act_is_met_by_its_own_cause_only(expect: str, cause: str) -> None:
+    assert met([member(0, expect)], rebalances=[rebalance(5, cause)]) == [True]
+    other = "sync_timeout"
+    assert met([member(0, expect)], rebalances=[rebalance(5, other)]) == [False]
+
+
+@pytest.mark.parametrize(("seconds", "is_met"), [(-1.1, False), (-1, True), (0, True), (75, True), (75.1, False)])
+def test_a_row_starts_within_1_s_before_and_75_s_after(seconds: float, is_met: bool) -> None:
+    assert met([member(0, "member_leave")], rebalances=[rebalance(seconds, "member_left")]) == [is_met]
+
+
+@pytest.mark.parametrize(("seconds", "is_met"), [(-30.1, False), (-30, True), (75, True), (75.1, False)])
+def test_a_contributor_may_share_a_rebalance_begun_up_to_30_s_before(seconds: float, is_met: bool) -> None:
+    shared = rebalance(seconds, "member_left", client="a", contributors=[contributor("member_left", "b")])
+    assert met([member(0, "member_leave", client="b")], rebalances=[shared]) == [is_met]
+
+
+def test_the_group_and_the_member_must_match() -> None:
+    left = [rebalance(5, "member_left", client="a")]
+    assert met([member(0, "member_leave", client="b")], rebalances=left) == [False]
+    assert met([act(0, expect="member_leave", group="other", client="a")], rebalances=left) == [False]
+    shared = [rebalance(5, "member_left", client="a", contributors=[contributor("member_dead", "b")])]
+    assert met([member(0, "member_leave", client="b")], rebalances=shared) == [False]
+
+
+def test_a_member_is_matched_by_client_id_or_by_instance_id() -> None:
+    static = member(0, "session_expired_dead", client="a", group_instance_id="i1")
+    assert met([static], rebalances=[rebalance(5, "member_dead", client=None, instance_id="i1")]) == [True]
+    assert met([static], rebalances=[rebalance(5, "member_dead", client="a")]) == [True]
+    assert met([static], rebalances=[rebalance(5, "member_dead", client=None, instance_id="i2")]) == [False]
+    assert met([static], rebalances=[rebalance(5, "member_dead", client=None)]) == [False]
+
+
+def test_an_act_on_a_topic_asks_for_no_member() -> None:
+    acts = [act(0, expect="partitions_added", group="g", topic="t")]
+    assert met(acts, rebalances=[rebalance(5, "partitions_added", client="whoever")]) == [True]
+
+
+def test_an_act_without_expect_asks_nothing() -> None:
+    assert met([act(0, "member_close", group="g", client="a")], rebalances=[]) == []
+
+
+@pytest.mark.parametrize(("seconds", "is_met"), [(-40.1, False), (-40, True), (40, True), (40.1, False)])
+@pytest.mark.parametrize(("expect", "kind"), truth.OUTAGE_KINDS.items())
+def test_an_outage_begins_within_40_s_of_its_act(expect: str, kind: str, seconds: float, is_met: bool) -> None:
+    acts = [act(0, expect=expect, broker=1)]
+    assert met(acts, broker_outages=[outage(seconds, 1, kind)]) == [is_met]
+    assert met(acts, broker_outages=[outage(0, 2, kind)]) == [False]
+    assert met(acts, broker_outages=[outage(0, 1, "unknown")]) == [False]
+
+
+@pytest.mark.parametrize(("expect", "kind"), truth.FAILOVER_KINDS.items())
+def test_a_failover_is_matched_by_topic(expect: str, kind: str) -> None:
+    acts = [act(0, expect=expect, topic="t", broker=9)]
+    assert met(acts, failovers=[failover(5, kind)]) == [True]
+    assert met(acts, failovers=[failover(5, kind, topic="other")]) == [False]
+    assert met(acts, failovers=[failover(5, "broker_crash")]) == [False]
+    assert met(acts, failovers=[failover(76, kind)]) == [False]
+
+
+def test_imbalance_is_met_by_a_row_over_the_threshold() -> None:
+    def imbalance(seconds: float, over: bool) -> Row:
+        return row(BY_NAME["gold.leader_imbalance"], snapshot_at=at(seconds), over_threshold=over)
+
+    acts = [act(0, expect="imbalance")]
+    assert met(acts, leader_imbalance=[imbalance(9, True)]) == [True]
+    assert met(acts, leader_imbalance=[imbalance(9, False)]) == [False]
+    assert met(acts, leader_imbalance=[imbalance(80, True)]) == [False]
+
+
+class TestRollingRestart:
+    ACTS = [
+        member(0, "rolling_restart", "a"),
+        member(2, "rolling_restart", "a"),
+        member(8, "rolling_restart", "b"),
+        member(10, "rolling_restart", "b"),
+    ]
+
+    @staticmethod
+    def rows(*incident_ids: str) -> list[Row]:
+        steps = [
+            (0, "member_left", "a"),
+            (2, "member_rejoined", "a"),
+            (8, "member_left", "b"),
+            (10, "member_rejoined", "b"),
+        ]
+        return [
+            rebalance(s, cause, client, incident_id=i)
+            for (s, cause, client), i in zip(steps, incident_ids, strict=True)
+        ]
+
+    def test_all_acts_lie_in_one_planned_incident(self) -> None:
+        assert met(self.ACTS, rebalances=self.rows("i", "i", "i", "i"), incidents=[incident("i")]) == [True] * 4
+
+    def test_of_two_incidents_one_counts(self) -> None:
+        tables = {"rebalances": self.rows("i", "i", "i", "j"), "incidents": [incident("i"), incident("j")]}
+        assert met(self.ACTS, **tables) == [True, True, True, False]
+
+    @pytest.mark.parametrize("other", [incident("i", kind="storm"), incident("i", planned=False)])
+    def test_another_incident_meets_nothing(self, other: Row) -> None:
+        assert met(self.ACTS, rebalances=self.rows("i", "i", "i", "i"), incidents=[other]) == [False] * 4
+
+
+class TestSilence:
+    SILENT = member(0, "static_leave_silent", group_instance_id="i1", session_timeout_ms="15000")
+
+    def test_nothing_meets_it(self) -> None:
+        assert met([self.SILENT], rebalances=[]) == [True]
+
+    def test_a_rebalance_breaks_it(self) -> None:
+        assert met([self.SILENT], rebalances=[rebalance(5, "member_joined", client="b")]) == [False]
+
+    def test_a_rebalance_of_another_group_or_before_it_does_not(self) -> None:
+        others = [rebalance(5, "member_left", group_id="other"), rebalance(-0.1, "member_joined")]
+        assert met([self.SILENT], rebalances=others) == [True]
+
+    def test_a_rebalance_after_the_next_act_does_not(self) -> None:
+        acts = [self.SILENT, act(20, "member_start", group="g", client="b")]
+        assert met(acts, rebalances=[rebalance(20.5, "member_joined", client="b")]) == [True]
+        assert met(acts, rebalances=[rebalance(19.5, "member_joined", client="b")]) == [False]
+
+    @pytest.mark.parametrize("cause", truth.EXPIRY_CODES)
+    def test_the_expiry_of_its_session_meets_it(self, cause: str) -> None:
+        later = rebalance(60, "member_dead", client="b")
+        assert met([self.SILENT], rebalances=[rebalance(15, cause), later]) == [True]
+        assert score.score({"rebalances": [rebalance(15, cause)]}, [self.SILENT]).false_alarms == ()
+
+    def test_a_leave_before_the_session_can_have_run_out_breaks_it(self) -> None:
+        assert met([self.SILENT], rebalances=[rebalance(0.2, "member_left")]) == [False]
+
+    def test_another_cause_or_another_member_at_the_expiry_breaks_it(self) -> None:
+        assert met([self.SILENT], rebalances=[rebalance(15, "heartbeat_expired")]) == [False]
+        assert met([self.SILENT], rebalances=[rebalance(15, "member_dead", client="b")]) == [False]
+
+    def test_the_session_may_be_told_by_the_start_of_the_member(self) -> None:
+        start = member(-30, "member_join", session_timeout_ms="30000")
+        silent = member(0, "no_rebalance")
+        assert met([start, silent], rebalances=[rebalance(10, "member_dead")])[1] is False
+        assert met([start, silent], rebalances=[rebalance(30, "member_dead")])[1] is True
+
+
+class TestDurationBlame:
+    ACT = member(0, "duration_blame", "slow", group_instance_id="i1")
+
+    @staticmethod
+    def delayed(seconds: float, *names: str, member_id: str = "m") -> Row:
+        by = [{"client_id": n, "member_id": member_id, "waited_ms": 7000} for n in names]
+        return rebalance(seconds, "member_joined", "c", delayed_by=by)
+
+    def test_the_next_rebalance_names_the_client(self) -> None:
+        assert met([self.ACT], rebalances=[self.delayed(1, "slow", "c")]) == [True]
+        assert met([self.ACT], rebalances=[self.delayed(1, "c")]) == [False]
+        assert met([self.ACT], rebalances=[self.delayed(1)]) == [False]
+        assert met([self.ACT], rebalances=[]) == [False]
+
+    def test_a_static_member_is_told_by_its_member_id(self) -> None:
+        assert met([self.ACT], rebalances=[self.delayed(1, "other", member_id="i1-uuid")]) == [True]
+        assert met([self.ACT], rebalances=[self.delayed(1, "other", member_id="i10-uuid")]) == [False]
+
+    def test_a_later_rebalance_does_not_count(self) -> None:
+        assert met([self.ACT], rebalances=[self.delayed(1), self.delayed(9, "slow")]) == [False]
+
+
+class TestFalseAlarms:
+    @staticmethod
+    def alarms(acts: list[Row], *rows: Row) -> list[str]:
+        return [v.row_id for v in score.score({"rebalances": list(rows)}, acts).false_alarms]
+
+    @pytest.mark.parametrize("cause", ["member_joined", "member_rejoined", "cooperative_followup"])
+    def test_some_causes_are_always_owed(self, cause: str) -> None:
+        assert self.alarms([], rebalance(0, cause)) == []
+
+    @pytest.mark.parametrize("cause", ["coordinator_moved", "heartbeat_expired", "storage_error"])
+    def test_some_are_owed_after_something_done_to_a_broker(self, cause: str) -> None:
+        broker = act(0, "broker_start", broker=1)
+        assert self.alarms([broker], rebalance(75, cause)) == []
+        assert self.alarms([broker], rebalance(75.1, cause)) == [f"{cause}@75.1"]
+        assert self.alarms([broker], rebalance(-2, cause)) == [f"{cause}@-2"]
+        assert self.alarms([act(0, "coordinator_is", group="g", broker=1)], rebalance(9, cause)) == [f"{cause}@9"]
+
+    def test_a_leave_is_not_owed_to_a_broker(self) -> None:
+        assert self.alarms([act(0, "broker_start", broker=1)], rebalance(5, "member_left")) == ["member_left@5"]
+
+    def test_a_cause_that_an_act_in_that_group_expected_is_owed(self) -> None:
+        leave = member(0, "member_leave", client="b")
+        assert self.alarms([leave], rebalance(75, "member_left", client=None)) == []
+        assert self.alarms([leave], rebalance(75.1, "member_left", client=None)) == ["member_left@75.1"]
+        assert self.alarms([leave], rebalance(5, "member_dead", client=None)) == ["member_dead@5"]
+        assert self.alarms([leave], rebalance(5, "member_left", group_id="other")) == ["member_left@5"]
+
+    def test_a_row_is_owed_for_a_contributor_that_meets_an_expectation(self) -> None:
+        shared = rebalance(5, "metadata_changed", contributors=[contributor("member_left")])
+        assert self.alarms([member(0, "member_leave", client="b")], shared) == []
+        assert self.alarms([member(0, "member_leave", client="c")], shared) == ["metadata_changed@5"]
+
+
+class TestWrong:
+    def test_a_right_verdict_is_not_wrong(self) -> None:
+        assert wrong([member(0, "member_leave")], rebalances=[rebalance(5, "member_left")]) == [None]
+
+    def test_a_false_alarm_is(self) -> None:
+        assert wrong([], rebalances=[rebalance(5, "topic_deleted")]) == ["nothing was done that owes it"]
+
+    def test_an_arrival_of_the_other_kind_is(self) -> None:
+        acts = [member(0, "member_join"), member(20, "rejoin_after_expiry")]
+        assert wrong(acts, rebalances=[rebalance(1, "member_joined"), rebalance(21, "member_rejoined")]) == [None, None]
+        told = wrong(acts, rebalances=[rebalance(1, "member_joined"), rebalance(21, "member_joined")])
+        assert told == [None, "member_act of group g client a expects rejoin_after_expiry"]
+
+    def test_a_departure_of_the_other_kind_is(self) -> None:
+        acts = [member(0, "session_expired_dead"), member(0, "session_expired_alive", client="b")]
+        told = wrong(acts, rebalances=[rebalance(9, "heartbeat_expired")])
+        assert told == ["member_act of group g client a expects session_expired_dead"]
+
+    def test_what_follows_from_an_act_is_not(self) -> None:
+        acts = [member(0, "max_poll_exceeded")]
+        rows = [
+            rebalance(9, "max_poll_exceeded"),
+            rebalance(16, "member_rejoined"),
+            rebalance(17, "cooperative_followup"),
+        ]
+        assert wrong(acts, rebalances=rows) == [None, None, None]
+
+    def test_a_session_that_runs_out_after_the_member_came_back_and_left_is_not(self) -> None:
+        acts = [member(0, "session_expired_dead"), member(5, "member_join"), member(20, "member_leave")]
+        rows = [rebalance(6, "member_joined"), rebalance(21, "member_left"), rebalance(45, "member_dead")]
+        assert wrong(acts, rebalances=rows) == [None, None, None]
+
+    def test_a_departure_of_a_member_to_whom_nothing_was_done_is(self) -> None:
+        told = wrong([member(0, "member_leave", client="b")], rebalances=[rebalance(5, "member_left", client="a")])
+        assert told == ["nothing was done to that member, but member_act to group g client b"]
+        assert wrong(
+            [member(0, "member_leave", client="b")], rebalances=[rebalance(5, "member_left", client=None)]
+        ) == [None]
+
+    def test_an_expiry_owed_to_a_broker_is_not(self) -> None:
+        acts = [member(0, "session_expired_alive", client="b"), act(0, "broker_kill9", broker=1)]
+        assert wrong(acts, rebalances=[rebalance(9, "heartbeat_expired", client="a")]) == [None]
+
+    def test_a_broken_silence_is(self) -> None:
+        acts = [member(0, "static_rejoin_no_rebalance", group_instance_id="i1")]
+        assert wrong(acts, rebalances=[rebalance(1, "member_joined")]) == [
+            "member_act of group g client a expects static_rejoin_no_rebalance"
+        ]
+
+    def test_outages(self) -> None:
+        acts = [act(-100, "cluster_up"), act(0, "broker_kill9", "failover_crash", broker=1), act(900, "end")]
+        rows = [outage(9, 1, "crash"), outage(10, 1, "unresponsive"), outage(11, 2, "crash"), outage(2000, 2, "crash")]
+        assert wrong(acts, broker_outages=rows) == [
+            None,
+            "broker_kill9 of broker 1 expects failover_crash",
+            "nothing was done to that broker that stops it",
+            None,
+        ]
+
+    def test_failovers(self) -> None:
+        acts = [
+            act(0, "broker_kill9", "failover_crash", broker=1),
+            act(2, "broker_stop", "failover_planned", broker=2),
+            act(5, "force", "unclean_election", topic="risky"),
+            act(900, "end"),
+        ]
+        rows = [
+            failover(9, "broker_crash", leader_from=1),
+            failover(10, "controlled_shutdown", leader_from=1),
+            failover(11, "controlled_shutdown", leader_from=2),
+            failover(12, "preferred_election"),
+            failover(13, "unclean_election", topic="risky"),
+            failover(14, "unclean_election", topic="safe"),
+        ]
+        assert wrong(acts, failovers=rows) == [
+            None,
+            "broker_kill9 of broker 1 expects failover_crash",
+            None,
+            None,
+            None,
+            "nobody expects the unclean_election of that topic",
+        ]
+
+
+class TestScore:
+    ACTS = [member(0, "member_leave"), member(60, "session_expired_dead", "b"), member(120, "topic_deleted", "c")]
+    ROWS = [
+        rebalance(1, "member_left"),
+        rebalance(68, "heartbeat_expired", "b"),
+        rebalance(69, "member_left", "b", confidence="likely", evidence=[]),
+    ]
+
+    def test_it_lists_what_is_unmet_with_what_was_found_near(self) -> None:
+        result = score.score({"rebalances": self.ROWS}, self.ACTS)
+        assert (result.met, len(result.expectations), round(result.share_met, 2)) == (1, 3, 0.33)
+        dead, deleted = result.unmet
+        assert dead.near == ("+8.0 s g: heartbeat_expired b (certain)", "+9.0 s g: member_left b (likely)")
+        assert (deleted.expect, deleted.near) == ("topic_deleted", ())
+
+    def test_certain_but_wrong_and_calibration(self) -> None:
+        result = score.score({"rebalances": self.ROWS}, self.ACTS)
+        assert [v.row_id for v in result.certain_but_wrong] == ["heartbeat_expired@68"]
+        assert [(c.confidence, c.verdicts, c.wrong, c.share_right) for c in result.calibration] == [
+            ("certain", 2, 1, 0.5),
+            ("likely", 1, 1, 0.0),
+            ("possible", 0, 0, 1.0),
+            ("unknown", 0, 0, 1.0),
+        ]
+
+    def test_rows_without_evidence_are_listed(self) -> None:
+        result = score.score({"rebalances": self.ROWS}, self.ACTS)
+        assert [v.row_id for v in result.without_evidence] == ["member_left@69"]
+
+    def test_the_order_of_rows_and_acts_does_not_matter(self) -> None:
+        assert score.score({"rebalances": self.ROWS[::-1]}, self.ACTS[::-1]) == score.score(
+            {"rebalances": self.ROWS}, self.ACTS
+        )
+
+    def test_it_passes_only_without_a_defect(self) -> None:
+        leave = [member(0, "member_leave")]
+        assert score.score({"rebalances": [rebalance(1, "member_left")]}, leave).passes(1.0)
+        assert not score.score({"rebalances": []}, leave).passes(0.9)
+        assert not score.score({"rebalances": [rebalance(1, "member_left", evidence=[])]}, leave).passes(0.9)
+        extra = rebalance(200, "topic_deleted")
+        assert not score.score({"rebalances": [rebalance(1, "member_left"), extra]}, leave).passes(0.9)
+        guess = rebalance(200, "topic_deleted", confidence="likely")
+        assert score.score({"rebalances": [rebalance(1, "member_left"), guess]}, leave).passes(0.9)
+
+
+def test_a_truth_that_cannot_be_scored_is_refused_with_all_its_problems() -> None:
+    lines = ["", json.dumps(act(0, expect="tea_time")), "no json", '{"at": 1, "action": "x"}']
+    with pytest.raises(TruthError, match=r"line 2: expects 'tea_time'.*; line 3: .*; line 4: found no JSON object"):
+        truth.read_truth(lines)
+
+
+def test_names_cannot_steer_the_terminal() -> None:
+    hostile = score.score({}, [act(0, expect="member_leave", group="g", client="\x1b[2J")])
+    printed = score.show.as_text(hostile, 0.9)
+    assert "\x1b" not in printed
+    assert "\\x1b[2J" in printed
