@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from drill.match import AFTER, SHARED_BEFORE, TIME_COLUMNS, Row, Tables
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from drill.score import Score, Verdict
 
 NEAR_OUTAGE = timedelta(minutes=2)
+MAX_NEAR = 6
 
 
 def in_words(table: str, row: Row) -> str:
@@ -55,10 +57,13 @@ def _around(
 ) -> tuple[str, ...]:
     column, wanted = scope
     at = TIME_COLUMNS[table]
+    rows = [
+        row for row in tables.get(table, ()) if -before <= row[at] - act.at <= after and wanted in (None, row[column])
+    ]
+    nearest = sorted(rows, key=lambda r: abs(r[at] - act.at))[:MAX_NEAR]
     return tuple(
         f"{(row[at] - act.at).total_seconds():+.1f} s {in_words(table, row)}"
-        for row in tables.get(table, ())
-        if -before <= row[at] - act.at <= after and wanted in (None, row[column])
+        for row in sorted(nearest, key=itemgetter(at))
     )
 
 
