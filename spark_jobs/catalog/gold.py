@@ -58,6 +58,12 @@ REBALANCES = Table(
             "ARRAY<STRUCT<client_id: STRING, member_id: STRING, waited_ms: BIGINT>>",
             "Members the whole group waited for",
         ),
+        optional(
+            "silent_ms",
+            "BIGINT",
+            "How long the member was silent: its session timeout and the time until it was heard again, where both are known",
+            unit="ms",
+        ),
         optional("members_before", "INT", "Members before", unit="members"),
         optional("members_after", "INT", "Members after", unit="members"),
         optional("incident_id", "STRING", "The incident it belongs to"),

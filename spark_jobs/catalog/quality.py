@@ -1,6 +1,6 @@
 """Quality: what could be read, what could not, and what was checked. Always written, whatever the gate says."""
 
-from spark_jobs.catalog.model import SEVERITIES, Check, Table, optional, required
+from spark_jobs.catalog.model import EVIDENCE_TYPE, SEVERITIES, Check, Table, optional, required
 
 _CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
 
@@ -82,6 +82,7 @@ GENERATION_GAPS = Table(
         required("next_generation", "INT", "First generation seen after it"),
         required("seen_at", "TIMESTAMP", "When the later one was seen"),
         optional("explained_by", "STRING", "Why it broke; null where the evidence is lost"),
+        required("evidence", EVIDENCE_TYPE, "The line that shows the later one"),
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from spark_jobs.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE, read_client_reason
 from spark_jobs.transforms.rebalances.members import Directory, Member
@@ -52,21 +52,15 @@ def judge_join(act: Act, directory: Directory, context: GroupContext, knows_all:
 
 
 def _judge_return(act: Act, member: Member, earlier: Member, who: str) -> Verdict:
-    gone_at = _gone_before(earlier, act.at)
-    if gone_at is None:
+    gone = earlier.gone_before(act.at)
+    if gone is None:
         return Verdict(
             "member_rejoined", "likely", f"{who} came back while its former self was still waiting to be removed."
         )
-    how = _HOW_IT_WENT[earlier.removed_by or "left"]
     same_place = bool(member.instance_id) or (member.host is not None and member.host == earlier.host)
     return Verdict(
         "member_rejoined",
         "certain" if same_place or member.member_id == earlier.member_id else "likely",
-        f"{who} came back {took(act.at - gone_at)} {how}.",
+        f"{who} came back {took(act.at - gone[0])} {_HOW_IT_WENT[gone[1]]}.",
     )
 
-
-def _gone_before(earlier: Member, at: datetime) -> datetime | None:
-    if earlier.removed_at is not None and earlier.removed_at <= at:
-        return earlier.removed_at
-    return None

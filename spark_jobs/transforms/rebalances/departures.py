@@ -74,9 +74,9 @@ def _judge_silent_leave(
     if limit is not None and joined is not None and act.at - joined < timedelta(milliseconds=limit):
         return Verdict(
             "member_left",
-            "certain",
+            "likely",
             f"{who} left {took(act.at - joined)} after it had last joined: its poll limit of {took(limit)} could not have"
-            " run out.",
+            " run out, so it was closed.",
         )
     if back is None:
         return Verdict("member_left", "likely", f"{who} left without a reason and did not come back: it was closed.")
@@ -128,6 +128,7 @@ def judge_expiry(act: Act, episode: Episode, directory: Directory, context: Grou
             f"{who} was not heard within its session{session}, and the same process spoke again"
             f" {took(heard[0]['happened_at'] - act.at)} later.",
             tuple(heard[:2]),
+            heard[0]["happened_at"],
         )
     return _judge_gone(act, episode, directory, context, member, log)
 
@@ -181,6 +182,7 @@ def _judge_return(
             "certain",
             f"{who} was not heard within its session{session}; the same process came back {later} later.",
             _lines(line),
+            back[1],
         )
     away = next((a for a in context.absences if a.broker == episode.coordinator and _just_back(a, act.at)), None)
     if away is not None:
@@ -190,6 +192,7 @@ def _judge_return(
             f"{who} was not heard within its session{session} while broker {away.broker}, its coordinator, was away;"
             f" it came back {later} later.",
             _lines(line),
+            back[1],
         )
     return Verdict(
         "heartbeat_expired",

@@ -47,7 +47,8 @@ def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode],
             acts = [a for a in pending if a not in stale]
             before = episodes[-1].to_generation if episodes else None
             if before is not None and event["generation"] != before + 1:
-                gaps.append(Gap(before, event["generation"], event["happened_at"], _explain(skipped, before, event, moved)))
+                explained = _explain(skipped, before, event, moved)
+                gaps.append(Gap(before, event["generation"], event["happened_at"], explained, event))
             episodes.append(_episode(group_id, event, acts, before, last_hash, frozenset(members)))
             pending, skipped, moved, last_hash = [], [], None, event["detail"]
     _end(episodes, events)

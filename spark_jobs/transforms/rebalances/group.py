@@ -50,14 +50,18 @@ def add_unseen_joins(episodes: Sequence[Episode], directory: Directory) -> None:
         for member_id in sorted(directory.by_generation.get(episode.to_generation, ())):
             member = directory.members[member_id]
             came_now = member.first_generation == episode.to_generation
-            if came_now and member_id not in named and not _named_before(member, episode, episodes):
+            if came_now and member_id not in named and not _was_there(member, episode, episodes, directory):
                 episode.acts.append(Act("joined", episode.started_at, member_id))
 
 
-def _named_before(member: Member, episode: Episode, episodes: Sequence[Episode]) -> bool:
-    return any(
-        a.member_id == member.member_id for e in episodes if e.started_at < episode.started_at for a in e.acts
-    ) or member.member_id in episode.reason.members
+def _was_there(member: Member, episode: Episode, episodes: Sequence[Episode], directory: Directory) -> bool:
+    """Whether the member, or the process whose static place it took, was in the group before the episode."""
+    if any(a.member_id == member.member_id for e in episodes if e.started_at < episode.started_at for a in e.acts):
+        return True
+    return bool(member.instance_id) and any(
+        other.instance_id == member.instance_id and other.member_id != member.member_id
+        for other in directory.members.values()
+    )
 
 
 def _row(episode: Episode, directory: Directory, context: GroupContext, knows_all: bool) -> dict[str, Any]:
@@ -102,6 +106,7 @@ def _row(episode: Episode, directory: Directory, context: GroupContext, knows_al
         "explanation": verdict.explanation + _told_of_others(others),
         "advice": CAUSE_BY_CODE[verdict.cause].advice,
         "delayed_by": delayed_by(episode, directory),
+        "silent_ms": _silent_ms(verdict, episode, member),
         "members_before": episode.members_before,
         "members_after": episode.members_after,
         "incident_id": None,
@@ -115,6 +120,12 @@ def _who(episode: Episode, trigger: Act | None, directory: Directory) -> Member 
     if episode.reason.members:
         return directory.get(episode.reason.members[0], episode.reason.instance_id)
     return None
+
+
+def _silent_ms(verdict: Verdict, episode: Episode, member: Member | None) -> int | None:
+    if verdict.heard_at is None or member is None or member.session_timeout_ms is None:
+        return None
+    return member.session_timeout_ms + int((verdict.heard_at - episode.started_at) / timedelta(milliseconds=1))
 
 
 def _contributor(act: Act, verdict: Verdict, directory: Directory) -> dict[str, Any]:
@@ -154,4 +165,5 @@ def _gap_row(group_id: str, gap: Gap, context: GroupContext) -> dict[str, Any]:
         "next_generation": gap.next_generation,
         "seen_at": gap.seen_at,
         "explained_by": gap.explained_by,
+        "evidence": evidence_of([quote(gap.event)]),
     }

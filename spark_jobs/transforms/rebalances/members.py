@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason
@@ -17,7 +17,7 @@ _TELLS_GENERATION = {"member_loaded", "client_joined", "client_synced"}
 
 @dataclass
 class Member:
-    """One member id of one group. `removed_by` is left, expired, replaced or None while it stays."""
+    """One member id of one group. `removals` tell when and how it went: left, expired or replaced."""
 
     member_id: str
     client_id: str | None = None
@@ -28,14 +28,11 @@ class Member:
     is_cooperative: bool | None = None
     first_at: datetime | None = None
     first_generation: int | None = None
-    last_at: datetime | None = None
-    removed_at: datetime | None = None
-    removed_by: str | None = None
+    removals: list[tuple[datetime, str]] = field(default_factory=list)
 
-    @property
-    def name(self) -> str:
-        """What a reader calls it: its client id, else its instance id, else its member id."""
-        return self.client_id or self.instance_id or self.member_id
+    def gone_before(self, at: datetime) -> tuple[datetime, str] | None:
+        """Its last removal no later than `at`; None where it was there all the time."""
+        return max((r for r in self.removals if r[0] <= at), default=None)
 
 
 class Directory:
@@ -88,24 +85,20 @@ class Directory:
                 member.first_generation = event["generation"]
         at = event["happened_at"]
         if event["kind"] in _REMOVALS:
-            member.removed_at = at
-            member.removed_by = _REMOVALS[event["kind"]]
+            member.removals.append((at, _REMOVALS[event["kind"]]))
         elif event["kind"] != "member_loaded":
             # A loaded group tells of the past: when it was loaded says nothing about when the member came.
             member.first_at = min(at, member.first_at or at)
-            member.last_at = max(at, member.last_at or at)
-            if event["kind"] == "member_joined":
-                member.removed_at = member.removed_by = None
 
     def _replace(self, event: Event) -> None:
         old = self._member(event["old_member_id"])
         old.instance_id = old.instance_id or option_value(event["instance_id"])
-        old.removed_at, old.removed_by = event["happened_at"], "replaced"
+        old.removals.append((event["happened_at"], "replaced"))
 
     def _empty(self, at: datetime) -> None:
         for member in self.members.values():
-            if member.removed_at is None and (member.first_at is None or member.first_at < at):
-                member.removed_at, member.removed_by = at, "left"
+            if not member.removals and (member.first_at is None or member.first_at < at):
+                member.removals.append((at, "left"))
 
     def _name_members(self) -> None:
         """The client in front of a dynamic member's uuid; for a static member a witness has to tell the client."""
@@ -150,7 +143,7 @@ class Directory:
             if m.client_id == client_id and not m.instance_id and m.first_at is not None
         )
         return any(
-            first.removed_by != "expired" and (first.removed_at is None or first.removed_at > second_at + SAME_ACT)
+            not first.removals or (first.removals[-1][1] != "expired" and first.removals[-1][0] > second_at + SAME_ACT)
             for (_, _, first), (second_at, _, _) in zip(spans, spans[1:], strict=False)
         )
 
@@ -159,16 +152,12 @@ class Directory:
         found = [
             m
             for m in self.members.values()
-            if (m.member_id != member.member_id or self._was_removed_before(m, at))
+            if (m.member_id != member.member_id or m.gone_before(at))
             and self.same_client(m, member)
             and m.first_at is not None
             and at - look_back <= m.first_at < at - SAME_ACT
         ]
         return max(found, key=lambda m: (m.first_at, m.member_id), default=None)
-
-    def _was_removed_before(self, member: Member, at: datetime) -> bool:
-        """Whether this very member id had left or been removed before `at`: KIP-848 ids come back."""
-        return any(e["kind"] in _REMOVALS and e["happened_at"] < at for e in self._acts[member.member_id])
 
     def later(self, member: Member, at: datetime, within: timedelta) -> tuple[Member, datetime] | None:
         """The same client as it came back after `at`, and when."""

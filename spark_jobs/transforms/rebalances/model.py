@@ -72,6 +72,7 @@ class Gap:
     next_generation: int
     seen_at: datetime
     explained_by: str | None
+    event: Event
 
 
 @dataclass(frozen=True)
@@ -110,12 +111,13 @@ class GroupContext:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Why a rebalance began, or why a member took part in it."""
+    """Why a rebalance began, or why a member took part in it. `heard_at`: when a silent member was heard again."""
 
     cause: str
     confidence: str
     explanation: str
     events: tuple[Event, ...] = ()
+    heard_at: datetime | None = None
 
 
 @dataclass(frozen=True)

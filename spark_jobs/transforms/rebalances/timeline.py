@@ -129,7 +129,7 @@ class _Machine:
         """Continuity: a generation that does not follow the last one is a gap, explained or lost evidence."""
         if self.generation is not None and generation != self.generation:
             self.gaps.append(
-                Gap(self.generation, generation, event["happened_at"], self.explain_gap(generation))
+                Gap(self.generation, generation, event["happened_at"], self.explain_gap(generation), event)
             )
         self.generation = generation
 

@@ -1,0 +1,305 @@
+"""The rules applied: what a person should know, with the threshold's source."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.transforms.evidence import evidence_of, quote_snapshot, row_id
+from spark_jobs.transforms.incidents import RATE_WINDOW, REMOVALS
+from spark_jobs.transforms.rebalances.wording import took
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the rules look at, all of one cluster and one window: rows of the tables of these names.
+
+    `troubled_partitions` are rows of bronze.partition_snapshots at the last reading with fewer in-sync replicas than
+    replicas; `min_isr` the configured min.insync.replicas of a topic, where a snapshot tells; `unanswered` rows of
+    bronze.group_snapshots with an error; `sessions` the session timeout of a member id in ms.
+    """
+
+    cluster: str
+    rebalances: Sequence[Row] = ()
+    incidents: Sequence[Row] = ()
+    failovers: Sequence[Row] = ()
+    imbalance: Sequence[Row] = ()
+    lag_verdicts: Sequence[Row] = ()
+    gaps: Sequence[Row] = ()
+    coverage: Sequence[Row] = ()
+    unanswered: Sequence[Row] = ()
+    troubled_partitions: Sequence[Row] = ()
+    min_isr: Mapping[str, int] = field(default_factory=dict)
+
+
+def judge_findings(facts: Facts) -> list[dict[str, Any]]:
+    """Every finding of the window, worst first. Order: severity, then start, then rule and subject."""
+    found = [f for rule in _RULES for f in rule(facts)]
+    rank = {"critical": 0, "warning": 1, "info": 2}
+    return sorted(found, key=lambda f: (rank[f["severity"]], f["first_at"], f["rule_id"], f["subject"]))
+
+
+def _finding(
+    facts: Facts,
+    rule_id: str,
+    subject: str,
+    first_at: datetime,
+    last_at: datetime,
+    evidence: Iterable[dict[str, Any]],
+    **words: object,
+) -> dict[str, Any]:
+    rule = RULE_BY_ID[rule_id]
+    message = rule.says.format(subject=f"{rule.subject_kind} '{subject}'", **words)
+    return {
+        "cluster": facts.cluster,
+        "finding_id": row_id("finding", facts.cluster, rule_id, subject, first_at),
+        "rule_id": rule_id,
+        "severity": rule.severity,
+        "subject_kind": rule.subject_kind,
+        "subject": subject,
+        "first_at": first_at,
+        "last_at": last_at,
+        "message": message[0].upper() + message[1:],
+        "advice": rule.advice,
+        "source": rule.source,
+        "evidence": evidence_of(evidence),
+    }
+
+
+def _rates(facts: Facts) -> list[dict[str, Any]]:
+    """Rebalances of one group within any 60 minutes: a cooperative pair counts once, planned work not at all."""
+    planned = {i["incident_id"] for i in facts.incidents if i["planned"]}
+    by_group: dict[str, list[Row]] = defaultdict(list)
+    for r in sorted(facts.rebalances, key=lambda r: (r["started_at"], r["rebalance_id"])):
+        if r["incident_id"] not in planned and r["cause"] != "cooperative_followup":
+            by_group[r["group_id"]].append(r)
+    found = []
+    for group_id, rows in sorted(by_group.items()):
+        busiest = max((_within(rows, n) for n in range(len(rows))), key=len, default=[])
+        rule_id = next(
+            (i for i in ("rebalances_excessive", "rebalances_frequent")
+             if len(busiest) >= RULE_BY_ID[i].thresholds["rebalances"]),
+            None,
+        )
+        if rule_id:
+            causes = Counter(r["cause"] for r in busiest)
+            finding = _finding(
+                facts,
+                rule_id,
+                group_id,
+                busiest[0]["started_at"],
+                busiest[-1]["started_at"],
+                [e for r in busiest for e in r["evidence"][:1]],
+                count=len(busiest),
+            )
+            told = ", ".join(f"{n} × {c}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
+            found.append({**finding, "message": f"{finding['message']}: {told}", "advice": _advice(busiest, finding)})
+    return found
+
+
+def _within(rows: Sequence[Row], first: int) -> list[Row]:
+    return [r for r in rows[first:] if r["started_at"] - rows[first]["started_at"] < RATE_WINDOW]
+
+
+def _advice(rows: Sequence[Row], finding: Row) -> str:
+    """The advice of the removal that happens most: in a loop of going and coming, the going is the one to mend."""
+    removals = Counter(r["cause"] for r in rows if r["cause"] in REMOVALS)
+    if not removals:
+        return str(finding["advice"])
+    worst = min(removals, key=lambda c: (-removals[c], c))
+    return str(next(r["advice"] for r in rows if r["cause"] == worst))
+
+
+def _silences(facts: Facts) -> list[dict[str, Any]]:
+    """Members that were silent for more than 30 s and heard again: session timeout plus the time until then."""
+    limit = RULE_BY_ID["member_silent"].thresholds["ms"]
+    found = []
+    for r in facts.rebalances:
+        silent_ms = r.get("silent_ms")
+        if silent_ms is not None and silent_ms > limit:
+            began = r["started_at"]
+            found.append(
+                _finding(facts, "member_silent", r["group_id"], began, began, r["evidence"], length=took(silent_ms))
+            )
+    return found
+
+
+def _lag(facts: Facts) -> list[dict[str, Any]]:
+    by_group: dict[str, list[Row]] = defaultdict(list)
+    for v in facts.lag_verdicts:
+        if v["status"] in ("warn", "stall", "stop") and (v["lag_last"] or 0) > (v["lag_first"] or 0):
+            by_group[v["group_id"]].append(v)
+    return [
+        _finding(
+            facts,
+            "lag_growing",
+            group_id,
+            min(v["window_from"] for v in rows),
+            max(v["window_to"] for v in rows),
+            [e for v in rows for e in v["evidence"]],
+            first=sum(v["lag_first"] or 0 for v in rows),
+            last=sum(v["lag_last"] or 0 for v in rows),
+        )
+        for group_id, rows in sorted(by_group.items())
+    ]
+
+
+def _imbalance(facts: Facts) -> list[dict[str, Any]]:
+    by_broker: dict[int, list[Row]] = defaultdict(list)
+    for row in facts.imbalance:
+        if row["over_threshold"]:
+            by_broker[row["broker"]].append(row)
+    found = []
+    for broker, rows in sorted(by_broker.items()):
+        worst = max(rows, key=lambda r: (r["ratio"], -r["snapshot_at"].timestamp()))
+        found.append(
+            _finding(
+                facts,
+                "leader_imbalance",
+                str(broker),
+                min(r["snapshot_at"] for r in rows),
+                max(r["snapshot_at"] for r in rows),
+                worst["evidence"],
+                elsewhere=worst["led_elsewhere"],
+                preferred=worst["preferred_partitions"],
+                ratio=f"{worst['ratio']:.0%}",
+            )
+        )
+    return found
+
+
+def _replication(facts: Facts) -> list[dict[str, Any]]:
+    thin = [p for p in facts.troubled_partitions if len(p["isr"] or ()) < len(p["replicas"] or ())]
+    short = [p for p in thin if p["topic"] in facts.min_isr and len(p["isr"] or ()) < facts.min_isr[p["topic"]]]
+    found = []
+    for rule_id, rows in (("under_replicated", thin), ("under_min_isr", short)):
+        if rows:
+            at = max(p["snapshot_at"] for p in rows)
+            says = [
+                quote_snapshot(
+                    p["snapshot_id"], p["snapshot_at"],
+                    f"{p['topic']}-{p['partition']}: isr {p['isr']}, replicas {p['replicas']}",
+                )
+                for p in sorted(rows, key=lambda p: (p["topic"], p["partition"]))[:5]
+            ]
+            subject = rows[0]["topic"] if len({p["topic"] for p in rows}) == 1 else f"{len(rows)} partitions"
+            found.append(_finding(facts, rule_id, subject, at, at, says, count=len(rows)))
+    return found
+
+
+def _leaderless(facts: Facts) -> list[dict[str, Any]]:
+    """One finding for each topic that lost leaders, however many of its partitions."""
+    by_topic: dict[str, list[Row]] = defaultdict(list)
+    for f in facts.failovers:
+        if f["kind"] == "offline":
+            by_topic[f["topic"]].append(f)
+    restored = {(f["topic"], f["partition"], f["epoch_from"]): f["happened_at"] for f in facts.failovers}
+    found = []
+    for topic, rows in sorted(by_topic.items()):
+        first = min(r["happened_at"] for r in rows)
+        ends = [restored.get((topic, r["partition"], r["epoch_to"])) for r in rows]
+        until = "" if None in ends else f" to {max(e for e in ends if e):%H:%M:%S}"
+        names = ", ".join(str(p) for p in sorted({r["partition"] for r in rows}))
+        found.append(
+            {
+                **_finding(
+                    facts,
+                    "offline_partitions",
+                    topic,
+                    first,
+                    max([first, *(e for e in ends if e)]),
+                    [e for r in rows for e in r["evidence"]],
+                    since=f"{first:%H:%M:%S}",
+                    until=until,
+                ),
+                "message": f"Topic '{topic}': partitions {names} had no leader from {first:%H:%M:%S} on{until}",
+            }
+        )
+    return found
+
+
+def _unclean(facts: Facts) -> list[dict[str, Any]]:
+    found = []
+    for f in facts.failovers:
+        if f["kind"] == "unclean_election":
+            low, high = f["records_lost_low"], f["records_lost_high"]
+            lost = "how many records were lost cannot be told"
+            if low is not None and high is not None:
+                lost = f"{low} records were lost" if low == high else f"between {low} and {high} records were lost"
+            elif low is not None:
+                lost = f"at least {low} records were lost"
+            name = f"{f['topic']}-{f['partition']}"
+            found.append(
+                _finding(facts, "unclean_election", name, f["happened_at"], f["happened_at"], f["evidence"], lost=lost)
+            )
+    return found
+
+
+def _gaps(facts: Facts) -> list[dict[str, Any]]:
+    return [
+        _finding(
+            facts,
+            "generations_missing",
+            g["group_id"],
+            g["seen_at"],
+            g["seen_at"],
+            g["evidence"],
+            after=g["after_generation"],
+            next=g["next_generation"],
+        )
+        for g in facts.gaps
+        if g["explained_by"] is None
+    ]
+
+
+def _unanswered(facts: Facts) -> list[dict[str, Any]]:
+    by_group: dict[str, list[Row]] = defaultdict(list)
+    for row in facts.unanswered:
+        by_group[row["group_id"]].append(row)
+    return [
+        _finding(
+            facts,
+            "group_unanswered",
+            group_id,
+            min(r["snapshot_at"] for r in rows),
+            max(r["snapshot_at"] for r in rows),
+            [quote_snapshot(r["snapshot_id"], r["snapshot_at"], f"group {group_id}: {r['error']}") for r in rows],
+            count=len(rows),
+        )
+        for group_id, rows in sorted(by_group.items())
+    ]
+
+
+def _unread(facts: Facts) -> list[dict[str, Any]]:
+    found = []
+    for rule_id, column in (("lines_unread", "unparsed"), ("lines_quarantined", "quarantined")):
+        for c in facts.coverage:
+            if c[column]:
+                first = c["first_at"] or c["window_from"]
+                says = f"{c['lines_in']} lines, {c[column]} {column}"
+                proof = {"line_id": row_id("coverage", c["source"], c["window_from"]), "source": c["source"],
+                         "happened_at": first, "text": says}
+                found.append(
+                    _finding(facts, rule_id, c["source"], first, c["last_at"] or first, [proof], count=c[column])
+                )
+    return found
+
+
+_RULES: tuple[Callable[[Facts], list[dict[str, Any]]], ...] = (
+    _rates,
+    _silences,
+    _lag,
+    _imbalance,
+    _replication,
+    _leaderless,
+    _unclean,
+    _gaps,
+    _unanswered,
+    _unread,
+)
