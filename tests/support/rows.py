@@ -13,7 +13,7 @@ QUOTE = {"line_id": "line-1", "source": "broker-1/server.log", "happened_at": AT
 _DEFAULTS: dict[str, Any] = {"STRING": "", "INT": 1, "BIGINT": 0, "DOUBLE": 0.0, "BOOLEAN": False, "TIMESTAMP": AT}
 
 
-def row(table: Table, **columns: Any) -> dict[str, Any]:
+def row(table: Table, /, **columns: Any) -> dict[str, Any]:
     """A row that breaks none of the table's checks, with these columns instead of the defaults.
 
     Codes are the first of their vocabulary, instants are AT, other optional columns are null.

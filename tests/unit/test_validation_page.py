@@ -1,0 +1,59 @@
+"""The validation page says what was checked, what broke, and lets no name do anything."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+from spark_jobs.catalog.quality import VALIDATION_RESULTS
+from spark_jobs.report.validation import validation_page
+from tests.support.rows import AT, row
+
+RUN = {"run_id": "run-1", "cluster": "prod", "window_from": AT, "window_to": AT + timedelta(hours=24)}
+
+
+def held(**columns: Any) -> dict[str, Any]:
+    return row(VALIDATION_RESULTS, success=True, table="gold.rebalances", **columns)
+
+
+def broken(severity: str, sentence: str) -> dict[str, Any]:
+    return held() | {
+        "success": False,
+        "severity": severity,
+        "expectation": "ends_after_start",
+        "observed": "1 of 9 rows",
+        "sentences": [sentence],
+    }
+
+
+def test_a_night_without_a_breach() -> None:
+    page = validation_page([held(expectation="key_unique")], RUN)
+    assert "Every expectation holds" in page
+    assert "prod, 2026-10-01 03:00:00 to 2026-10-02 03:00:00 UTC, run run-1" in page
+    assert "key_unique" in page
+    assert "What does not hold" not in page
+
+
+def test_a_warning_is_told_and_refuses_nothing() -> None:
+    page = validation_page([broken("warning", "gold.failovers: 1 row breaks chain_unbroken")], RUN)
+    assert "Every critical expectation holds" in page
+    assert "1 warning was recorded" in page
+    assert "gold.failovers: 1 row breaks chain_unbroken" in page
+    assert "Refused" not in page
+
+
+def test_a_critical_breach_refuses_and_stands_before_warnings() -> None:
+    page = validation_page([broken("warning", "a warning"), broken("critical", "a breach"), held()], RUN)
+    assert "Refused: nothing of this window was published" in page
+    assert page.index("a breach") < page.index("a warning")
+    assert "2 broken" in page
+
+
+def test_names_are_inert_and_nothing_is_fetched() -> None:
+    hostile = "<script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
+    page = validation_page([broken("critical", hostile)], RUN | {"cluster": hostile})
+    assert not re.search(r"<(script|img)", page)
+    assert "&lt;script&gt;" in page
+    assert "\x1b" not in page and "\u202e" not in page
+    assert not re.search(r"(?:https?:)?//|@import|url\(", page)
