@@ -1,0 +1,80 @@
+"""The events of each group, with the lines of its clients and the sightings of its members in snapshots."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
+from spark_jobs.knowledge.reasons import UUID
+
+SEEN = "member_seen"
+"""The kind of a sighting: a member as the first reading of the cluster shows it."""
+
+
+def events_of_groups(events: DataFrame, member_snapshots: DataFrame) -> DataFrame:
+    """What a group's history is rebuilt from.
+
+    Takes: silver.events, bronze.member_snapshots. Gives: silver.events rows, each with a group_id; client lines that
+    name no group (librdkafka's) are given the one group that their client id belongs to, and left out where it
+    belongs to several; one row of kind member_seen for each member that a reading shows.
+    """
+    named = events.where(F.col("kind").isin(*GROUP_KINDS, *CLIENT_KINDS))
+    seen = _sightings(member_snapshots)
+    grouped = named.where(F.col("group_id").isNotNull()).unionByName(seen)
+    orphans = named.where(F.col("group_id").isNull() & F.col("client_id").isNotNull()).drop("group_id")
+    adopted = orphans.join(F.broadcast(_homes(grouped)), "client_id").select(*grouped.columns)
+    return grouped.unionByName(adopted)
+
+
+def _homes(grouped: DataFrame) -> DataFrame:
+    """The one group of each client id. A dynamic member's id begins with its client id."""
+    in_member_id = F.regexp_extract("member_id", f"(?s)^(.*)-{UUID}$", 1)
+    client = F.coalesce("client_id", F.when(F.col("instance_id").isNull(), F.nullif(in_member_id, F.lit(""))))
+    return (
+        grouped.select(client.alias("client_id"), "group_id")
+        .where(F.col("client_id").isNotNull())
+        .groupBy("client_id")
+        .agg(F.count_distinct("group_id").alias("groups"), F.first("group_id").alias("group_id"))
+        .where("groups = 1")
+        .drop("groups")
+    )
+
+
+def _sightings(member_snapshots: DataFrame) -> DataFrame:
+    """The first reading that shows each member: who it is. Later ones tell the same."""
+    first = member_snapshots.groupBy("cluster", "group_id", "member_id").agg(
+        F.min_by(F.struct("snapshot_id", "snapshot_at", "client_id", "host", "instance_id"), "snapshot_at").alias("s")
+    )
+    known = {
+        "line_id": F.col("s.snapshot_id"),
+        "cluster": F.col("cluster"),
+        "origin": F.lit("snapshot"),
+        "source": F.lit("snapshots"),
+        "happened_at": F.col("s.snapshot_at"),
+        "order": F.lit(0),
+        "kind": F.lit(SEEN),
+        "pattern_id": F.lit(SEEN),
+        "text": F.concat(F.lit("member "), F.col("member_id"), F.lit(" of group "), F.col("group_id")),
+        "group_id": F.col("group_id"),
+        "member_id": F.col("member_id"),
+        "client_id": F.col("s.client_id"),
+        "host": F.col("s.host"),
+        "instance_id": F.col("s.instance_id"),
+        "knowledge_version": F.lit(""),
+    }
+    absent = F.lit(None)
+    return first.select(*(known.get(c.name, absent).cast(c.type).alias(c.name) for c in EVENTS.columns))
+
+
+def partition_counts(member_snapshots: DataFrame) -> DataFrame:
+    """How many partitions each group owned at most: group_id, partitions."""
+    return (
+        member_snapshots.select("group_id", "snapshot_at", F.size("assignment").alias("owned"))
+        .where("owned > 0")
+        .groupBy("group_id", "snapshot_at")
+        .agg(F.sum("owned").alias("owned"))
+        .groupBy("group_id")
+        .agg(F.max("owned").cast("int").alias("partitions"))
+    )
