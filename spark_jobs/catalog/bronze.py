@@ -19,10 +19,14 @@ LOG_RECORDS = Table(
         required("line_id", "STRING", "Hash of cluster, source, the whole record and its ordinal among identical ones"),
         _CLUSTER,
         required("origin", "STRING", "Who wrote it", codes=("broker", "client")),
-        required("source", "STRING", "Folder and log as seen from the LOGS root, without rotation suffix or compression"),
+        required(
+            "source", "STRING", "Folder and log as seen from the LOGS root, without rotation suffix or compression"
+        ),
         optional("happened_at", "TIMESTAMP", "The instant in the record's head; null before a file's first head"),
         optional("layout", "STRING", "The layout whose head was recognised; null before a file's first head"),
-        required("order", "INT", "Rank among the records of this source with the same happened_at, by place in the file"),
+        required(
+            "order", "INT", "Rank among the records of this source with the same happened_at, by place in the file"
+        ),
         required("line_count", "INT", "Physical lines of the record", unit="lines"),
         required("text", "STRING", "The whole record; bytes that are not UTF-8 are replaced"),
         optional("raw", "BINARY", "The record's bytes, kept where they are not valid UTF-8"),

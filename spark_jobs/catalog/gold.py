@@ -79,8 +79,16 @@ REBALANCES = Table(
             "to_generation > from_generation",
             "a rebalance ends in a later generation than it started from",
         ),
-        Check("completed_has_end", "outcome NOT IN ('completed', 'emptied') OR ended_at IS NOT NULL", "a finished rebalance has an end"),
-        Check("unknown_is_unknown", "cause <> 'unknown' OR confidence = 'unknown'", "an unknown cause claims no confidence"),
+        Check(
+            "completed_has_end",
+            "outcome NOT IN ('completed', 'emptied') OR ended_at IS NOT NULL",
+            "a finished rebalance has an end",
+        ),
+        Check(
+            "unknown_is_unknown",
+            "cause <> 'unknown' OR confidence = 'unknown'",
+            "an unknown cause claims no confidence",
+        ),
         _HAS_EVIDENCE,
     ),
 )
@@ -103,7 +111,9 @@ INCIDENTS = Table(
         required("cause", "STRING", "Why it began", codes=CAUSES),
         _CONFIDENCE,
         optional("outage_id", "STRING", "The broker outage behind it"),
-        optional("partition_seconds", "DOUBLE", "Partitions stopped times the seconds they stood", unit="partition seconds"),
+        optional(
+            "partition_seconds", "DOUBLE", "Partitions stopped times the seconds they stood", unit="partition seconds"
+        ),
         required("explanation", "STRING", "What happened, in one sentence"),
         required("advice", "STRING", "What to do about it"),
         _VERSION,
@@ -133,7 +143,9 @@ FAILOVERS = Table(
         optional("epoch_from", "INT", "Leader epoch before"),
         optional("epoch_to", "INT", "Leader epoch after"),
         required("kind", "STRING", "Why the leader changed", codes=FAILOVER_KINDS),
-        optional("leaderless_ms", "BIGINT", "How long nobody led the partition; null where no witness tells", unit="ms"),
+        optional(
+            "leaderless_ms", "BIGINT", "How long nobody led the partition; null where no witness tells", unit="ms"
+        ),
         optional("isr_before", "ARRAY<INT>", "In-sync replicas before"),
         optional("isr_after", "ARRAY<INT>", "In-sync replicas after"),
         optional("records_lost_low", "BIGINT", "Records lost at least; null where nothing can be lost", unit="records"),
@@ -148,7 +160,11 @@ FAILOVERS = Table(
         Check("leader_changed", "leader_from <> leader_to", "a failover changes the leader"),
         Check("epoch_rises", "epoch_to > epoch_from", "a failover raises the leader epoch"),
         Check("leaderless_not_negative", "leaderless_ms >= 0", "a duration is not negative"),
-        Check("loss_bounds_ordered", "records_lost_low <= records_lost_high", "the lower bound of a loss is not above the upper"),
+        Check(
+            "loss_bounds_ordered",
+            "records_lost_low <= records_lost_high",
+            "the lower bound of a loss is not above the upper",
+        ),
         _HAS_EVIDENCE,
     ),
 )
@@ -267,7 +283,10 @@ OWNERSHIP = Table(
         _VERSION,
         _EVIDENCE,
     ),
-    checks=(Check("ends_after_start", "valid_to >= valid_from", "an ownership ends no earlier than it starts"), _HAS_EVIDENCE),
+    checks=(
+        Check("ends_after_start", "valid_to >= valid_from", "an ownership ends no earlier than it starts"),
+        _HAS_EVIDENCE,
+    ),
 )
 
 LEADER_IMBALANCE = Table(
@@ -289,8 +308,14 @@ LEADER_IMBALANCE = Table(
     ),
     checks=(
         Check("ratio_bounded", "ratio BETWEEN 0 AND 1", "a ratio lies between 0 and 1"),
-        Check("elsewhere_bounded", "led_elsewhere BETWEEN 0 AND preferred_partitions", "no more are led elsewhere than there are"),
-        Check("threshold_strict", "over_threshold = coalesce(ratio > 0.10, false)", "the threshold is strictly above 0.10"),
+        Check(
+            "elsewhere_bounded",
+            "led_elsewhere BETWEEN 0 AND preferred_partitions",
+            "no more are led elsewhere than there are",
+        ),
+        Check(
+            "threshold_strict", "over_threshold = coalesce(ratio > 0.10, false)", "the threshold is strictly above 0.10"
+        ),
         _HAS_EVIDENCE,
     ),
 )
@@ -315,7 +340,9 @@ LAG_VERDICTS = Table(
         _VERSION,
         _EVIDENCE,
     ),
-    checks=(Check("evidence_quoted", "status = 'ok' OR size(evidence) > 0", "every verdict but ok quotes what proves it"),),
+    checks=(
+        Check("evidence_quoted", "status = 'ok' OR size(evidence) > 0", "every verdict but ok quotes what proves it"),
+    ),
 )
 
 FINDINGS = Table(
@@ -339,7 +366,10 @@ FINDINGS = Table(
         _VERSION,
         _EVIDENCE,
     ),
-    checks=(Check("ends_after_start", "last_at >= first_at", "a finding ends no earlier than it begins"), _HAS_EVIDENCE),
+    checks=(
+        Check("ends_after_start", "last_at >= first_at", "a finding ends no earlier than it begins"),
+        _HAS_EVIDENCE,
+    ),
 )
 
 # In the order of publication: what others refer to comes first.

@@ -83,8 +83,11 @@ def _rates(facts: Facts) -> list[dict[str, Any]]:
     for group_id, rows in sorted(by_group.items()):
         busiest = max((_within(rows, n) for n in range(len(rows))), key=len, default=[])
         rule_id = next(
-            (i for i in ("rebalances_excessive", "rebalances_frequent")
-             if len(busiest) >= RULE_BY_ID[i].thresholds["rebalances"]),
+            (
+                i
+                for i in ("rebalances_excessive", "rebalances_frequent")
+                if len(busiest) >= RULE_BY_ID[i].thresholds["rebalances"]
+            ),
             None,
         )
         if rule_id:
@@ -183,7 +186,8 @@ def _replication(facts: Facts) -> list[dict[str, Any]]:
             at = max(p["snapshot_at"] for p in rows)
             says = [
                 quote_snapshot(
-                    p["snapshot_id"], p["snapshot_at"],
+                    p["snapshot_id"],
+                    p["snapshot_at"],
                     f"{p['topic']}-{p['partition']}: isr {p['isr']}, replicas {p['replicas']}",
                 )
                 for p in sorted(rows, key=lambda p: (p["topic"], p["partition"]))[:5]
@@ -283,8 +287,12 @@ def _unread(facts: Facts) -> list[dict[str, Any]]:
             if c[column]:
                 first = c["first_at"] or c["window_from"]
                 says = f"{c['lines_in']} lines, {c[column]} {column}"
-                proof = {"line_id": row_id("coverage", c["source"], c["window_from"]), "source": c["source"],
-                         "happened_at": first, "text": says}
+                proof = {
+                    "line_id": row_id("coverage", c["source"], c["window_from"]),
+                    "source": c["source"],
+                    "happened_at": first,
+                    "text": says,
+                }
                 found.append(
                     _finding(facts, rule_id, c["source"], first, c["last_at"] or first, [proof], count=c[column])
                 )

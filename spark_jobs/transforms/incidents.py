@@ -124,8 +124,11 @@ def _rolling_restarts(units: list[list[Row]]) -> tuple[list[_Incident], list[lis
         if cause != "member_left" or not client:
             continue
         back = min(
-            ((b_at, b_n) for b_at, b_cause, b_client, b_n in acts
-             if b_cause == "member_rejoined" and b_client == client and at < b_at <= at + RESTART_WITHIN),
+            (
+                (b_at, b_n)
+                for b_at, b_cause, b_client, b_n in acts
+                if b_cause == "member_rejoined" and b_client == client and at < b_at <= at + RESTART_WITHIN
+            ),
             default=None,
         )
         if back is not None:

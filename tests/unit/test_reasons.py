@@ -54,9 +54,7 @@ def test_words_that_no_coordinator_writes_are_left_unclaimed() -> None:
 @given(NAMES, NAMES)
 def test_a_hostile_client_id_does_not_change_what_the_coordinator_said(client: str, words: str) -> None:
     member = f"{client}-{UUID_TEXT}"
-    reason = read_coordinator_reason(
-        f"Adding new member {member} with group instance id None; client reason: {words}"
-    )
+    reason = read_coordinator_reason(f"Adding new member {member} with group instance id None; client reason: {words}")
     assert reason.act == "joined"
     if UUID_TEXT not in client:
         assert reason.members == (member,)

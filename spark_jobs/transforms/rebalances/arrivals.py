@@ -29,7 +29,9 @@ def judge_join(act: Act, directory: Directory, context: GroupContext, knows_all:
         return _judge_return(act, member, earlier, who)
     said = read_client_reason(act.client_reason)
     if said == REMOVED_WHILE_ALIVE:
-        return Verdict("member_rejoined", "certain", f"{who} came back after the coordinator had removed it while it was alive.")
+        return Verdict(
+            "member_rejoined", "certain", f"{who} came back after the coordinator had removed it while it was alive."
+        )
     if said == LEFT_BEFORE:
         return Verdict("member_rejoined", "certain", f"{who} came back after it had left.")
     if member.client_id and not member.instance_id and directory.is_shared(member.client_id):
@@ -63,4 +65,3 @@ def _judge_return(act: Act, member: Member, earlier: Member, who: str) -> Verdic
         "certain" if same_place or member.member_id == earlier.member_id else "likely",
         f"{who} came back {took(act.at - gone[0])} {_HOW_IT_WENT[gone[1]]}.",
     )
-

@@ -46,7 +46,12 @@ def judge_rejoin(episode: Episode, directory: Directory, context: GroupContext) 
     lines = (own,) if own else ()
     who = subject(member)
     if said == REVOKES:
-        return Verdict("cooperative_followup", "certain", f"{who} gave back partitions and rejoined so that others get them.", lines)
+        return Verdict(
+            "cooperative_followup",
+            "certain",
+            f"{who} gave back partitions and rejoined so that others get them.",
+            lines,
+        )
     if said == SUBSCRIPTION_CHANGED:
         return Verdict("subscription_changed", "certain", f"{who} subscribed to other topics.", lines)
     if said == METADATA_CHANGED:
@@ -55,7 +60,9 @@ def judge_rejoin(episode: Episode, directory: Directory, context: GroupContext) 
         return Verdict("client_requested", "certain", f"{who} asked for a rebalance.", lines)
     if said == FREE_TEXT:
         sure = "certain" if own else "likely"
-        return Verdict("client_requested", sure, f"{who} asked for a rebalance, with a reason of its own: '{words}'.", lines)
+        return Verdict(
+            "client_requested", sure, f"{who} asked for a rebalance, with a reason of its own: '{words}'.", lines
+        )
     if said in (COORDINATOR_TROUBLE, FOLLOWS):
         return _judge_trouble(episode, who, words, lines)
     return _judge_wordless(episode, directory, context, member)
@@ -92,7 +99,12 @@ def _judge_metadata(
         if named:
             kind, topic = named[0]
             more = f" and {len(named) - 1} more" if len(named) > 1 else ""
-            return Verdict(kind, "certain", f"{who} rejoined since {_CHANGE_WORDS[kind].format(topic)}{more}, as its own log says.", lines)
+            return Verdict(
+                kind,
+                "certain",
+                f"{who} rejoined since {_CHANGE_WORDS[kind].format(topic)}{more}, as its own log says.",
+                lines,
+            )
     candidates = recent_changes(episode, context)
     if len({(c.kind, c.topic) for c in candidates}) == 1:
         found = candidates[-1]
@@ -107,7 +119,11 @@ def _judge_metadata(
         "metadata_changed",
         "likely",
         f"{who} rejoined over changed metadata"
-        + (f"; {len(candidates)} changes of topics before it fit." if candidates else "; no line tells which topic changed."),
+        + (
+            f"; {len(candidates)} changes of topics before it fit."
+            if candidates
+            else "; no line tells which topic changed."
+        ),
         (*lines, *(c.event for c in candidates[-3:])),
     )
 
@@ -120,7 +136,12 @@ def recent_changes(episode: Episode, context: GroupContext) -> list[TopicChange]
 def _judge_trouble(episode: Episode, who: str, words: str | None, lines: tuple[Event, ...]) -> Verdict:
     before = episode.previous
     if before is not None and before.cut_by_move:
-        return Verdict("coordinator_moved", "likely", f"{who} rejoined at the new coordinator: the move had cut its rebalance short.", lines)
+        return Verdict(
+            "coordinator_moved",
+            "likely",
+            f"{who} rejoined at the new coordinator: the move had cut its rebalance short.",
+            lines,
+        )
     return Verdict("unknown", "unknown", f"{who} rejoined ('{words}'), which tells nothing of what began it.", lines)
 
 
@@ -167,10 +188,19 @@ def judge_epoch(episode: Episode, directory: Directory, context: GroupContext) -
     """Why a KIP-848 group epoch rose without anybody coming or going."""
     said = _subscribed(episode, directory)
     if said:
-        return Verdict("subscription_changed", "certain", f"Client '{said[-1]['client_id']}' subscribed to other topics, as its own log says.", tuple(said[-1:]))
+        return Verdict(
+            "subscription_changed",
+            "certain",
+            f"Client '{said[-1]['client_id']}' subscribed to other topics, as its own log says.",
+            tuple(said[-1:]),
+        )
     candidates = recent_changes(episode, context)
     if episode.metadata_hash_changed is False:
-        return Verdict("subscription_changed", "likely", "A member changed its subscription: nobody came or went and the topics stayed the same.")
+        return Verdict(
+            "subscription_changed",
+            "likely",
+            "A member changed its subscription: nobody came or went and the topics stayed the same.",
+        )
     if len({(c.kind, c.topic) for c in candidates}) == 1:
         found = candidates[-1]
         return Verdict(

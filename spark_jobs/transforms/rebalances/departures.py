@@ -36,7 +36,9 @@ def judge_leave(act: Act, episode: Episode, directory: Directory, context: Group
     said = read_client_reason(act.client_reason)
     log = process_log(directory, member, act.at)
     if said == POLL_EXPIRED:
-        return Verdict("max_poll_exceeded", "certain", f"{who} did not poll {_limit(member)} and left, as it told the coordinator.")
+        return Verdict(
+            "max_poll_exceeded", "certain", f"{who} did not poll {_limit(member)} and left, as it told the coordinator."
+        )
     if said in (CLOSED, UNSUBSCRIBED):
         what = "closed" if said == CLOSED else "unsubscribed"
         return Verdict("member_left", "certain", f"{who} {what} its consumer, as it told the coordinator.")
@@ -51,13 +53,16 @@ def judge_leave(act: Act, episode: Episode, directory: Directory, context: Group
     return _judge_silent_leave(act, episode, directory, member, log)
 
 
-def _judge_silent_leave(
-    act: Act, episode: Episode, directory: Directory, member: Member, log: ProcessLog
-) -> Verdict:
+def _judge_silent_leave(act: Act, episode: Episode, directory: Directory, member: Member, log: ProcessLog) -> Verdict:
     who = subject(member)
     expired = log.near(act.at, _NEAR, _NEAR, "client_poll_expired")
     if expired:
-        return Verdict("max_poll_exceeded", "certain", f"{who} did not poll {_limit(member)} and left, as its own log says.", tuple(expired))
+        return Verdict(
+            "max_poll_exceeded",
+            "certain",
+            f"{who} did not poll {_limit(member)} and left, as its own log says.",
+            tuple(expired),
+        )
     closing = [e for e in closing_lines(log, act.at + _NEAR) if e["happened_at"] >= act.at - _NEAR]
     if closing:
         return Verdict("member_left", "certain", f"{who} closed its consumer, as its own log says.", tuple(closing))
@@ -109,7 +114,9 @@ def judge_expiry(act: Act, episode: Episode, directory: Directory, context: Grou
     if closing:
         sure = "certain" if member.instance_id else "likely"
         return Verdict(
-            "member_left", sure, f"{who} had closed its consumer, as its own log says, and its session{session} ran out.",
+            "member_left",
+            sure,
+            f"{who} had closed its consumer, as its own log says, and its session{session} ran out.",
             tuple(closing[-1:]),
         )
     stuck = [e for e in log.of_kind("client_poll_expired") if e["happened_at"] <= act.at]

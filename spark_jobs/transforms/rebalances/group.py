@@ -83,7 +83,12 @@ def _row(episode: Episode, directory: Directory, context: GroupContext, knows_al
     return {
         "cluster": context.cluster,
         "rebalance_id": row_id(
-            "rebalance", context.cluster, episode.group_id, episode.protocol, episode.from_generation, episode.started_at
+            "rebalance",
+            context.cluster,
+            episode.group_id,
+            episode.protocol,
+            episode.from_generation,
+            episode.started_at,
         ),
         "group_id": episode.group_id,
         "protocol": episode.protocol,

@@ -21,11 +21,15 @@ def judge_episode(episode: Episode, directory: Directory, context: GroupContext,
         )
     if episode.reason.act == "over_capacity":
         return Verdict(
-            "group_over_capacity", "likely", "The group that the coordinator loaded has more members than group.max.size."
+            "group_over_capacity",
+            "likely",
+            "The group that the coordinator loaded has more members than group.max.size.",
         )
     if episode.reason.act == "static_protocol_changed":
         return Verdict(
-            "assignor_changed", "likely", "A static member came back with other assignors, and the group's assignor changed."
+            "assignor_changed",
+            "likely",
+            "A static member came back with other assignors, and the group's assignor changed.",
         )
     if episode.acts:
         return judge_act(episode.acts[0], episode, directory, context, knows_all)
@@ -38,9 +42,7 @@ def judge_episode(episode: Episode, directory: Directory, context: GroupContext,
     return Verdict("unknown", "unknown", "The coordinator gives no reason that tells the cause.")
 
 
-def judge_act(
-    act: Act, episode: Episode, directory: Directory, context: GroupContext, knows_all: bool
-) -> Verdict:
+def judge_act(act: Act, episode: Episode, directory: Directory, context: GroupContext, knows_all: bool) -> Verdict:
     """Why one member acted, or was acted upon."""
     member = directory.get(act.member_id, act.instance_id)
     who = subject(member)
@@ -51,7 +53,11 @@ def judge_act(
     if act.what == "expired":
         return judge_expiry(act, episode, directory, context)
     if act.what == "dropped":
-        return Verdict("join_timeout", "likely", f"{who} was dropped since it did not rejoin in time: its poll loop was stuck.")
+        return Verdict(
+            "join_timeout", "likely", f"{who} was dropped since it did not rejoin in time: its poll loop was stuck."
+        )
     if act.what == "unsynced":
-        return Verdict("sync_timeout", "likely", f"{who} was dropped since it joined and never asked for its assignment.")
+        return Verdict(
+            "sync_timeout", "likely", f"{who} was dropped since it joined and never asked for its assignment."
+        )
     return Verdict("static_member_changed", "likely", f"{who} came back, or was replaced, with other metadata.")

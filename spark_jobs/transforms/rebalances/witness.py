@@ -58,9 +58,7 @@ def process_log(directory: Directory, member: Member, at: datetime) -> ProcessLo
             return ProcessLog((), None, bool(starts))
     first = max((n for n in starts if n <= named), default=0)
     following = next((n for n in starts if n > named), None)
-    return ProcessLog(
-        tuple(log[first:following]), log[following] if following is not None else None, bool(starts)
-    )
+    return ProcessLog(tuple(log[first:following]), log[following] if following is not None else None, bool(starts))
 
 
 def _names_another(log: Sequence[Event], named: int, member: Member) -> bool:
