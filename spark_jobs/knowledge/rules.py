@@ -1,4 +1,4 @@
-"""When a finding is raised, with its thresholds and where they come from. Findings judge the cluster, never our data."""
+"""When a finding is raised, with its thresholds and their sources. Findings judge the cluster, never our data."""
 
 from spark_jobs.knowledge.model import Rule
 
@@ -43,7 +43,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="leader_imbalance",
         severity="warning",
         subject_kind="broker",
-        says="{subject} led {elsewhere} of the {preferred} partitions it is preferred for elsewhere ({ratio}), above 10 %",
+        says="{elsewhere} of the {preferred} partitions that {subject} is preferred for were led elsewhere ({ratio})",
         advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or see why"
         " auto.leader.rebalance.enable has not; KRaft controllers ignore the percentage and move every leader.",
         source="leader.imbalance.per.broker.percentage, default 10, strictly above; KafkaController.scala",
@@ -61,7 +61,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="under_min_isr",
         severity="critical",
         subject_kind="partition",
-        says="{count} partitions had fewer in-sync replicas than min.insync.replicas: producers with acks=all could not write",
+        says="{count} partitions had fewer in-sync replicas than min.insync.replicas: acks=all could not write",
         advice="Bring the missing replicas back first; lowering min.insync.replicas gives up durability.",
         source="UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
     ),

@@ -18,7 +18,7 @@ STORM_UNITS = 6
 STORM_REMOVALS = 3
 RESTART_WITHIN = timedelta(minutes=10)
 OUTAGE_SHADOW = timedelta(seconds=75)
-"""How long after a broker's outage its groups may still pay for it: a session timeout of 45 s and the time to notice."""
+"""How long after a broker's outage its groups may still pay for it: a session of 45 s and the time to notice."""
 
 REMOVALS = frozenset({"heartbeat_expired", "member_dead", "max_poll_exceeded", "join_timeout", "sync_timeout"})
 _OWED_TO_BROKERS = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error"})
@@ -117,7 +117,7 @@ def _client(row: Row) -> str:
 
 
 def _rolling_restarts(units: list[list[Row]]) -> tuple[list[_Incident], list[list[Row]]]:
-    """Members that close and come back one after another: a deployment. At least two of them, each within 10 minutes."""
+    """Members that close and come back one after another: a deployment. At least two, each within 10 minutes."""
     acts = [(at, cause, client, n) for n, unit in enumerate(units) for at, cause, client in _acts(unit)]
     restarts: list[tuple[datetime, datetime, str, int, int]] = []
     for at, cause, client, n in acts:

@@ -38,7 +38,7 @@ def judge_join(act: Act, directory: Directory, context: GroupContext, knows_all:
         return Verdict(
             "member_joined",
             "possible",
-            f"{who} joined; several members hold that client id at once, so whether it was there before cannot be told.",
+            f"{who} joined; several members hold that client id at once, so it cannot be told whether it was there.",
         )
     if member.client_id is None and member.instance_id is None:
         return Verdict(
@@ -49,7 +49,7 @@ def judge_join(act: Act, directory: Directory, context: GroupContext, knows_all:
     return Verdict(
         "member_joined",
         "likely",
-        f"{who} joined the group, which had not had it in the {took(act.at - context.observed_from)} that could be seen.",
+        f"{who} joined the group, which had not had it in the {took(act.at - context.observed_from)} that can be seen.",
     )
 
 

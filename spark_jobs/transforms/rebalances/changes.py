@@ -1,4 +1,4 @@
-"""What changed: a member that is in the group rejoins, over other topics, over revoked partitions, or since it was asked."""
+"""What changed: a member of the group rejoins, over other topics, over revoked partitions, or since it was asked."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _judge_wordless(episode: Episode, directory: Directory, context: GroupContex
         return Verdict(
             "cooperative_followup",
             "likely",
-            f"{who}, a cooperative member, rejoined at once after the rebalance before, as one does that gave back partitions.",
+            f"{who}, a cooperative member, rejoined at once after the rebalance before, as one that gave partitions back.",
         )
     candidates = recent_changes(episode, context)
     if episode.reason.act == "leader_rejoined" and len({(c.kind, c.topic) for c in candidates}) == 1:
@@ -168,19 +168,19 @@ def _judge_wordless(episode: Episode, directory: Directory, context: GroupContex
             found.kind,
             "possible",
             f"{who}, the leader, rejoined {took(episode.started_at - found.at)} after"
-            f" {_CHANGE_WORDS[found.kind].format(found.topic)}, which fits; so would a rebalance that the application asked for.",
+            f" {_CHANGE_WORDS[found.kind].format(found.topic)}, which fits; so would a request of the application.",
             (found.event,),
         )
     if episode.reason.act == "leader_rejoined":
         return Verdict(
             "metadata_changed",
             "possible",
-            f"{who}, the leader, rejoined and gave no reason: the topics changed, or the application asked for a rebalance.",
+            f"{who}, the leader, rejoined without a reason: the topics changed, or the application asked for it.",
         )
     return Verdict(
         "subscription_changed",
         "possible",
-        f"{who} rejoined with other metadata and gave no reason: it subscribed to other topics, or its assignors changed.",
+        f"{who} rejoined with other metadata, without a reason: it subscribed to other topics, or its assignors changed.",
     )
 
 
@@ -206,7 +206,8 @@ def judge_epoch(episode: Episode, directory: Directory, context: GroupContext) -
         return Verdict(
             found.kind,
             "likely" if episode.metadata_hash_changed else "possible",
-            f"Nobody came or went; {took(episode.started_at - found.at)} before, {_CHANGE_WORDS[found.kind].format(found.topic)}.",
+            f"Nobody came or went; {took(episode.started_at - found.at)} before,"
+            f" {_CHANGE_WORDS[found.kind].format(found.topic)}.",
             (found.event,),
         )
     if episode.metadata_hash_changed:

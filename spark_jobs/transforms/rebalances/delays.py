@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.transforms.rebalances.members import Directory
-from spark_jobs.transforms.rebalances.model import Episode
+from spark_jobs.transforms.rebalances.model import Episode, Event
 
 SHORTEST = timedelta(milliseconds=500)
 
@@ -51,7 +51,7 @@ def _rejoins(episode: Episode, directory: Directory) -> list[tuple[datetime, str
     return found
 
 
-def _is_of(event: dict[str, Any] | Any, episode: Episode) -> bool:
+def _is_of(event: Event, episode: Episode) -> bool:
     assert episode.joined_at is not None
     near = abs(event["happened_at"] - episode.joined_at) <= timedelta(minutes=1)
-    return event["generation"] == episode.to_generation and near
+    return bool(event["generation"] == episode.to_generation and near)

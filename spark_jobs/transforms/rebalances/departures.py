@@ -20,8 +20,8 @@ from spark_jobs.knowledge.reasons import (
 )
 from spark_jobs.transforms.rebalances.members import Directory, Member
 from spark_jobs.transforms.rebalances.model import Act, BrokerAbsence, Episode, Event, GroupContext, Verdict
-from spark_jobs.transforms.rebalances.wording import subject, took
 from spark_jobs.transforms.rebalances.witness import ProcessLog, closing_lines, process_log
+from spark_jobs.transforms.rebalances.wording import subject, took
 
 RETURN_WITHIN = timedelta(minutes=10)
 """A client that is not back by then counts as gone (DESIGN section 5, member_dead)."""
@@ -71,7 +71,7 @@ def _judge_silent_leave(act: Act, episode: Episode, directory: Directory, member
         return Verdict(
             "max_poll_exceeded",
             "likely",
-            f"{who} left and came back under the same member id {took(back[1] - act.at)} later, which a close never does:"
+            f"{who} left and came back under the same member id {took(back[1] - act.at)} later, as no close does:"
             f" it did not poll {_limit(member)}, or it unsubscribed and subscribed again.",
         )
     limit = member.rebalance_timeout_ms
@@ -80,8 +80,8 @@ def _judge_silent_leave(act: Act, episode: Episode, directory: Directory, member
         return Verdict(
             "member_left",
             "likely",
-            f"{who} left {took(act.at - joined)} after it had last joined: its poll limit of {took(limit)} could not have"
-            " run out, so it was closed.",
+            f"{who} left {took(act.at - joined)} after it had last joined: its poll limit of {took(limit)} had not run"
+            " out, so it was closed.",
         )
     if back is None:
         return Verdict("member_left", "likely", f"{who} left without a reason and did not come back: it was closed.")
@@ -148,7 +148,7 @@ def _judge_gone(
         return Verdict(
             "member_dead",
             "likely",
-            f"{who} fell silent without closing, its session{session} ran out, and a new process of that client started.",
+            f"{who} fell silent without a close, its session{session} ran out, and a new process of that client started.",
             (log.lines[-1], log.next_start),
         )
     back = directory.later(member, act.at, RETURN_WITHIN)
@@ -159,7 +159,7 @@ def _judge_gone(
         return Verdict(
             "member_dead",
             "likely",
-            f"{who} was not heard within its session{session}; its own log breaks off without a close and goes on nowhere.",
+            f"{who} was not heard within its session{session}; its own log breaks off without a close.",
             (log.lines[-1],),
         )
     return Verdict(

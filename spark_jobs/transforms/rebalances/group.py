@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -30,7 +31,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     attach_acts(classic, coordinator_lines)
     epochs, epoch_gaps = build_epochs(group_id, ordered)
     episodes = sorted([*classic, *epochs], key=lambda e: e.started_at)
-    for before, episode in zip(episodes, episodes[1:], strict=False):
+    for before, episode in itertools.pairwise(episodes):
         episode.previous = before
     add_unseen_joins(episodes, directory)
     knows_all = bool(episodes) and episodes[0].from_generation == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -144,7 +145,7 @@ class Directory:
         )
         return any(
             not first.removals or (first.removals[-1][1] != "expired" and first.removals[-1][0] > second_at + SAME_ACT)
-            for (_, _, first), (second_at, _, _) in zip(spans, spans[1:], strict=False)
+            for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
         )
 
     def earlier(self, member: Member, at: datetime, look_back: timedelta) -> Member | None:

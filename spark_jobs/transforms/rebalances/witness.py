@@ -84,7 +84,7 @@ def _closes(event: Event) -> bool:
     if kind in ("client_closed", "client_releasing"):
         return True
     if kind == "client_leaving":
-        return "poll timeout" not in (event["client_reason"] or "")
+        return "poll timeout" not in str(event["client_reason"])
     if kind == "client_generation_reset":
         return read_client_reason(event["reason"]) == LEFT_BEFORE
-    return kind == "client_state_changed" and event["state"] in _LEAVING_STATES
+    return bool(kind == "client_state_changed" and event["state"] in _LEAVING_STATES)
