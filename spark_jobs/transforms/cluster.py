@@ -1,0 +1,77 @@
+"""What a partition's timeline must know of the whole cluster: few rows, handed to every topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from spark_jobs.transforms.controllers import CONTROLLER_KINDS, Term, speaks_for_cluster, terms_of
+from spark_jobs.transforms.windows import Row, in_order
+
+CONTEXT_KINDS = (*CONTROLLER_KINDS, "election_started", "periodic_election", "log_dir_failed")
+
+_CATCHING_UP = timedelta(seconds=10)
+"""A broker that is back applies what it missed within seconds."""
+
+CLOCKS = timedelta(seconds=2)
+"""How far two brokers' clocks may be apart before their lines are put into the wrong order."""
+
+
+@dataclass(frozen=True)
+class ClusterContext:
+    """The absences, the controllers, their elections, and failed disks.
+
+    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events.
+    """
+
+    outages: tuple[Row, ...] = ()
+    terms: tuple[Term, ...] = ()
+    elections: tuple[Row, ...] = ()
+    disk_failures: tuple[Row, ...] = ()
+
+    def outage_at(self, broker: int | None, instant: datetime) -> Row | None:
+        """The broker's absence at an instant."""
+        return self.outage_between(broker, instant, instant)
+
+    def outage_between(self, broker: int | None, start: datetime, end: datetime) -> Row | None:
+        """The broker's first absence that meets a span."""
+        return next(
+            (
+                o
+                for o in self.outages
+                if o["broker"] == broker
+                and o["down_at"] - CLOCKS <= end
+                and (o["up_at"] is None or o["up_at"] + CLOCKS >= start)
+            ),
+            None,
+        )
+
+    def has_just_returned(self, broker: int | None, instant: datetime) -> bool:
+        """Whether the broker was missed and has just come back, so that its lines tell old news."""
+        return any(
+            o["broker"] == broker
+            and (o["detected_at"] or o["down_at"]) < instant
+            and (o["up_at"] is None or instant <= o["up_at"] + _CATCHING_UP)
+            for o in self.outages
+        )
+
+
+def context_of(events: Iterable[Row], outages: Iterable[Row]) -> ClusterContext:
+    """The context of a cluster's partitions.
+
+    Takes: silver.events of at least CONTEXT_KINDS, with look-back; rows of gold.broker_outages.
+    """
+    ordered = in_order(e for e in events if e["kind"] in CONTEXT_KINDS)
+    terms = terms_of(ordered)
+    return ClusterContext(
+        outages=tuple(sorted(outages, key=lambda o: (o["broker"], o["down_at"]))),
+        terms=terms,
+        elections=tuple(
+            e
+            for e in ordered
+            if e["kind"] == "election_started"
+            or (e["kind"] == "periodic_election" and e["event_count"] and speaks_for_cluster(terms, e))
+        ),
+        disk_failures=tuple(e for e in ordered if e["kind"] == "log_dir_failed"),
+    )

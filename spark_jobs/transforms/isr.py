@@ -1,0 +1,122 @@
+"""Changes of in-sync replicas that were committed, told by leaders, controllers, and brokers that apply them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from spark_jobs.transforms.controllers import Term
+from spark_jobs.transforms.evidence import evidence_of, quote, row_id
+from spark_jobs.transforms.partitions import Partition, lives_of
+from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
+
+# A proposal (isr_shrink_proposed) is no commit: catalogue trap 17.
+ISR_KINDS = (
+    "partition_created",
+    "leader_started",
+    "leadership_kept",
+    "isr_updated",
+    "partition_state_changed",
+    "replica_removed_from_isr",
+    "unclean_partition_change",
+)
+_DIFF_EPOCH = re.compile(r"\bpartitionEpoch: (\d+) -> (\d+)")
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One committed ISR. `version` is the partition epoch (KRaft) or ZooKeeper version, None where no line names it."""
+
+    isr: tuple[int, ...]
+    version: int | None
+    leader_epoch: int | None
+    at: datetime
+    line: Row
+
+
+def rebuild_isr_changes(events: Iterable[Row], terms: Sequence[Term], window: Window) -> list[OutRow]:
+    """Rows of gold.isr_changes: one for each broker that left or joined a partition's ISR.
+
+    Takes: silver.events of at least ISR_KINDS and topic_deleted, of any number of whole topics, with look-back;
+    the controllers' terms.
+    Order: by topic, partition and time.
+    Keeps: each change once, however many brokers print it or print it again when they start;
+    applying a partition's rows in order leads from the first known ISR to the last one.
+    """
+    return [
+        row
+        for key, lives in lives_of(events, ISR_KINDS, terms).items()
+        for life in lives
+        for row in _changes(key, commits_of(life))
+        if window.holds(row["happened_at"])
+    ]
+
+
+def _changes(key: Partition, commits: Sequence[Commit]) -> Iterable[OutRow]:
+    cluster, topic, partition = key
+    for before, after in zip(commits, commits[1:], strict=False):
+        old, new = set(before.isr), set(after.isr)
+        for broker in sorted(old ^ new):
+            yield {
+                "cluster": cluster,
+                "isr_change_id": row_id(cluster, "isr", topic, partition, after.version, after.leader_epoch, after.at, broker),
+                "topic": topic,
+                "partition": partition,
+                "happened_at": after.at,
+                "change": "shrink" if broker in old else "expand",
+                "broker_out_or_in": broker,
+                "isr_before": sorted(old),
+                "isr_after": sorted(new),
+                "evidence": evidence_of([quote(after.line)]),
+            }
+
+
+def commits_of(life: Iterable[Row]) -> list[Commit]:
+    """The committed ISRs of one partition's life, whose events are in order, in the order in which they were committed, each at its first telling.
+
+    Odd: brokers that start, and controllers that start, tell old commits again; the version says which they are.
+    A line without a version (leader_started up to 3.2) counts only where no versioned one tells the same ISR
+    at that leader epoch.
+    """
+    first: dict[int, Commit] = {}
+    loose: list[Commit] = []
+    for commit in (c for e in life for c in _told_by(e)):
+        if commit.version is None:
+            loose.append(commit)
+        else:
+            first.setdefault(commit.version, commit)
+    known = {(c.leader_epoch, frozenset(c.isr)) for c in first.values()}
+    ordered = [first[v] for v in sorted(first)]
+    for commit in loose:
+        if (commit.leader_epoch, frozenset(commit.isr)) not in known:
+            ordered.insert(_place(ordered, commit), commit)
+    return ordered
+
+
+def _place(ordered: Sequence[Commit], commit: Commit) -> int:
+    """Where a commit without a version belongs: leader epochs first, then time."""
+    for i in range(len(ordered), 0, -1):
+        before = ordered[i - 1]
+        if before.leader_epoch is None or commit.leader_epoch is None or before.leader_epoch == commit.leader_epoch:
+            if before.at <= commit.at:
+                return i
+        elif before.leader_epoch < commit.leader_epoch:
+            return i
+    return 0
+
+
+def _told_by(event: Row) -> Iterable[Commit]:
+    isr = broker_ids(event["isr"])
+    at, epoch, version = event["happened_at"], event["leader_epoch"], event["partition_epoch"]
+    if event["kind"] == "partition_created" and version is None:
+        version = 0
+    if event["kind"] == "unclean_partition_change":
+        diff = _DIFF_EPOCH.search(event["detail"] or "")
+        version = int(diff[2]) if diff else None
+        previous = broker_ids(event["previous_isr"])
+        if diff and previous is not None:
+            yield Commit(previous, int(diff[1]), event["previous_leader_epoch"], at, event)
+    if isr is not None and (version is not None or event["kind"] != "unclean_partition_change"):
+        yield Commit(isr, version, epoch, at, event)

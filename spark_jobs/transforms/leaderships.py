@@ -1,0 +1,188 @@
+"""The leaders of one partition, epoch by epoch: many brokers' sightings of one leadership become one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from spark_jobs.transforms.cluster import ClusterContext
+from spark_jobs.transforms.controllers import speaks_for_cluster
+from spark_jobs.transforms.evidence import quote, quote_snapshot
+from spark_jobs.transforms.windows import Row, broker_ids
+
+NOBODY = -1
+
+LEADERSHIP_KINDS = (
+    "leader_started",
+    "follower_started",
+    "leadership_kept",
+    "partition_created",
+    "partition_state_changed",
+    "replica_removed_from_isr",
+    "unclean_partition_change",
+)
+# Whose word counts first: who leads, or made the leader; who follows; a reading, whose leader and epoch may stem
+# from two moments.
+_FIRST_HAND, _SECOND_HAND, _READING = 0, 1, 2
+
+_ELR = re.compile(r"(?<!\w)elr: \[[\d, ]*\] -> \[([\d, ]*)\]")
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """One witness of one leadership. `is_late` marks a witness that only caught up with what had long happened."""
+
+    epoch: int
+    leader: int
+    at: datetime | None
+    rank: int
+    is_late: bool
+    isr: tuple[int, ...] | None
+    elr: tuple[int, ...]
+    quote: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Leadership:
+    """One leader epoch. `at` is None where only the next one proves it; `is_exact`, whether a witness was there."""
+
+    epoch: int
+    leader: int
+    at: datetime | None
+    is_exact: bool
+    isr: tuple[int, ...] | None
+    elr: tuple[int, ...]
+    quotes: tuple[dict[str, Any], ...]
+
+
+def leaderships_of(life: Sequence[Row], readings: Sequence[Row], context: ClusterContext) -> list[Leadership]:
+    """The leaderships of one partition's life, by epoch.
+
+    Takes: its events in order; its rows of bronze.partition_snapshots in order of time.
+    Keeps: one leadership for each epoch, whatever the number of its witnesses; nothing is invented between two
+    epochs but the want of a leader, where a reading shows it or nobody else could have led.
+    """
+    sightings = [s for e in life for s in _seen_in(e, context)]
+    known = {s.epoch for s in sightings}
+    sightings += [s for s in _read(readings) if s.epoch not in known]
+    by_epoch: dict[int, list[Sighting]] = {}
+    for sighting in sightings:
+        by_epoch.setdefault(sighting.epoch, []).append(sighting)
+    merged = [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
+    return _with_gaps(merged, life, readings, context)
+
+
+def _merge(sightings: list[Sighting]) -> Leadership:
+    best = min(sightings, key=lambda s: (s.rank, s.at is None, s.is_late))
+    same = [s for s in sightings if s.leader == best.leader]
+    timed = sorted((s for s in same if s.at), key=lambda s: (s.is_late, s.at))
+    first = timed[0] if timed else None
+    told = sorted(timed, key=lambda s: s.rank)[:2] or same[:1]
+    return Leadership(
+        best.epoch,
+        best.leader,
+        first.at if first else None,
+        first is not None and not first.is_late,
+        next((s.isr for s in sorted(timed, key=lambda s: s.rank) if s.isr is not None), None),
+        tuple(sorted({b for s in same for b in s.elr})),
+        tuple(s.quote for s in ([first] if first else []) + told),
+    )
+
+
+def _seen_in(event: Row, context: ClusterContext) -> Iterator[Sighting]:
+    kind, epoch, leader = event["kind"], event["leader_epoch"], event["leader"]
+    if kind == "leader_started":
+        leader = event["broker"]
+    before, epoch_before = event["previous_leader"], event["previous_leader_epoch"]
+    if kind in ("leader_started", "unclean_partition_change") and before is not None and (epoch_before or 0) >= 0:
+        # A follower's line names itself the state it has just taken, under "previous": it proves nothing.
+        if epoch_before is not None and epoch is not None and epoch_before < epoch:
+            yield Sighting(epoch_before, before, None, _SECOND_HAND, True, None, (), quote(event))
+    if epoch is None or leader is None:
+        return
+    rank = _SECOND_HAND if kind in ("follower_started", "leadership_kept") else _FIRST_HAND
+    isr = broker_ids(event["isr"])
+    elr = _ELR.search(event["detail"] or "") if kind == "unclean_partition_change" else None
+    eligible = broker_ids(elr[1]) or () if elr else ()
+    yield Sighting(epoch, leader, event["happened_at"], rank, _is_late(event, context), isr, eligible, quote(event))
+
+
+def _is_late(event: Row, context: ClusterContext) -> bool:
+    """Whether the writer only catches up: a standby controller, or a broker that was away and loads its partitions."""
+    if event["kind"] in ("partition_created", "unclean_partition_change"):
+        return not speaks_for_cluster(context.terms, event)
+    if event["kind"] == "leader_started" and (event["previous_leader_epoch"] or 0) >= 0:
+        return False
+    if event["kind"] in ("leader_started", "follower_started", "leadership_kept"):
+        return context.has_just_returned(event["broker"], event["happened_at"])
+    return False
+
+
+def _read(readings: Sequence[Row]) -> Iterator[Sighting]:
+    """What readings tell of epochs: only pairs of leader and epoch that two readings agree on."""
+    for before, row in zip(readings, readings[1:], strict=False):
+        pair = (row["leader"], row["leader_epoch"])
+        if None not in pair and pair == (before["leader"], before["leader_epoch"]):
+            says = f"{row['topic']}-{row['partition']}: leader {row['leader']}, leader epoch {row['leader_epoch']}"
+            found = quote_snapshot(before["snapshot_id"], before["snapshot_at"], says)
+            isr = tuple(before["isr"]) if before["isr"] is not None else None
+            yield Sighting(row["leader_epoch"], row["leader"], before["snapshot_at"], _READING, True, isr, (), found)
+
+
+def _with_gaps(
+    merged: list[Leadership], life: Sequence[Row], readings: Sequence[Row], context: ClusterContext
+) -> list[Leadership]:
+    """The leaderships with those filled in, where nobody led, that no line tells."""
+    filled: list[Leadership] = []
+    for before, after in zip(merged, [*merged[1:], None], strict=True):
+        filled.append(before)
+        if before.leader == NOBODY or before.at is None or (after and (after.epoch < before.epoch + 2 or after.at is None)):
+            continue
+        gap = _read_gap(before, after, readings, context) or (after and _lone_replica_gap(before, after, life, readings, context))
+        if gap:
+            filled.append(gap)
+    return filled
+
+
+def _read_gap(
+    before: Leadership, after: Leadership | None, readings: Sequence[Row], context: ClusterContext
+) -> Leadership | None:
+    """Nobody led between two epochs: a reading shows it while the leader was away.
+
+    Odd: readings lag a little behind the brokers, so the reading alone is not enough.
+    """
+    assert before.at is not None
+    for row in readings:
+        at = row["snapshot_at"]
+        outage = context.outage_at(before.leader, at)
+        if row["leader"] is None and at > before.at and (not after or not after.at or at < after.at) and outage:
+            says = f"{row['topic']}-{row['partition']} has no leader"
+            seen = quote_snapshot(row["snapshot_id"], at, says)
+            since = outage["detected_at"] or at
+            isr = tuple(row["isr"]) if row["isr"] is not None else None
+            return Leadership(before.epoch + 1, NOBODY, max(before.at, min(since, at)), False, isr, (), (seen,))
+    return None
+
+
+def _lone_replica_gap(
+    before: Leadership, after: Leadership, life: Sequence[Row], readings: Sequence[Row], context: ClusterContext
+) -> Leadership | None:
+    """Nobody led between two epochs of a partition's only replica: nobody else could have."""
+    assert before.at is not None and after.at is not None
+    replicas = replicas_of(life, readings, after.at)
+    outage = context.outage_between(before.leader, before.at, after.at)
+    if replicas != (before.leader,) or after.leader != before.leader or not outage:
+        return None
+    since = outage["detected_at"] or outage["down_at"]
+    return Leadership(before.epoch + 1, NOBODY, max(before.at, since), False, None, (), tuple(outage["evidence"][:1]))
+
+
+def replicas_of(life: Sequence[Row], readings: Sequence[Row], at: datetime) -> tuple[int, ...] | None:
+    """The replicas of a partition, the preferred leader first, as told last before an instant, else first after it."""
+    told = [(e["happened_at"], broker_ids(e["replicas"]) or ()) for e in life if e["replicas"]]
+    told += [(r["snapshot_at"], tuple(r["replicas"])) for r in readings if r["replicas"]]
+    told.sort(key=lambda t: t[0])
+    return next((replicas for when, replicas in reversed(told) if when <= at), told[0][1] if told else None)

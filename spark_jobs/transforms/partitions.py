@@ -1,0 +1,44 @@
+"""Events of many topics, taken apart into the lives of single partitions."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from spark_jobs.transforms.controllers import Term, speaks_for_cluster
+from spark_jobs.transforms.windows import Row, in_order
+
+Partition = tuple[str, str, int]
+
+_TOLD_BY_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topic_deleted")
+"""Kinds that standby controllers print too, and that every controller prints again when it starts."""
+
+
+def lives_of(
+    events: Iterable[Row], kinds: Collection[str], terms: Sequence[Term]
+) -> dict[Partition, list[list[Row]]]:
+    """Each partition's events of the given kinds, in order, cut where its topic was deleted.
+
+    Odd: epochs begin again at 0 in a topic that comes back under its old name. Where that happened, what a standby
+    controller repeats is left out: it may speak of the former life.
+    """
+    by_partition: dict[Partition, list[Row]] = defaultdict(list)
+    deleted: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+    for event in in_order(e for e in events if e["topic"] is not None):
+        if event["kind"] == "topic_deleted" and speaks_for_cluster(terms, event):
+            deleted[event["cluster"], event["topic"]].append(event["happened_at"])
+        elif event["partition"] is not None and event["kind"] in kinds:
+            by_partition[event["cluster"], event["topic"], event["partition"]].append(event)
+    return {key: _cut(by_partition[key], deleted[key[:2]], terms) for key in sorted(by_partition)}
+
+
+def _cut(events: list[Row], deleted: list[datetime], terms: Sequence[Term]) -> list[list[Row]]:
+    if not deleted or events[-1]["happened_at"] <= deleted[0]:
+        return [events]
+    lives: dict[int, list[Row]] = defaultdict(list)
+    for event in events:
+        if event["kind"] not in _TOLD_BY_EVERY_CONTROLLER or speaks_for_cluster(terms, event):
+            lives[bisect_right(deleted, event["happened_at"])].append(event)
+    return [lives[i] for i in sorted(lives)]

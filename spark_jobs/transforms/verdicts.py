@@ -1,0 +1,202 @@
+"""Why a partition's leader changed: the first kind that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from spark_jobs.transforms.cluster import CLOCKS, ClusterContext
+from spark_jobs.transforms.evidence import quote
+from spark_jobs.transforms.leaderships import NOBODY, Leadership
+from spark_jobs.transforms.windows import Row
+
+_KIND_OF_OUTAGE = {
+    "controlled_shutdown": "controlled_shutdown",
+    "crash": "broker_crash",
+    "unresponsive": "broker_unresponsive",
+    "unknown": "unknown",
+}
+_CAUSED_BY = {
+    "controlled_shutdown": "was shut down in order",
+    "crash": "had crashed",
+    "unresponsive": "was alive but not heard",
+    "unknown": "had gone, nobody can tell why",
+}
+_DISK_FAILED_BEFORE = timedelta(minutes=1)
+_REASSIGNED_BEFORE = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of leader, with what is known around it.
+
+    `last_leader` is the last broker that led, also where nobody led in between; `isr_is_last` tells that no
+    commit lies between `isr_before` and the change.
+    """
+
+    before: Leadership
+    after: Leadership
+    at: datetime
+    last_leader: int | None
+    isr_before: tuple[int, ...] | None
+    isr_is_last: bool
+    replicas: tuple[int, ...] | None
+    life: Sequence[Row]
+
+    @property
+    def partition(self) -> str:
+        """Topic and partition."""
+        return f"{self.life[0]['topic']}-{self.life[0]['partition']}" if self.life else "the partition"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The kind of a change, how sure it is, the absence behind it, one sentence, and lines that prove it."""
+
+    kind: str
+    confidence: str
+    says: str
+    outage: Row | None = None
+    quotes: tuple[dict[str, Any], ...] = ()
+
+
+def judge_change(change: Change, context: ClusterContext) -> Verdict:
+    """The first kind of gold.failovers.kind, in the order of codes.FAILOVER_KINDS, that fits the change."""
+    for fits in _RULES:
+        verdict = fits(change, context)
+        if verdict:
+            return verdict
+    return Verdict("unknown", "unknown", f"{_moved(change)}; nothing tells why.")
+
+
+def _moved(change: Change) -> str:
+    return f"Leadership moved from broker {change.before.leader} to broker {change.after.leader}"
+
+
+def _outage_of(change: Change, context: ClusterContext) -> Row | None:
+    """The absence of the former leader that the change fell into."""
+    leader = change.before.leader
+    if change.after.is_exact or change.before.at is None:
+        return context.outage_at(leader, change.at)
+    return context.outage_between(leader, change.before.at, change.at)
+
+
+def _failed_disk(change: Change, context: ClusterContext) -> Verdict | None:
+    for event in context.disk_failures:
+        node = event["node"] if event["node"] is not None else event["broker"]
+        if node == change.before.leader and -CLOCKS <= change.at - event["happened_at"] <= _DISK_FAILED_BEFORE:
+            says = f"A log directory of broker {node} failed, and it could lead no more."
+            return Verdict("log_dir_failed", "likely", says, quotes=(quote(event),))
+    return None
+
+
+def _unclean(change: Change, context: ClusterContext) -> Verdict | None:
+    """The new leader was outside the last ISR and ELR, and not the last leader.
+
+    Source: since metadata.version 3.2 an unclean leader is marked RECOVERING, by the controller's line and its own;
+    the controller marks the last leader of a leaderless partition too, who has every record. Before 3.2, and with
+    ZooKeeper, only the ISR tells (catalogue KRC-13, SCL-06, section 7.3).
+    """
+    leader = change.after.leader
+    if leader in (NOBODY, change.last_leader) or change.last_leader is None:
+        return None
+    eligible = {*(change.isr_before or ()), *change.before.elr}
+    is_outside = change.isr_before is not None and leader not in eligible
+    marks = [e for e in change.life if _marks_unclean(e, change)]
+    by_zookeeper = any(e["kind"] == "partition_state_changed" for e in change.life)
+    if leader in eligible or not (marks or (is_outside and by_zookeeper)):
+        return None
+    sure = "certain" if is_outside and change.isr_is_last else "likely"
+    says = f"Broker {leader} was made leader although it was not in sync"
+    if is_outside:
+        says += f" (only {_listed(change.isr_before or ())} {'were' if len(eligible) > 1 else 'was'})"
+    outage = context.outage_at(change.last_leader, change.at)
+    return Verdict("unclean_election", sure, f"{says}: what it had not copied is lost.", outage, tuple(map(quote, marks[:2])))
+
+
+def _marks_unclean(event: Row, change: Change) -> bool:
+    if event["kind"] == "unclean_partition_change":
+        return event["leader_epoch"] == change.after.epoch and "-> RECOVERING" in (event["detail"] or "")
+    return (
+        event["kind"] == "partition_recovering"
+        and event["broker"] == change.after.leader
+        and abs(event["happened_at"] - change.at) <= CLOCKS
+    )
+
+
+def _offline(change: Change, context: ClusterContext) -> Verdict | None:
+    if change.after.leader != NOBODY:
+        return None
+    outage = _outage_of(change, context)
+    says = f"Nobody led the partition: broker {change.before.leader} {_CAUSED_BY[outage['kind']] if outage else 'stopped leading'}"
+    sure = "certain" if change.after.is_exact else "likely"
+    return Verdict("offline", sure, f"{says}, and no replica in sync was left.", outage)
+
+
+def _restored(change: Change, context: ClusterContext) -> Verdict | None:
+    if change.before.leader != NOBODY:
+        return None
+    sure = "certain" if change.before.is_exact else "likely"
+    return Verdict("leader_restored", sure, f"Broker {change.after.leader} leads the partition again, which nobody had led.")
+
+
+def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
+    moves = [
+        e
+        for e in change.life
+        if e["kind"] == "reassignment_changed" and -CLOCKS <= change.at - e["happened_at"] <= _REASSIGNED_BEFORE
+    ]
+    if not moves or _outage_of(change, context):
+        return None
+    return Verdict("reassignment", "likely", f"{_moved(change)} while its replicas were reassigned.", quotes=(quote(moves[-1]),))
+
+
+def _lost_its_broker(change: Change, context: ClusterContext) -> Verdict | None:
+    outage = _outage_of(change, context)
+    if outage is None:
+        return None
+    sure = outage["confidence"]
+    if not change.after.is_exact and sure == "certain":
+        sure = "likely"
+    says = f"{_moved(change)}, since broker {change.before.leader} {_CAUSED_BY[outage['kind']]}."
+    return Verdict(_KIND_OF_OUTAGE[outage["kind"]], sure, says, outage)
+
+
+def _preferred(change: Change, context: ClusterContext) -> Verdict | None:
+    """The first replica takes over from a living leader.
+
+    Source: nothing else makes a healthy leader give way but a reassignment (catalogue ZKC-08, ZKC-12, KRC-16).
+    """
+    if not change.replicas or change.after.leader != change.replicas[0]:
+        return None
+    named = [
+        e
+        for e in change.life
+        if e["kind"] == "preferred_election_completed"
+        and e["leader"] == change.after.leader
+        and abs(e["happened_at"] - change.at) <= CLOCKS
+    ]
+    asked = [
+        e
+        for e in context.elections
+        if e["reason"] in ("PREFERRED", "electPreferred") and abs(e["happened_at"] - change.at) <= CLOCKS
+    ]
+    says = f"{_moved(change)}, its first replica, in a preferred election."
+    return Verdict("preferred_election", "certain" if named or asked else "likely", says, quotes=tuple(map(quote, (named + asked)[:2])))
+
+
+_RULES: tuple[Callable[[Change, ClusterContext], Verdict | None], ...] = (
+    _failed_disk,
+    _unclean,
+    _offline,
+    _restored,
+    _reassigned,
+    _lost_its_broker,
+    _preferred,
+)
+
+
+def _listed(brokers: Sequence[int]) -> str:
+    return ", ".join(str(b) for b in sorted(brokers)) or "nobody"

@@ -1,0 +1,51 @@
+"""What all timelines share: the window they answer for, the order of events, and a few words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+Row = Mapping[str, Any]
+OutRow = dict[str, Any]
+
+_ID = re.compile(r"\d+")
+_MS = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The instants a run answers for: from `start` on, up to but without `end`."""
+
+    start: datetime
+    end: datetime
+
+    def holds(self, instant: datetime) -> bool:
+        """Whether a row that begins then belongs to this window."""
+        return self.start <= instant < self.end
+
+
+def in_order(events: Iterable[Row]) -> list[Row]:
+    """Events by instant, source and rank in the source, however they arrived."""
+    return sorted(events, key=lambda e: (e["happened_at"], e["source"], e["order"]))
+
+
+def broker_ids(text: str | None) -> tuple[int, ...] | None:
+    """The broker ids a line lists; None where the line lists nothing."""
+    return None if text is None else tuple(int(i) for i in _ID.findall(text))
+
+
+def elapsed_ms(start: datetime, end: datetime) -> int:
+    """Milliseconds from one instant to another, never below 0: two brokers' clocks may differ a little."""
+    return max(0, (end - start) // _MS)
+
+
+def took(start: datetime, end: datetime) -> str:
+    """How long it was, in words."""
+    ms = elapsed_ms(start, end)
+    if ms < 1000:
+        return f"{ms} ms"
+    minutes, seconds = divmod(round(ms / 1000), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
