@@ -16,8 +16,9 @@ What happened to the consumer groups and the leaders in one night, why, and the 
 
 {chr(10).join(f"{n}. **{s.name}**: {s.sentence}." for n, s in enumerate(STEPS, start=1))}
 
-A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead. The params
-`from` and `to` win over the interval. Exit codes 42 (publication refused) and 2 (bad input) are never retried.
+A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead.
+The params `from` and `to` win over the interval. Exit codes 42 (publication refused) and 2 (bad
+input) are never retried.
 """
 
 # A schedule's own values come from the scheduler's environment: HINDSIGHT_LOGS, HINDSIGHT_LAKE and so on.

@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tarfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 HOME = Path(__file__).resolve().parent.parent
 BUILD = HOME / ".build"
@@ -69,7 +70,9 @@ def build(missing: list[Part], wanted: tuple[Part, ...]) -> None:
     require_java()
     require_space()
     BUILD.mkdir(exist_ok=True)
-    print(f"Setting up: {len(missing)} of {len(wanted)} parts are missing. This is done once; details go to {shown(LOG)}.")
+    print(
+        f"Setting up: {len(missing)} of {len(wanted)} parts are missing. This is done once; details go to {shown(LOG)}."
+    )
     began = time.monotonic()
     for number, part in enumerate(missing, start=1):
         Ticker.label = f"  [{number}/{len(missing)}] {part.sentence}"
@@ -104,17 +107,22 @@ def require_python() -> None:
         found = ".".join(map(str, sys.version_info[:3]))
         raise CannotBuild(
             f"Found: Python {found} ({sys.executable}). Needed: Python 3.11, for which both environments are locked.\n"
-            "What to do: install Python 3.11 so that `python3.11` is on the PATH, or name it: make PYTHON=/path/to/python3.11 ..."
+            "What to do: install Python 3.11 so that `python3.11` is on the PATH,\n"
+            "or name it: make PYTHON=/path/to/python3.11 ..."
         )
 
 
 def require_java() -> None:
     java = java_program()
-    advice = "What to do: install a Java 17 runtime (a package such as openjdk-17-jre-headless), or set JAVA_HOME to one."
+    advice = (
+        "What to do: install a Java 17 runtime (a package such as openjdk-17-jre-headless), or set JAVA_HOME to one."
+    )
     try:
         said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
     except OSError:
-        raise CannotBuild(f"Found: no Java ({java} does not run). Needed: Java {JAVA_NEEDED}, on which Spark runs.\n{advice}") from None
+        raise CannotBuild(
+            f"Found: no Java ({java} does not run). Needed: Java {JAVA_NEEDED}, on which Spark runs.\n{advice}"
+        ) from None
     version = re.search(r'version "(?:1\.)?(\d+)[^"]*"', said.stderr + said.stdout)
     if not version:
         raise CannotBuild(f"Found: {java}, which does not tell its version. Needed: Java {JAVA_NEEDED}.\n{advice}")
@@ -126,7 +134,8 @@ def require_space() -> None:
     free = shutil.disk_usage(HOME).free
     if free < FREE_BYTES_NEEDED:
         raise CannotBuild(
-            f"Found: {free / 1e9:.1f} GB free beside {HOME}. Needed: {FREE_BYTES_NEEDED / 1e9:.0f} GB for both environments.\n"
+            f"Found: {free / 1e9:.1f} GB free beside {HOME}. "
+            f"Needed: {FREE_BYTES_NEEDED / 1e9:.0f} GB for both environments.\n"
             "What to do: free some space, or check the project out where there is more."
         )
 
@@ -164,7 +173,9 @@ def run(command: list[str], what_failed: str, **environment: str) -> None:
         log.write(f"\n$ {' '.join(command)}\n".encode())
         log.flush()
         start = log.tell()
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=HOME, env={**os.environ, **environment})
+        process = subprocess.Popen(
+            command, stdout=log, stderr=subprocess.STDOUT, cwd=HOME, env={**os.environ, **environment}
+        )
         try:
             while True:
                 try:
@@ -177,7 +188,9 @@ def run(command: list[str], what_failed: str, **environment: str) -> None:
             raise
     if process.returncode:
         words = LOG.read_bytes()[start:].decode(errors="replace").strip().splitlines()[-6:]
-        raise CannotBuild("\n".join([what_failed, "Its last words:", *(f"  {w}" for w in words), f"All of them: {shown(LOG)}"]))
+        raise CannotBuild(
+            "\n".join([what_failed, "Its last words:", *(f"  {w}" for w in words), f"All of them: {shown(LOG)}"])
+        )
 
 
 def build_installer() -> None:
@@ -189,18 +202,37 @@ def build_installer() -> None:
         "What to do: install it (a package such as python3.11-venv).",
     )
     run(
-        [str(uv / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(LOCKS / "uv.txt")],
-        "The installer could not be fetched. Needed: a way to a Python package index. What to do: check the network, or set PIP_INDEX_URL.",
+        [
+            str(uv / "bin" / "pip"),
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--require-hashes",
+            "-r",
+            str(LOCKS / "uv.txt"),
+        ],
+        "The installer could not be fetched. Needed: a way to a Python package index. "
+        "What to do: check the network, or set PIP_INDEX_URL.",
     )
 
 
 def build_environment(environment: Path, *locks: str) -> None:
     if not (environment / "bin" / "python").exists() or not is_here(environment):
-        run([str(UV), "venv", "--clear", "--python", sys.executable, str(environment)], f"{environment.name} could not be made.")
+        run(
+            [str(UV), "venv", "--clear", "--python", sys.executable, str(environment)],
+            f"{environment.name} could not be made.",
+        )
     run(
         [
-            str(UV), "pip", "sync", "--require-hashes", "--python", str(environment / "bin" / "python"),
-            "--build-constraints", str(LOCKS / "build.txt"), *(str(LOCKS / lock) for lock in locks),
+            str(UV),
+            "pip",
+            "sync",
+            "--require-hashes",
+            "--python",
+            str(environment / "bin" / "python"),
+            "--build-constraints",
+            str(LOCKS / "build.txt"),
+            *(str(LOCKS / lock) for lock in locks),
         ],
         f"{environment.name} could not be filled. Needed: a way to a Python package index. "
         "What to do: check the network, or set PIP_INDEX_URL, then start again: what was fetched is kept.",
@@ -238,11 +270,28 @@ def fetch_jars() -> None:
         module, version = name.removesuffix(".jar").rsplit("-", 1)
         run(
             [
-                java_program(), "-cp", tool, "org.apache.ivy.Main", "-settings", str(settings), "-cache", str(ivy / "cache"),
-                "-dependency", DELTA_GROUP, module, version, "-notransitive", "-types", "jar",
-                "-retrieve", str(JARS / "[artifact]-[revision].[ext]"), "-overwriteMode", "always",
+                java_program(),
+                "-cp",
+                tool,
+                "org.apache.ivy.Main",
+                "-settings",
+                str(settings),
+                "-cache",
+                str(ivy / "cache"),
+                "-dependency",
+                DELTA_GROUP,
+                module,
+                version,
+                "-notransitive",
+                "-types",
+                "jar",
+                "-retrieve",
+                str(JARS / "[artifact]-[revision].[ext]"),
+                "-overwriteMode",
+                "always",
             ],
-            f"{name} could not be fetched. Needed: a way to Maven Central for Java. What to do: check the network and Java's proxy settings.",
+            f"{name} could not be fetched. Needed: a way to Maven Central for Java. "
+            "What to do: check the network and Java's proxy settings.",
         )
         found = hashlib.sha256((JARS / name).read_bytes()).hexdigest() if (JARS / name).exists() else "no file"
         if found != sha256:
@@ -275,21 +324,36 @@ def unpack_samples() -> None:
 PARTS: tuple[Part, ...] = (
     Part("uv", "the installer", (LOCKS / "uv.txt",), UV, build_installer),
     Part(
-        "airflow", "Airflow's environment: some 130 packages, 200 MB to fetch", (LOCKS / "airflow.txt",),
-        AIRFLOW / "bin" / "airflow", lambda: build_environment(AIRFLOW, "airflow.txt"),
+        "airflow",
+        "Airflow's environment: some 130 packages, 200 MB to fetch",
+        (LOCKS / "airflow.txt",),
+        AIRFLOW / "bin" / "airflow",
+        lambda: build_environment(AIRFLOW, "airflow.txt"),
     ),
     Part(
-        "spark", "Spark's environment: some 80 packages, 900 MB to fetch, half of it Spark",
-        (LOCKS / "spark.txt", LOCKS / "build.txt"), SPARK / "bin" / "spark-submit", lambda: build_environment(SPARK, "spark.txt"),
+        "spark",
+        "Spark's environment: some 80 packages, 900 MB to fetch, half of it Spark",
+        (LOCKS / "spark.txt", LOCKS / "build.txt"),
+        SPARK / "bin" / "spark-submit",
+        lambda: build_environment(SPARK, "spark.txt"),
     ),
     Part("jars", "Delta's four jars, 13 MB", (LOCKS / "jars.sha256",), JARS, fetch_jars),
-    Part("airflow-tables", "Airflow's own tables", (LOCKS / "airflow.txt",), HOME / ".airflow" / "airflow.db", migrate_airflow),
+    Part(
+        "airflow-tables",
+        "Airflow's own tables",
+        (LOCKS / "airflow.txt",),
+        HOME / ".airflow" / "airflow.db",
+        migrate_airflow,
+    ),
     Part("samples", "the recorded night", (SAMPLE,), SAMPLES / "night-4.1", unpack_samples),
 )
 CHECK_PARTS: tuple[Part, ...] = (
     Part(
-        "check", "the tools for tests and checks", (LOCKS / "spark.txt", LOCKS / "check.txt"),
-        SPARK / "bin" / "pytest", lambda: build_environment(SPARK, "spark.txt", "check.txt"),
+        "check",
+        "the tools for tests and checks",
+        (LOCKS / "spark.txt", LOCKS / "check.txt"),
+        SPARK / "bin" / "pytest",
+        lambda: build_environment(SPARK, "spark.txt", "check.txt"),
     ),
 )
 

@@ -34,7 +34,9 @@ def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Set
     """
     said = {**from_environment(environment), **options}
     if environment.get("BOOTSTRAP", "").strip():
-        raise BadInput("BOOTSTRAP is given, and this version reads no live cluster. Needed: a file of SNAPSHOTS instead.")
+        raise BadInput(
+            "BOOTSTRAP is given, and this version reads no live cluster. Needed: a file of SNAPSHOTS instead."
+        )
     if not any(said.get(i) for i in ("logs", "client_logs", "snapshots")):
         sample = {"logs": SAMPLE / "logs", "client_logs": SAMPLE / "clients", "snapshots": SAMPLE / "snapshots.jsonl"}
         said |= {name: str(path) for name, path in sample.items()}
@@ -110,7 +112,8 @@ class Screen:
             print(f"\n  The details are in {log}", file=sys.stderr)
             return FAULT
         self.line("done\n")
-        print(self.ended[-1]["summary"].get("terminal") or json.dumps(self.ended[-1]["summary"], indent=1), flush=True)
+        summary = self.ended[-1]["summary"]
+        print(printable(summary.get("terminal") or json.dumps(summary, indent=1)), flush=True)
         return DONE
 
 
@@ -130,8 +133,13 @@ def _start(settings: Settings, told: Path, noise: IO[bytes]) -> subprocess.Popen
     theirs = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW__", "AIRFLOW_HOME", "PYTHON"))}
     return subprocess.Popen(
         [
-            str(embedded_airflow.PROGRAM), "dags", "test", DAG, settings.run_at.isoformat(),
-            "--conf", json.dumps(conf),
+            str(embedded_airflow.PROGRAM),
+            "dags",
+            "test",
+            DAG,
+            settings.run_at.isoformat(),
+            "--conf",
+            json.dumps(conf),
         ],
         env={**theirs, **ours},
         stdout=noise,

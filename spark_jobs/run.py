@@ -96,8 +96,8 @@ def _claim_staging(spark: SparkSession, step: Step, settings: Settings) -> None:
         owner = (lake_files.read_json(spark, path) or {}).get("run_id")
         if owner != settings.run_id:
             raise BadInput(
-                f"Staging in {settings.lake} holds run {owner}, not run {settings.run_id}: another run came in between. "
-                "Needed: what this run rebuilt. Run the step rebuild again, then publish."
+                f"Staging in {settings.lake} holds run {owner}, not run {settings.run_id}: "
+                "another run came in between. Needed: what this run rebuilt. Run the step rebuild again, then publish."
             )
 
 
