@@ -1,0 +1,75 @@
+"""A declared table applied to a frame: exact names, order and types; and the DDL that makes it a table."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.model import Column, Table
+
+PROPERTIES = {"delta.enableDeletionVectors": "false"}
+"""Default features only, so that DuckDB, delta-rs and Polars read what Spark writes."""
+
+
+def conform(frame: DataFrame, table: Table) -> DataFrame:
+    """The frame with exactly the table's columns, in their order and types.
+
+    Raises: ValueError that names every column that is missing or that the table does not have.
+    """
+    missing = [n for n in table.column_names if n not in frame.columns]
+    extra = [n for n in frame.columns if n not in table.column_names]
+    if missing or extra:
+        raise ValueError(
+            f"{table.full_name} was given other columns than it has: missing {missing or 'none'}, "
+            f"not declared {extra or 'none'}. Needed: {', '.join(table.column_names)}."
+        )
+    return frame.select(*(F.col(quoted(c.name)).cast(c.type).alias(c.name) for c in table.columns))
+
+
+def schema_of(table: Table) -> str:
+    """The table's columns and types as a schema in DDL, every column nullable."""
+    return ", ".join(f"{quoted(c.name)} {c.type}" for c in table.columns)
+
+
+def create_ddl(table: Table, path: str) -> str:
+    """The statement that creates the table at a path, if it is not there.
+
+    Keeps: NOT NULL and comments on every table; gold carries its critical checks, a null result counts as kept.
+    """
+    columns = ",\n  ".join(_column_ddl(c) for c in table.columns)
+    properties = ",\n  ".join(f"'{k}' = {literal(v)}" for k, v in {**PROPERTIES, **_constraints(table)}.items())
+    return (
+        f"CREATE TABLE IF NOT EXISTS delta.{quoted(path)} (\n  {columns}\n) USING DELTA\n"
+        f"COMMENT {literal(table.grain)}\nTBLPROPERTIES (\n  {properties}\n)"
+    )
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it, whatever it holds."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """A text as a literal of Spark SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _column_ddl(column: Column) -> str:
+    required = "" if column.nullable else " NOT NULL"
+    return f"{quoted(column.name)} {column.type}{required} COMMENT {literal(_comment(column))}"
+
+
+def _comment(column: Column) -> str:
+    unit = f" [{column.unit}]" if column.unit else ""
+    codes = f": {', '.join(column.codes)}" if column.codes else ""
+    return f"{column.meaning}{unit}{codes}"
+
+
+def _constraints(table: Table) -> dict[str, str]:
+    if table.layer != "gold":
+        return {}
+    return {
+        f"delta.constraints.{c.name}": f"coalesce({c.predicate}, true)"
+        for c in table.checks
+        if c.severity == "critical"
+    }

@@ -1,0 +1,135 @@
+"""The lake: every table at `<LAKE>/<layer>/<table>`, in Delta, behind any URI that Spark writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.model import Table
+from spark_jobs.conform import conform, create_ddl, literal, quoted
+from spark_jobs.transforms.windows import Window
+
+_AT_ONCE = 4
+"""Commits made side by side: each is mostly planning and waiting, in which one core is enough for several."""
+
+
+def at_once(*tasks: Callable[[], Any]) -> list[Any]:
+    """The results of all tasks, run side by side. Raises: what the first of them raised, when all have ended."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return [done.result() for done in [pool.submit(task) for task in tasks]]
+
+
+class Store:
+    """The tables of one lake. A frame that is written is conformed to its table first."""
+
+    def __init__(self, spark: SparkSession, lake: str) -> None:
+        self.spark = spark
+        self.lake = lake.rstrip("/")
+
+    def create(self, *tables: Table) -> None:
+        """Creates those tables that are not there."""
+        at_once(*(lambda t=t: self.spark.sql(create_ddl(t, self._path(t))) for t in tables if not self.has(t)))
+
+    def has(self, table: Table) -> bool:
+        """Whether the table has been created."""
+        context: Any = self.spark.sparkContext
+        log = context._jvm.org.apache.hadoop.fs.Path(f"{self._path(table)}/_delta_log")
+        return bool(log.getFileSystem(context._jsc.hadoopConfiguration()).exists(log))
+
+    def read(self, table: Table) -> DataFrame:
+        """All rows of a table."""
+        return self._load(self._path(table))
+
+    def read_staging(self, table: Table) -> DataFrame:
+        """What the last rebuild staged for a table."""
+        return self._load(self._staging(table))
+
+    def version(self, table: Table) -> int:
+        """The table's newest version."""
+        history = self.spark.sql(f"DESCRIBE HISTORY delta.{quoted(self._path(table))} LIMIT 1")
+        return int(history.first()["version"])
+
+    def append_new(self, table: Table, frame: DataFrame) -> None:
+        """Adds the rows whose key the table does not hold yet; takes nothing away.
+
+        Odd: the frame must hold each key once, and be cheap to read twice.
+        """
+        rows = conform(frame, table)
+        held = self.read(table)
+        if not held.isEmpty():
+            rows = rows.join(self._near(held, rows, table), list(table.key), "left_anti").select(*table.column_names)
+        self._write(table, rows)
+
+    def replace_window(self, table: Table, frame: DataFrame, cluster: str, window: Window) -> None:
+        """Puts these rows in the place of a cluster's rows of a window, in one commit.
+
+        Odd: rows without an instant lie in no window. They follow from their record alone, whatever is known of
+        Kafka, so none is ever taken away and the new ones are added.
+        """
+        rows = conform(frame, table)
+        predicate = _in_window(table, cluster, window)
+        if table.column(_time(table)).nullable:
+            timeless = f"cluster = {literal(cluster)} AND {_time(table)} IS NULL"
+            kept = self.read(table).where(timeless).join(rows.select(*table.key), list(table.key), "left_anti")
+            rows = rows.unionByName(kept)
+            predicate = f"({predicate}) OR ({timeless})"
+        if self.read(table).where(predicate).isEmpty():
+            self._write(table, rows)
+        else:
+            rows.write.format("delta").mode("overwrite").option("replaceWhere", predicate).save(self._path(table))
+
+    def overwrite_staging(self, table: Table, frame: DataFrame) -> None:
+        """Puts these rows where the table is staged: names and types only, so that a bad row can be named."""
+        writer = conform(frame, table).write.format("delta").mode("overwrite")
+        writer.option("overwriteSchema", "true").save(self._staging(table))
+
+    def content_hash(self, table: Table) -> str:
+        """A hash of the table's rows, whatever their order; `run_` columns left out."""
+        row = F.sha2(F.to_json(F.struct(*map(quoted, table.content_columns)), {"timestampFormat": _MICROS}), 256)
+        sorted_rows = F.array_join(F.array_sort(F.collect_list(row)), "")
+        return str(self.read(table).agg(F.sha2(sorted_rows, 256)).first()[0])
+
+    def _path(self, table: Table) -> str:
+        return f"{self.lake}/{table.layer}/{table.name}"
+
+    def _staging(self, table: Table) -> str:
+        return f"{self.lake}/staging/{table.name}"
+
+    def _load(self, path: str) -> DataFrame:
+        return self.spark.read.format("delta").load(path)
+
+    def _write(self, table: Table, rows: DataFrame) -> None:
+        rows.write.format("delta").mode("append").save(self._path(table))
+
+    def _near(self, held: DataFrame, rows: DataFrame, table: Table) -> DataFrame:
+        """The keys the table holds around the time of the new rows: files of other times are not opened."""
+        if table.time_column is None:
+            return held.select(*table.key)
+        time = F.col(table.time_column)
+        first, last = rows.agg(F.min(time), F.max(time)).first()
+        return held.where(time.between(F.lit(first), F.lit(last)) | time.isNull()).select(*table.key)
+
+
+_MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+
+
+def _time(table: Table) -> str:
+    if table.time_column is None:
+        raise ValueError(f"{table.full_name} is not cut into windows: it has no time column.")
+    return table.time_column
+
+
+def _in_window(table: Table, cluster: str, window: Window) -> str:
+    time = quoted(_time(table))
+    return (
+        f"cluster = {literal(cluster)} AND {time} >= {_instant(window.start)} AND {time} < {_instant(window.end)}"
+    )
+
+
+def _instant(at: datetime) -> str:
+    return f"TIMESTAMP '{at.astimezone(UTC).isoformat(sep=' ')}'"
