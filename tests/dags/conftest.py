@@ -1,0 +1,15 @@
+"""Airflow as `make audit` brings it along, on tables of its own."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from spark_jobs import embedded_airflow
+
+os.environ.update(embedded_airflow.environment())
+os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="hindsight-airflow-")
+os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = f"sqlite:///{os.environ['AIRFLOW_HOME']}/airflow.db"
+os.environ["AIRFLOW__LOGGING__BASE_LOG_FOLDER"] = os.environ["AIRFLOW_HOME"] + "/logs"
+for name in ("HINDSIGHT_RETRIES", "AIRFLOW_CONN_SPARK_DEFAULT"):
+    os.environ.pop(name)

@@ -1,0 +1,108 @@
+"""The operator: what it hands to spark-submit, and what it makes of the exit code."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.exceptions import AirflowException, AirflowFailException
+from hindsight_operator import SparkStepHook, SparkStepOperator, settings_of
+
+from spark_jobs.config import Settings
+from spark_jobs.steps import STEPS
+
+SUBMIT = """#!/bin/sh
+printf '%s\\n' "$@" > "$0.arguments"
+env > "$0.environment"
+exit {code}
+"""
+
+
+@pytest.fixture()
+def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Spark environment whose spark-submit notes what it was given."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
+    monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT", raising=False)
+    return tmp_path / "bin" / "spark-submit"
+
+
+def context(conf: dict[str, Any] | None = None, **params: Any) -> dict[str, Any]:
+    return {
+        "params": {"logs": "/logs", **params},
+        "data_interval_start": datetime(2026, 11, 20, 2, tzinfo=UTC),
+        "data_interval_end": datetime(2026, 11, 21, 2, tzinfo=UTC),
+        "dag_run": SimpleNamespace(
+            run_id="scheduled__2026-11-21T02:00:00+00:00",
+            conf=conf,
+            start_date=datetime(2026, 11, 21, 2, 1, tzinfo=UTC),
+        ),
+    }
+
+
+def run(spark: Path, code: int, **params: Any) -> None:
+    spark.write_text(SUBMIT.format(code=code))
+    spark.chmod(0o755)
+    SparkStepOperator(step=STEPS[0]).execute(context(**params))
+
+
+@pytest.mark.parametrize("code", [2, 42])
+def test_what_no_retry_can_heal_fails_for_good(spark: Path, code: int) -> None:
+    with pytest.raises(AirflowFailException, match=f"ingest ended with exit code {code}"):
+        run(spark, code)
+
+
+@pytest.mark.parametrize("code", [1, 137])
+def test_any_other_failure_may_be_retried(spark: Path, code: int) -> None:
+    with pytest.raises(AirflowException) as failure:
+        run(spark, code)
+    assert not isinstance(failure.value, AirflowFailException)
+
+
+def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_environment(spark: Path) -> None:
+    hostile = "/logs/{{ params.logs }} $(reboot) 'x'"
+    run(spark, 0, logs=hostile, whole_input=True)
+    given = Path(f"{spark}.arguments").read_text().splitlines()
+    settings = Settings.of(json.loads(given[-1]))
+    assert given[-3:-1] == ["ingest", "--settings"]
+    assert settings.logs == hostile
+    assert given[:2] == ["--master", "local[*]"]
+    environment = Path(f"{spark}.environment").read_text().splitlines()
+    assert f"PYSPARK_PYTHON={spark.parent}/python" in environment
+    assert any(line.startswith("SPARK_HOME=") for line in environment)
+
+
+def test_the_master_is_the_connections_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "spark://master:7077"}))
+    assert SparkStepHook(conn_id="spark_default")._resolve_connection()["master"] == "spark://master:7077"
+
+
+def test_a_scheduled_run_owns_midnight_to_midnight() -> None:
+    settings = Settings.of(settings_of(context()))
+    assert (settings.window_from, settings.window_to) == (
+        datetime(2026, 11, 20, tzinfo=UTC),
+        datetime(2026, 11, 21, tzinfo=UTC),
+    )
+    assert settings.run_at == datetime(2026, 11, 21, 2, 1, tzinfo=UTC)
+
+
+def test_params_win_over_the_interval() -> None:
+    settings = Settings.of(settings_of(context(**{"from": "2026-10-01", "to": "2026-10-02"})))
+    assert settings.window_from == datetime(2026, 10, 1, tzinfo=UTC)
+
+
+def test_half_a_window_is_not_completed_from_the_interval() -> None:
+    with pytest.raises(ValueError, match="FROM is given and TO is not"):
+        Settings.of(settings_of(context(**{"from": "2026-10-01"})))
+
+
+def test_the_whole_input_has_no_window() -> None:
+    assert Settings.of(settings_of(context(whole_input=True))).window_from is None
+
+
+def test_a_run_asked_for_by_hand_keeps_its_name() -> None:
+    assert settings_of(context(conf={"run_id": "20261121T030000Z"}))["run_id"] == "20261121T030000Z"

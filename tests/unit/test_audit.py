@@ -1,0 +1,75 @@
+"""An audit asked for and followed in a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_jobs import audit
+from spark_jobs.exits import BadInput
+from spark_jobs.steps import STEPS
+
+
+def ends(step: str, code: int = 0, sentences: tuple[str, ...] = (), **summary: Any) -> dict[str, Any]:
+    return {"event": "ends", "step": step, "exit_code": code, "sentences": list(sentences), "summary": summary}
+
+
+def verdict(*entries: dict[str, Any]) -> int:
+    screen = audit.Screen()
+    for entry in entries:
+        screen.show(entry)
+    return screen.verdict("a.log")
+
+
+def test_without_inputs_it_is_the_recorded_night() -> None:
+    settings = audit.requested({"FROM": ""}, {"lake": "/lake"})
+    assert Path(settings.logs) == audit.SAMPLE / "logs"
+    assert settings.client_logs and settings.snapshots
+    assert settings.window_from is None
+
+
+def test_own_logs_bring_nothing_of_the_recorded_night(tmp_path: Path) -> None:
+    settings = audit.requested({"LOGS": str(tmp_path)}, {})
+    assert (settings.logs, settings.client_logs, settings.snapshots) == (str(tmp_path), None, None)
+
+
+def test_an_option_stands_above_the_variable(tmp_path: Path) -> None:
+    assert audit.requested({"LOGS": str(tmp_path), "CLUSTER": "a"}, {"cluster": "b"}).cluster == "b"
+
+
+def test_a_missing_folder_is_told_before_anything_starts() -> None:
+    with pytest.raises(BadInput, match="LOGS names /no/such/folder, and nothing is there"):
+        audit.requested({"LOGS": "/no/such/folder"}, {})
+
+
+def test_a_live_cluster_is_refused_in_words() -> None:
+    with pytest.raises(BadInput, match="reads no live cluster"):
+        audit.requested({"BOOTSTRAP": "localhost:9092"}, {})
+
+
+@pytest.mark.parametrize("code", [1, 2, 42, 137])
+def test_the_exit_code_is_that_of_the_step_that_ended_it(code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verdict(ends("ingest"), ends("rebuild", code, ("Found: nothing.",))) == code
+    assert "Found: nothing." in capsys.readouterr().err
+
+
+def test_a_run_that_dies_without_a_word_is_a_fault_that_names_the_step(capsys: pytest.CaptureFixture[str]) -> None:
+    assert verdict(ends("ingest")) == 1
+    said = capsys.readouterr()
+    assert "before rebuild was done" in said.out
+    assert "a.log" in said.err
+
+
+def test_the_last_step_has_the_last_word(capsys: pytest.CaptureFixture[str]) -> None:
+    *before, last = STEPS
+    assert verdict(*(ends(s.name) for s in before), ends(last.name, terminal="3 rebalances")) == 0
+    assert capsys.readouterr().out.endswith("3 rebalances\n")
+
+
+def test_names_from_logs_cannot_move_the_terminals_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    audit.Screen().show({"event": "says", "text": "group \x1b[2J\x07evil\r\u009b"})
+    shown = capsys.readouterr().out
+    assert not {"\x1b", "\x07", "\r", "\u009b"} & set(shown)
+    assert "evil" in shown

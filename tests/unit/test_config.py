@@ -1,0 +1,111 @@
+"""Settings: everything a user may get wrong is told at once, in sentences."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs import config
+from spark_jobs.config import Settings
+from spark_jobs.exits import BadInput
+
+GOOD = {"logs": "/logs", "lake": "/lake", "run_id": "r-1", "run_at": "2026-11-21T03:00:00Z"}
+
+
+def settings(**changed: Any) -> Settings:
+    return Settings.of({**GOOD, **changed})
+
+
+def problems(**changed: Any) -> list[str]:
+    with pytest.raises(BadInput) as refusal:
+        settings(**changed)
+    return list(refusal.value.sentences)
+
+
+def test_all_problems_come_at_once() -> None:
+    told = problems(logs="", window_from="yesterday", logs_tz="Mars/Base", look_ahead_hours="-1", colour="red")
+    assert [t.split()[0] for t in told] == ["'colour'", "FROM", "LOGS", "LOGS_TZ", "LOOK_AHEAD_HOURS"]
+
+
+@pytest.mark.parametrize(
+    ("given_text", "instant"),
+    [
+        ("2026-11-20", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("2026-11-20T01:30", datetime(2026, 11, 20, 1, 30, tzinfo=UTC)),
+        ("2026-11-20T01:30:00+02:00", datetime(2026, 11, 19, 23, 30, tzinfo=UTC)),
+        (" 2026-11-20T01:30Z ", datetime(2026, 11, 20, 1, 30, tzinfo=UTC)),
+    ],
+)
+def test_instants_are_utc_unless_they_say_otherwise(given_text: str, instant: datetime) -> None:
+    assert settings(window_from=given_text, window_to="2026-11-22").window_from == instant
+
+
+def test_a_window_has_two_ends_in_order() -> None:
+    assert problems(window_from="2026-11-20") == [
+        "FROM is given and TO is not. Needed: both, or neither for everything."
+    ]
+    assert problems(window_to="2026-11-20")[0].startswith("TO is given and FROM is not")
+    assert "lies before TO" in problems(window_from="2026-11-20", window_to="2026-11-20T00:00Z")[0]
+
+
+def test_blank_means_not_given() -> None:
+    read = settings(client_logs="  ", cluster="", logs_tz=" ", window_from="", window_to=None, look_back_hours="")
+    assert (read.client_logs, read.cluster, read.logs_tz, read.window_from) == (None, None, "UTC", None)
+    assert read.look_back_hours == config.LOOK_BACK_HOURS
+
+
+def test_local_places_become_absolute_and_uris_stay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    read = settings(logs="night 1/$(logs)", client_logs="s3a://bucket/clients", lake="file:/srv/lake")
+    assert read.logs == f"{tmp_path}/night 1/$(logs)"
+    assert (read.client_logs, read.lake) == ("s3a://bucket/clients", "file:/srv/lake")
+
+
+def test_a_control_character_is_refused() -> None:
+    assert "control character" in problems(cluster="prod\x1b[2J")[0]
+
+
+@pytest.mark.parametrize("run_id", ["", "a/b", "../x", "a:b", "a b"])
+def test_a_run_id_is_a_name_that_every_file_system_takes(run_id: str) -> None:
+    assert problems(run_id=run_id)[0].startswith("run_id is")
+
+
+def test_settings_survive_json() -> None:
+    read = settings(window_from="2026-11-20T00:00+01:00", window_to="2026-11-21", look_ahead_hours="3")
+    assert Settings.of(json.loads(read.to_json())) == read
+
+
+def test_secrets_are_masked_where_settings_are_printed() -> None:
+    described = settings(
+        logs="s3a://AKIA:verysecret@bucket/logs", snapshots="https://store/x?sig=topsecret&part=1"
+    ).described()
+    assert "secret" not in described
+    assert "logs = s3a://***@bucket/logs" in described
+    assert "part=1" in described
+
+
+def test_missing_local_inputs_are_named_and_uris_are_left_to_spark(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    read = settings(logs=str(tmp_path / "logs"), client_logs="s3a://b/c", snapshots=str(tmp_path / "none.jsonl"))
+    assert [m.split()[0] for m in config.missing_inputs(read)] == ["SNAPSHOTS"]
+
+
+def test_variables_are_read_by_their_names_on_the_command_line() -> None:
+    said = config.from_environment({"LOGS": " /x ", "FROM": "2026-11-20", "CLIENT_LOGS": " ", "HOME": "/home/me"})
+    assert said == {"logs": "/x", "window_from": "2026-11-20"}
+
+
+@given(st.dictionaries(st.sampled_from([i.field for i in config.INPUTS]), st.text(max_size=40)))
+def test_whatever_is_typed_gives_settings_or_sentences(typed: dict[str, str]) -> None:
+    try:
+        read = Settings.of({**GOOD, **typed})
+    except BadInput as refusal:
+        assert refusal.sentences
+    else:
+        assert Settings.of(json.loads(read.to_json())) == read

@@ -1,0 +1,53 @@
+"""Who may import what, where import-linter does not look: DAGs, plugins, set-up, and the Kafka client."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+HOME = Path(__file__).resolve().parents[2]
+PLAIN = {"spark_jobs.steps", "spark_jobs.config", "spark_jobs.exits", "spark_jobs.launch"}
+"""Modules of ours that need the standard library alone, so that Airflow's environment can load them."""
+
+
+def imported(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "spark_jobs":
+            found |= {f"spark_jobs.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def foreign(names: set[str]) -> set[str]:
+    return {n for n in names if n.split(".")[0] not in sys.stdlib_module_names}
+
+
+def test_dags_and_plugins_load_airflow_and_plain_modules_of_ours_only() -> None:
+    ours = [*(HOME / "dags").glob("*.py"), *(HOME / "plugins").glob("*.py")]
+    assert ours
+    for path in ours:
+        wild = {n for n in foreign(imported(path)) if not n.startswith("airflow.")} - PLAIN - {"hindsight_operator"}
+        assert not wild, path.name
+
+
+def test_what_airflow_loads_of_ours_needs_the_standard_library_alone() -> None:
+    for module in PLAIN:
+        path = HOME / f"{module.replace('.', '/')}.py"
+        wild = {n for n in foreign(imported(path)) if not n.startswith(("spark_jobs.catalog", *PLAIN))}
+        assert not wild, module
+
+
+def test_set_up_needs_the_standard_library_alone() -> None:
+    assert foreign(imported(HOME / "setup" / "build.py")) == {"spark_jobs.embedded_airflow"}
+
+
+def test_one_module_at_most_imports_the_kafka_client() -> None:
+    users = [
+        p for p in (HOME / "spark_jobs").rglob("*.py") if any(n.startswith("confluent_kafka") for n in imported(p))
+    ]
+    assert len(users) <= 1, users

@@ -1,0 +1,41 @@
+"""One run at a time on a lake."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spark_jobs.edges.lock import LakeBusy, held
+from spark_jobs.exits import BadInput
+
+HOLDER = """
+import sys, time
+from spark_jobs.edges.lock import held
+with held(sys.argv[1], "step", "run-of-another"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_second_run_is_told_who_holds_the_lake_and_gets_it_when_the_holder_dies(tmp_path: Path) -> None:
+    other = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, cwd=Path.cwd())
+    try:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(LakeBusy, match=rf"run-of-another \(process {other.pid} on ") as refusal:
+            held(str(tmp_path), "step", "mine").__enter__()
+        assert str(tmp_path) in str(refusal.value)
+    finally:
+        other.kill()
+        other.wait()
+    with held(str(tmp_path), "step", "mine"):
+        assert "mine" in (tmp_path / "locks" / "step").read_text()
+
+
+def test_a_lake_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="cannot be written"), held(str(tmp_path / "file"), "step", "mine"):
+        pass

@@ -1,0 +1,97 @@
+"""Set-up: what a bare machine is told, and that nothing is built twice."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+HOME = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture()
+def build() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("setup_build", HOME / "setup" / "build.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def fake_java(folder: Path, says: str) -> None:
+    program = folder / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    program.chmod(0o755)
+
+
+@pytest.mark.parametrize("says", ['openjdk version "17.0.15" 2025-04-15', 'java version "21" 2023-09-19'])
+def test_java_17_and_later_will_do(
+    build: ModuleType, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_java(tmp_path, says)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    build.require_java()
+
+
+@pytest.mark.parametrize(
+    ("says", "found"),
+    [
+        ('java version "1.8.0_412"', "Found: Java 8"),
+        ('openjdk version "11.0.2"', "Found: Java 11"),
+        ("?", "does not tell"),
+    ],
+)
+def test_an_older_java_is_named(
+    build: ModuleType, says: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_java(tmp_path, says)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(build.CannotBuild, match=found) as problem:
+        build.require_java()
+    assert "Needed: Java 17" in str(problem.value)
+
+
+def test_no_java_is_told_with_what_to_do(build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(build.CannotBuild, match="Found: no Java") as problem:
+        build.require_java()
+    assert "What to do: install" in str(problem.value)
+
+
+def test_another_python_is_told_with_what_to_do(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2))
+    with pytest.raises(build.CannotBuild, match=r"Found: Python 3\.9\.2"):
+        build.require_python()
+
+
+def test_a_part_is_current_until_what_it_is_made_from_changes(
+    build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    lock, made = tmp_path / "lock.txt", tmp_path / "made"
+    lock.write_text("a==1")
+    part = build.Part("x", "x", (lock,), made, lambda: made.write_text(""))
+    assert not build.is_current(part)
+    part.build()
+    build.stamp_of(part).write_text(build.fingerprint(part))
+    assert build.is_current(part)
+    lock.write_text("a==2")
+    assert not build.is_current(part)
+
+
+def test_every_lock_is_pinned_by_hash_and_names_no_host() -> None:
+    for lock in (HOME / "locks").glob("*.txt"):
+        text = lock.read_text()
+        pinned = [line for line in text.splitlines() if "==" in line and not line.lstrip().startswith("#")]
+        assert pinned and all(line.endswith("\\") for line in pinned), lock.name
+        assert "://" not in text, lock.name
+
+
+def test_every_line_of_a_locks_input_says_why() -> None:
+    for path in (HOME / "locks").glob("*.in"):
+        named = [line for line in path.read_text().splitlines() if line and not line.startswith(("#", "-"))]
+        assert named and all("  # " in line for line in named), path.name

@@ -1,0 +1,25 @@
+"""The pipeline as data: every table has one writer, and nothing is read before it is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from spark_jobs.catalog import TABLES
+from spark_jobs.steps import STAGED, STEPS
+
+
+def test_every_table_of_the_lake_is_written_by_exactly_one_step() -> None:
+    writers = Counter(table for step in STEPS for table in step.writes)
+    assert writers == Counter([*(t.full_name for t in TABLES), *STAGED])
+
+
+def test_a_step_reads_only_what_an_earlier_one_wrote() -> None:
+    written: set[str] = set()
+    for step in STEPS:
+        assert set(step.reads) <= written, step.name
+        written |= set(step.writes)
+
+
+def test_gold_is_written_by_the_step_that_reads_staging_and_by_no_other() -> None:
+    golden = {t.full_name for t in TABLES if t.layer == "gold"}
+    assert [s.name for s in STEPS if golden & set(s.writes)] == [s.name for s in STEPS if set(STAGED) & set(s.reads)]
