@@ -63,7 +63,9 @@ class SparkStepOperator(BaseOperator):
         except AirflowException as failure:
             code = self.hook.exit_code
             if code in NEVER_RETRIED:
-                raise AirflowFailException(f"{self.step.name} ended with exit code {code}. {_MEANING[code]}") from failure
+                raise AirflowFailException(
+                    f"{self.step.name} ended with exit code {code}. {_MEANING[code]}"
+                ) from failure
             raise
 
     def on_kill(self) -> None:

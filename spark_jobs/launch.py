@@ -83,4 +83,3 @@ def safe_run_id(text: str) -> str:
 def _pairs(text: str) -> dict[str, str]:
     pairs = (p.split("=", 1) for p in text.split(";") if p.strip())
     return {p[0].strip(): p[1].strip() if len(p) > 1 else "" for p in pairs}
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from datetime import timedelta
@@ -29,7 +30,7 @@ def dag() -> Any:
 
 def test_its_tasks_are_the_steps_in_their_order(dag: Any) -> None:
     assert [t.task_id for t in dag.topological_sort()] == [s.name for s in STEPS]
-    for before, after in zip(STEPS, STEPS[1:], strict=False):
+    for before, after in itertools.pairwise(STEPS):
         assert dag.get_task(after.name).upstream_task_ids == {before.name}
 
 
