@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog.model import Column, Table
@@ -24,6 +27,11 @@ def conform(frame: DataFrame, table: Table) -> DataFrame:
             f"not declared {extra or 'none'}. Needed: {', '.join(table.column_names)}."
         )
     return frame.select(*(F.col(quoted(c.name)).cast(c.type).alias(c.name) for c in table.columns))
+
+
+def frame_of(spark: SparkSession, rows: Iterable[Mapping[str, Any]], table: Table) -> DataFrame:
+    """Plain rows as a frame with the table's columns and types, every column nullable."""
+    return spark.createDataFrame([tuple(r[n] for n in table.column_names) for r in rows], schema_of(table))
 
 
 def schema_of(table: Table) -> str:

@@ -1,4 +1,4 @@
-"""Small JSON files in the lake, wherever the lake lies."""
+"""Small files in the lake, wherever the lake lies."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from pyspark.sql import SparkSession
 
 def write_json(spark: SparkSession, path: str, value: Any) -> None:
     """Writes a value as JSON through Spark's file system for that path; what was there is replaced."""
+    write_text(spark, path, json.dumps(value, indent=1, default=str))
+
+
+def write_text(spark: SparkSession, path: str, text: str) -> None:
+    """Writes a text in UTF-8 through Spark's file system for that path; what was there is replaced."""
     system, place = _file_system(spark, path)
     stream = system.create(place, True)
     try:
-        stream.write(bytearray(json.dumps(value, indent=1, default=str).encode()))
+        stream.write(bytearray(text.encode()))
     finally:
         stream.close()
 

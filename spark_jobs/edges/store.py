@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -45,6 +45,10 @@ class Store:
         """All rows of a table."""
         return self._load(self._path(table))
 
+    def read_window(self, table: Table, cluster: str, window: Window) -> DataFrame:
+        """A cluster's rows of a window."""
+        return self.read(table).where(_in_window(table, cluster, window))
+
     def read_staging(self, table: Table) -> DataFrame:
         """What the last rebuild staged for a table."""
         return self._load(self._staging(table))
@@ -78,10 +82,18 @@ class Store:
             kept = self.read(table).where(timeless).join(rows.select(*table.key), list(table.key), "left_anti")
             rows = rows.unionByName(kept)
             predicate = f"({predicate}) OR ({timeless})"
-        if self.read(table).where(predicate).isEmpty():
-            self._write(table, rows)
-        else:
-            rows.write.format("delta").mode("overwrite").option("replaceWhere", predicate).save(self._path(table))
+        self._replace(table, rows, predicate)
+
+    def replace_rows_of_run(self, table: Table, frame: DataFrame, cluster: str, window: Window, run_id: str) -> None:
+        """Puts these rows in the place of those that the run wrote for the window before, in one commit.
+
+        For the tables that keep what every run did: they name their window in `window_from` and `window_to`.
+        """
+        predicate = (
+            f"cluster = {literal(cluster)} AND run_id = {literal(run_id)}"
+            f" AND window_from = {_instant(window.start)} AND window_to = {_instant(window.end)}"
+        )
+        self._replace(table, conform(frame, table), predicate)
 
     def overwrite_staging(self, table: Table, frame: DataFrame) -> None:
         """Puts these rows where the table is staged: names and types only, so that a bad row can be named."""
@@ -106,6 +118,12 @@ class Store:
     def _write(self, table: Table, rows: DataFrame) -> None:
         rows.write.format("delta").mode("append").save(self._path(table))
 
+    def _replace(self, table: Table, rows: DataFrame, predicate: str) -> None:
+        if self.read(table).where(predicate).isEmpty():
+            self._write(table, rows)
+        else:
+            rows.write.format("delta").mode("overwrite").option("replaceWhere", predicate).save(self._path(table))
+
     def _near(self, held: DataFrame, rows: DataFrame, table: Table) -> DataFrame:
         """The keys the table holds around the time of the new rows: files of other times are not opened."""
         if table.time_column is None:
@@ -126,9 +144,7 @@ def _time(table: Table) -> str:
 
 def _in_window(table: Table, cluster: str, window: Window) -> str:
     time = quoted(_time(table))
-    return (
-        f"cluster = {literal(cluster)} AND {time} >= {_instant(window.start)} AND {time} < {_instant(window.end)}"
-    )
+    return f"cluster = {literal(cluster)} AND {time} >= {_instant(window.start)} AND {time} < {_instant(window.end)}"
 
 
 def _instant(at: datetime) -> str:
