@@ -5,7 +5,7 @@ import re
 from spark_jobs.knowledge.model import Layout
 
 MESSAGE_LIMIT = 65_536
-"""Longer messages are matched by no pattern: Kafka writes none that we read, and a regex must not run away."""
+"""What stands further on in a message is not looked at: a regex must not run away on an endless line."""
 
 LOGGER_REACH = 300
 """A logger's name stands within the last characters of its line: the search stays cheap on endless lines."""

@@ -27,7 +27,7 @@ from spark_jobs.knowledge.layouts import (
 )
 from spark_jobs.knowledge.model import Layout, Pattern
 from spark_jobs.knowledge.noise import NOISE
-from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.knowledge.patterns import PATTERNS, RELEVANT_LOGGERS
 
 Event = dict[str, Any]
 
@@ -39,10 +39,7 @@ _ROTATED = tuple(re.compile(s, re.ASCII) for s in ROTATED_SUFFIXES)
 _INTEGERS = frozenset(c.name for c in EVENT_FIELDS if c.type in ("INT", "BIGINT"))
 _EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
 
-PATTERNS_OF: dict[str, list[Pattern]] = defaultdict(list)
-for _pattern in PATTERNS:
-    for _logger in _pattern.loggers:
-        PATTERNS_OF[_logger].append(_pattern)
+_PATTERNS_OF = {logger: tuple(p for p in PATTERNS if logger in p.loggers) for logger in RELEVANT_LOGGERS}
 
 
 @dataclass
@@ -91,7 +88,7 @@ def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event
             event = event_of(record, cluster, origin)
             if event:
                 events.append(event)
-            elif record.logger is not None and record.logger not in PATTERNS_OF:
+            elif record.logger is not None and record.logger not in RELEVANT_LOGGERS:
                 left.ignored[record.logger] += 1
             elif record.logger is not None and is_noise(record.logger, record.message):
                 left.noise[record.logger] += 1
@@ -125,9 +122,8 @@ def event_of(record: Record, cluster: str, origin: str) -> Event | None:
 
 def claim_of(logger: str, message: str) -> tuple[Pattern, dict[str, str]] | None:
     """The first pattern that claims the message, with the fields it names. An empty field counts as missing."""
-    if len(message) > MESSAGE_LIMIT:
-        return None
-    for pattern in PATTERNS_OF.get(logger, ()):
+    message = message[:MESSAGE_LIMIT]
+    for pattern in _PATTERNS_OF.get(logger, ()):
         if pattern.contains in message:
             match = pattern.compiled.match(message)
             if match:

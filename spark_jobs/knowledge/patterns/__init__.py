@@ -2,13 +2,31 @@
 
 from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns import (
+    brokers_kraft,
+    brokers_zookeeper,
+    clients_java,
+    clients_java_connections,
+    clients_java_joins,
+    clients_java_leaves,
+    clients_java_partitions,
+    clients_librdkafka,
+    clusters,
+    controllers_kraft,
+    controllers_zookeeper,
     coordinator,
+    disks,
+    elections_kraft,
+    elections_zookeeper,
     group_java,
     group_java_members,
     group_kip848,
+    group_kip848_members,
     group_scala,
     group_scala_members,
     group_scala_static,
+    leadership,
+    replication,
+    topics,
 )
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -18,5 +36,27 @@ PATTERNS: tuple[Pattern, ...] = (
     *group_java.PATTERNS,
     *group_java_members.PATTERNS,
     *group_kip848.PATTERNS,
+    *group_kip848_members.PATTERNS,
     *coordinator.PATTERNS,
+    *leadership.PATTERNS,
+    *replication.PATTERNS,
+    *controllers_zookeeper.PATTERNS,
+    *elections_zookeeper.PATTERNS,
+    *controllers_kraft.PATTERNS,
+    *elections_kraft.PATTERNS,
+    *topics.PATTERNS,
+    *brokers_zookeeper.PATTERNS,
+    *brokers_kraft.PATTERNS,
+    *disks.PATTERNS,
+    *clusters.PATTERNS,
+    *clients_java.PATTERNS,
+    *clients_java_connections.PATTERNS,
+    *clients_java_joins.PATTERNS,
+    *clients_java_leaves.PATTERNS,
+    *clients_java_partitions.PATTERNS,
+    *clients_librdkafka.PATTERNS,
 )
+"""In no order of meaning: no record fits two of them."""
+
+RELEVANT_LOGGERS: frozenset[str] = frozenset(logger for pattern in PATTERNS for logger in pattern.loggers)
+"""The loggers whose lines matter: a line of theirs that no pattern claims and that is no known noise is unparsed."""

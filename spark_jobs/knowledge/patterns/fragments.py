@@ -32,3 +32,9 @@ def captured(version: str, record: str, **fields: str) -> Sample:
 def made(version: str, record: str, **fields: str) -> Sample:
     """A record made from Kafka's source: nobody has captured one yet."""
     return Sample(record, fields, version, made=True)
+
+TOPIC_PARTITION = r"(?P<topic>[\w.-]+)-(?P<partition>\d+)"
+"""A partition as Kafka prints it. Brokers accept no other characters in the name of a topic."""
+
+CONSUMER_HEAD = r"^\[Consumer (?:instanceId=(?P<instance_id>.+?), )?clientId=(?P<client_id>.+?), groupId=(?:null|(?P<group_id>.+?))\] "
+"""How a Java consumer begins its lines. Nothing is quoted: fixed text after it is what ends the group's id."""
