@@ -1,0 +1,1 @@
+"""The report: rows in, blocks out, then HTML and terminal. No Spark."""

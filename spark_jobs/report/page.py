@@ -1,0 +1,202 @@
+"""The whole page as blocks, in the order in which it is told. Every text in them is harmless already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from spark_jobs.report.model import FailoverGroup, FindingGroup, Imbalance, Incident, Lag, Outage, Rebalance
+
+
+@dataclass(frozen=True)
+class Masthead:
+    """Whose night, which hours. `day` is the one date of the window, None where it holds several."""
+
+    cluster: str
+    window_from: datetime
+    window_to: datetime
+    day: date | None
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number one looks for first. `tone` is bad, warn, good or plain."""
+
+    value: str
+    label: str
+    tone: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The night in one paragraph. `refusal` says why what follows was not published; empty where it was."""
+
+    sentences: tuple[str, ...]
+    refusal: tuple[str, ...]
+    tiles: tuple[Tile, ...]
+
+
+@dataclass(frozen=True)
+class SourceCoverage:
+    """One source over the window. `begins` and `ends` place its records in the window, in percent."""
+
+    source: str
+    origin: str
+    lines_in: int
+    events: int
+    ignored: int
+    unparsed: int
+    quarantined: int
+    first_at: datetime | None
+    last_at: datetime | None
+    begins: float
+    ends: float
+    longest_silence_ms: int | None
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A break in the generations of a group."""
+
+    group_id: str
+    after_generation: int
+    next_generation: int
+    seen_at: datetime
+    explained_by: str
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What was seen and what was not: said before anything is claimed. `statements` are (is_good, sentence)."""
+
+    statements: tuple[tuple[bool, str], ...]
+    unread: str
+    sources: tuple[SourceCoverage, ...]
+    gaps: tuple[Gap, ...]
+    files_not_read: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something on a lane: where it begins and how long it is, in percent of the axis, and what part of the lane it fills.
+
+    `shape` is bar, tail or tick; `tone` its colour; `anchor` the place that tells more, empty where there is none.
+    """
+
+    shape: str
+    left: float
+    width: float
+    top: float
+    height: float
+    tone: str
+    is_planned: bool
+    says: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One broker, one group or the controller through the night. `says` tells the same in words."""
+
+    kind: str
+    label: str
+    note: str
+    says: str
+    anchor: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A line of the time axis. A greater `level` is drawn only where there is room for it."""
+
+    at: float
+    label: str
+    level: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The picture of the night. `focus` is where most of it happened, in percent of the axis."""
+
+    ticks: tuple[Tick, ...]
+    bands: tuple[Mark, ...]
+    lanes: tuple[Lane, ...]
+    left_out: tuple[str, ...]
+    focus: float
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Lines of one shape that no pattern claims."""
+
+    template: str
+    records: int
+    lines: int
+    sample: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Something broken that was read, with what is wrong with it."""
+
+    source: str
+    at: datetime | None
+    lines: int
+    sentences: tuple[str, ...]
+    row: str
+
+
+@dataclass(frozen=True)
+class Unread:
+    """What could not be read."""
+
+    says: str
+    shapes: tuple[Shape, ...]
+    shapes_left_out: int
+    refusals: tuple[Refusal, ...]
+    refusals_left_out: int
+
+
+@dataclass(frozen=True)
+class Breach:
+    """An expectation that did not hold."""
+
+    table: str
+    expectation: str
+    severity: str
+    observed: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Making:
+    """How the report was made. `facts` are (label, value)."""
+
+    facts: tuple[tuple[str, str], ...]
+    says: str
+    breaches: tuple[Breach, ...]
+    log_path: str
+    report_path: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole page, in its order."""
+
+    masthead: Masthead
+    verdict: Verdict
+    coverage: Coverage
+    timeline: Timeline
+    incidents: tuple[Incident, ...]
+    rebalances: tuple[Rebalance, ...]
+    outages: tuple[Outage, ...]
+    failovers: tuple[FailoverGroup, ...]
+    replication: str
+    imbalance: Imbalance
+    lag: Lag
+    findings: tuple[FindingGroup, ...]
+    unread: Unread
+    making: Making

@@ -1,0 +1,65 @@
+"""Words of strangers made harmless. Group ids, client ids and reasons can hold anything a client cared to send."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+MAX_TEXT = 1_200
+MAX_QUOTE = 2_000
+MAX_NAME = 96
+
+# Columns whose line breaks mean something: a record keeps its stack trace, in the log as in its quotation.
+_QUOTED = frozenset({"text", "row", "sample"})
+_HASH = re.compile(r"[0-9a-f]{8,64}")
+
+
+def visible(text: str) -> str:
+    """The text with every character that shows nothing, or that commands, written out.
+
+    Keeps: the result is printable throughout: no terminal escape, no line break, no change of writing direction,
+        no character of zero width, no lone surrogate.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shortened(text: str, limit: int = MAX_NAME) -> str:
+    """A name cut in its middle: its end often tells it from its neighbours."""
+    if len(text) <= limit:
+        return text
+    tail = limit // 3
+    return f"{text[: limit - tail - 1]}…{text[-tail:]}"
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit:,} more characters)"
+
+
+def quoted(text: str) -> str:
+    """A record as it stood in its log: its lines kept, everything else as `visible`."""
+    cut = _cut(text, MAX_QUOTE)
+    if cut.isprintable():
+        return cut
+    return "\n".join(visible(line.expandtabs(4)) for line in cut.replace("\r\n", "\n").rstrip("\n").split("\n"))
+
+
+def harmless(value: Any, column: str = "") -> Any:
+    """A row, or what a row holds, with all its text made harmless. Everything else is left alone."""
+    if isinstance(value, str):
+        return quoted(value) if column in _QUOTED else visible(_cut(value, MAX_TEXT))
+    if isinstance(value, Mapping):
+        return {key: harmless(item, key) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [harmless(item, column) for item in value]
+    return value
+
+
+def anchor(kind: str, row_id: str) -> str:
+    """The address of a row in the page: its kind and its hash, and never a word of a stranger."""
+    if not _HASH.fullmatch(row_id):
+        row_id = hashlib.sha256(row_id.encode(errors="backslashreplace")).hexdigest()[:32]
+    return f"{kind}-{row_id}"

@@ -1,0 +1,258 @@
+"""The night in one paragraph: what happened, to whom it is owed, and whether all of it was seen."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spark_jobs.report import plain, seen, vocabulary, words
+from spark_jobs.report.brokers import lost_records
+from spark_jobs.report.night import Night, Row, outage_words, who
+from spark_jobs.report.page import Tile, Verdict
+
+# Events and causes that a sentence can hold, and the part of all rebalances below which an event is not named.
+EVENTS_NAMED = 4
+CAUSES_NAMED = 4
+WORTH_NAMING = 0.02
+
+
+@dataclass(frozen=True)
+class _Event:
+    """What several rebalances are owed to, in words, and the outage behind it where there is one."""
+
+    outage_id: str
+    what: str
+
+
+def verdict(night: Night) -> Verdict:
+    """The verdict, with the numbers that a reader looks for first."""
+    events, alone = _events(night)
+    named = _named(events, len(night.rebalances))
+    sentences = (
+        _rebalances(night, events, named, alone),
+        _alone(night, alone),
+        _certainty(night),
+        _longest(night),
+        _outages(night, {event.outage_id for event in named}),
+        _failovers(night),
+        _findings(night),
+        seen.generations_sentence(night),
+        seen.unread_sentence(night),
+    )
+    return Verdict(tuple(words.sentence(s) for s in sentences if s), refusal(night), _tiles(night))
+
+
+def refusal(night: Night) -> tuple[str, ...]:
+    """Why these tables were not published; empty where they were."""
+    broken = seen.broken_expectations(night, "critical")
+    if not broken:
+        return ()
+    count = words.counted(len(broken), "critical expectation")
+    return (
+        f"This run was not published: {count} did not hold. What follows is what had been published before, if anything had.",
+        *(f"{r['table']}: {r['expectation']}. {' '.join(r['sentences'] or ())}".strip() for r in broken[:6]),
+    )
+
+
+def _events(night: Night) -> tuple[Counter[_Event], list[Row]]:
+    """Rebalances counted by the event behind them, and those that stand alone."""
+    events: Counter[_Event] = Counter()
+    alone = []
+    for row in night.rebalances:
+        incident = night.incidents.get(row["incident_id"] or "")
+        outage = night.outages.get(incident.get("outage_id") or "") if incident else None
+        if outage:
+            events[_Event(outage["outage_id"], _outage(night, outage))] += 1
+        elif incident and incident["kind"] not in ("single", "cooperative_pair"):
+            events[_Event("", _event(night, incident))] += 1
+        else:
+            alone.append(row)
+    return events, alone
+
+
+def _event(night: Night, incident: Row) -> str:
+    at = words.minute(incident["started_at"], night.day)
+    groups = incident["group_ids"]
+    whom = f"group {plain.shortened(groups[0], 48)}" if len(groups) == 1 else words.counted(len(groups), "group")
+    match incident["kind"]:
+        case "broker_outage":
+            return f"a broker outage at {at}"
+        case "coordinator_move":
+            return f"a move of coordinators at {at}"
+        case "rolling_restart":
+            return f"a {'planned ' if incident['planned'] else ''}rolling restart of {whom} at {at}"
+    cause = vocabulary.HEDGES[incident["confidence"]] + vocabulary.CAUSE_LABELS[incident["cause"]]
+    return f"a storm in {whom} from {at} on ({cause})"
+
+
+def _named(events: Counter[_Event], total: int) -> list[_Event]:
+    worth = [e for e, count in events.items() if e.outage_id or count >= WORTH_NAMING * total]
+    return sorted(worth, key=lambda e: (-events[e], e.what))[:EVENTS_NAMED]
+
+
+def _rebalances(night: Night, events: Counter[_Event], named: Sequence[_Event], alone: Sequence[Row]) -> str:
+    """How many rebalances, and to what they are owed."""
+    total = len(night.rebalances)
+    if not total:
+        return "No consumer group rebalanced." if night.rows("quality.coverage") else ""
+    counted = f"{words.counted(total, 'rebalance')} in {words.counted(len({r['group_id'] for r in night.rebalances}), 'group')}"
+    if not events:
+        return f"{counted}, each with an origin of its own." if total > 1 else f"{counted}."
+    clauses = [f"{words.number(events[e])} to {f'an outage ({e.what})' if e.outage_id else e.what}" for e in named]
+    most = named and events[named[0]] > total / 2
+    if most:
+        clauses[0] = f"{words.number(events[named[0]])} of them owed to one event: {named[0].what}"
+    elif named:
+        clauses[0] = clauses[0].replace(" to ", " owed to ", 1)
+    lesser = len(events) - len(named)
+    if lesser:
+        owed = sum(events.values()) - sum(events[e] for e in named)
+        clauses.append(f"{words.number(owed)} to {words.counted(lesser, 'lesser event')}")
+    if alone:
+        clauses.append(f"the other {words.number(len(alone))} {words.verb(len(alone), 'stands', 'stand')} alone")
+    return f"{counted}{',' if most else ':'} {'; '.join(clauses)}."
+
+
+def _outage(night: Night, outage: Row) -> str:
+    return f"{outage_words(outage)} at {words.minute(outage['down_at'], night.day)}"
+
+
+def _alone(night: Night, rows: Sequence[Row]) -> str:
+    """Why those began that stand alone."""
+    if not rows:
+        return ""
+    counts = sorted(
+        Counter(vocabulary.CAUSE_LABELS[row["cause"]] for row in rows).items(), key=lambda item: (-item[1], item[0])
+    )
+    said = [f"{label} {_times(count)}" for label, count in counts[:CAUSES_NAMED]]
+    rest = len(counts) - CAUSES_NAMED
+    why = words.listed([*said, words.counted(rest, "further cause")] if rest > 0 else said)
+    return f"{'Of those that stand alone: ' if len(rows) < len(night.rebalances) else ''}{why}."
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{words.number(count)} times")
+
+
+def _certainty(night: Night) -> str:
+    counts = Counter(row["confidence"] for row in night.rebalances)
+    total = counts.total()
+    if not total:
+        return ""
+    if counts["certain"] == total:
+        return f"{'Its' if total == 1 else 'Every'} cause is certain."
+    if counts["unknown"] == total:
+        return "The evidence does not tell any cause."
+    said = [f"{word} for {words.number(counts[word])}" for word in ("certain", "likely", "possible") if counts[word]]
+    untold = f"; for {words.number(counts['unknown'])} the evidence does not tell it" if counts["unknown"] else ""
+    return f"The cause is {words.listed(said)}{untold}."
+
+
+def _longest(night: Night) -> str:
+    timed = [row for row in night.rebalances if row["duration_ms"] is not None]
+    if not timed:
+        return ""
+    row = max(timed, key=lambda r: r["duration_ms"])
+    waited = [d for d in row["delayed_by"] if who(d)]
+    blame = f", which waited for {words.listed([who(d) for d in waited], at_most=2)}" if waited else ""
+    return f"The longest took {words.duration(row['duration_ms'])}, in group {plain.shortened(row['group_id'], 48)}{blame}."
+
+
+def _outages(night: Night, told: set[str]) -> str:
+    rows = sorted(night.rows("gold.broker_outages"), key=lambda r: (r["down_at"], r["broker"]))
+    if not rows:
+        return ""
+    also = "also " if told else ""
+    rest = [row for row in rows if row["outage_id"] not in told]
+    sudden = [_outage(night, row) for row in rest if not row["planned"]]
+    planned = [_outage(night, row) for row in rest if row["planned"]]
+    said = []
+    if sudden:
+        said.append(f"{also}{words.listed(sudden, at_most=4)}")
+    if planned:
+        said.append(f"planned: {words.listed(planned, at_most=4)}")
+    gone = [f"broker {row['broker']}" for row in rows if row["up_at"] is None]
+    if gone:
+        said.append(f"{words.listed(sorted(set(gone)))} had not come back by the end")
+    return "; ".join(said) + "." if said else ""
+
+
+def _failovers(night: Night) -> str:
+    rows = night.rows("gold.failovers")
+    if not rows:
+        return ""
+    kinds: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        kinds[row["kind"]].append(row)
+    said = [words.counted(len(rows), "leader change")]
+    if kinds["offline"]:
+        said.append(f"a partition was left without a leader {_times(len(kinds['offline']))}")
+    if kinds["unclean_election"]:
+        low, high = _bounds(kinds["unclean_election"])
+        lost = f" that lost {lost_records(low, high)}" if high or low else ""
+        said.append(f"{words.counted(len(kinds['unclean_election']), 'unclean election')}{lost}")
+    return ", ".join(said) + "."
+
+
+def _bounds(rows: Sequence[Row]) -> tuple[int | None, int | None]:
+    lows = [r["records_lost_low"] for r in rows if r["records_lost_low"] is not None]
+    highs = [r["records_lost_high"] for r in rows if r["records_lost_high"] is not None]
+    return (sum(lows) if lows else None), (sum(highs) if len(highs) == len(lows) and highs else None)
+
+
+def _findings(night: Night) -> str:
+    counts = Counter(row["severity"] for row in night.rows("gold.findings"))
+    said = [
+        words.counted(counts[severity], noun)
+        for severity, noun in (("critical", "critical finding"), ("warning", "warning"))
+        if counts[severity]
+    ]
+    return f"{words.listed(said)}." if said else ""
+
+
+def _tiles(night: Night) -> tuple[Tile, ...]:
+    total = seen.totals(night)
+    lost = total["unparsed"] + total["quarantined"]
+    unplanned = sum(not row["planned"] for row in night.rows("gold.incidents"))
+    outages = night.rows("gold.broker_outages")
+    critical = sum(row["severity"] == "critical" for row in night.rows("gold.findings"))
+    unclean = any(row["kind"] in ("unclean_election", "offline") for row in night.rows("gold.failovers"))
+    return (
+        Tile(
+            words.number(len(night.rebalances)),
+            words.verb(len(night.rebalances), "rebalance", "rebalances"),
+            "plain",
+            "rebalances",
+        ),
+        Tile(
+            words.number(unplanned),
+            words.verb(unplanned, "unplanned incident", "unplanned incidents"),
+            "warn" if unplanned else "good",
+            "incidents",
+        ),
+        Tile(
+            words.number(len(outages)),
+            words.verb(len(outages), "broker outage", "broker outages"),
+            "bad" if any(not o["planned"] for o in outages) else "plain",
+            "outages",
+        ),
+        Tile(
+            words.number(len(night.rows("gold.failovers"))),
+            words.verb(len(night.rows("gold.failovers")), "leader change", "leader changes"),
+            "bad" if unclean else "plain",
+            "failovers",
+        ),
+        Tile(
+            words.number(critical),
+            words.verb(critical, "critical finding", "critical findings"),
+            "bad" if critical else "good",
+            "findings",
+        ),
+        Tile(
+            words.number(lost),
+            words.verb(lost, "line not read", "lines not read"),
+            "warn" if lost else "good",
+            "unread",
+        ),
+    )

@@ -1,0 +1,123 @@
+"""What a reader is told instead of a code: each code of the catalog once. What to do about it comes in the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Family:
+    """Causes that a reader tells apart by one colour. `tone` is the name of that colour in the style sheet."""
+
+    tone: str
+    label: str
+    causes: tuple[str, ...]
+
+
+FAMILIES = (
+    Family(
+        "lost",
+        "Members lost",
+        ("heartbeat_expired", "member_dead", "max_poll_exceeded", "sync_timeout", "join_timeout"),
+    ),
+    Family("broker", "Brokers", ("coordinator_moved", "storage_error")),
+    Family("member", "Members came and went", ("member_joined", "member_rejoined", "member_left")),
+    Family(
+        "topic",
+        "Topics and subscriptions",
+        ("subscription_changed", "partitions_added", "topic_created", "topic_deleted", "metadata_changed"),
+    ),
+    Family("asked", "Asked for", ("client_requested", "removed_by_admin")),
+    Family(
+        "protocol",
+        "Protocol steps",
+        ("cooperative_followup", "static_member_changed", "assignor_changed", "group_over_capacity"),
+    ),
+    Family("unknown", "Not known", ("unknown",)),
+)
+TONE_OF_CAUSE = {cause: family.tone for family in FAMILIES for cause in family.causes}
+
+CAUSE_LABELS = {
+    "member_joined": "a member joined",
+    "member_rejoined": "a member came back",
+    "member_left": "a member left",
+    "heartbeat_expired": "heartbeat session expired",
+    "member_dead": "a member is dead",
+    "max_poll_exceeded": "max poll interval exceeded",
+    "sync_timeout": "a member did not sync in time",
+    "join_timeout": "a member did not rejoin in time",
+    "subscription_changed": "a subscription changed",
+    "partitions_added": "partitions were added",
+    "topic_created": "a topic was created",
+    "topic_deleted": "a topic was deleted",
+    "metadata_changed": "topic metadata changed",
+    "client_requested": "the application asked for it",
+    "removed_by_admin": "an administrator removed a member",
+    "cooperative_followup": "cooperative follow-up",
+    "static_member_changed": "a static member changed",
+    "assignor_changed": "the assignor changed",
+    "group_over_capacity": "the group was full",
+    "coordinator_moved": "the coordinator moved",
+    "storage_error": "the coordinator could not write",
+    "unknown": "no known cause",
+}
+
+INCIDENT_LABELS = {
+    "single": "Rebalance",
+    "cooperative_pair": "Cooperative rebalance",
+    "rolling_restart": "Rolling restart",
+    "storm": "Storm",
+    "coordinator_move": "Coordinator move",
+    "broker_outage": "Broker outage",
+}
+
+# What became of the broker, as a sentence says it after its name.
+OUTAGE_VERBS = {
+    "controlled_shutdown": "was shut down",
+    "crash": "crashed",
+    "unresponsive": "was cut off",
+    "unknown": "went away",
+}
+OUTAGE_LABELS = {
+    "controlled_shutdown": "controlled shutdown",
+    "crash": "crash",
+    "unresponsive": "alive, but cut off",
+    "unknown": "why is not known",
+}
+
+FAILOVER_LABELS = {
+    "log_dir_failed": "log directory failed",
+    "unclean_election": "unclean election",
+    "offline": "left without a leader",
+    "leader_restored": "has a leader again",
+    "reassignment": "reassignment",
+    "controlled_shutdown": "controlled shutdown",
+    "broker_unresponsive": "broker cut off",
+    "broker_crash": "broker crash",
+    "preferred_election": "preferred election",
+    "unknown": "not known",
+}
+TONE_OF_FAILOVER = {
+    "log_dir_failed": "lost",
+    "unclean_election": "lost",
+    "offline": "lost",
+    "leader_restored": "asked",
+    "reassignment": "topic",
+    "controlled_shutdown": "member",
+    "broker_unresponsive": "broker",
+    "broker_crash": "broker",
+    "preferred_election": "asked",
+    "unknown": "unknown",
+}
+TONE_OF_OUTAGE = {"controlled_shutdown": "member", "crash": "lost", "unresponsive": "broker", "unknown": "unknown"}
+
+LAG_LABELS = {
+    "ok": "keeps up",
+    "warn": "lag never falls",
+    "stall": "commits, but stands still",
+    "stop": "stopped committing",
+    "rewind": "went back",
+}
+
+# How a claim begins that is not certain, inside a sentence. One whose reason is unknown claims nothing to hedge.
+HEDGES = {"certain": "", "likely": "probably ", "possible": "possibly ", "unknown": ""}
