@@ -44,11 +44,27 @@ check: setup-check ## format, lint, types, import contracts, generated pages, un
 	@$(SPARK)/ruff check .
 	@$(SPARK)/mypy
 	@$(SPARK)/lint-imports
+	@$(SPARK)/python docs/build.py --check
 	@$(SPARK)/python -m pytest -q tests/unit
 
 format: setup-check ## format the code
 	@$(SPARK)/ruff format .
 	@$(SPARK)/ruff check --fix .
+
+docs: setup ## the generated pages: tables, patterns, causes, rules, settings
+	@$(SPARK)/python docs/build.py
+
+bench: setup-check ## speed and memory, beside what one would use instead
+	@$(SPARK)/python -m bench
+
+up: setup ## Airflow on its schedule, in containers: http://localhost:8080
+	@mkdir -p lake
+	@test -f .env || (umask 077 && $(PYTHON) -c 'import os, secrets; print("HINDSIGHT_JWT_SECRET=" + secrets.token_urlsafe(48)); \
+		print("HINDSIGHT_DATABASE_PASSWORD=" + secrets.token_urlsafe(24)); print(f"HINDSIGHT_UID={os.getuid()}")' > .env)
+	@docker compose up --build --detach
+
+down: ## stop what `make up` started
+	@docker compose down
 
 locks: setup ## resolve the locks again from locks/*.in
 	@cd locks && for lock in spark airflow check build uv; do \
