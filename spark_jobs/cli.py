@@ -46,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     ask.set_defaults(verb=_sql)
     ask.add_argument("query", nargs="?", help="one query, or the name of one in queries/; without it a prompt opens")
     ask.add_argument("--lake", help="the lake to ask", metavar="LAKE")
+    ask.add_argument("--format", default="table", help="how answers are printed: table, csv or json")
 
     show = verbs.add_parser("report", help="where the newest report lies")
     show.set_defaults(verb=_report)
@@ -61,7 +62,7 @@ def _audit(given: argparse.Namespace) -> int:
 def _sql(given: argparse.Namespace) -> int:
     from spark_jobs.edges import sql  # DuckDB is loaded only where it is used
 
-    return int(sql.main(_lake(given), given.query or os.environ.get("Q", "").strip() or None) or DONE)
+    return sql.main(_lake(given), given.query or os.environ.get("Q", "").strip() or None, given.format)
 
 
 def _report(given: argparse.Namespace) -> int:
