@@ -1,6 +1,8 @@
 # Kafka Hindsight. `make` lists what can be made.
 
 PYTHON ?= $(firstword $(shell command -v python3.11 python3) python3.11)
+FIND_PYTHON = command -v $(PYTHON) >/dev/null || { \
+	echo 'Found: no Python. Needed: Python 3.11. What to do: install it so that python3.11 is on the PATH.' >&2; exit 2; }
 SPARK := .venv-spark/bin
 INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ LOOK_AHEAD_HOURS LOOK_BACK_HOURS Q
 
@@ -21,9 +23,11 @@ help: ## this list
 	@echo '             [FROM=2026-11-20T00:00Z TO=2026-11-21T00:00Z] [GLOB=...] [LOGS_TZ=Europe/Berlin] [CLIENT_TZ=...]'
 
 setup: ## build what is missing: both environments, jars, the sample night
+	@$(FIND_PYTHON)
 	@$(PYTHON) setup/build.py
 
 setup-check:
+	@$(FIND_PYTHON)
 	@$(PYTHON) setup/build.py --check
 
 audit: setup ## audit the recorded night, or your own LOGS

@@ -56,6 +56,7 @@ def main() -> int:
     wanted = PARTS + CHECK_PARTS if parser.parse_args().check else PARTS
     try:
         require_python()
+        require_java()
         missing = [p for p in wanted if not is_current(p)]
         if missing:
             build(missing, wanted)
@@ -67,7 +68,6 @@ def main() -> int:
 
 def build(missing: list[Part], wanted: tuple[Part, ...]) -> None:
     """Builds the missing parts in order, telling which and how far it is."""
-    require_java()
     require_space()
     BUILD.mkdir(exist_ok=True)
     print(

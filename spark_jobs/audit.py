@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -25,6 +27,7 @@ DAG = "kafka_night_audit"
 SAMPLE = HOME / ".samples" / "night-4.1"
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LOOK_EVERY = 0.2
+_PATIENCE = 10
 
 
 def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Settings:
@@ -64,8 +67,7 @@ def audit(settings: Settings) -> int:
             try:
                 _follow(process, told, screen)
             except BaseException:
-                process.terminate()
-                process.wait()
+                _stop(process)
                 raise
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
@@ -145,8 +147,18 @@ def _start(settings: Settings, told: Path, noise: IO[bytes]) -> subprocess.Popen
         stdout=noise,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
+        start_new_session=True,
         cwd=HOME,
     )
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Ends Airflow and the Spark it started: they are a process group of their own."""
+    for signal_ in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal_)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=_PATIENCE)
 
 
 def _follow(process: subprocess.Popen[bytes], told: Path, screen: Screen) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from spark_jobs.launch import HOME
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one verb. Exit codes: 0 done; 42 publication refused; 2 bad input or settings; else a fault."""
     given = parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     verb: Callable[[argparse.Namespace], int] = given.verb
     try:
         return verb(given)
