@@ -4,7 +4,8 @@ A verdict is *wrong*, whatever its confidence, when one of these holds:
 
 - a rebalance is a false alarm, or breaks a silence that an act promised;
 - a rebalance says that a member came, or that it went, while an act upon that member expects that it came, or went,
-  otherwise, and no act upon it expects just this (each act is answered by one rebalance: the first that fits);
+  otherwise and is not answered by another rebalance, and no act upon it expects just this (each act is answered by
+  one rebalance: the first that fits);
 - a rebalance says that a member went to whom nothing was done, and the act it is owed to was done to another;
 - an outage, while nothing done to that broker within 40 s expects its kind;
 - a failover put down to its old leader's outage, while all that was done to that broker expects outages of other kinds;
@@ -77,7 +78,7 @@ def wrong_rebalance(row: Row, acts: Sequence[Act], tables: Tables) -> str | None
     family = next((f for f in (ARRIVALS, DEPARTURES) if row["cause"] in f), frozenset[str]())
     on_member = [a for a in before if names_member(a) and is_member(a, row)]
     answered = [a for a in on_member if family.intersection(_causes(a))]
-    others = [a for a in answered if row["cause"] not in _causes(a)]
+    others = [a for a in answered if row["cause"] not in _causes(a) and not _is_answered(a, tables)]
     if others and not any(_is_first_answer(row, a, tables) for a in answered):
         return "; ".join(f"{a.action} of {a.scope} expects {a.expect}" for a in others)
     return _wrong_member(row, before, acts) if row["cause"] in DEPARTURES and not on_member else None
@@ -87,6 +88,11 @@ def _is_first_answer(row: Row, act: Act, tables: Tables) -> bool:
     """An act is answered once: a later rebalance of that name cannot hide behind it."""
     called = (r for r in of_group(act, tables) if is_after(act, r["started_at"]) and calls(act, r, _causes(act)))
     return next(called, None) is row
+
+
+def _is_answered(act: Act, tables: Tables) -> bool:
+    """Whether some rebalance calls the act what it was: then another one of that member is about something else."""
+    return any(is_after(act, r["started_at"]) and calls(act, r, _causes(act)) for r in of_group(act, tables))
 
 
 def _wrong_member(row: Row, before: Sequence[Act], acts: Sequence[Act]) -> str | None:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from spark_jobs.transforms.controllers import CONTROLLER_KINDS, Term, speaks_for_cluster, terms_of
+from spark_jobs.transforms.controllers import CONTROLLER_KINDS, Term, active_at, speaks_for_cluster, terms_of
 from spark_jobs.transforms.windows import Row, in_order
 
-CONTEXT_KINDS = (*CONTROLLER_KINDS, "election_started", "periodic_election", "log_dir_failed")
+_ONLY_CONTROLLERS = (
+    "controller_elected",
+    "broker_fenced",
+    "broker_unfence_granted",
+    "broker_controlled_shutdown_granted",
+    "brokers_changed",
+    "broker_shutdown_requested",
+    "election_started",
+    "periodic_election",
+)
+CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, "log_dir_failed")
 
 _CATCHING_UP = timedelta(seconds=10)
 """A broker that is back applies what it missed within seconds."""
@@ -22,29 +32,38 @@ CLOCKS = timedelta(seconds=2)
 class ClusterContext:
     """The absences, the controllers, their elections, and failed disks.
 
-    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events.
+    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events;
+    `first_heard` tells since when each controller's own log is at hand.
     """
 
     outages: tuple[Row, ...] = ()
     terms: tuple[Term, ...] = ()
     elections: tuple[Row, ...] = ()
     disk_failures: tuple[Row, ...] = ()
+    first_heard: Mapping[int, datetime] = field(default_factory=dict)
 
     def outage_at(self, broker: int | None, instant: datetime) -> Row | None:
-        """The broker's absence at an instant."""
+        """The broker's absence that the cluster knew of at an instant."""
         return self.outage_between(broker, instant, instant)
 
     def outage_between(self, broker: int | None, start: datetime, end: datetime) -> Row | None:
-        """The broker's first absence that meets a span."""
+        """The broker's first absence that the cluster knew of at any time in a span."""
         return next(
             (
                 o
                 for o in self.outages
                 if o["broker"] == broker
-                and o["down_at"] - CLOCKS <= end
+                and known_at(o) - CLOCKS <= end
                 and (o["up_at"] is None or o["up_at"] + CLOCKS >= start)
             ),
             None,
+        )
+
+    def hears_controller_at(self, instant: datetime) -> bool:
+        """Whether the log of the controller of that time is at hand, without which a broker may be missed unseen."""
+        active = active_at(self.terms, instant)
+        return (
+            active in self.first_heard if active is not None else any(a <= instant for a in self.first_heard.values())
         )
 
     def has_just_returned(self, broker: int | None, instant: datetime) -> bool:
@@ -55,6 +74,13 @@ class ClusterContext:
             and (o["up_at"] is None or instant <= o["up_at"] + _CATCHING_UP)
             for o in self.outages
         )
+
+
+def known_at(outage: Row) -> datetime:
+    """From when on an absence can have moved leaders: a shutdown asks for it, anything else must be noticed first."""
+    is_asked = outage["kind"] == "controlled_shutdown" or outage["detected_at"] is None
+    at: datetime = outage["down_at"] if is_asked else outage["detected_at"]
+    return at
 
 
 def context_of(events: Iterable[Row], outages: Iterable[Row]) -> ClusterContext:
@@ -74,4 +100,5 @@ def context_of(events: Iterable[Row], outages: Iterable[Row]) -> ClusterContext:
             or (e["kind"] == "periodic_election" and e["event_count"] and speaks_for_cluster(terms, e))
         ),
         disk_failures=tuple(e for e in ordered if e["kind"] == "log_dir_failed"),
+        first_heard={e["broker"]: e["happened_at"] for e in reversed(ordered) if e["kind"] in _ONLY_CONTROLLERS},
     )

@@ -67,7 +67,9 @@ def _ended(terms: list[Term], resigned: list[Row]) -> tuple[Term, ...]:
     ended = []
     for i, term in enumerate(terms):
         ends = [t.since for t in terms[i + 1 : i + 2]]
-        ends += [r["happened_at"] for r in resigned if r["broker"] == term.controller and r["happened_at"] >= term.since][:1]
+        ends += [
+            r["happened_at"] for r in resigned if r["broker"] == term.controller and r["happened_at"] >= term.since
+        ][:1]
         ended.append(Term(term.epoch, term.controller, term.since, min(ends, default=None), term.is_change, term.lines))
     return tuple(ended)
 

@@ -16,7 +16,14 @@ from spark_jobs.transforms.verdicts import Change, judge_change
 from spark_jobs.transforms.windows import OutRow, Row, Window, elapsed_ms
 
 FAILOVER_KINDS = frozenset(
-    (*LEADERSHIP_KINDS, *ISR_KINDS, *LOSS_KINDS, "partition_recovering", "preferred_election_completed", "reassignment_changed")
+    (
+        *LEADERSHIP_KINDS,
+        *ISR_KINDS,
+        *LOSS_KINDS,
+        "partition_recovering",
+        "preferred_election_completed",
+        "reassignment_changed",
+    )
 )
 
 
@@ -48,7 +55,9 @@ def _within(i: int, lives: Sequence[Sequence[Row]], readings: list[Row]) -> list
     """The readings of one of a partition's lives."""
     start = lives[i][0]["happened_at"] if i else None
     end = lives[i + 1][0]["happened_at"] if i + 1 < len(lives) else None
-    return [r for r in readings if (start is None or r["snapshot_at"] >= start) and (end is None or r["snapshot_at"] < end)]
+    return [
+        r for r in readings if (start is None or r["snapshot_at"] >= start) and (end is None or r["snapshot_at"] < end)
+    ]
 
 
 def _failovers_of(
@@ -63,7 +72,9 @@ def _failovers_of(
         if before.leader != after.leader and after.at is not None:
             at = _happened_at(before, after, context)
             isr_before, isr_is_last = _isr_before(after, at, commits)
-            change = Change(before, after, at, last_leader, isr_before, isr_is_last, replicas_of(life, readings, at), life)
+            change = Change(
+                before, after, at, last_leader, isr_before, isr_is_last, replicas_of(life, readings, at), life
+            )
             rows.append(_row(key, life_number, change, readings, context))
     return rows
 
@@ -92,9 +103,7 @@ def _isr_before(after: Leadership, at: datetime, commits: Sequence[Commit]) -> t
     return before.isr, before.leader_epoch == after.epoch - 1
 
 
-def _row(
-    key: Partition, life_number: int, change: Change, readings: Sequence[Row], context: ClusterContext
-) -> OutRow:
+def _row(key: Partition, life_number: int, change: Change, readings: Sequence[Row], context: ClusterContext) -> OutRow:
     cluster, topic, partition = key
     again = (life_number,) if life_number else ()
     verdict = judge_change(change, context)

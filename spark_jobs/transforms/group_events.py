@@ -43,9 +43,11 @@ def _homes(grouped: DataFrame) -> DataFrame:
 
 
 def _sightings(member_snapshots: DataFrame) -> DataFrame:
-    """The first reading that shows each member: who it is. Later ones tell the same."""
+    """The first reading that shows each member: who it is; and the topics that any reading shows it to own."""
+    topics = F.array_join(F.array_sort(F.array_distinct(F.flatten(F.collect_list("assignment.topic")))), " ")
     first = member_snapshots.groupBy("cluster", "group_id", "member_id").agg(
-        F.min_by(F.struct("snapshot_id", "snapshot_at", "client_id", "host", "instance_id"), "snapshot_at").alias("s")
+        F.min_by(F.struct("snapshot_id", "snapshot_at", "client_id", "host", "instance_id"), "snapshot_at").alias("s"),
+        topics.alias("topics"),
     )
     known = {
         "line_id": F.col("s.snapshot_id"),
@@ -62,6 +64,7 @@ def _sightings(member_snapshots: DataFrame) -> DataFrame:
         "client_id": F.col("s.client_id"),
         "host": F.col("s.host"),
         "instance_id": F.col("s.instance_id"),
+        "detail": F.col("topics"),
         "knowledge_version": F.lit(""),
     }
     absent = F.lit(None)
@@ -69,12 +72,12 @@ def _sightings(member_snapshots: DataFrame) -> DataFrame:
 
 
 def partition_counts(member_snapshots: DataFrame) -> DataFrame:
-    """How many partitions each group owned at most: group_id, partitions."""
+    """How many partitions each group owned at most: cluster, group_id, partitions."""
     return (
-        member_snapshots.select("group_id", "snapshot_at", F.size("assignment").alias("owned"))
+        member_snapshots.select("cluster", "group_id", "snapshot_at", F.size("assignment").alias("owned"))
         .where("owned > 0")
-        .groupBy("group_id", "snapshot_at")
+        .groupBy("cluster", "group_id", "snapshot_at")
         .agg(F.sum("owned").alias("owned"))
-        .groupBy("group_id")
+        .groupBy("cluster", "group_id")
         .agg(F.max("owned").cast("int").alias("partitions"))
     )

@@ -46,9 +46,7 @@ def rebuild_imbalance(partition_snapshots: Iterable[Row], broker_snapshots: Iter
 
 
 def _row(reading: Row, broker: int, partitions: Sequence[Row]) -> OutRow:
-    elsewhere = sorted(
-        (p for p in partitions if p["leader"] != broker), key=lambda p: (p["topic"], p["partition"])
-    )
+    elsewhere = sorted((p for p in partitions if p["leader"] != broker), key=lambda p: (p["topic"], p["partition"]))
     ratio = len(elsewhere) / len(partitions) if partitions else None
     says = f"broker {broker} is the first replica of {len(partitions)} partitions and does not lead {len(elsewhere)} of them"
     if elsewhere:

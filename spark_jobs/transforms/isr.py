@@ -22,7 +22,7 @@ ISR_KINDS = (
     "replica_removed_from_isr",
     "unclean_partition_change",
 )
-_DIFF_EPOCH = re.compile(r"\bpartitionEpoch: (\d+) -> (\d+)")
+_DIFF_ISR = re.compile(r"(?<!\w)isr: \[([\d, ]*)\] -> \[([\d, ]*)\].* partitionEpoch: (\d+) -> (\d+)")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,9 @@ def _changes(key: Partition, commits: Sequence[Commit]) -> Iterable[OutRow]:
         for broker in sorted(old ^ new):
             yield {
                 "cluster": cluster,
-                "isr_change_id": row_id(cluster, "isr", topic, partition, after.version, after.leader_epoch, after.at, broker),
+                "isr_change_id": row_id(
+                    cluster, "isr", topic, partition, after.version, after.leader_epoch, after.at, broker
+                ),
                 "topic": topic,
                 "partition": partition,
                 "happened_at": after.at,
@@ -108,15 +110,14 @@ def _place(ordered: Sequence[Commit], commit: Commit) -> int:
 
 
 def _told_by(event: Row) -> Iterable[Commit]:
-    isr = broker_ids(event["isr"])
     at, epoch, version = event["happened_at"], event["leader_epoch"], event["partition_epoch"]
-    if event["kind"] == "partition_created" and version is None:
-        version = 0
     if event["kind"] == "unclean_partition_change":
-        diff = _DIFF_EPOCH.search(event["detail"] or "")
-        version = int(diff[2]) if diff else None
-        previous = broker_ids(event["previous_isr"])
-        if diff and previous is not None:
-            yield Commit(previous, int(diff[1]), event["previous_leader_epoch"], at, event)
-    if isr is not None and (version is not None or event["kind"] != "unclean_partition_change"):
-        yield Commit(isr, version, epoch, at, event)
+        diff = _DIFF_ISR.search(event["detail"] or "")
+        if diff:
+            before, after = broker_ids(diff[1]) or (), broker_ids(diff[2]) or ()
+            yield Commit(before, int(diff[3]), event["previous_leader_epoch"], at, event)
+            yield Commit(after, int(diff[4]), epoch, at, event)
+        return
+    isr = broker_ids(event["isr"])
+    if isr is not None:
+        yield Commit(isr, 0 if event["kind"] == "partition_created" else version, epoch, at, event)

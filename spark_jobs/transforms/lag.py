@@ -27,12 +27,6 @@ def judge_lag(offset_snapshots: Iterable[Row], window: Window) -> list[OutRow]:
     return [_row(key, points[key], window) for key in sorted(points)]
 
 
-def is_growing(verdict: Row) -> bool:
-    """Whether a verdict's lag grew over the window while its consumer did not keep up."""
-    first, last = verdict["lag_first"], verdict["lag_last"]
-    return verdict["status"] != "ok" and None not in (first, last) and last > first
-
-
 def _row(key: tuple[str, str, str, int], points: Sequence[Row], window: Window) -> OutRow:
     cluster, group_id, topic, partition = key
     known = [p for p in points if p["lag"] is not None]

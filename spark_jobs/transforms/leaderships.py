@@ -47,7 +47,10 @@ class Sighting:
 
 @dataclass(frozen=True)
 class Leadership:
-    """One leader epoch. `at` is None where only the next one proves it; `is_exact`, whether a witness was there."""
+    """One leader epoch. `at` is None where only the next one proves it.
+
+    `is_exact` tells that a witness was there, `is_told` that one names the leader, be it later.
+    """
 
     epoch: int
     leader: int
@@ -56,6 +59,7 @@ class Leadership:
     isr: tuple[int, ...] | None
     elr: tuple[int, ...]
     quotes: tuple[dict[str, Any], ...]
+    is_told: bool = True
 
 
 def leaderships_of(life: Sequence[Row], readings: Sequence[Row], context: ClusterContext) -> list[Leadership]:
@@ -72,7 +76,7 @@ def leaderships_of(life: Sequence[Row], readings: Sequence[Row], context: Cluste
     for sighting in sightings:
         by_epoch.setdefault(sighting.epoch, []).append(sighting)
     merged = [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
-    return _with_gaps(merged, life, readings, context)
+    return _without_steps(_with_gaps(merged, life, readings, context))
 
 
 def _merge(sightings: list[Sighting]) -> Leadership:
@@ -137,14 +141,34 @@ def _with_gaps(
 ) -> list[Leadership]:
     """The leaderships with those filled in, where nobody led, that no line tells."""
     filled: list[Leadership] = []
-    for before, after in zip(merged, [*merged[1:], None], strict=True):
+    for before, after in zip(merged, [*merged[1:], None], strict=False):
         filled.append(before)
-        if before.leader == NOBODY or before.at is None or (after and (after.epoch < before.epoch + 2 or after.at is None)):
+        if (
+            before.leader == NOBODY
+            or before.at is None
+            or (after and (after.epoch < before.epoch + 2 or after.at is None))
+        ):
             continue
-        gap = _read_gap(before, after, readings, context) or (after and _lone_replica_gap(before, after, life, readings, context))
+        gap = _read_gap(before, after, readings, context) or (
+            after and _lone_replica_gap(before, after, life, readings, context)
+        )
         if gap:
             filled.append(gap)
     return filled
+
+
+def _without_steps(leaderships: list[Leadership]) -> list[Leadership]:
+    """The leaderships without those that are but a step of one election.
+
+    Odd: a new ZooKeeper controller first takes dead brokers out of everything, which leaves a partition without leader
+    but not without replicas in sync, and elects one of these next. Nobody was elected twice.
+    Source: KafkaController.onControllerFailover, ReplicaStateMachine.startup before PartitionStateMachine.startup.
+    """
+    return [
+        now
+        for before, now, after in zip([None, *leaderships], leaderships, [*leaderships[1:], None], strict=False)
+        if not (now.leader == NOBODY and before and after and after.leader in {*(now.isr or ())} - {before.leader})
+    ]
 
 
 def _read_gap(
@@ -163,7 +187,7 @@ def _read_gap(
             seen = quote_snapshot(row["snapshot_id"], at, says)
             since = outage["detected_at"] or at
             isr = tuple(row["isr"]) if row["isr"] is not None else None
-            return Leadership(before.epoch + 1, NOBODY, max(before.at, min(since, at)), False, isr, (), (seen,))
+            return Leadership(before.epoch + 1, NOBODY, max(before.at, min(since, at)), False, isr, (), (seen,), False)
     return None
 
 
@@ -177,7 +201,9 @@ def _lone_replica_gap(
     if replicas != (before.leader,) or after.leader != before.leader or not outage:
         return None
     since = outage["detected_at"] or outage["down_at"]
-    return Leadership(before.epoch + 1, NOBODY, max(before.at, since), False, None, (), tuple(outage["evidence"][:1]))
+    return Leadership(
+        before.epoch + 1, NOBODY, max(before.at, since), False, None, (), tuple(outage["evidence"][:1]), False
+    )
 
 
 def replicas_of(life: Sequence[Row], readings: Sequence[Row], at: datetime) -> tuple[int, ...] | None:

@@ -36,7 +36,11 @@ def loss_of(
     """
     assert change.at is not None
     start = next(
-        (e for e in life if e["kind"] == "leader_started" and e["broker"] == change.leader and e["leader_epoch"] == change.epoch),
+        (
+            e
+            for e in life
+            if e["kind"] == "leader_started" and e["broker"] == change.leader and e["leader_epoch"] == change.epoch
+        ),
         None,
     )
     quotes = [quote(start)] if start else []

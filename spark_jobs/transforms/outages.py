@@ -40,6 +40,7 @@ class Absence:
     restart: Mark | None = None
     last_life: Row | None = None
     is_heard: bool = False
+    shows_starts: bool = False
     lines: list[Row] = field(default_factory=list)
 
 
@@ -66,6 +67,9 @@ def rebuild_outages(events: Iterable[Row], readings: Iterable[Row], window: Wind
         broker: _absences_of(marks, signs, terms, SESSION[by_zookeeper])
         for broker, marks in sorted(marks_by_broker(ordered, terms).items())
     }
+    tells_starts = any(e["kind"] == "broker_incarnated" for e in ordered)
+    for absence in (a for some in absences.values() for a in some):
+        absence.shows_starts = tells_starts or signs.has_log(absence.broker)
     rows = [
         _row(ordered[0]["cluster"], a, last_at) for some in absences.values() for a in some if window.holds(a.down_at)
     ]
@@ -85,8 +89,8 @@ def _absences_of(marks: Sequence[Mark], signs: LifeSigns, terms: Sequence[Term],
         now.lines.append(mark.event)
         if mark.says in (MISSED, LET_GO):
             now.detected_at = now.detected_at or mark.at
-        elif mark.says == RESTARTED:
-            now.restart = now.restart if now.restart and now.restart.is_own else mark
+        elif mark.says == RESTARTED and (mark.is_own or not signs.has_log(mark.broker)):
+            now.restart = now.restart or mark
         elif mark.says == SERVES:
             now.up_at = mark.at
             _finish(now, signs, terms)
@@ -102,8 +106,10 @@ def _begins(mark: Mark, signs: LifeSigns, before: Absence | None) -> bool:
         return True
     if mark.says != RESTARTED:
         return False
-    if before and before.up_at and not mark.is_own and mark.at - before.up_at < _OLD_NEWS:
-        return False
+    if not mark.is_own:
+        # A controller that starts repeats old incarnations; ZooKeeper's word, a moment too late, is old news as well.
+        is_old_news = before and before.up_at and mark.at - before.up_at < _OLD_NEWS
+        return mark.event["kind"] == "brokers_changed" and not is_old_news
     return before is not None or signs.last_before(mark.broker, mark.at) is not None
 
 
@@ -137,7 +143,9 @@ def _deposed_at(broker: int, heard_at: datetime | None, until: datetime, terms: 
 def _finish(absence: Absence, signs: LifeSigns, terms: Sequence[Term]) -> None:
     """What only the whole absence shows: whether it spoke while it was missed, and who missed it."""
     restarted_at = absence.restart.at if absence.restart else None
-    until = min((i for i in (restarted_at, absence.up_at) if i), default=datetime.max.replace(tzinfo=absence.down_at.tzinfo))
+    until = min(
+        (i for i in (restarted_at, absence.up_at) if i), default=datetime.max.replace(tzinfo=absence.down_at.tzinfo)
+    )
     if absence.detected_at:
         absence.is_heard = signs.is_heard_within(absence.broker, absence.detected_at, until)
     else:
@@ -179,10 +187,16 @@ def _judge(absence: Absence, last_at: datetime) -> tuple[str, str, str]:
         return "unresponsive", "certain", f"{who} was alive while the cluster missed it: a pause, or the network."
     if absence.restart:
         seen = "certain" if absence.restart.is_own and absence.last_life else "likely"
-        return "crash", seen, f"The process of broker {absence.broker} ended without a shutdown, and a new one took its place."
-    if absence.up_at:
+        return (
+            "crash",
+            seen,
+            f"The process of broker {absence.broker} ended without a shutdown, and a new one took its place.",
+        )
+    if absence.up_at and absence.shows_starts:
         seen = "certain" if absence.last_life else "likely"
         return "unresponsive", seen, f"{who} was missed and came back with the same process: a pause, or the network."
+    if absence.up_at:
+        return "unknown", "unknown", f"{who} was missed and came back; whether as a new process no line tells."
     if last_at - absence.down_at >= GIVEN_UP_AFTER:
         return "crash", "likely", f"{who} fell silent without a shutdown."
     return "unknown", "unknown", f"{who} fell silent; whether its process ended or was cut off cannot be told yet."

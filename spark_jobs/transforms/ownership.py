@@ -53,7 +53,9 @@ def rebuild_ownership(member_snapshots: Iterable[Row], readings: Iterable[Row], 
         later = sorted(i for i in instants[key[0]] if i > told[-1]["snapshot_at"])
         gone_at = later[0] if len(later) >= _SURELY_GONE else None
         answered = [r for r in told if _answers(r)]
-        for holding, until in _holdings(answered, {r["snapshot_at"]: members[*key, r["snapshot_at"]] for r in answered}):
+        for holding, until in _holdings(
+            answered, {r["snapshot_at"]: members[*key, r["snapshot_at"]] for r in answered}
+        ):
             row = _row(holding, until or gone_at, window)
             rows += [row] if row else []
     return sorted(rows, key=lambda r: (r["group_id"], r["topic"], r["partition"], r["valid_from"], r["member_id"]))
@@ -64,9 +66,7 @@ def _answers(reading: Row) -> bool:
     return reading["error"] is None and reading["member_count"] is not None and state not in _IN_BETWEEN
 
 
-def _holdings(
-    answered: Sequence[Row], members: dict[datetime, list[Row]]
-) -> list[tuple[Holding, datetime | None]]:
+def _holdings(answered: Sequence[Row], members: dict[datetime, list[Row]]) -> list[tuple[Holding, datetime | None]]:
     """Each holding, and the first reading that saw it no more; None where the last reading still saw it."""
     open_: dict[tuple[Owned, str], Holding] = {}
     closed: list[tuple[Holding, datetime | None]] = []

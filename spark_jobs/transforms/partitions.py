@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from itertools import dropwhile
 
 from spark_jobs.transforms.controllers import Term, speaks_for_cluster
 from spark_jobs.transforms.windows import Row, in_order
@@ -16,9 +17,7 @@ _TOLD_BY_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "t
 """Kinds that standby controllers print too, and that every controller prints again when it starts."""
 
 
-def lives_of(
-    events: Iterable[Row], kinds: Collection[str], terms: Sequence[Term]
-) -> dict[Partition, list[list[Row]]]:
+def lives_of(events: Iterable[Row], kinds: Collection[str], terms: Sequence[Term]) -> dict[Partition, list[list[Row]]]:
     """Each partition's events of the given kinds, in order, cut where its topic was deleted.
 
     Odd: epochs begin again at 0 in a topic that comes back under its old name. Where that happened, what a standby
@@ -35,10 +34,15 @@ def lives_of(
 
 
 def _cut(events: list[Row], deleted: list[datetime], terms: Sequence[Term]) -> list[list[Row]]:
-    if not deleted or events[-1]["happened_at"] <= deleted[0]:
+    if not deleted or events[-1]["happened_at"] < deleted[0]:
         return [events]
     lives: dict[int, list[Row]] = defaultdict(list)
     for event in events:
         if event["kind"] not in _TOLD_BY_EVERY_CONTROLLER or speaks_for_cluster(terms, event):
             lives[bisect_right(deleted, event["happened_at"])].append(event)
-    return [lives[i] for i in sorted(lives)]
+    return [life for i in sorted(lives) if (life := _from_creation(lives[i]) if i else lives[i])]
+
+
+def _from_creation(events: list[Row]) -> list[Row]:
+    """A life from its creation on: what stands between a deletion and that still belongs to the deletion."""
+    return list(dropwhile(lambda e: e["kind"] != "partition_created" and e["leader_epoch"] != 0, events))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -36,23 +37,29 @@ _CONTROLLER_MARKS = {
 }
 # Lines only a broker that serves (or tries to) writes. A controller's lines are none: a starting node of a combined
 # cluster first repeats, as controller, what happened in former years.
-_LIFE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | {
-    "leader_started",
-    "follower_started",
-    "leadership_kept",
-    "leader_unavailable",
-    "partition_recovering",
-    "isr_shrink_proposed",
-    "isr_expand_proposed",
-    "isr_updated",
-    "isr_update_rejected",
-    "log_truncated",
-    "fetch_failed",
-    "broker_started",
-    "broker_unfenced_self",
-    "broker_heartbeat_failed",
-    "zookeeper_session_expired",
-}
+_LIFE_KINDS = (
+    frozenset(GROUP_KINDS)
+    | frozenset(COORDINATOR_KINDS)
+    | {
+        "leader_started",
+        "follower_started",
+        "leadership_kept",
+        "leader_unavailable",
+        "partition_recovering",
+        "isr_shrink_proposed",
+        "isr_expand_proposed",
+        "isr_updated",
+        "isr_update_rejected",
+        "log_truncated",
+        "fetch_failed",
+        "broker_started",
+        "broker_unfenced_self",
+        "broker_heartbeat_failed",
+        "zookeeper_session_expired",
+    }
+)
+_SETS = re.compile(r", (?:deleted|bounced|all live) brokers: ")
+
 PRESENCE_KINDS = (*_OWN_MARKS, *_CONTROLLER_MARKS, "brokers_changed", "fetch_failed")
 
 _QUIET = timedelta(seconds=35)
@@ -98,11 +105,15 @@ def marks_by_broker(ordered: Sequence[Row], terms: Sequence[Term]) -> dict[int, 
             for broker in _named(event):
                 marks[broker] += [Mark(broker, says, event) for says in _CONTROLLER_MARKS[kind]]
         elif kind == "brokers_changed" and speaks_for_cluster(terms, event):
-            added, deleted, bounced, *_ = (broker_ids(part) or () for part in (event["detail"] or "").split(";") + ["", ""])
+            added, deleted, bounced, _ = (broker_ids(part) or () for part in _SETS.split(event["detail"]))
             for broker in deleted:
                 marks[broker].append(Mark(broker, MISSED, event))
             for broker in bounced:
-                marks[broker] += [Mark(broker, RESTARTED, event), Mark(broker, MISSED, event), Mark(broker, SERVES, event)]
+                marks[broker] += [
+                    Mark(broker, RESTARTED, event),
+                    Mark(broker, MISSED, event),
+                    Mark(broker, SERVES, event),
+                ]
             for broker in added:
                 marks[broker].append(Mark(broker, SERVES, event))
     return marks
@@ -123,6 +134,10 @@ class LifeSigns:
                 self._life[event["broker"]].append(event)
             if event["kind"] == "fetch_failed" and event["node"] is not None and event["node"] != event["broker"]:
                 self._failures[event["node"]].append(event)
+
+    def has_log(self, broker: int) -> bool:
+        """Whether the broker's own log is at hand, so that its silence about a start means that there was none."""
+        return bool(self._life[broker])
 
     def last_before(self, broker: int, instant: datetime) -> Row | None:
         """The broker's own last line before an instant."""

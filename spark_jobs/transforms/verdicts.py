@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from spark_jobs.transforms.cluster import CLOCKS, ClusterContext
+from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, known_at
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaderships import NOBODY, Leadership
 from spark_jobs.transforms.windows import Row
+
+_RECOVERING = re.compile(r"(?:^|-> )RECOVERING\b")
+_PREFERRED = ("PREFERRED", "electPreferred", "maybeBalancePartitionLeaders")
 
 _KIND_OF_OUTAGE = {
     "controlled_shutdown": "controlled_shutdown",
@@ -105,20 +109,26 @@ def _unclean(change: Change, context: ClusterContext) -> Verdict | None:
     eligible = {*(change.isr_before or ()), *change.before.elr}
     is_outside = change.isr_before is not None and leader not in eligible
     marks = [e for e in change.life if _marks_unclean(e, change)]
-    by_zookeeper = any(e["kind"] == "partition_state_changed" for e in change.life)
-    if leader in eligible or not (marks or (is_outside and by_zookeeper)):
+    # An ISR that may have changed since it was told proves nothing.
+    if leader in eligible or not (marks or (is_outside and change.isr_is_last and _is_by_zookeeper(change))):
         return None
     sure = "certain" if is_outside and change.isr_is_last else "likely"
     says = f"Broker {leader} was made leader although it was not in sync"
     if is_outside:
         says += f" (only {_listed(change.isr_before or ())} {'were' if len(eligible) > 1 else 'was'})"
     outage = context.outage_at(change.last_leader, change.at)
-    return Verdict("unclean_election", sure, f"{says}: what it had not copied is lost.", outage, tuple(map(quote, marks[:2])))
+    return Verdict(
+        "unclean_election", sure, f"{says}: what it had not copied is lost.", outage, tuple(map(quote, marks[:2]))
+    )
+
+
+def _is_by_zookeeper(change: Change) -> bool:
+    return any(e["kind"] in ("partition_state_changed", "replica_removed_from_isr") for e in change.life)
 
 
 def _marks_unclean(event: Row, change: Change) -> bool:
-    if event["kind"] == "unclean_partition_change":
-        return event["leader_epoch"] == change.after.epoch and "-> RECOVERING" in (event["detail"] or "")
+    if event["kind"] in ("unclean_partition_change", "partition_state_changed"):
+        return event["leader_epoch"] == change.after.epoch and _RECOVERING.search(event["detail"] or "") is not None
     return (
         event["kind"] == "partition_recovering"
         and event["broker"] == change.after.leader
@@ -130,16 +140,21 @@ def _offline(change: Change, context: ClusterContext) -> Verdict | None:
     if change.after.leader != NOBODY:
         return None
     outage = _outage_of(change, context)
+    if outage is None and _is_by_zookeeper(change):
+        says = "Nobody led the partition, whose leader was not known to be away; a topic that is being deleted looks the same."
+        return Verdict("offline", "possible", says)
     says = f"Nobody led the partition: broker {change.before.leader} {_CAUSED_BY[outage['kind']] if outage else 'stopped leading'}"
-    sure = "certain" if change.after.is_exact else "likely"
-    return Verdict("offline", sure, f"{says}, and no replica in sync was left.", outage)
+    sure = "certain" if change.after.is_told else "likely"
+    return Verdict("offline", sure, f"{says}, and no replica could take its place.", outage)
 
 
 def _restored(change: Change, context: ClusterContext) -> Verdict | None:
     if change.before.leader != NOBODY:
         return None
-    sure = "certain" if change.before.is_exact else "likely"
-    return Verdict("leader_restored", sure, f"Broker {change.after.leader} leads the partition again, which nobody had led.")
+    sure = "certain" if change.before.is_told else "likely"
+    return Verdict(
+        "leader_restored", sure, f"Broker {change.after.leader} leads the partition again, which nobody had led."
+    )
 
 
 def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
@@ -150,16 +165,19 @@ def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
     ]
     if not moves or _outage_of(change, context):
         return None
-    return Verdict("reassignment", "likely", f"{_moved(change)} while its replicas were reassigned.", quotes=(quote(moves[-1]),))
+    return Verdict(
+        "reassignment", "likely", f"{_moved(change)} while its replicas were reassigned.", quotes=(quote(moves[-1]),)
+    )
 
 
 def _lost_its_broker(change: Change, context: ClusterContext) -> Verdict | None:
     outage = _outage_of(change, context)
-    if outage is None:
+    if outage is None or (change.at < known_at(outage) and _is_preferred(change)):
         return None
     sure = outage["confidence"]
-    if not change.after.is_exact and sure == "certain":
-        sure = "likely"
+    if not change.after.is_exact and sure in ("certain", "likely"):
+        # Between two readings a partition may have changed hands more than once.
+        sure = "likely" if change.after.epoch == change.before.epoch + 1 else "possible"
     says = f"{_moved(change)}, since broker {change.before.leader} {_CAUSED_BY[outage['kind']]}."
     return Verdict(_KIND_OF_OUTAGE[outage["kind"]], sure, says, outage)
 
@@ -169,7 +187,7 @@ def _preferred(change: Change, context: ClusterContext) -> Verdict | None:
 
     Source: nothing else makes a healthy leader give way but a reassignment (catalogue ZKC-08, ZKC-12, KRC-16).
     """
-    if not change.replicas or change.after.leader != change.replicas[0]:
+    if not _is_preferred(change):
         return None
     named = [
         e
@@ -181,10 +199,24 @@ def _preferred(change: Change, context: ClusterContext) -> Verdict | None:
     asked = [
         e
         for e in context.elections
-        if e["reason"] in ("PREFERRED", "electPreferred") and abs(e["happened_at"] - change.at) <= CLOCKS
+        if e["reason"] in _PREFERRED and abs(e["happened_at"] - change.at) <= CLOCKS and _is_among(change, e)
     ]
-    says = f"{_moved(change)}, its first replica, in a preferred election."
-    return Verdict("preferred_election", "certain" if named or asked else "likely", says, quotes=tuple(map(quote, (named + asked)[:2])))
+    says = f"{_moved(change)}, its first replica, in a preferred election"
+    sure = "certain" if named or asked else "likely"
+    if sure == "likely" and not (change.after.is_exact and context.hears_controller_at(change.at)):
+        return Verdict(
+            "preferred_election", "possible", f"{says}, or since the former leader was away: no witness was there."
+        )
+    return Verdict("preferred_election", sure, f"{says}.", quotes=tuple(map(quote, (named + asked)[:2])))
+
+
+def _is_among(change: Change, election: Row) -> bool:
+    """Whether an election was for this partition. KRaft's periodic task names none; ZooKeeper's list may be empty."""
+    return election["kind"] == "periodic_election" or change.partition in (election["members"] or "").split(",")
+
+
+def _is_preferred(change: Change) -> bool:
+    return bool(change.replicas) and change.replicas is not None and change.after.leader == change.replicas[0]
 
 
 _RULES: tuple[Callable[[Change, ClusterContext], Verdict | None], ...] = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from spark_jobs.knowledge.reasons import (
     COORDINATOR_TROUBLE,
@@ -55,7 +55,7 @@ def judge_rejoin(episode: Episode, directory: Directory, context: GroupContext) 
     if said == SUBSCRIPTION_CHANGED:
         return Verdict("subscription_changed", "certain", f"{who} subscribed to other topics.", lines)
     if said == METADATA_CHANGED:
-        return _judge_metadata(episode, directory, context, who, read_metadata_change(words), lines)
+        return _judge_metadata(episode, directory, context, member, read_metadata_change(words), lines)
     if said == ENFORCED:
         return Verdict("client_requested", "certain", f"{who} asked for a rebalance.", lines)
     if said == FREE_TEXT:
@@ -86,10 +86,11 @@ def _judge_metadata(
     episode: Episode,
     directory: Directory,
     context: GroupContext,
-    who: str,
+    member: Member,
     change: MetadataChange | None,
     lines: tuple[Event, ...],
 ) -> Verdict:
+    who = subject(member)
     if change is not None:
         named = [
             *(("topic_created", t) for t in change.added),
@@ -105,7 +106,7 @@ def _judge_metadata(
                 f"{who} rejoined since {_CHANGE_WORDS[kind].format(topic)}{more}, as its own log says.",
                 lines,
             )
-    candidates = recent_changes(episode, context)
+    candidates = recent_changes(episode, directory, context, member)
     if len({(c.kind, c.topic) for c in candidates}) == 1:
         found = candidates[-1]
         return Verdict(
@@ -128,9 +129,35 @@ def _judge_metadata(
     )
 
 
-def recent_changes(episode: Episode, context: GroupContext) -> list[TopicChange]:
-    """The changes of topics that a group could be reacting to, oldest first."""
-    return [c for c in context.topic_changes if episode.started_at - METADATA_LAG <= c.at <= episode.started_at]
+def recent_changes(
+    episode: Episode, directory: Directory, context: GroupContext, member: Member | None = None
+) -> list[TopicChange]:
+    """The changes of topics that a group, or its leader, could be reacting to, oldest first.
+
+    Takes: changes of the topics that a reading or a client's log shows the group to read, of all topics where nothing
+    shows any. Odd: what came before the last rebalance over changed metadata was seen then, and what came before the member
+    itself did was known to it from the start: metadata are read whole.
+    """
+    since = max(episode.started_at - METADATA_LAG, _last_metadata_rebalance(episode))
+    if member is not None and member.first_at is not None:
+        since = max(since, member.first_at)
+    return [
+        c
+        for c in context.topic_changes
+        if since <= c.at <= episode.started_at and (not directory.topics or c.topic in directory.topics)
+    ]
+
+
+def _last_metadata_rebalance(episode: Episode) -> datetime:
+    before = episode.previous
+    while before is not None:
+        if before.reason.act == "leader_rejoined" and read_client_reason(before.reason.client_reason) in (
+            METADATA_CHANGED,
+            None,
+        ):
+            return before.started_at
+        before = before.previous
+    return datetime.min.replace(tzinfo=episode.started_at.tzinfo)
 
 
 def _judge_trouble(episode: Episode, who: str, words: str | None, lines: tuple[Event, ...]) -> Verdict:
@@ -161,12 +188,12 @@ def _judge_wordless(episode: Episode, directory: Directory, context: GroupContex
             "likely",
             f"{who}, a cooperative member, rejoined at once after the rebalance before, as one that gave partitions back.",
         )
-    candidates = recent_changes(episode, context)
+    candidates = recent_changes(episode, directory, context, member)
     if episode.reason.act == "leader_rejoined" and len({(c.kind, c.topic) for c in candidates}) == 1:
         found = candidates[-1]
         return Verdict(
             found.kind,
-            "possible",
+            "likely" if found.topic in directory.topics else "possible",
             f"{who}, the leader, rejoined {took(episode.started_at - found.at)} after"
             f" {_CHANGE_WORDS[found.kind].format(found.topic)}, which fits; so would a request of the application.",
             (found.event,),
@@ -194,7 +221,7 @@ def judge_epoch(episode: Episode, directory: Directory, context: GroupContext) -
             f"Client '{said[-1]['client_id']}' subscribed to other topics, as its own log says.",
             tuple(said[-1:]),
         )
-    candidates = recent_changes(episode, context)
+    candidates = recent_changes(episode, directory, context)
     if episode.metadata_hash_changed is False:
         return Verdict(
             "subscription_changed",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from spark_jobs.transforms.rebalances.model import SAME_ACT, Event
 
 _REMOVALS = {"member_left": "left", "member_failed": "expired", "member_fenced": "expired"}
 _ARRIVALS = {"member_joined", "member_id_assigned", "member_added", "member_rejoined_pending", "rebalance_started"}
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
 _TELLS_GENERATION = {"member_loaded", "client_joined", "client_synced"}
 
 
@@ -46,6 +48,7 @@ class Directory:
         self.members: dict[str, Member] = {}
         self.logs: dict[str, list[Event]] = defaultdict(list)
         self.by_generation: dict[int, set[str]] = defaultdict(set)
+        self.topics: set[str] = set()
         self._settings: dict[str, Event] = {}
         self._acts: dict[str, list[Event]] = defaultdict(list)
         self._joins: dict[str, list[Event]] = defaultdict(list)
@@ -64,6 +67,8 @@ class Directory:
                 self._acts[member_id].append(event)
             if event["kind"] in _ARRIVALS or event["kind"] in ("client_joined", "client_synced"):
                 self._joins[member_id].append(event)
+        if event["kind"] in ("member_seen", "client_subscribed") and event["detail"]:
+            self.topics.update(_TOPIC.findall(event["detail"]))
         if event["kind"] == "static_member_replaced" and event["old_member_id"]:
             self._replace(event)
         if event["kind"] in ("group_emptied", "group_dead"):

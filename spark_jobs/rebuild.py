@@ -1,0 +1,170 @@
+"""The step rebuild: timelines out of events and snapshots, causes, incidents and findings, into staging."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.config import Settings
+from spark_jobs.edges import progress
+from spark_jobs.edges.store import Store, at_once
+from spark_jobs.knowledge import KNOWLEDGE_VERSION
+from spark_jobs.transforms import nights
+from spark_jobs.transforms.cluster import CONTEXT_KINDS, ClusterContext, context_of
+from spark_jobs.transforms.group_events import partition_counts
+from spark_jobs.transforms.hosting import part
+from spark_jobs.transforms.rebalances.model import BrokerAbsence, GroupContext, TopicChange
+from spark_jobs.transforms.windows import Window
+
+OFFSETS_TOPIC = "__consumer_offsets"
+SLIM_FAILOVER = ("outage_id", "topic", "partition", "leader_from", "leader_to", "epoch_from", "epoch_to", "happened_at",
+                 "kind", "records_lost_low", "records_lost_high")  # fmt: skip
+
+
+def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Rebuilds the window that ingest named, and stages every gold table.
+
+    Takes: the summary of ingest: cluster, window_from, window_to. Gives: the same, and the rows staged by table.
+    """
+    said = earlier["ingest"]
+    window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
+    seen = Window(
+        window.start - timedelta(hours=settings.look_back_hours),
+        window.end + timedelta(hours=settings.look_ahead_hours),
+    )
+    store = Store(spark, settings.lake)
+    staged, gaps = rebuild(store, said["cluster"], window, seen)
+    at_once(
+        *(lambda n=name, f=frame: _stage(store, n, f, window) for name, frame in staged.items()),
+        lambda: store.replace_window(BY_NAME["quality.generation_gaps"], gaps, said["cluster"], window),
+    )
+    return {name: said[name] for name in ("cluster", "window_from", "window_to")}
+
+
+def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[dict[str, DataFrame], DataFrame]:
+    """Every gold table as a frame, by full name, and the generation gaps.
+
+    Takes: what the lake holds of the cluster; `seen` is the window with its look-back and look-ahead.
+    """
+
+    def read(name: str, over: Window = seen) -> DataFrame:
+        table = BY_NAME[name]
+        return _between(store.read(table).where(F.col("cluster") == cluster), str(table.time_column), over)
+
+    events = read("silver.events").persist()
+    members, partitions = read("bronze.member_snapshots"), read("bronze.partition_snapshots")
+    brokers = nights.brokers_of_night(events, read("bronze.broker_snapshots"), seen).persist()
+    outages = nights.rows_of(part(brokers, "outages"))
+    around = context_of(nights.rows_of(events.where(F.col("kind").isin(*CONTEXT_KINDS))), outages)
+    progress.say(f"{len(outages)} absences of brokers; now leaders, groups and readings")
+    led = nights.partitions_of_night(events, partitions, around, seen).persist()
+    grouped = nights.groups_of_night(
+        events, members, _group_context(cluster, events, brokers, outages, window), around, _offsets(partitions), seen
+    ).persist()
+    read_of_groups = nights.readings_of_groups(
+        members, read("bronze.group_snapshots"), read("bronze.offset_snapshots", window), window
+    ).persist()
+    imbalance = nights.imbalance_of_night(
+        read("bronze.partition_snapshots", window), read("bronze.broker_snapshots", window)
+    ).persist()
+    judged = nights.verdicts_of_night(
+        {
+            "cluster": store.spark.range(1).select(F.lit(cluster).alias("cluster")),
+            "outages": part(brokers, "outages"),
+            "failovers": part(led, "failovers").select(
+                "cluster", *SLIM_FAILOVER, _proof("kind IN ('offline', 'unclean_election')")
+            ),
+            "isr_changes": part(led, "isr_changes").select(
+                "cluster", "topic", "partition", "happened_at", "change", "broker_out_or_in"
+            ),
+            "moves": part(grouped, "moves").drop("evidence"),
+            "partitions": _led_before(partitions, outages),
+            "rebalances": part(grouped, "rebalances"),
+            "gaps": part(grouped, "gaps"),
+            "partition_counts": partition_counts(members),
+            "imbalance": imbalance.where("over_threshold"),
+            "lag": part(read_of_groups, "lag").where("status <> 'ok'"),
+            "coverage": read("quality.coverage", window).where("unparsed + quarantined > 0"),
+            "unanswered": read("bronze.group_snapshots", window).where("error IS NOT NULL"),
+            "troubled": _troubled(read("bronze.partition_snapshots", window)),
+            "min_isr": _newest_min_isr(read("bronze.config_snapshots")),
+        },
+        window,
+    ).persist()
+    rebalances = part(grouped, "rebalances").drop("incident_id").join(part(judged, "homes"), "rebalance_id")
+    return {
+        "gold.controller_changes": part(brokers, "controllers"),
+        "gold.broker_outages": part(judged, "outages"),
+        "gold.failovers": part(led, "failovers"),
+        "gold.isr_changes": part(led, "isr_changes"),
+        "gold.coordinator_moves": part(grouped, "moves"),
+        "gold.incidents": part(judged, "incidents"),
+        "gold.rebalances": rebalances,
+        "gold.ownership": part(read_of_groups, "ownership"),
+        "gold.leader_imbalance": imbalance,
+        "gold.lag_verdicts": part(read_of_groups, "lag"),
+        "gold.findings": part(judged, "findings"),
+    }, part(grouped, "gaps")
+
+
+def _stage(store: Store, name: str, frame: DataFrame, window: Window) -> None:
+    table = BY_NAME[name]
+    rows = _between(frame, str(table.time_column), window)
+    store.overwrite_staging(table, rows.withColumn("knowledge_version", F.lit(KNOWLEDGE_VERSION)).coalesce(1))
+
+
+def _between(frame: DataFrame, time: str, window: Window) -> DataFrame:
+    return frame.where((F.col(time) >= F.lit(window.start)) & (F.col(time) < F.lit(window.end)))
+
+
+def _group_context(
+    cluster: str, events: DataFrame, brokers: DataFrame, outages: Sequence[Mapping[str, Any]], window: Window
+) -> GroupContext:
+    observed = nights.span_of(events) or (window.start, window.end)
+    return GroupContext(
+        cluster=cluster,
+        observed_from=observed[0].replace(tzinfo=UTC),
+        observed_to=observed[1].replace(tzinfo=UTC),
+        topic_changes=tuple(
+            TopicChange(**c) for c in nights.rows_of(part(brokers, "topics").orderBy("at", "kind", "topic"))
+        ),
+        absences=tuple(BrokerAbsence(o["outage_id"], o["broker"], o["down_at"], o["up_at"]) for o in outages),
+    )
+
+
+def _offsets(partitions: DataFrame) -> int | None:
+    """How many partitions __consumer_offsets has, where a reading tells."""
+    row: Any = partitions.where(F.col("topic") == OFFSETS_TOPIC).agg(F.max("partition")).first()
+    return None if row is None or row[0] is None else int(row[0]) + 1
+
+
+def _proof(condition: str) -> Any:
+    """Evidence only for the rows that a finding quotes."""
+    return F.when(F.expr(condition), F.col("evidence")).alias("evidence")
+
+
+def _led_before(partitions: DataFrame, outages: Sequence[Mapping[str, Any]]) -> DataFrame:
+    """The last reading before each absence: it tells what the broker led."""
+    read_at = sorted(r["snapshot_at"] for r in nights.rows_of(partitions.select("snapshot_at").distinct()))
+    last = {max((at for at in read_at if at <= o["down_at"]), default=None) for o in outages} - {None}
+    return partitions.where(F.col("snapshot_at").isin(*last)).select("cluster", "snapshot_at", "leader")
+
+
+def _troubled(partitions: DataFrame) -> DataFrame:
+    """Partitions that had fewer in-sync replicas than replicas at the last reading."""
+    last = partitions.agg(F.max("snapshot_at").alias("snapshot_at"))
+    return partitions.join(F.broadcast(last), "snapshot_at").where(F.size("isr") < F.size("replicas"))
+
+
+def _newest_min_isr(configs: DataFrame) -> DataFrame:
+    """The newest min.insync.replicas of each topic: cluster, resource, value."""
+    return (
+        configs.where("resource_type = 'topic' AND name = 'min.insync.replicas'")
+        .groupBy("cluster", "resource")
+        .agg(F.max_by("value", "snapshot_at").alias("value"))
+    )

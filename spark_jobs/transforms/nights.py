@@ -1,0 +1,224 @@
+"""One night's histories as distributed jobs: what is plain Python elsewhere is hosted here, by cluster, topic or group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.conform import schema_of
+from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
+from spark_jobs.transforms.cluster import ClusterContext
+from spark_jobs.transforms.controllers import CONTROLLER_KINDS, rebuild_controller_changes, terms_of
+from spark_jobs.transforms.coordinators import rebuild_coordinator_moves
+from spark_jobs.transforms.failovers import FAILOVER_KINDS, rebuild_failovers
+from spark_jobs.transforms.findings import Facts, judge_findings
+from spark_jobs.transforms.group_events import events_of_groups
+from spark_jobs.transforms.hosting import Tables, host, part
+from spark_jobs.transforms.imbalance import rebuild_imbalance
+from spark_jobs.transforms.impacts import add_impact
+from spark_jobs.transforms.incidents import group_incidents
+from spark_jobs.transforms.isr import ISR_KINDS, rebuild_isr_changes
+from spark_jobs.transforms.lag import judge_lag
+from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.ownership import rebuild_ownership
+from spark_jobs.transforms.presence import PRESENCE_KINDS
+from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS, topic_changes
+from spark_jobs.transforms.windows import Window
+
+TOPIC_CHANGES = StructType.fromDDL(
+    "at TIMESTAMP, kind STRING, topic STRING,"
+    " event STRUCT<line_id: STRING, source: STRING, happened_at: TIMESTAMP, text: STRING>"
+)
+
+
+def schema(table: str) -> StructType:
+    """The schema of what plain Python gives for a table: the knowledge version is added where it is staged."""
+    declared = StructType.fromDDL(schema_of(BY_NAME[table]))
+    return StructType([f for f in declared.fields if f.name != "knowledge_version"])
+
+
+def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Window) -> DataFrame:
+    """Who was away, who was the controller, which topics changed.
+
+    Gives: parts `outages`, `controllers` (rows of gold.controller_changes) and `topics` (TOPIC_CHANGES).
+    """
+    kinds = {*PRESENCE_KINDS, *CONTROLLER_KINDS, *TOPIC_CHANGE_KINDS}
+    told = events.where((F.col("origin") == "broker") & F.col("kind").isin(*sorted(kinds)))
+    alive = (
+        events.where((F.col("origin") == "broker") & ~F.col("kind").isin(*sorted(kinds)))
+        .groupBy("broker", F.date_trunc("second", "happened_at").alias("second"))
+        .agg(F.min_by(F.struct(*events.columns), F.struct("happened_at", "source", "order")).alias("e"))
+        .select("e.*")
+    )
+
+    def rebuild(tables: Tables) -> Tables:
+        lines = tables["events"]
+        terms = terms_of(lines)
+        return {
+            "outages": rebuild_outages(lines, tables["readings"], seen),
+            "controllers": rebuild_controller_changes(lines, seen),
+            "topics": [
+                {"at": c.at, "kind": c.kind, "topic": c.topic, "event": dict(c.event)}
+                for c in topic_changes(lines, terms)
+            ],
+        }
+
+    return host(
+        {"events": told.unionByName(alive), "readings": broker_snapshots},
+        ("cluster",),
+        {
+            "outages": schema("gold.broker_outages"),
+            "controllers": schema("gold.controller_changes"),
+            "topics": TOPIC_CHANGES,
+        },
+        rebuild,
+    )
+
+
+def partitions_of_night(
+    events: DataFrame, partition_snapshots: DataFrame, context: ClusterContext, seen: Window
+) -> DataFrame:
+    """Who led, who was in sync. Gives: parts `failovers` and `isr_changes`."""
+    kinds = {*LEADERSHIP_KINDS, *FAILOVER_KINDS, *ISR_KINDS, "topic_deleted"}
+    lines = events.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(kinds)))
+
+    def rebuild(tables: Tables) -> Tables:
+        return {
+            "failovers": rebuild_failovers(tables["events"], tables["readings"], context, seen),
+            "isr_changes": rebuild_isr_changes(tables["events"], context.terms, seen),
+        }
+
+    return host(
+        {"events": lines, "readings": partition_snapshots},
+        ("cluster", "topic"),
+        {"failovers": schema("gold.failovers"), "isr_changes": schema("gold.isr_changes")},
+        rebuild,
+    )
+
+
+def groups_of_night(
+    events: DataFrame,
+    member_snapshots: DataFrame,
+    context: GroupContext,
+    around: ClusterContext,
+    offsets_partitions: int | None,
+    seen: Window,
+) -> DataFrame:
+    """Why each group rebalanced, and where its coordinator went. Gives: parts `rebalances`, `gaps` and `moves`."""
+
+    def rebuild(tables: Tables) -> Tables:
+        lines = tables["events"]
+        history = rebuild_group(lines[0]["group_id"], lines, context)
+        brokers = [e for e in lines if e["origin"] == "broker"]
+        return {
+            "rebalances": history.rebalances,
+            "gaps": history.gaps,
+            "moves": rebuild_coordinator_moves(brokers, around, offsets_partitions, seen),
+        }
+
+    return host(
+        {"events": events_of_groups(events, member_snapshots)},
+        ("cluster", "group_id"),
+        {
+            "rebalances": schema("gold.rebalances"),
+            "gaps": schema("quality.generation_gaps"),
+            "moves": schema("gold.coordinator_moves"),
+        },
+        rebuild,
+    )
+
+
+def imbalance_of_night(partition_snapshots: DataFrame, broker_snapshots: DataFrame) -> DataFrame:
+    """Rows of gold.leader_imbalance, one reading at a time."""
+    keys = ("cluster", "snapshot_id")
+    found = host(
+        {"partitions": partition_snapshots, "brokers": broker_snapshots},
+        keys,
+        {"rows": schema("gold.leader_imbalance")},
+        lambda tables: {"rows": rebuild_imbalance(tables["partitions"], tables["brokers"])},
+    )
+    return part(found, "rows")
+
+
+def readings_of_groups(
+    member_snapshots: DataFrame, group_snapshots: DataFrame, offset_snapshots: DataFrame, window: Window
+) -> DataFrame:
+    """Who owned what, and who fell behind, by readings. Gives: parts `ownership` and `lag`."""
+
+    def rebuild(tables: Tables) -> Tables:
+        return {
+            "ownership": rebuild_ownership(tables["members"], tables["groups"], window),
+            "lag": judge_lag(tables["offsets"], window),
+        }
+
+    return host(
+        {"members": member_snapshots, "groups": group_snapshots, "offsets": offset_snapshots},
+        ("cluster", "group_id"),
+        {"ownership": schema("gold.ownership"), "lag": schema("gold.lag_verdicts")},
+        rebuild,
+    )
+
+
+def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFrame:
+    """Incidents and findings, and what each outage cost: everything that looks at a whole cluster's rows at once.
+
+    Takes: frames by the names that `judge` uses; each holds few rows, or slim ones.
+    Gives: parts `outages`, `incidents`, `homes` (rebalance_id, incident_id) and `findings`.
+    """
+    return host(
+        facts,
+        ("cluster",),
+        {
+            "outages": schema("gold.broker_outages"),
+            "incidents": schema("gold.incidents"),
+            "homes": StructType.fromDDL("rebalance_id STRING, incident_id STRING"),
+            "findings": schema("gold.findings"),
+        },
+        lambda tables: judge(tables, window),
+    )
+
+
+def judge(tables: Tables, window: Window) -> Tables:
+    """What `verdicts_of_night` hosts."""
+    outages = add_impact(
+        tables["outages"], tables["failovers"], tables["isr_changes"], tables["moves"], tables["partitions"]
+    )
+    counts = {r["group_id"]: r["partitions"] for r in tables["partition_counts"]}
+    rebalances = [r for r in tables["rebalances"] if window.holds(r["started_at"])]
+    incidents, home = group_incidents(rebalances, outages, tables["moves"], counts)
+    housed = [{**r, "incident_id": home[r["rebalance_id"]]} for r in rebalances]
+    findings = judge_findings(
+        Facts(
+            cluster=tables["cluster"][0]["cluster"],
+            rebalances=housed,
+            incidents=incidents,
+            failovers=[f for f in tables["failovers"] if window.holds(f["happened_at"])],
+            imbalance=tables["imbalance"],
+            lag_verdicts=tables["lag"],
+            gaps=[g for g in tables["gaps"] if window.holds(g["seen_at"])],
+            coverage=tables["coverage"],
+            unanswered=tables["unanswered"],
+            troubled_partitions=tables["troubled"],
+            min_isr={r["resource"]: int(r["value"]) for r in tables["min_isr"] if str(r["value"]).isdigit()},
+        )
+    )
+    homes = [{"rebalance_id": r, "incident_id": i} for r, i in home.items()]
+    return {"outages": outages, "incidents": incidents, "homes": homes, "findings": findings}
+
+
+def span_of(events: DataFrame) -> tuple[datetime, datetime] | None:
+    """The instants of the first and the last event that a broker wrote; None without any."""
+    row: Any = events.where("origin = 'broker'").agg(F.min("happened_at"), F.max("happened_at")).first()
+    return None if row is None or row[0] is None else (row[0], row[1])
+
+
+def rows_of(frame: DataFrame) -> Sequence[dict[str, Any]]:
+    """A few rows as dicts, instants with their zone: what is small enough to hand to every task."""
+    return list(frame.toArrow().to_pylist())
