@@ -14,7 +14,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check audit report sql test check format docs bench up down locks clean
+.PHONY: help setup setup-check audit report sql test check format docs up down locks clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,9 +57,6 @@ format: setup-check ## format the code
 
 docs: setup ## the generated pages: tables, patterns, causes, rules, settings
 	@$(SPARK)/python docs/build.py
-
-bench: setup-check ## speed and memory, beside what one would use instead
-	@$(SPARK)/python -m bench
 
 up: setup ## Airflow on its schedule, in containers: http://localhost:8080
 	@mkdir -p lake
