@@ -83,6 +83,7 @@ BROKER_PREFIXES = (
     r"(?:ReplicaFetcher|ReplicaAlterLogDirsThread) replicaId=",
     r"(?:ReplicaFetcherManager|ReplicaAlterLogDirsManager) on broker ",
     r"(?:ShareCoordinator|TransactionCoordinator|NodeToControllerChannelManager) id=",
+    r"Topic Deletion Manager ",
 )
 """What stands between a message's opening bracket and the id of the broker or controller that wrote it."""
 

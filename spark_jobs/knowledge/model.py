@@ -94,6 +94,11 @@ class Noise:
     sample: str
 
 
+def noise(loggers: tuple[str, ...], why: str, shapes: Mapping[str, str]) -> tuple[Noise, ...]:
+    """Several shapes of noise for one reason: what a message holds, with a captured record."""
+    return tuple(Noise(loggers, contains, why, sample) for contains, sample in shapes.items())
+
+
 @dataclass(frozen=True)
 class Cause:
     """Why a rebalance begins.

@@ -100,7 +100,7 @@ PATTERNS = (
             ),
         ),
         counter_samples=(
-            "[2026-11-21 01:46:04,850] INFO [Consumer clientId=email-next-11-a, groupId=email-next-11] Subscribed to topic(s): shop-events (org.apache.kafka.clients.consumer.internals.AsyncKafkaConsumer)",
+            "[2026-11-21 01:47:46,040] INFO [Consumer clientId=email-next-11-a, groupId=email-next-11] Completed leaving the group (org.apache.kafka.clients.consumer.internals.AsyncKafkaConsumer)",
         ),
     ),
     Pattern(
@@ -131,6 +131,26 @@ PATTERNS = (
         counter_samples=(
             _A_VERSION,
             "[2026-11-21 01:51:10,199] INFO App info kafka.server for 1 unregistered (org.apache.kafka.common.utils.AppInfoParser)",
+        ),
+    ),
+    Pattern(
+        pattern_id="client.left_and_closed",
+        kind="client_closed",
+        loggers=_CONSUMER_LOGGERS,
+        contains="Completed leaving the group",
+        regex=CONSUMER_HEAD + r"Completed leaving the group$",
+        versions="4.0-4.2",
+        source=f"{_CLIENTS}/consumer/internals/AsyncKafkaConsumer.java leaveGroupOnClose",
+        samples=(
+            captured(
+                "4.1",
+                "[2026-11-21 01:47:46,040] INFO [Consumer clientId=email-next-11-a, groupId=email-next-11] Completed leaving the group (org.apache.kafka.clients.consumer.internals.AsyncKafkaConsumer)",
+                client_id="email-next-11-a",
+                group_id="email-next-11",
+            ),
+        ),
+        counter_samples=(
+            "[2026-11-21 01:46:04,850] INFO [Consumer clientId=email-next-11-a, groupId=email-next-11] Subscribed to topic(s): shop-events (org.apache.kafka.clients.consumer.internals.AsyncKafkaConsumer)",
         ),
     ),
 )

@@ -2,13 +2,14 @@
 # ruff: noqa: E501 - captured lines stay whole
 
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import CONSUMER_HEAD, captured, made
+from spark_jobs.knowledge.patterns.fragments import CONSUMER_HEAD, TOPIC_PARTITION, captured, made
 
 _COORDINATOR_LOGGERS = (
     "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",
     "org.apache.kafka.clients.consumer.internals.AbstractCoordinator",
 )
 _REQUEST_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager",)
+_COMMIT_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CommitRequestManager",)
 _NETWORK_LOGGERS = ("org.apache.kafka.clients.NetworkClient",)
 _CLIENTS = "clients/src/main/java/org/apache/kafka/clients"
 _SOURCE = f"{_CLIENTS}/consumer/internals/AbstractCoordinator.java"
@@ -209,6 +210,68 @@ PATTERNS = (
             ),
         ),
         counter_samples=(_A_JOINING,),
+    ),
+    Pattern(
+        pattern_id="client.partition_commit_failed",
+        kind="client_commit_failed",
+        loggers=(*_COORDINATOR_LOGGERS, *_COMMIT_LOGGERS),
+        contains="Offset commit failed on partition ",
+        regex=CONSUMER_HEAD
+        + rf"Offset commit failed on partition {TOPIC_PARTITION} at offset (?P<log_offset>\d+): (?P<error>.+)$",
+        versions="2.0-4.2",
+        source=f"{_CLIENTS}/consumer/internals/ConsumerCoordinator.java OffsetCommitResponseHandler",
+        samples=(
+            captured(
+                "2.8",
+                "[2026-11-21 01:46:17,199] ERROR [Consumer clientId=mobile-etl-3-b, groupId=mobile-etl-3] Offset commit failed on partition shop-events-7 at offset 3: The coordinator is not aware of this member. (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
+                client_id="mobile-etl-3-b",
+                group_id="mobile-etl-3",
+                topic="shop-events",
+                partition="7",
+                log_offset="3",
+                error="The coordinator is not aware of this member.",
+            ),
+            captured(
+                "4.1",
+                "[2026-11-21 01:41:18,990] ERROR [Consumer clientId=ads-etl-1-b, groupId=ads-etl-1] Offset commit failed on partition shop-events-7 at offset 3: The coordinator is not aware of this member. (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
+                client_id="ads-etl-1-b",
+                group_id="ads-etl-1",
+                topic="shop-events",
+                partition="7",
+                log_offset="3",
+                error="The coordinator is not aware of this member.",
+            ),
+        ),
+        counter_samples=(_A_REFUSED_COMMIT,),
+    ),
+    Pattern(
+        pattern_id="client.kip848_commit_failed",
+        kind="client_commit_failed",
+        loggers=_COMMIT_LOGGERS,
+        contains="OffsetCommit failed ",
+        regex=CONSUMER_HEAD + r"OffsetCommit failed (?:for member (?P<member_id>\S+) )?with (?P<error>.+)$",
+        versions="3.7-4.2",
+        source=f"{_CLIENTS}/consumer/internals/CommitRequestManager.java OffsetCommitRequestState",
+        samples=(
+            captured(
+                "4.1",
+                "[2026-11-21 01:46:15,763] ERROR [Consumer clientId=email-next-11-a, groupId=email-next-11] OffsetCommit failed for member IF9u91ErTnivIe8vNKWFHQ with stale member epoch error. Last epoch sent: 2 (org.apache.kafka.clients.consumer.internals.CommitRequestManager)",
+                client_id="email-next-11-a",
+                group_id="email-next-11",
+                member_id="IF9u91ErTnivIe8vNKWFHQ",
+                error="stale member epoch error. Last epoch sent: 2",
+            ),
+            captured(
+                "4.1",
+                "[2026-11-21 01:47:40,959] ERROR [Consumer clientId=email-next-11-d, groupId=email-next-11] OffsetCommit failed with UNKNOWN_MEMBER_ID (org.apache.kafka.clients.consumer.internals.CommitRequestManager)",
+                client_id="email-next-11-d",
+                group_id="email-next-11",
+                error="UNKNOWN_MEMBER_ID",
+            ),
+        ),
+        counter_samples=(
+            "[2026-11-21 01:47:46,032] INFO [Consumer clientId=email-next-11-a, groupId=email-next-11] Member IF9u91ErTnivIe8vNKWFHQ won't include epoch in following offset commit/fetch requests because it has left the group. (org.apache.kafka.clients.consumer.internals.CommitRequestManager)",
+        ),
     ),
     Pattern(
         pattern_id="client.disconnected",

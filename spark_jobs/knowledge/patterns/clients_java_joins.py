@@ -147,7 +147,7 @@ PATTERNS = (
         kind="client_join_requested",
         loggers=_LOGGERS,
         contains="Attempt to heartbeat failed since group is rebalancing",
-        regex=CONSUMER_HEAD + r"Attempt to heartbeat failed since (?P<reason>group is rebalancing)$",
+        regex=CONSUMER_HEAD + r"Attempt to heartbeat failed since group is rebalancing$",
         versions="2.0-2.8",
         source=f"{_SOURCE} HeartbeatResponseHandler",
         samples=(
@@ -156,12 +156,13 @@ PATTERNS = (
                 "[2026-11-21 01:49:48,612] INFO [Consumer clientId=audit-loader-10-a, groupId=audit-loader-10] Attempt to heartbeat failed since group is rebalancing (org.apache.kafka.clients.consumer.internals.AbstractCoordinator)",
                 client_id="audit-loader-10-a",
                 group_id="audit-loader-10",
-                reason="group is rebalancing",
             ),
         ),
         counter_samples=(
             "[2026-11-21 01:53:16,096] INFO [Consumer clientId=email-roll-17-b, groupId=email-roll-17] Attempt to heartbeat failed since coordinator 127.0.0.1:20403 (id: 2147483644 rack: null) is either not started or not valid (org.apache.kafka.clients.consumer.internals.AbstractCoordinator)",
         ),
+        # In the words of 3.0 and later for the same thing.
+        constants={"reason": "group is already rebalancing"},
     ),
     Pattern(
         pattern_id="client.joined",

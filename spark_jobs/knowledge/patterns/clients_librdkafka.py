@@ -83,7 +83,7 @@ PATTERNS = (
         loggers=("librdkafka.COMMITFAIL",),
         contains="Offset commit (",
         regex=_HEAD
-        + r"Offset commit \((?P<detail>.*?)\) failed for \d+/\d+ partition\(s\)(?: in join-state \S+)?: (?P<error>[^:\n]+)(?::.*)?$",
+        + r"Offset commit \((?P<detail>.*?)\) failed for \d+/\d+ partition\(s\)(?: in join-state \S+)?: (?P<error>.+?)(?:: [\w.-]+\[\d+\].*)?$",
         versions="librdkafka 1.6-2.15",
         source=f"{_SOURCE} rd_kafka_cgrp_op_handle_OffsetCommit",
         samples=(
@@ -92,7 +92,7 @@ PATTERNS = (
                 "%4|1795216234.950|COMMITFAIL|rdkafka#consumer-2| [thrd:main]: Offset commit (unassigned partitions) failed for 3/3 partition(s) in join-state wait-unassign-call: Broker: Unknown member: orders[0]@12(Broker: Unknown member), orders[1]@7(Broker: Unknown member)",
                 client_id="rdkafka",
                 detail="unassigned partitions",
-                error="Broker",
+                error="Broker: Unknown member",
             ),
         ),
         counter_samples=(_A_POLL_EXPIRY,),

@@ -1,0 +1,140 @@
+"""Lines of controllers' loggers that matter which carry nothing we use."""
+# ruff: noqa: E501 - captured lines stay whole
+
+from spark_jobs.knowledge.model import Noise, noise
+
+NOISE: tuple[Noise, ...] = (
+    *noise(
+        ("kafka.controller.KafkaController",),
+        "Steps of a new controller between its election and its work.",
+        {
+            "Registering handlers": "[2026-11-21 01:53:09,772] INFO [Controller id=1] Registering handlers (kafka.controller.KafkaController)",
+            "Deleting log dir event notifications": "[2026-11-21 01:53:09,779] INFO [Controller id=1] Deleting log dir event notifications (kafka.controller.KafkaController)",
+            "Deleting isr change notifications": "[2026-11-21 01:53:09,780] INFO [Controller id=1] Deleting isr change notifications (kafka.controller.KafkaController)",
+            "Initializing controller context": "[2026-11-21 01:53:09,782] INFO [Controller id=1] Initializing controller context (kafka.controller.KafkaController)",
+            "Initialized broker epochs cache: ": "[2026-11-21 01:53:09,793] INFO [Controller id=1] Initialized broker epochs cache: HashMap(1 -> 518, 3 -> 66) (kafka.controller.KafkaController)",
+            "Currently active brokers in the cluster: ": "[2026-11-21 01:53:09,848] INFO [Controller id=1] Currently active brokers in the cluster: Set(1, 3) (kafka.controller.KafkaController)",
+            "Currently shutting brokers in the cluster: ": "[2026-11-21 01:53:09,848] INFO [Controller id=1] Currently shutting brokers in the cluster: HashSet() (kafka.controller.KafkaController)",
+            "Current list of topics in the cluster: ": "[2026-11-21 01:44:24,967] INFO [Controller id=2] Current list of topics in the cluster: HashSet() (kafka.controller.KafkaController)",
+            "Fetching topic deletions in progress": "[2026-11-21 01:53:09,848] INFO [Controller id=1] Fetching topic deletions in progress (kafka.controller.KafkaController)",
+            "List of topics ": "[2026-11-21 01:53:09,852] INFO [Controller id=1] List of topics to be deleted:  (kafka.controller.KafkaController)",
+            "Initializing topic deletion manager": "[2026-11-21 01:53:09,852] INFO [Controller id=1] Initializing topic deletion manager (kafka.controller.KafkaController)",
+            "Sending update metadata request": "[2026-11-21 01:53:09,853] INFO [Controller id=1] Sending update metadata request (kafka.controller.KafkaController)",
+            "Ready to serve as the new controller ": "[2026-11-21 01:53:09,940] INFO [Controller id=1] Ready to serve as the new controller with epoch 2 (kafka.controller.KafkaController)",
+            "preferred replica election": "[2026-11-21 01:53:09,945] INFO [Controller id=1] Partitions undergoing preferred replica election:  (kafka.controller.KafkaController)",
+            "Starting the controller scheduler": "[2026-11-21 01:53:09,951] INFO [Controller id=1] Starting the controller scheduler (kafka.controller.KafkaController)",
+            "Creating FeatureZNode at path: ": "[2026-11-21 01:44:24,838] INFO [Controller id=2] Creating FeatureZNode at path: /feature with contents: FeatureZNode(Enabled,Features{}) (kafka.controller.KafkaController)",
+        },
+    ),
+    *noise(
+        ("kafka.controller.KafkaController",),
+        "The resignation has a line of its own.",
+        {
+            "] Resigning": "[2026-11-21 01:52:59,440] DEBUG [Controller id=1] Resigning (kafka.controller.KafkaController)",
+        },
+    ),
+    *noise(
+        ("kafka.controller.KafkaController",),
+        "The leader tells the change of its ISR itself.",
+        {
+            "] ISR for partition ": "[2026-11-21 01:54:32,226] DEBUG [Controller id=3] ISR for partition shop-events-4 updated to [3,2] and zkVersion updated to [14] (kafka.controller.KafkaController)",
+            "Updating ISRs for partitions: ": "[2026-11-21 01:54:46,710] DEBUG [Controller id=3] Updating ISRs for partitions: Set(ads-risky-18-0). (kafka.controller.KafkaController)",
+        },
+    ),
+    *noise(
+        ("kafka.controller.KafkaController",),
+        "What the controller keeps of its brokers; their coming and going has lines of its own.",
+        {
+            "egister BrokerModifications handler ": "[2026-11-21 01:52:59,440] DEBUG [Controller id=1] Unregister BrokerModifications handler for Set() (kafka.controller.KafkaController)",
+            "Updated broker epochs cache: ": "[2026-11-21 01:52:31,850] INFO [Controller id=2] Updated broker epochs cache: HashMap(2 -> 61, 3 -> 66) (kafka.controller.KafkaController)",
+            "Removed ": "[2026-11-21 01:53:19,554] INFO [Controller id=1] Removed 3 from list of shutting down brokers. (kafka.controller.KafkaController)",
+            "All shutting down brokers: ": "[2026-11-21 01:53:18,677] DEBUG [Controller id=1] All shutting down brokers: 3 (kafka.controller.KafkaController)",
+            "Live brokers: ": "[2026-11-21 01:53:18,678] DEBUG [Controller id=1] Live brokers: 1,2 (kafka.controller.KafkaController)",
+            "All leaders = ": "[2026-11-21 01:53:18,821] TRACE [Controller id=1] All leaders = __consumer_offsets-13 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-46 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),email-grow-5-t-1 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-9 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),__consumer_offsets-42 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),shop-events-6 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-21 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),shop-events-2 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-17 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-30 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-26 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),email-grow-5-t-5 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-5 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-38 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-1 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-34 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),geo-sub-4-t-0 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-16 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-45 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),email-grow-5-t-2 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-12 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-41 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),shop-events-7 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-24 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),shop-events-3 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-20 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-49 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-0 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-29 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-25 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),crm-rx-1-x2-2 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),email-grow-5-t-6 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-8 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-37 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-4 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-33 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),geo-sub-4-t-1 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-15 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),__consumer_offsets-48 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-11 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-44 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),email-grow-5-t-3 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),__consumer_offsets-23 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),shop-events-8 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-19 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),shop-events-4 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-32 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),shop-events-0 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),crm-rx-1-x2-1 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-28 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-7 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-40 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-3 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),__consumer_offsets-36 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),geo-sub-4-t-2 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-47 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),email-grow-5-t-0 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-14 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-43 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),email-grow-5-t-4 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-10 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-22 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),shop-events-5 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),__consumer_offsets-18 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-31 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),shop-events-1 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-27 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),crm-rx-1-x2-0 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-39 -> (Leader:1,ISR:1,2,LeaderEpoch:5,ZkVersion:8,ControllerEpoch:2),__consumer_offsets-6 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-35 -> (Leader:2,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2),__consumer_offsets-2 -> (Leader:1,ISR:1,2,LeaderEpoch:4,ZkVersion:7,ControllerEpoch:2) (kafka.controller.KafkaController)",
+        },
+    ),
+    *noise(
+        ("kafka.controller.KafkaController",),
+        "The balancer looks; the ratios and the elections have lines of their own.",
+        {
+            "Checking need to trigger auto leader balancing": "[2026-11-21 01:53:14,952] TRACE [Controller id=1] Checking need to trigger auto leader balancing (kafka.controller.KafkaController)",
+            "Processing automatic preferred replica leader election": "[2026-11-21 01:53:14,952] INFO [Controller id=1] Processing automatic preferred replica leader election (kafka.controller.KafkaController)",
+            "Topics not in preferred replica for broker ": "[2026-11-21 01:53:15,006] DEBUG [Controller id=1] Topics not in preferred replica for broker 3 HashMap() (kafka.controller.KafkaController)",
+            "Waiting for any successful result for election type ": "[2026-11-21 01:53:31,520] DEBUG [Controller id=1] Waiting for any successful result for election type (PREFERRED) by AdminClientTriggered for partitions: HashMap(shop-events-1 -> Right(3), shop-events-2 -> Left(ApiError(error=ELECTION_NOT_NEEDED, message=Leader election not needed for topic partition.)), shop-events-4 -> Right(3), shop-events-7 -> Right(3), shop-events-5 -> Left(ApiError(error=ELECTION_NOT_NEEDED, message=Leader election not needed for topic partition.)), shop-events-8 -> Left(ApiError(error=ELECTION_NOT_NEEDED, message=Leader election not needed for topic partition.)), shop-events-0 -> Left(ApiError(error=ELECTION_NOT_NEEDED, message=Leader election not needed for topic partition.)), shop-events-3 -> Right(2), shop-events-6 -> Left(ApiError(error=ELECTION_NOT_NEEDED, message=Leader election not needed for topic partition.))) (kafka.controller.KafkaController)",
+        },
+    ),
+    *noise(
+        ("kafka.controller.KafkaController",),
+        "Topics come and go; each topic and partition has a line of its own.",
+        {
+            "New partition creation callback for ": "[2026-11-21 01:54:07,016] INFO [Controller id=1] New partition creation callback for ads-risky-18-0,ads-risky-18-1 (kafka.controller.KafkaController)",
+            "New partitions to be added ": "[2026-11-21 01:46:51,177] INFO [Controller id=2] New partitions to be added HashMap(email-grow-5-t-4 -> ReplicaAssignment(replicas=2,1,3, addingReplicas=, removingReplicas=), email-grow-5-t-3 -> ReplicaAssignment(replicas=1,3,2, addingReplicas=, removingReplicas=), email-grow-5-t-6 -> ReplicaAssignment(replicas=1,2,3, addingReplicas=, removingReplicas=), email-grow-5-t-5 -> ReplicaAssignment(replicas=3,2,1, addingReplicas=, removingReplicas=)) (kafka.controller.KafkaController)",
+            "New topics: [": "[2026-11-21 01:44:48,652] INFO [Controller id=2] New topics: [Set()], deleted topics: [HashSet()], new partition replica assignment [Set()] (kafka.controller.KafkaController)",
+            "Delete topics listener fired ": "[2026-11-21 01:44:48,653] DEBUG [Controller id=2] Delete topics listener fired for topics  to be deleted (kafka.controller.KafkaController)",
+            "Delete topic callback invoked ": "[2026-11-21 01:44:48,553] DEBUG [Controller id=2] Delete topic callback invoked on StopReplica response received from broker 2: request error = NONE, partition errors = HashMap(crm-rx-1-x1-0 -> NONE, crm-rx-1-x1-2 -> NONE, crm-rx-1-x1-1 -> NONE) (kafka.controller.KafkaController)",
+            "Starting topic deletion for topics ": "[2026-11-21 01:44:48,471] INFO [Controller id=2] Starting topic deletion for topics crm-rx-1-x1 (kafka.controller.KafkaController)",
+        },
+    ),
+    *noise(
+        ("kafka.controller.TopicDeletionManager",),
+        "Steps of a deletion after its start.",
+        {
+            "Handling deletion for topics ": "[2026-11-21 01:44:48,472] INFO [Topic Deletion Manager 2] Handling deletion for topics crm-rx-1-x1 (kafka.controller.TopicDeletionManager)",
+            "eletion successfully completed for replicas ": "[2026-11-21 01:44:48,554] DEBUG [Topic Deletion Manager 2] Deletion successfully completed for replicas [Topic=crm-rx-1-x1,Partition=0,Replica=2],[Topic=crm-rx-1-x1,Partition=2,Replica=2],[Topic=crm-rx-1-x1,Partition=1,Replica=2] (kafka.controller.TopicDeletionManager)",
+            " successfully completed": "[2026-11-21 01:44:48,652] INFO [Topic Deletion Manager 2] Deletion of topic crm-rx-1-x1 successfully completed (kafka.controller.TopicDeletionManager)",
+            "Initializing manager with initial deletions: ": "[2026-11-21 01:44:24,973] INFO [Topic Deletion Manager 2] Initializing manager with initial deletions: Set(), initial ineligible deletions: HashSet() (kafka.controller.TopicDeletionManager)",
+        },
+    ),
+    *noise(
+        ("org.apache.kafka.controller.QuorumController",),
+        "A request that reached a controller which could not serve it; the sender tries again.",
+        {
+            ": event failed with ": "[2026-11-21 01:52:45,619] INFO [QuorumController id=3] writeNoOpRecord: event failed with NotControllerException in 507589 microseconds. Exception message: No controller appears to be active. (org.apache.kafka.controller.QuorumController)",
+            ": event unable to start processing ": "[2026-11-21 02:04:03,181] INFO [QuorumController id=4] writeNoOpRecord: event unable to start processing because of RejectedExecutionException (treated as TimeoutException). Exception message: The event queue is shutting down (org.apache.kafka.controller.QuorumController)",
+            "Cancelling deferred write event ": "[2026-11-21 02:04:03,181] ERROR [QuorumController id=4] Cancelling deferred write event maybeFenceReplicas because the event queue is now closed. (org.apache.kafka.controller.QuorumController)",
+        },
+    ),
+    *noise(
+        ("org.apache.kafka.controller.QuorumController",),
+        "A step of a new controller; its election has a line of its own.",
+        {
+            "Performing controller activation.": "[2026-11-21 01:51:24,472] WARN [QuorumController id=1] Performing controller activation. (org.apache.kafka.controller.QuorumController)",
+        },
+    ),
+    *noise(
+        ("org.apache.kafka.controller.PeriodicTaskControlManager",),
+        "Tasks are set up; what they do has lines of its own.",
+        {
+            "Registering periodic task ": "[2026-11-21 01:40:51,436] INFO [QuorumController id=1] Registering periodic task writeNoOpRecord to run every 500 ms (org.apache.kafka.controller.PeriodicTaskControlManager)",
+            "ctivated periodic tasks: ": "[2026-11-21 01:51:24,473] INFO [QuorumController id=1] Activated periodic tasks: electPreferred, electUnclean, expireDelegationTokens, generatePeriodicPerformanceMessage, maybeFenceStaleBroker, writeNoOpRecord (org.apache.kafka.controller.PeriodicTaskControlManager)",
+        },
+    ),
+    *noise(
+        ("org.apache.kafka.controller.ReplicationControlManager",),
+        "The answer to a request; each topic that came or went is replayed in a line of its own.",
+        {
+            "CreateTopics result(s): ": "[2026-11-21 01:40:54,304] INFO [QuorumController id=2] CreateTopics result(s): CreatableTopic(name='shop-events', numPartitions=9, replicationFactor=3, assignments=[], configs=[]): SUCCESS (org.apache.kafka.controller.ReplicationControlManager)",
+            "DeleteTopics result(s): ": "[2026-11-21 01:48:26,823] INFO [QuorumController id=2] DeleteTopics result(s): {id: 0iOp7e7mTgCgj6LoMZQA_w, name: ads-rx-13-x1, result: SUCCESS} (org.apache.kafka.controller.ReplicationControlManager)",
+            "Removing heartbeat tracker entry for broker ": "[2026-11-21 01:51:44,727] INFO [QuorumController id=1] Removing heartbeat tracker entry for broker 3 at previous epoch 9. Current epoch is 1949 (org.apache.kafka.controller.ReplicationControlManager)",
+        },
+    ),
+    *noise(
+        ("org.apache.kafka.controller.ClusterControlManager",),
+        "Registrations of controllers, and first ones of brokers, as every controller replays them.",
+        {
+            "Replayed RegisterControllerRecord ": "[2026-11-21 01:53:47,939] INFO [QuorumController id=4] Replayed RegisterControllerRecord contaning ControllerRegistration(id=4, incarnationId=8EQ4sL-ESgiAoM1vHCLmFw, zkMigrationReady=false, listeners=[Endpoint(listenerName='CONTROLLER', securityProtocol=PLAINTEXT, host='127.0.0.1', port=24904)], supportedFeatures={kraft.version: 0-1, metadata.version: 1-21}). (org.apache.kafka.controller.ClusterControlManager)",
+            "Replayed initial RegisterBrokerRecord ": "[2026-11-21 01:53:48,064] INFO [QuorumController id=4] Replayed initial RegisterBrokerRecord for broker 1: RegisterBrokerRecord(brokerId=1, isMigratingZkBroker=false, incarnationId=BmgCSZOsS-6RwV20Bg5DcA, brokerEpoch=6, endPoints=[BrokerEndpoint(name='PLAINTEXT', host='127.0.0.1', port=24801, securityProtocol=0)], features=[BrokerFeature(name='kraft.version', minSupportedVersion=0, maxSupportedVersion=1), BrokerFeature(name='metadata.version', minSupportedVersion=1, maxSupportedVersion=21)], rack='rack-a', fenced=true, inControlledShutdown=false, logDirs=[uC7weZIVWBYVtwgUHw3TtQ]) (org.apache.kafka.controller.ClusterControlManager)",
+        },
+    ),
+    *noise(
+        ("org.apache.kafka.raft.QuorumState",),
+        "Steps of an election between those that name its winner.",
+        {
+            "Attempting durable transition to ": "[2026-11-21 01:53:46,397] INFO [RaftManager id=1] Attempting durable transition to Unattached(epoch=0, votedKey=null, voters=[4], electionTimeoutMs=1328, highWatermark=Optional.empty) from null (org.apache.kafka.raft.QuorumState)",
+            "Completed transition to Unattached": "[2026-11-21 01:53:46,695] INFO [RaftManager id=1] Completed transition to Unattached(epoch=0, votedKey=null, voters=[4], electionTimeoutMs=1328, highWatermark=Optional.empty) from null (org.apache.kafka.raft.QuorumState)",
+            "Completed transition to CandidateState(": "[2026-11-21 01:53:47,415] INFO [RaftManager id=4] Completed transition to CandidateState(localId=4, localDirectoryId=ZIpD-HgvRDNch8zLMWT-dA,epoch=1, retries=1, voteStates={4=org.apache.kafka.raft.CandidateState$VoterState@25b5c5e3}, highWatermark=Optional.empty, electionTimeoutMs=1678) from Unattached(epoch=0, votedKey=null, voters=[4], electionTimeoutMs=1105, highWatermark=Optional.empty) (org.apache.kafka.raft.QuorumState)",
+            "Completed transition to ProspectiveState(": "[2026-11-21 01:52:46,321] INFO [RaftManager id=3] Completed transition to ProspectiveState(epoch=4, leaderId=OptionalInt.empty, votedKey=Optional.empty, epochElection=EpochElection(voterStates={1=VoterState(replicaKey=ReplicaKey(id=1, directoryId=<undefined>), state=UNRECORDED), 2=VoterState(replicaKey=ReplicaKey(id=2, directoryId=<undefined>), state=UNRECORDED), 3=VoterState(replicaKey=ReplicaKey(id=3, directoryId=<undefined>), state=GRANTED)}), electionTimeoutMs=1547, highWatermark=Optional.empty) from UnattachedState(epoch=4, leaderId=OptionalInt.empty, votedKey=Optional.empty, voters=[1, 2, 3], electionTimeoutMs=0, highWatermark=Optional.empty) (org.apache.kafka.raft.QuorumState)",
+            "Completed transition to ResignedState(": "[2026-11-21 01:51:24,362] INFO [RaftManager id=2] Completed transition to ResignedState(localId=2, epoch=1, voters=[1, 2, 3], electionTimeoutMs=1500, unackedVoters=[1, 3], preferredSuccessors=[ReplicaKey(id=1, directoryId=<undefined>), ReplicaKey(id=3, directoryId=<undefined>)]) from Leader(localVoterNode=VoterNode(voterKey=ReplicaKey(id=2, directoryId=Lffksb-70Wp3kNARUpZ-bA), listeners=Endpoints(endpoints={ListenerName(CONTROLLER)=127.0.0.1/<unresolved>:23702}), supportedKRaftVersion=SupportedVersionRange[min_version:0, max_version:1]), epoch=1, epochStartOffset=0, highWatermark=Optional[LogOffsetMetadata(offset=1759, metadata=Optional[(segmentBaseOffset=0,relativePositionInSegment=122138)])], voterStates={1=ReplicaState(replicaKey=ReplicaKey(id=1, directoryId=<undefined>), endOffset=Optional[LogOffsetMetadata(offset=1759, metadata=Optional[(segmentBaseOffset=0,relativePositionInSegment=122138)])], lastFetchTimestamp=1795225884008, lastCaughtUpTimestamp=1795225884008, hasAcknowledgedLeader=true), 2=ReplicaState(replicaKey=ReplicaKey(id=2, directoryId=<undefined>), endOffset=Optional[LogOffsetMetadata(offset=1759, metadata=Optional[(segmentBaseOffset=0,relativePositionInSegment=122138)])], lastFetchTimestamp=-1, lastCaughtUpTimestamp=-1, hasAcknowledgedLeader=true), 3=ReplicaState(replicaKey=ReplicaKey(id=3, directoryId=<undefined>), endOffset=Optional[LogOffsetMetadata(offset=1759, metadata=Optional[(segmentBaseOffset=0,relativePositionInSegment=122138)])], lastFetchTimestamp=1795225884003, lastCaughtUpTimestamp=1795225884003, hasAcknowledgedLeader=true)}) (org.apache.kafka.raft.QuorumState)",
+        },
+    ),
+)
