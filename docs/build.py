@@ -1,4 +1,4 @@
-"""Writes the pages that follow from declarations: tables, patterns, causes, rules, settings. `--check` only compares."""
+"""Writes the pages that follow from declarations: tables, patterns, causes, rules. `--check` only compares."""
 
 from __future__ import annotations
 
@@ -48,12 +48,15 @@ def tables() -> str:
 
 def patterns() -> str:
     """Every log line that is read."""
-    parts = ["# Patterns", f"{len(PATTERNS)} shapes of log lines become events. A sample marked made was never captured."]
+    parts = [
+        "# Patterns",
+        f"{len(PATTERNS)} shapes of log lines become events. A sample marked made was not captured.",
+    ]
     for p in sorted(PATTERNS, key=lambda p: p.pattern_id):
         sample = p.samples[0]
         parts += [
             f"## {p.pattern_id}",
-            f"Event `{p.kind}`; Kafka {p.versions}; loggers {_ticked(p.loggers)}; fields {_ticked(p.fields) or 'none'}.",
+            f"Event `{p.kind}`; Kafka {p.versions}; loggers {_ticked(p.loggers)}; fields {_ticked(p.fields)}.",
             f"Source: {p.source}",
             f"```\n{sample.record.rstrip()}\n```" + (" (made)" if sample.made else ""),
         ]
@@ -95,7 +98,8 @@ def rules() -> str:
 def settings() -> str:
     """What a user may set."""
     rows = (
-        (f"`{i.variable}`", f"`{i.field.removeprefix('window_')}`", f"`HINDSIGHT_{i.variable}`", i.meaning) for i in INPUTS
+        (f"`{i.variable}`", f"`{i.field.removeprefix('window_')}`", f"`HINDSIGHT_{i.variable}`", i.meaning)
+        for i in INPUTS
     )
     return "\n\n".join(
         [
@@ -108,7 +112,9 @@ def settings() -> str:
 
 def _grid(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines
+    )
 
 
 def _ticked(names: Iterable[str]) -> str:

@@ -44,7 +44,9 @@ def test_every_mounted_path_is_there_or_is_a_declared_volume(stack: dict[str, An
 
 
 def test_every_setting_it_passes_is_one_that_is_read(stack: dict[str, Any]) -> None:
-    sources = "".join(p.read_text() for folder in ("spark_jobs", "plugins", "dags") for p in (HOME / folder).rglob("*.py"))
+    sources = "".join(
+        p.read_text() for folder in ("spark_jobs", "plugins", "dags") for p in (HOME / folder).rglob("*.py")
+    )
     known = {f"HINDSIGHT_{i.variable}" for i in INPUTS} | set(re.findall(r'"(HINDSIGHT_[A-Z_]+)"', sources))
     passed = {key for s in stack["services"].values() for key in s["environment"] if key.startswith("HINDSIGHT_")}
     assert passed and passed <= known, passed - known
