@@ -62,9 +62,9 @@ class ClusterContext:
     def hears_controller_at(self, instant: datetime) -> bool:
         """Whether the log of the controller of that time is at hand, without which a broker may be missed unseen."""
         active = active_at(self.terms, instant)
-        return (
-            active in self.first_heard if active is not None else any(a <= instant for a in self.first_heard.values())
-        )
+        if active is not None:
+            return active in self.first_heard
+        return any(since <= instant for since in self.first_heard.values())
 
     def has_just_returned(self, broker: int | None, instant: datetime) -> bool:
         """Whether the broker was missed and has just come back, so that its lines tell old news."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from spark_jobs.transforms.evidence import evidence_of, quote
@@ -67,10 +67,9 @@ def _ended(terms: list[Term], resigned: list[Row]) -> tuple[Term, ...]:
     ended = []
     for i, term in enumerate(terms):
         ends = [t.since for t in terms[i + 1 : i + 2]]
-        ends += [
-            r["happened_at"] for r in resigned if r["broker"] == term.controller and r["happened_at"] >= term.since
-        ][:1]
-        ended.append(Term(term.epoch, term.controller, term.since, min(ends, default=None), term.is_change, term.lines))
+        own = (r["happened_at"] for r in resigned if r["broker"] == term.controller)
+        ends += [at for at in own if at >= term.since][:1]
+        ended.append(replace(term, until=min(ends, default=None)))
     return tuple(ended)
 
 

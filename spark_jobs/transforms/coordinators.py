@@ -63,7 +63,7 @@ def rebuild_coordinator_moves(
     rows = []
     for (cluster, group_id), lines in sorted(by_group.items()):
         partition = _partition_of(group_id, lines, partition_count)
-        loads = [e for e in partitions_loaded[cluster, partition]] if partition is not None else []
+        loads = partitions_loaded[cluster, partition] if partition is not None else []
         rows += _moves(cluster, group_id, partition, in_order([*lines, *loads]), context)
     return [row for row in rows if window.holds(row["moved_at"])]
 

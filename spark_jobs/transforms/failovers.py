@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import pairwise
 
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, row_id
@@ -15,16 +16,8 @@ from spark_jobs.transforms.partitions import Partition, lives_of
 from spark_jobs.transforms.verdicts import Change, judge_change
 from spark_jobs.transforms.windows import OutRow, Row, Window, elapsed_ms
 
-FAILOVER_KINDS = frozenset(
-    (
-        *LEADERSHIP_KINDS,
-        *ISR_KINDS,
-        *LOSS_KINDS,
-        "partition_recovering",
-        "preferred_election_completed",
-        "reassignment_changed",
-    )
-)
+_WHY_KINDS = ("partition_recovering", "preferred_election_completed", "reassignment_changed")
+FAILOVER_KINDS = frozenset((*LEADERSHIP_KINDS, *ISR_KINDS, *LOSS_KINDS, *_WHY_KINDS))
 
 
 def rebuild_failovers(
@@ -53,11 +46,8 @@ def rebuild_failovers(
 
 def _within(i: int, lives: Sequence[Sequence[Row]], readings: list[Row]) -> list[Row]:
     """The readings of one of a partition's lives."""
-    start = lives[i][0]["happened_at"] if i else None
-    end = lives[i + 1][0]["happened_at"] if i + 1 < len(lives) else None
-    return [
-        r for r in readings if (start is None or r["snapshot_at"] >= start) and (end is None or r["snapshot_at"] < end)
-    ]
+    after = [r for r in readings if not i or r["snapshot_at"] >= lives[i][0]["happened_at"]]
+    return [r for r in after if i + 1 >= len(lives) or r["snapshot_at"] < lives[i + 1][0]["happened_at"]]
 
 
 def _failovers_of(
@@ -67,15 +57,14 @@ def _failovers_of(
     commits = commits_of([e for e in life if e["kind"] in ISR_KINDS])
     rows = []
     last_leader: int | None = None
-    for before, after in zip(leaderships, leaderships[1:], strict=False):
+    for before, after in pairwise(leaderships):
         last_leader = last_leader if before.leader == NOBODY else before.leader
         if before.leader != after.leader and after.at is not None:
             at = _happened_at(before, after, context)
             isr_before, isr_is_last = _isr_before(after, at, commits)
-            change = Change(
-                before, after, at, last_leader, isr_before, isr_is_last, replicas_of(life, readings, at), life
-            )
-            rows.append(_row(key, life_number, change, readings, context))
+            replicas = replicas_of(life, readings, at)
+            change = Change(key, before, after, at, last_leader, isr_before, isr_is_last, replicas, life)
+            rows.append(_row(life_number, change, readings, context))
     return rows
 
 
@@ -103,8 +92,8 @@ def _isr_before(after: Leadership, at: datetime, commits: Sequence[Commit]) -> t
     return before.isr, before.leader_epoch == after.epoch - 1
 
 
-def _row(key: Partition, life_number: int, change: Change, readings: Sequence[Row], context: ClusterContext) -> OutRow:
-    cluster, topic, partition = key
+def _row(life_number: int, change: Change, readings: Sequence[Row], context: ClusterContext) -> OutRow:
+    cluster, topic, partition = change.key
     again = (life_number,) if life_number else ()
     verdict = judge_change(change, context)
     loss = _loss(change, readings) if verdict.kind == "unclean_election" else None

@@ -48,7 +48,7 @@ def rebuild_imbalance(partition_snapshots: Iterable[Row], broker_snapshots: Iter
 def _row(reading: Row, broker: int, partitions: Sequence[Row]) -> OutRow:
     elsewhere = sorted((p for p in partitions if p["leader"] != broker), key=lambda p: (p["topic"], p["partition"]))
     ratio = len(elsewhere) / len(partitions) if partitions else None
-    says = f"broker {broker} is the first replica of {len(partitions)} partitions and does not lead {len(elsewhere)} of them"
+    says = f"broker {broker} is the first replica of {len(partitions)} partitions and leads all but {len(elsewhere)}"
     if elsewhere:
         named = ", ".join(f"{p['topic']}-{p['partition']} ({_led_by(p)})" for p in elsewhere[:_NAMED])
         says += f": {named}{', ...' if len(elsewhere) > _NAMED else ''}"

@@ -17,7 +17,7 @@ def add_impact(
     coordinator_moves: Sequence[Row],
     readings: Iterable[Row] = (),
 ) -> list[OutRow]:
-    """Rows of gold.broker_outages with elections, partitions_led_before, isr_recovered_at, leadership_restored_at, group_ids.
+    """Rows of gold.broker_outages with what each absence did, and when that was over.
 
     Takes: rows of gold.broker_outages, failovers, isr_changes and coordinator_moves of one cluster, with look-ahead;
     rows of bronze.partition_snapshots (may be none), which tell what a broker led where no election did.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from spark_jobs.transforms.controllers import Term
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
@@ -56,14 +57,13 @@ def rebuild_isr_changes(events: Iterable[Row], terms: Sequence[Term], window: Wi
 
 def _changes(key: Partition, commits: Sequence[Commit]) -> Iterable[OutRow]:
     cluster, topic, partition = key
-    for before, after in zip(commits, commits[1:], strict=False):
+    for before, after in pairwise(commits):
         old, new = set(before.isr), set(after.isr)
+        commit = (after.version, after.leader_epoch, after.at)
         for broker in sorted(old ^ new):
             yield {
                 "cluster": cluster,
-                "isr_change_id": row_id(
-                    cluster, "isr", topic, partition, after.version, after.leader_epoch, after.at, broker
-                ),
+                "isr_change_id": row_id(cluster, "isr", topic, partition, *commit, broker),
                 "topic": topic,
                 "partition": partition,
                 "happened_at": after.at,
@@ -76,8 +76,9 @@ def _changes(key: Partition, commits: Sequence[Commit]) -> Iterable[OutRow]:
 
 
 def commits_of(life: Iterable[Row]) -> list[Commit]:
-    """The committed ISRs of one partition's life, whose events are in order, in the order in which they were committed, each at its first telling.
+    """The ISRs of one partition's life in the order in which they were committed, each at its first telling.
 
+    Takes: the partition's events in order.
     Odd: brokers that start, and controllers that start, tell old commits again; the version says which they are.
     A line without a version (leader_started up to 3.2) counts only where no versioned one tells the same ISR
     at that leader epoch.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from itertools import pairwise
 
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot
 from spark_jobs.transforms.windows import OutRow, Row, Window
@@ -72,7 +73,7 @@ def status_of(points: Sequence[Row]) -> str:
     if not has_moved:
         return "stall"
     lags = [p["lag"] for p in behind]
-    return "warn" if all(later >= earlier for earlier, later in zip(lags, lags[1:], strict=False)) else "ok"
+    return "warn" if all(later >= earlier for earlier, later in pairwise(lags)) else "ok"
 
 
 def _since_caught_up(points: Sequence[Row]) -> list[Row]:
@@ -105,7 +106,7 @@ def _is_rewound(committed: Sequence[int]) -> bool:
     """An offset fell, and no later one reached what was held before the fall."""
     return any(
         now < before and all(later < before for later in committed[i + 1 :])
-        for i, (before, now) in enumerate(zip(committed, committed[1:], strict=False))
+        for i, (before, now) in enumerate(pairwise(committed))
     )
 
 

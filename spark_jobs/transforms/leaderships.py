@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
-from spark_jobs.transforms.cluster import ClusterContext
+from spark_jobs.transforms.cluster import ClusterContext, known_at
 from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.evidence import quote, quote_snapshot
 from spark_jobs.transforms.windows import Row, broker_ids
@@ -100,13 +101,12 @@ def _seen_in(event: Row, context: ClusterContext) -> Iterator[Sighting]:
     kind, epoch, leader = event["kind"], event["leader_epoch"], event["leader"]
     if kind == "leader_started":
         leader = event["broker"]
-    before, epoch_before = event["previous_leader"], event["previous_leader_epoch"]
-    if kind in ("leader_started", "unclean_partition_change") and before is not None and (epoch_before or 0) >= 0:
-        # A follower's line names itself the state it has just taken, under "previous": it proves nothing.
-        if epoch_before is not None and epoch is not None and epoch_before < epoch:
-            yield Sighting(epoch_before, before, None, _SECOND_HAND, True, None, (), quote(event))
     if epoch is None or leader is None:
         return
+    before, epoch_before = event["previous_leader"], event["previous_leader_epoch"]
+    # A follower's line repeats under "previous" the state it has just taken: it proves nothing.
+    if kind != "follower_started" and None not in (before, epoch_before) and 0 <= epoch_before < epoch:
+        yield Sighting(epoch_before, before, None, _SECOND_HAND, True, None, (), quote(event))
     rank = _SECOND_HAND if kind in ("follower_started", "leadership_kept") else _FIRST_HAND
     isr = broker_ids(event["isr"])
     elr = _ELR.search(event["detail"] or "") if kind == "unclean_partition_change" else None
@@ -127,7 +127,7 @@ def _is_late(event: Row, context: ClusterContext) -> bool:
 
 def _read(readings: Sequence[Row]) -> Iterator[Sighting]:
     """What readings tell of epochs: only pairs of leader and epoch that two readings agree on."""
-    for before, row in zip(readings, readings[1:], strict=False):
+    for before, row in pairwise(readings):
         pair = (row["leader"], row["leader_epoch"])
         if None not in pair and pair == (before["leader"], before["leader_epoch"]):
             says = f"{row['topic']}-{row['partition']}: leader {row['leader']}, leader epoch {row['leader_epoch']}"
@@ -143,17 +143,12 @@ def _with_gaps(
     filled: list[Leadership] = []
     for before, after in zip(merged, [*merged[1:], None], strict=False):
         filled.append(before)
-        if (
-            before.leader == NOBODY
-            or before.at is None
-            or (after and (after.epoch < before.epoch + 2 or after.at is None))
-        ):
-            continue
-        gap = _read_gap(before, after, readings, context) or (
-            after and _lone_replica_gap(before, after, life, readings, context)
-        )
-        if gap:
-            filled.append(gap)
+        has_room = after is None or (after.at is not None and after.epoch >= before.epoch + 2)
+        if before.leader != NOBODY and before.at is not None and has_room:
+            gap = _read_gap(before, after, readings, context)
+            if gap is None and after:
+                gap = _lone_replica_gap(before, after, life, readings, context)
+            filled += [gap] if gap else []
     return filled
 
 
@@ -185,9 +180,8 @@ def _read_gap(
         if row["leader"] is None and at > before.at and (not after or not after.at or at < after.at) and outage:
             says = f"{row['topic']}-{row['partition']} has no leader"
             seen = quote_snapshot(row["snapshot_id"], at, says)
-            since = outage["detected_at"] or at
             isr = tuple(row["isr"]) if row["isr"] is not None else None
-            return Leadership(before.epoch + 1, NOBODY, max(before.at, min(since, at)), False, isr, (), (seen,), False)
+            return _gap(before, min(known_at(outage), at), isr, (seen,))
     return None
 
 
@@ -200,10 +194,14 @@ def _lone_replica_gap(
     outage = context.outage_between(before.leader, before.at, after.at)
     if replicas != (before.leader,) or after.leader != before.leader or not outage:
         return None
-    since = outage["detected_at"] or outage["down_at"]
-    return Leadership(
-        before.epoch + 1, NOBODY, max(before.at, since), False, None, (), tuple(outage["evidence"][:1]), False
-    )
+    return _gap(before, known_at(outage), None, tuple(outage["evidence"][:1]))
+
+
+def _gap(
+    before: Leadership, since: datetime, isr: tuple[int, ...] | None, quotes: tuple[dict[str, Any], ...]
+) -> Leadership:
+    assert before.at is not None
+    return Leadership(before.epoch + 1, NOBODY, max(before.at, since), False, isr, (), quotes, is_told=False)
 
 
 def replicas_of(life: Sequence[Row], readings: Sequence[Row], at: datetime) -> tuple[int, ...] | None:

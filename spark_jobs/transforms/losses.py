@@ -35,14 +35,8 @@ def loss_of(
     before the election does. Source: KIP-101, Partition.makeFollower, UnifiedLog.truncateTo.
     """
     assert change.at is not None
-    start = next(
-        (
-            e
-            for e in life
-            if e["kind"] == "leader_started" and e["broker"] == change.leader and e["leader_epoch"] == change.epoch
-        ),
-        None,
-    )
+    starts = (e for e in life if e["kind"] == "leader_started" and e["leader_epoch"] == change.epoch)
+    start = next((e for e in starts if e["broker"] == change.leader), None)
     quotes = [quote(start)] if start else []
     low, high = 0, None
     for replica in sorted({last_leader, *holders} - {change.leader}):

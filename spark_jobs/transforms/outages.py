@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from spark_jobs.transforms.controllers import Term, active_at, terms_of
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_snapshot, row_id
@@ -142,10 +142,8 @@ def _deposed_at(broker: int, heard_at: datetime | None, until: datetime, terms: 
 
 def _finish(absence: Absence, signs: LifeSigns, terms: Sequence[Term]) -> None:
     """What only the whole absence shows: whether it spoke while it was missed, and who missed it."""
-    restarted_at = absence.restart.at if absence.restart else None
-    until = min(
-        (i for i in (restarted_at, absence.up_at) if i), default=datetime.max.replace(tzinfo=absence.down_at.tzinfo)
-    )
+    ends = [i for i in (absence.restart.at if absence.restart else None, absence.up_at) if i]
+    until = min(ends, default=datetime.max.replace(tzinfo=UTC))
     if absence.detected_at:
         absence.is_heard = signs.is_heard_within(absence.broker, absence.detected_at, until)
     else:
@@ -187,11 +185,7 @@ def _judge(absence: Absence, last_at: datetime) -> tuple[str, str, str]:
         return "unresponsive", "certain", f"{who} was alive while the cluster missed it: a pause, or the network."
     if absence.restart:
         seen = "certain" if absence.restart.is_own and absence.last_life else "likely"
-        return (
-            "crash",
-            seen,
-            f"The process of broker {absence.broker} ended without a shutdown, and a new one took its place.",
-        )
+        return "crash", seen, f"{who} ended without a shutdown, and a new process took its place."
     if absence.up_at and absence.shows_starts:
         seen = "certain" if absence.last_life else "likely"
         return "unresponsive", seen, f"{who} was missed and came back with the same process: a pause, or the network."

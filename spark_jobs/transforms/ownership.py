@@ -48,16 +48,14 @@ def rebuild_ownership(member_snapshots: Iterable[Row], readings: Iterable[Row], 
     for row in sorted(readings, key=lambda r: r["snapshot_at"]):
         instants[row["cluster"]].add(row["snapshot_at"])
         groups[row["cluster"], row["group_id"]].append(row)
-    rows = []
+    rows: list[OutRow] = []
     for key, told in sorted(groups.items()):
         later = sorted(i for i in instants[key[0]] if i > told[-1]["snapshot_at"])
         gone_at = later[0] if len(later) >= _SURELY_GONE else None
         answered = [r for r in told if _answers(r)]
-        for holding, until in _holdings(
-            answered, {r["snapshot_at"]: members[*key, r["snapshot_at"]] for r in answered}
-        ):
-            row = _row(holding, until or gone_at, window)
-            rows += [row] if row else []
+        seen = {r["snapshot_at"]: members[*key, r["snapshot_at"]] for r in answered}
+        held = (_row(holding, until or gone_at, window) for holding, until in _holdings(answered, seen))
+        rows += [row for row in held if row]
     return sorted(rows, key=lambda r: (r["group_id"], r["topic"], r["partition"], r["valid_from"], r["member_id"]))
 
 
@@ -79,7 +77,7 @@ def _holdings(answered: Sequence[Row], members: dict[datetime, list[Row]]) -> li
         }
         silent = {m["member_id"] for m in members[at] if m["assignment"] is None}
         taken = {owned for owned, _ in seen}
-        for key, holding in list(open_.items()):
+        for key in list(open_):
             if key not in seen and (key[1] not in silent or key[0] in taken):
                 closed.append((open_.pop(key), at))
         for key, member in seen.items():

@@ -109,11 +109,7 @@ def marks_by_broker(ordered: Sequence[Row], terms: Sequence[Term]) -> dict[int, 
             for broker in deleted:
                 marks[broker].append(Mark(broker, MISSED, event))
             for broker in bounced:
-                marks[broker] += [
-                    Mark(broker, RESTARTED, event),
-                    Mark(broker, MISSED, event),
-                    Mark(broker, SERVES, event),
-                ]
+                marks[broker] += [Mark(broker, says, event) for says in (RESTARTED, MISSED, SERVES)]
             for broker in added:
                 marks[broker].append(Mark(broker, SERVES, event))
     return marks

@@ -11,6 +11,7 @@ from typing import Any
 from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, known_at
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaderships import NOBODY, Leadership
+from spark_jobs.transforms.partitions import Partition
 from spark_jobs.transforms.windows import Row
 
 _RECOVERING = re.compile(r"(?:^|-> )RECOVERING\b")
@@ -34,12 +35,13 @@ _REASSIGNED_BEFORE = timedelta(minutes=5)
 
 @dataclass(frozen=True)
 class Change:
-    """One change of leader, with what is known around it.
+    """One change of leader of one partition (`key`), with what is known around it.
 
     `last_leader` is the last broker that led, also where nobody led in between; `isr_is_last` tells that no
     commit lies between `isr_before` and the change.
     """
 
+    key: Partition
     before: Leadership
     after: Leadership
     at: datetime
@@ -51,8 +53,8 @@ class Change:
 
     @property
     def partition(self) -> str:
-        """Topic and partition."""
-        return f"{self.life[0]['topic']}-{self.life[0]['partition']}" if self.life else "the partition"
+        """Topic and partition, as Kafka writes them."""
+        return f"{self.key[1]}-{self.key[2]}"
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,9 @@ def _unclean(change: Change, context: ClusterContext) -> Verdict | None:
     says = f"Broker {leader} was made leader although it was not in sync"
     if is_outside:
         says += f" (only {_listed(change.isr_before or ())} {'were' if len(eligible) > 1 else 'was'})"
+    says += ": what it had not copied is lost."
     outage = context.outage_at(change.last_leader, change.at)
-    return Verdict(
-        "unclean_election", sure, f"{says}: what it had not copied is lost.", outage, tuple(map(quote, marks[:2]))
-    )
+    return Verdict("unclean_election", sure, says, outage, tuple(map(quote, marks[:2])))
 
 
 def _is_by_zookeeper(change: Change) -> bool:
@@ -129,7 +130,7 @@ def _is_by_zookeeper(change: Change) -> bool:
 def _marks_unclean(event: Row, change: Change) -> bool:
     if event["kind"] in ("unclean_partition_change", "partition_state_changed"):
         return event["leader_epoch"] == change.after.epoch and _RECOVERING.search(event["detail"] or "") is not None
-    return (
+    return bool(
         event["kind"] == "partition_recovering"
         and event["broker"] == change.after.leader
         and abs(event["happened_at"] - change.at) <= CLOCKS
@@ -141,9 +142,10 @@ def _offline(change: Change, context: ClusterContext) -> Verdict | None:
         return None
     outage = _outage_of(change, context)
     if outage is None and _is_by_zookeeper(change):
-        says = "Nobody led the partition, whose leader was not known to be away; a topic that is being deleted looks the same."
+        says = "Nobody led the partition, though its leader is not known to have gone; a deletion looks the same."
         return Verdict("offline", "possible", says)
-    says = f"Nobody led the partition: broker {change.before.leader} {_CAUSED_BY[outage['kind']] if outage else 'stopped leading'}"
+    why = _CAUSED_BY[outage["kind"]] if outage else "stopped leading"
+    says = f"Nobody led the partition: broker {change.before.leader} {why}"
     sure = "certain" if change.after.is_told else "likely"
     return Verdict("offline", sure, f"{says}, and no replica could take its place.", outage)
 
@@ -152,9 +154,8 @@ def _restored(change: Change, context: ClusterContext) -> Verdict | None:
     if change.before.leader != NOBODY:
         return None
     sure = "certain" if change.before.is_told else "likely"
-    return Verdict(
-        "leader_restored", sure, f"Broker {change.after.leader} leads the partition again, which nobody had led."
-    )
+    says = f"Broker {change.after.leader} leads the partition again, which nobody had led."
+    return Verdict("leader_restored", sure, says)
 
 
 def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
@@ -165,9 +166,8 @@ def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
     ]
     if not moves or _outage_of(change, context):
         return None
-    return Verdict(
-        "reassignment", "likely", f"{_moved(change)} while its replicas were reassigned.", quotes=(quote(moves[-1]),)
-    )
+    says = f"{_moved(change)} while its replicas were reassigned."
+    return Verdict("reassignment", "likely", says, quotes=(quote(moves[-1]),))
 
 
 def _lost_its_broker(change: Change, context: ClusterContext) -> Verdict | None:
@@ -204,9 +204,8 @@ def _preferred(change: Change, context: ClusterContext) -> Verdict | None:
     says = f"{_moved(change)}, its first replica, in a preferred election"
     sure = "certain" if named or asked else "likely"
     if sure == "likely" and not (change.after.is_exact and context.hears_controller_at(change.at)):
-        return Verdict(
-            "preferred_election", "possible", f"{says}, or since the former leader was away: no witness was there."
-        )
+        says += ", or since the former leader was away: no witness was there."
+        return Verdict("preferred_election", "possible", says)
     return Verdict("preferred_election", sure, f"{says}.", quotes=tuple(map(quote, (named + asked)[:2])))
 
 
@@ -216,7 +215,7 @@ def _is_among(change: Change, election: Row) -> bool:
 
 
 def _is_preferred(change: Change) -> bool:
-    return bool(change.replicas) and change.replicas is not None and change.after.leader == change.replicas[0]
+    return change.after.leader in (change.replicas or ())[:1]
 
 
 _RULES: tuple[Callable[[Change, ClusterContext], Verdict | None], ...] = (
