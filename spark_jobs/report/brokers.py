@@ -16,7 +16,7 @@ CURVE_POINTS = 240
 
 def outages(night: Night) -> tuple[Outage, ...]:
     """The outages, unplanned ones first, then in order of time: one broker's trouble is told once."""
-    rows = sorted(night.rows("gold.broker_outages"), key=lambda r: (r["planned"], r["down_at"], r["outage_id"]))
+    rows = sorted(night.outages.values(), key=lambda r: r["planned"])
     return tuple(_outage(night, row) for row in rows)
 
 
@@ -137,7 +137,7 @@ def replication(night: Night) -> str:
         )
     controllers = sorted(night.rows("gold.controller_changes"), key=lambda r: r["epoch"])
     if controllers:
-        each = [f"broker {c['controller_to']} at {words.instant(c['happened_at'], night.day)}" for c in controllers]
+        each = [f"node {c['controller_to']} at {words.instant(c['happened_at'], night.day)}" for c in controllers]
         said.append(f"The controller changed {_times(len(each))}: {words.listed(each, at_most=6)}.")
     return " ".join(said)
 
@@ -172,7 +172,8 @@ def _imbalance_says(night: Night, brokers: Sequence[BrokerImbalance]) -> str:
     was = [b for b in brokers if b.over_ms]
     if was:
         worst = [f"broker {b.broker} (up to {words.percent(b.worst_ratio)})" for b in was]
-        return f"Nobody is over the threshold at the last reading; during the window {words.listed(worst, at_most=6)} had been."
+        had_been = words.listed(worst, at_most=6)
+        return f"Nobody is over the threshold at the last reading; during the window {had_been} had been."
     return "No broker was over the threshold at any reading."
 
 

@@ -22,7 +22,7 @@ def incident_headline(night: Night, incident: Row) -> str:
 
 
 def incidents(night: Night) -> tuple[Incident, ...]:
-    """The incidents, worst first: unplanned before planned, then by what they cost, then by how many rebalances they made."""
+    """The incidents, worst first: unplanned before planned, then by cost, then by how many rebalances they made."""
     return tuple(_incident(night, row) for row in sorted(night.rows("gold.incidents"), key=_cost))
 
 

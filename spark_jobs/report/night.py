@@ -35,7 +35,7 @@ READS = (
 )
 
 QUOTES_PER_ROW = 12
-# Beyond this many quotations a page no longer opens at once; then each row shows fewer and says how many more there are.
+# With more quotations than this a page no longer opens at once: each row then shows fewer and counts the others.
 QUOTES_PER_PAGE = 14_000
 
 
@@ -85,8 +85,9 @@ class Night:
 
     @cached_property
     def outages(self) -> Mapping[str, Row]:
-        """Broker outages by id."""
-        return {row["outage_id"]: row for row in self.rows("gold.broker_outages")}
+        """Broker outages by id, in order of time."""
+        rows = sorted(self.rows("gold.broker_outages"), key=lambda r: (r["down_at"], r["broker"], r["outage_id"]))
+        return {row["outage_id"]: row for row in rows}
 
     @cached_property
     def rebalances(self) -> Sequence[Row]:

@@ -68,9 +68,12 @@ class Gap:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What was seen and what was not: said before anything is claimed. `statements` are (is_good, sentence)."""
+    """What was seen and what was not: said before anything is claimed.
 
-    statements: tuple[tuple[bool, str], ...]
+    `statements` are pairs: what kind of news it is (good, plain or warn), and the sentence.
+    """
+
+    statements: tuple[tuple[str, str], ...]
     unread: str
     sources: tuple[SourceCoverage, ...]
     gaps: tuple[Gap, ...]
@@ -80,7 +83,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Mark:
-    """Something on a lane: where it begins and how long it is, in percent of the axis, and what part of the lane it fills.
+    """Something on a lane: its place and length in percent of the axis, and what part of the lane's height it fills.
 
     `shape` is bar, tail or tick; `tone` its colour; `anchor` the place that tells more, empty where there is none.
     """

@@ -62,7 +62,8 @@ def _lag_says(counts: Counter[str]) -> str:
         for s in LAG_ORDER
         if counts[s]
     ]
-    return f"Of {words.counted(total, 'partition')} that groups read, {words.listed([*bad])}; {words.number(counts['ok'])} keep up."
+    well = f"{words.number(counts['ok'])} {words.verb(counts['ok'], 'keeps', 'keep')} up"
+    return f"Of {words.counted(total, 'partition')} that groups read, {words.listed(bad)}; {well}."
 
 
 def _lag_group(night: Night, status: str, group_id: str, topic: str, rows: list[Row]) -> LagGroup:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spark_jobs.report import plain, words
 from spark_jobs.report.night import Night, Row
 from spark_jobs.report.page import Breach, Coverage, Gap, Making, Refusal, Shape, SourceCoverage, Unread
+
+# What kind of news a sentence is (good, plain, warn), and the sentence.
+Statement = tuple[str, str]
 
 SHAPES = 40
 REFUSALS = 40
@@ -25,12 +28,7 @@ def coverage(night: Night) -> Coverage:
         _witnesses(night),
         _silence(night),
         _expectations(night),
-        (
-            not not_read,
-            f"{words.sentence(words.counted(len(not_read), 'file'))} {words.verb(len(not_read), 'was', 'were')} not read.",
-        )
-        if not_read
-        else None,
+        _not_read(not_read),
     )
     return Coverage(
         statements=tuple(s for s in statements if s),
@@ -91,35 +89,37 @@ def broken_expectations(night: Night, severity: str = "") -> list[Row]:
     return [r for r in rows if not r["success"] and severity in ("", r["severity"])]
 
 
-def _lines(night: Night) -> tuple[bool, str]:
+def _lines(night: Night) -> Statement:
     total = totals(night)
     if not total["lines_in"]:
-        return False, unread_sentence(night)
+        return "warn", unread_sentence(night)
     counted = sum(total[fate] for fate in ("events", "ignored", "unparsed", "quarantined"))
     if counted != total["lines_in"]:
-        return False, (
+        return "warn", (
             f"The account of lines does not balance: {words.counted(total['lines_in'], 'line')} went in, "
             f"{words.number(counted)} came out."
         )
-    return not (total["unparsed"] or total["quarantined"]), (
-        f"{words.counted(total['lines_in'], 'line')} of {words.counted(len(night.rows('quality.coverage')), 'source')}: "
-        f"{words.number(total['events'])} told something, {words.number(total['ignored'])} are known to carry nothing of use, "
+    sources = len(night.rows("quality.coverage"))
+    return _good(not (total["unparsed"] or total["quarantined"])), (
+        f"{words.counted(total['lines_in'], 'line')} of {words.counted(sources, 'source')}: "
+        f"{words.number(total['events'])} told something, "
+        f"{words.number(total['ignored'])} {words.verb(total['ignored'], 'is', 'are')} known to carry nothing of use, "
         f"{words.number(total['unparsed'])} no pattern claims, {words.number(total['quarantined'])} "
         f"{words.verb(total['quarantined'], 'is', 'are')} broken."
     )
 
 
-def _generations(night: Night) -> tuple[bool, str] | None:
+def _generations(night: Night) -> Statement | None:
     said = generations_sentence(night)
     if not said:
         return None
     explained = len(night.rows("quality.generation_gaps")) - len(unexplained_gaps(night))
     if explained:
-        said += f" {words.sentence(words.counted(explained, 'further break'))} {words.verb(explained, 'is', 'are')} explained."
-    return not unexplained_gaps(night), said
+        said += f" {words.counted(explained, 'further break')} {words.verb(explained, 'is', 'are')} explained."
+    return _good(not unexplained_gaps(night)), said
 
 
-def _witnesses(night: Night) -> tuple[bool, str] | None:
+def _witnesses(night: Night) -> Statement | None:
     origins = {row["origin"] for row in night.rows("quality.coverage")}
     absent = []
     if "broker" not in origins:
@@ -128,25 +128,35 @@ def _witnesses(night: Night) -> tuple[bool, str] | None:
         absent.append("no client's log (why a member left, or how long it was busy, often only its own log tells)")
     if not night.rows("gold.leader_imbalance"):
         absent.append("no snapshot of the cluster (lag, imbalance and who owned what come from those)")
-    return (False, f"Not among the witnesses: {words.listed(absent)}.") if absent else None
+    return ("warn", f"Not among the witnesses: {words.listed(absent)}.") if absent else None
 
 
-def _silence(night: Night) -> tuple[bool, str] | None:
+def _not_read(not_read: Sequence[str]) -> Statement | None:
+    if not not_read:
+        return None
+    return "plain", f"{words.counted(len(not_read), 'file')} {words.verb(len(not_read), 'was', 'were')} not read."
+
+
+def _silence(night: Night) -> Statement | None:
     told = [row for row in night.rows("quality.coverage") if row["longest_silence_ms"] is not None]
     if not told:
         return None
     worst = max(told, key=lambda r: (r["longest_silence_ms"], r["source"]))
-    return True, (
-        f"The longest silence was {words.duration(worst['longest_silence_ms'])}, in {plain.shortened(worst['source'])}; "
-        "a log with nothing to say is silent too."
+    return "plain", (
+        f"The longest silence was {words.duration(worst['longest_silence_ms'])}, in {plain.shortened(worst['source'])};"
+        " a log with nothing to say is silent too."
     )
 
 
-def _expectations(night: Night) -> tuple[bool, str] | None:
+def _expectations(night: Night) -> Statement | None:
     results = night.rows("quality.validation_results")
     if not results:
         return None
-    return not broken_expectations(night), expectations_sentence(night)
+    return _good(not broken_expectations(night)), expectations_sentence(night)
+
+
+def _good(is_good: bool) -> str:
+    return "good" if is_good else "warn"
 
 
 def expectations_sentence(night: Night) -> str:
@@ -231,9 +241,11 @@ def unread(night: Night) -> Unread:
 def _shapes(night: Night) -> tuple[Shape, ...]:
     found: dict[str, Shape] = {}
     for row in night.rows("quality.unparsed_lines"):
-        seen = found.get(row["template"], Shape(row["template"], 0, 0, ""))
         records, lines, sample = _counts(row)
-        found[row["template"]] = Shape(seen.template, seen.records + records, seen.lines + lines, seen.sample or sample)
+        seen = found.get(row["template"], Shape(row["template"], 0, 0, sample))
+        found[seen.template] = Shape(
+            seen.template, seen.records + records, seen.lines + lines, min(seen.sample, sample)
+        )
     return tuple(sorted(found.values(), key=lambda s: (-s.lines, s.template)))
 
 

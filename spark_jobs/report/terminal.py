@@ -13,6 +13,7 @@ INCIDENTS = 5
 FINDINGS = 5
 
 _BOLD, _RED, _YELLOW, _GREY, _END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[0m"
+_MARKS = {"good": "✓ ", "plain": "· ", "warn": "! "}
 _SEVERITY_COLOURS = {"critical": _RED, "warning": _YELLOW, "info": _GREY}
 
 
@@ -91,10 +92,10 @@ class _Page:
     def _coverage(self) -> Iterator[str]:
         coverage = self.report.coverage
         yield from self._title("Coverage")
-        for is_good, statement in coverage.statements:
-            yield from self._text(statement, 2, "" if is_good else _YELLOW, hang=2, mark="✓ " if is_good else "! ")
+        for tone, statement in coverage.statements:
+            yield from self._text(statement, 2, _YELLOW if tone == "warn" else "", hang=2, mark=_MARKS[tone])
         for warning in coverage.warnings:
-            yield from self._text(warning, 2, _YELLOW, hang=2, mark="! ")
+            yield from self._text(warning, 2, _YELLOW, hang=2, mark=_MARKS["warn"])
 
     def _whereabouts(self) -> Iterator[str]:
         making = self.report.making

@@ -39,7 +39,7 @@ def timeline(night: Night) -> Timeline:
     groups, groups_left_out = _group_lanes(night)
     return Timeline(
         ticks=_ticks(*night.window),
-        bands=tuple(_outage_mark(night, row, "bar") for row in night.rows("gold.broker_outages")),
+        bands=tuple(_outage_mark(night, row, "bar") for row in night.outages.values()),
         lanes=(*_controller_lane(night), *brokers, *groups),
         left_out=tuple(s for s in (brokers_left_out, groups_left_out) if s),
         focus=_focus(night),
@@ -88,8 +88,8 @@ def _controller_lane(night: Night) -> tuple[Lane, ...]:
             row["happened_at"],
             "protocol",
             False,
-            f"{words.instant(row['happened_at'], night.day)}: broker {row['controller_to']} became the controller, epoch {row['epoch']}",
-            f"broker {row['controller_to']} became the controller",
+            f"{words.instant(row['happened_at'], night.day)}: node {row['controller_to']} became the controller",
+            f"node {row['controller_to']} became the controller",
             "",
         )
         for row in rows
@@ -109,7 +109,7 @@ def _controller_lane(night: Night) -> tuple[Lane, ...]:
 
 def _broker_lanes(night: Night) -> tuple[list[Lane], str]:
     outages: defaultdict[int, list[Row]] = defaultdict(list)
-    for row in night.rows("gold.broker_outages"):
+    for row in night.outages.values():
         outages[row["broker"]].append(row)
     failovers: defaultdict[int, list[Row]] = defaultdict(list)
     for row in night.rows("gold.failovers"):
@@ -165,7 +165,8 @@ def _failover_span(night: Night, row: Row) -> _Span:
         row["happened_at"],
         vocabulary.TONE_OF_FAILOVER[row["kind"]],
         row["kind"] in ("controlled_shutdown", "preferred_election", "reassignment"),
-        f"{words.instant(row['happened_at'], night.day)}: {plain.shortened(row['topic'], 48)}-{row['partition']} {short}",
+        f"{words.instant(row['happened_at'], night.day)}: "
+        f"{plain.shortened(row['topic'], 48)}-{row['partition']} {short}",
         short,
         plain.anchor("failover", row["failover_id"]),
     )

@@ -50,7 +50,8 @@ def refusal(night: Night) -> tuple[str, ...]:
         return ()
     count = words.counted(len(broken), "critical expectation")
     return (
-        f"This run was not published: {count} did not hold. What follows is what had been published before, if anything had.",
+        f"This run was not published: {count} did not hold. "
+        "What follows is what had been published before, if anything had.",
         *(f"{r['table']}: {r['expectation']}. {' '.join(r['sentences'] or ())}".strip() for r in broken[:6]),
     )
 
@@ -96,7 +97,8 @@ def _rebalances(night: Night, events: Counter[_Event], named: Sequence[_Event], 
     total = len(night.rebalances)
     if not total:
         return "No consumer group rebalanced." if night.rows("quality.coverage") else ""
-    counted = f"{words.counted(total, 'rebalance')} in {words.counted(len({r['group_id'] for r in night.rebalances}), 'group')}"
+    groups = len({row["group_id"] for row in night.rebalances})
+    counted = f"{words.counted(total, 'rebalance')} in {words.counted(groups, 'group')}"
     if not events:
         return f"{counted}, each with an origin of its own." if total > 1 else f"{counted}."
     clauses = [f"{words.number(events[e])} to {f'an outage ({e.what})' if e.outage_id else e.what}" for e in named]
@@ -156,11 +158,12 @@ def _longest(night: Night) -> str:
     row = max(timed, key=lambda r: r["duration_ms"])
     waited = [d for d in row["delayed_by"] if who(d)]
     blame = f", which waited for {words.listed([who(d) for d in waited], at_most=2)}" if waited else ""
-    return f"The longest took {words.duration(row['duration_ms'])}, in group {plain.shortened(row['group_id'], 48)}{blame}."
+    group = plain.shortened(row["group_id"], 48)
+    return f"The longest took {words.duration(row['duration_ms'])}, in group {group}{blame}."
 
 
 def _outages(night: Night, told: set[str]) -> str:
-    rows = sorted(night.rows("gold.broker_outages"), key=lambda r: (r["down_at"], r["broker"]))
+    rows = night.outages.values()
     if not rows:
         return ""
     also = "also " if told else ""

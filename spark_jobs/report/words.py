@@ -29,7 +29,7 @@ def verb(value: int, singular: str, plural: str) -> str:
 
 
 def duration(ms: float | None) -> str:
-    """A duration as a person would say it: `240 ms`, `3.2 s`, `2 min 14 s`, `1 h 5 min`. Empty where it is not known."""
+    """A duration as a person would say it: `240 ms`, `3.2 s`, `2 min 14 s`, `1 h 5 min`. Empty where not known."""
     if ms is None:
         return ""
     if ms < _SECOND:
@@ -52,7 +52,7 @@ def elapsed_ms(start: datetime | None, end: datetime | None) -> float | None:
 
 
 def instant(at: datetime | None, day: date | None = None, precise: bool = False) -> str:
-    """An instant in UTC, without its date when that is `day`, to the millisecond when `precise`. Empty where not known."""
+    """An instant in UTC, without its date when that is `day`. Empty where not known."""
     if at is None:
         return ""
     utc = at.astimezone(UTC)

@@ -1,0 +1,265 @@
+"""What a report says of a night: rows in, sentences out."""
+
+from datetime import timedelta
+
+import pytest
+
+from spark_jobs.report.build import build_report
+from tests.support.report_night import crowded_night, night
+from tests.support.report_rows import DAY, at, empty, failover, incident, made, outage, rebalance, run
+
+
+@pytest.fixture(scope="module")
+def report():
+    return build_report(*night())
+
+
+def told(**tables):
+    """The verdict of a night that holds these rows."""
+    rows = {name.replace("__", "."): rows for name, rows in tables.items()}
+    return build_report(empty() | rows, run()).verdict.sentences
+
+
+def coverage(**columns):
+    """A source all of whose lines but those given were ignored."""
+    lost = columns.get("unparsed", 0) + columns.get("quarantined", 0)
+    lines = columns.pop("lines_in", 1_000)
+    counts = {"events": 0, "unparsed": 0, "quarantined": 0, "ignored": lines - lost, "lines_in": lines}
+    return made("quality.coverage", **(counts | columns))
+
+
+def test_the_verdict_owes_rebalances_to_their_events_and_says_what_was_not_seen(report):
+    assert report.verdict.sentences == (
+        "73 rebalances in 23 groups, 40 of them owed to one event: broker 2 was cut off at 02:13; "
+        "14 to a storm in group ads-etl from 05:10 on (probably a member joined); "
+        "9 to a planned rolling restart of group checkout-worker at 04:30; the other 10 stand alone.",
+        "Of those that stand alone: a member joined 6 times, cooperative follow-up once, "
+        "max poll interval exceeded once, no known cause once and 1 further cause.",
+        "The cause is certain for 44 and likely for 28; for 1 the evidence does not tell it.",
+        "The longest took 1 min 2 s, in group billing, which waited for billing-c.",
+        "Planned: broker 1 was shut down at 06:38.",
+        "62 leader changes, a partition was left without a leader once, 1 unclean election that lost 40 to 52 records.",
+        "2 critical findings and 3 warnings.",
+        "1 break in the generations of 1 group has no explanation: at least 2 rebalances are missing here.",
+        "3 lines of 1.9 million could not be read.",
+    )
+
+
+def test_a_quiet_night_claims_no_more_than_was_seen():
+    assert told(quality__coverage=[coverage()]) == (
+        "No consumer group rebalanced.",
+        "Every one of 1,000 lines could be read.",
+    )
+
+
+def test_a_night_of_which_nothing_was_read_claims_nothing():
+    assert told() == ("No line was read, so nothing can be said about what happened.",)
+
+
+def test_one_rebalance_is_told_in_the_singular():
+    rows = [rebalance("orders", at("02:00:00"), "member_left", seconds=0.5)]
+    assert told(gold__rebalances=rows, quality__coverage=[coverage(unparsed=1)])[:5] == (
+        "1 rebalance in 1 group.",
+        "A member left once.",
+        "Its cause is certain.",
+        "The longest took 500 ms, in group orders.",
+        "Every generation is accounted for.",
+    )
+
+
+def test_several_outages_are_each_told_once():
+    crash = outage(3, at("01:58:00"), "crash", confidence="likely", up_at=None)
+    cut = outage(2, at("02:13:04"), "unresponsive")
+    first = [rebalance(f"a-{i}", at("02:13:10"), "coordinator_moved") for i in range(3)]
+    second = [rebalance(f"b-{i}", at("01:58:10"), "coordinator_moved") for i in range(3)]
+    incidents = [
+        incident("broker_outage", first, outage_id=cut["outage_id"]),
+        incident("broker_outage", second, outage_id=crash["outage_id"]),
+    ]
+    verdict = told(gold__rebalances=first + second, gold__incidents=incidents, gold__broker_outages=[crash, cut])
+    assert verdict[0] == (
+        "6 rebalances in 6 groups: 3 owed to an outage (broker 2 was cut off at 02:13); "
+        "3 to an outage (broker 3 probably crashed at 01:58)."
+    )
+    assert "Broker 3 had not come back by the end." in verdict
+
+
+def test_small_events_of_a_crowded_night_are_counted_and_not_named():
+    first, *_ = build_report(*crowded_night(400)).verdict.sentences
+    assert "40 owed to an outage (broker 2 was cut off at 02:13)" in first
+    assert "209 to 101 lesser events; the other 210 stand alone" in first
+
+
+def test_a_loss_without_an_upper_bound_is_a_lower_bound():
+    rows = [failover("t", 0, at("03:00:00"), "unclean_election", records_lost_low=7)]
+    assert "1 leader change, 1 unclean election that lost at least 7 records." in told(gold__failovers=rows)
+
+
+def test_a_refused_publication_says_so_before_anything_else():
+    broken = made(
+        "quality.validation_results",
+        table="gold.rebalances",
+        expectation="ends_after_start",
+        severity="critical",
+        success=False,
+        sentences=["Rebalance 4f ends before it starts."],
+    )
+    verdict = build_report({"quality.validation_results": [broken]}, run()).verdict
+    assert verdict.refusal == (
+        "This run was not published: 1 critical expectation did not hold. "
+        "What follows is what had been published before, if anything had.",
+        "gold.rebalances: ends_after_start. Rebalance 4f ends before it starts.",
+    )
+
+
+def test_coverage_names_the_witnesses_that_are_missing():
+    statements = build_report({"quality.coverage": [coverage(origin="broker")]}, run()).coverage.statements
+    assert any("no client's log" in s and "no snapshot" in s and "no broker" not in s for _, s in statements)
+
+
+def test_lines_that_do_not_add_up_are_no_small_print():
+    statements = build_report({"quality.coverage": [coverage(ignored=990)]}, run()).coverage.statements
+    assert statements[0] == ("warn", "The account of lines does not balance: 1,000 lines went in, 990 came out.")
+
+
+def test_unread_lines_count_by_shape_however_they_are_given():
+    raw = [
+        made("quality.unparsed_lines", template="a <n>", line_count=n, text=f"a {n}", line_id=f"{n}") for n in (1, 3)
+    ]
+    counted = [{"template": "a <n>", "records": 2, "lines": 4, "sample": "a 1"}]
+    assert (
+        build_report({"quality.unparsed_lines": raw}, run()).unread
+        == build_report({"quality.unparsed_lines": counted}, run()).unread
+    )
+
+
+def test_incidents_come_by_cost_and_planned_work_last(report):
+    assert [(i.headline, i.planned) for i in report.incidents[:3]] == [
+        ("Broker 2 was cut off: 12 groups", False),
+        ("Storm of group ads-etl: a member joined", False),
+        ("Max poll interval exceeded: group billing", False),
+    ]
+    assert report.incidents[-1].headline == "Rolling restart of group checkout-worker: a member left"
+
+
+def test_an_outage_holds_its_failovers_and_no_other_section_tells_them_again(report):
+    cut, shut = report.outages
+    assert (cut.headline, [g.title for g in cut.failovers]) == (
+        "Broker 2 was cut off",
+        ["Broker cut off: 30 leader changes", "Preferred election: 30 leader changes"],
+    )
+    assert cut.failovers[0].partitions == "__consumer_offsets 0-9, orders.events 0-9 and payments.v2 0-9"
+    assert shut.failovers == ()
+    assert [g.title for g in report.failovers] == [
+        "Unclean election: 1 leader change",
+        "Left without a leader: 1 leader change",
+    ]
+    assert report.failovers[0].failovers[0].lost == "40 to 52 records"
+    assert report.failovers[0].failovers[0].change == "nobody → 1"
+
+
+def test_an_outage_tells_its_steps_from_its_beginning(report):
+    steps = [(s.label, s.after_ms) for s in report.outages[0].steps]
+    assert steps[:3] == [("Gone", 0), ("Noticed", 9_300), ("Back", 267_000)]
+
+
+def test_imbalance_tells_since_when_and_what_was_worst(report):
+    assert report.imbalance.says == "Over the threshold at the last reading: broker 1 (80.0 %, since 06:40:00)."
+    one, two, three = report.imbalance.brokers
+    assert (two.over_since, two.worst_ratio, two.worst_at, two.over_ms) == (None, 0.8, at("02:20:00"), 1_200_000)
+    assert (one.broker, three.over_ms) == (1, 0)
+
+
+def test_a_broker_that_is_preferred_for_nothing_has_no_ratio():
+    rows = [
+        made("gold.leader_imbalance", snapshot_at=at("01:00:00"), broker=4, preferred_partitions=0, led_elsewhere=0)
+    ]
+    report = build_report({"gold.leader_imbalance": rows}, run())
+    assert report.imbalance.brokers[0].ratio is None
+    assert report.imbalance.says == "No broker was over the threshold at any reading."
+
+
+def test_lag_comes_worst_first_by_group_and_topic(report):
+    assert [(g.group_id, g.status, g.partitions, g.lag_last) for g in report.lag.groups] == [
+        ("billing", "stop: stopped committing", "0-3", 9_000),
+        ("ads-etl", "stall: commits, but stands still", "0-3", 1_200_000),
+        ("mail-audit", "warn: lag never falls", "0-3", 34_000),
+    ]
+
+
+def test_findings_of_one_rule_share_their_advice(report):
+    assert [(g.severity, g.rule_id, len(g.findings)) for g in report.findings] == [
+        ("critical", "rebalances_excessive", 1),
+        ("critical", "unclean_election", 1),
+        ("warning", "lag_growing", 2),
+        ("warning", "leader_imbalance", 1),
+        ("info", "group_unanswered", 1),
+    ]
+
+
+def test_lanes_put_brokers_above_the_groups_in_most_trouble(report):
+    lanes = [(lane.kind, lane.label) for lane in report.timeline.lanes[:6]]
+    assert lanes[:4] == [("controller", "Controller"), *(("broker", f"Broker {b}") for b in (1, 2, 3))]
+    assert lanes[4] == ("group", "ads-etl")
+    assert report.timeline.lanes[-1].label == "checkout-worker"
+
+
+def test_marks_lie_where_their_time_is(report):
+    billing = next(lane for lane in report.timeline.lanes if lane.label == "billing")
+    assert billing.marks[0].left == pytest.approx(100 * (at("03:05:12") - DAY) / timedelta(days=1), abs=0.001)
+    assert billing.marks[0].width == pytest.approx(100 * 62 / 86_400, abs=0.001)
+    assert billing.marks[0].says == "03:05:12, 1 min 2 s: max poll interval exceeded"
+
+
+def test_what_lies_too_near_to_be_told_apart_is_one_mark_that_counts():
+    rows = [
+        rebalance("g", at("02:00:00", plus=i), "member_left" if i else "member_dead", seconds=0.5) for i in range(4)
+    ]
+    (lane,) = build_report({"gold.rebalances": rows}, run()).timeline.lanes
+    dead, left = lane.marks
+    assert (dead.tone, left.tone) == ("lost", "member")
+    assert (left.top, left.height) == (0.25, 0.75)
+    assert left.says == "02:00:01 to 02:00:03: a member left (3)"
+
+
+def test_a_lane_of_a_long_storm_stays_drawable():
+    rows = [rebalance("g", DAY + timedelta(seconds=17 * i), "member_left", seconds=1) for i in range(5_000)]
+    (lane,) = build_report({"gold.rebalances": rows}, run()).timeline.lanes
+    assert len(lane.marks) <= 300
+    assert lane.note == "5,000 rebalances"
+
+
+def test_groups_beyond_the_picture_are_counted():
+    rows = [rebalance(f"g{i:03d}", at("02:00:00"), "member_left") for i in range(30)]
+    timeline = build_report({"gold.rebalances": rows}, run()).timeline
+    assert len(timeline.lanes) == 24
+    assert timeline.left_out == ("6 groups with fewer rebalances, 6 in all",)
+
+
+def test_ticks_are_round_and_the_coarse_ones_come_first(report):
+    by_level = [[t.label for t in report.timeline.ticks if t.level <= level] for level in range(2)]
+    assert by_level[0] == ["10-03", "06:00", "12:00", "18:00", "10-04"]
+    assert len(by_level[1]) == 13
+
+
+def test_a_window_of_seconds_has_an_axis_too():
+    short = run(window_from=at("02:00:00"), window_to=at("02:00:20"))
+    ticks = build_report(empty(), short).timeline.ticks
+    assert [t.label for t in ticks if t.level == 0] == ["02:00:00", "02:00:05", "02:00:10", "02:00:15", "02:00:20"]
+
+
+def test_the_order_in_which_rows_come_changes_nothing(report):
+    tables, about = night()
+    assert build_report({name: rows[::-1] for name, rows in tables.items()}, about) == report
+
+
+def test_many_rebalances_quote_less_and_say_so():
+    few = build_report(*night()).rebalances[0].evidence
+    many = build_report(*crowded_night(5_000)).rebalances[0].evidence
+    assert (len(few.quotes), few.left_out) == (2, 0)
+    assert (len(many.quotes), many.left_out) == (2, 2)
+
+
+def test_a_table_that_nobody_declared_is_refused():
+    with pytest.raises(ValueError, match=r"gold\.rebalance\b"):
+        build_report({"gold.rebalance": []}, run())

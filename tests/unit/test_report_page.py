@@ -1,0 +1,160 @@
+"""The page: self-contained, in its order, every address leads somewhere, and strangers' names do nothing in it."""
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+
+from spark_jobs.report.build import build_report
+from spark_jobs.report.html import render_html
+from tests.support.report_night import HOSTILE, crowded_night, night, poisoned_night
+from tests.support.report_rows import empty, run
+
+VOID = {"meta", "link", "input", "br", "img"}
+
+
+class Page(HTMLParser):
+    """The elements of a page with their attributes, and what lies inside style and script."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements, self.open, self.raw = [], [], {"script": [], "style": []}
+        self.text = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in self.raw:
+            self.raw[self.open[-1]].append(data)
+        else:
+            self.text.append(data)
+
+    def all(self, attribute):
+        return [attrs[attribute] for _, attrs in self.elements if attribute in attrs]
+
+
+@pytest.fixture(scope="module")
+def page():
+    return Page(render_html(build_report(*night())))
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return Page(render_html(build_report(*poisoned_night(HOSTILE))))
+
+
+def test_sections_come_in_the_order_in_which_one_reads(page):
+    assert [attrs["id"] for tag, attrs in page.elements if tag == "section"] == [
+        "verdict", "coverage", "timeline", "incidents", "rebalances", "outages",
+        "failovers", "imbalance", "lag", "findings", "unread", "making",
+    ]  # fmt: skip
+
+
+def test_every_row_has_an_address_and_every_link_leads_to_one(page):
+    ids = page.all("id")
+    assert len(ids) == len(set(ids))
+    assert {href[1:] for href in page.all("href") if href.startswith("#")} <= set(ids)
+    kinds = Counter(i.split("-")[0] for i in ids if re.fullmatch(r"[a-z]+-[0-9a-f]{32}", i))
+    assert kinds == {"rebalance": 73, "incident": 12, "outage": 2, "failover": 62, "finding": 6}
+
+
+def test_labels_name_what_is_there(page):
+    ids = set(page.all("id"))
+    assert {i for value in page.all("aria-labelledby") + page.all("aria-describedby") for i in value.split()} <= ids
+
+
+def test_elements_are_closed_in_their_order(page):
+    assert page.open == []
+
+
+def test_the_page_asks_nothing_of_the_network(page):
+    html = render_html(build_report(*night()))
+    assert not {"src", "srcset", "action", "poster", "data"} & {name for _, attrs in page.elements for name in attrs}
+    assert {href for href in page.all("href") if not href.startswith("#")} == {"data:,"}
+    assert not re.search(r"https?:|url\(|@import", html)
+
+
+def test_the_policy_admits_the_page_s_own_style_and_script_and_no_other(page):
+    (policy,) = [a["content"] for t, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    for kind in ("style", "script"):
+        (inline,) = page.raw[kind]
+        digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert not page.all("style")
+
+
+def test_the_page_tells_who_why_and_what_to_do(page):
+    text = " ".join(" ".join(page.text).split())
+    for said in (
+        "40 of them owed to one event: broker 2 was cut off at 02:13",
+        "Lower max.poll.records, speed up processing, or raise max.poll.interval.ms.",
+        "billing-b (instance i2)",
+        "Preparing to rebalance group billing in state PreparingRebalance with old generation 41",
+        "all times in UTC",
+        "3 lines of 1.9 million could not be read.",
+        "The line holds NUL bytes. Its instant cannot be read.",
+    ):
+        assert said in text
+
+
+def test_strangers_names_add_no_element_and_no_attribute(hostile):
+    tame = Page(render_html(build_report(*poisoned_night([f"name {i}" for i in range(len(HOSTILE))]))))
+
+    def shape(page):
+        return Counter((tag, *sorted(attrs)) for tag, attrs in page.elements)
+
+    assert shape(hostile) == shape(tame)
+
+
+def test_strangers_names_reach_no_address_no_script_and_no_style(hostile, page):
+    assert hostile.raw == page.raw
+    ours = re.compile(r"#[a-z]+(-[0-9a-f]{32})?|data:,")
+    assert all(ours.fullmatch(href) for href in hostile.all("href"))
+    assert not [name for _, attrs in hostile.elements for name in attrs if name.startswith("on")]
+    assert Counter(hostile.all("class")).keys() <= Counter(page.all("class")).keys() | {"t-unknown"}
+
+
+def test_strangers_names_are_shown_as_they_are_and_command_nothing(hostile):
+    text = "".join(hostile.text)
+    assert "<script>alert(1)</script>" in text
+    assert "{{ 7*7 }}{% raw %}&amp;&#60;" in text
+    assert "\\u202egnp.exe" in text
+    assert not {c for c in text if not c.isprintable()} - {"\n"}
+    text.encode("utf-8")
+
+
+def test_a_hash_that_is_none_becomes_one():
+    tables, about = night()
+    tables["gold.rebalances"][0]["rebalance_id"] = '"><script>'
+    page = Page(render_html(build_report(tables, about)))
+    assert all(re.fullmatch(r"[a-z0-9-]+", i) for i in page.all("id"))
+
+
+def test_an_empty_lake_makes_a_page_too():
+    page = Page(render_html(build_report(empty(), run(files_not_read=[], warnings=[]))))
+    text = " ".join(" ".join(page.text).split())
+    assert "No line was read, so nothing can be said about what happened." in text
+    assert page.open == []
+
+
+def test_five_thousand_rebalances_stay_one_page_of_bounded_size():
+    html = render_html(build_report(*crowded_night(5_000)))
+    assert html.count('id="rebalance-') == 5_073
+    assert html.count('id="incident-') == 3_762
+    assert len(html.encode()) < 12_000_000

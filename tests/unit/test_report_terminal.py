@@ -1,0 +1,46 @@
+"""The last words of a run in a terminal."""
+
+import re
+
+import pytest
+
+from spark_jobs.report.build import build_report
+from spark_jobs.report.terminal import render_terminal
+from tests.support.report_night import HOSTILE, night, poisoned_night
+
+
+@pytest.fixture(scope="module")
+def report():
+    return build_report(*night())
+
+
+def test_it_tells_counts_findings_with_advice_coverage_and_where_to_read_on(report):
+    text = " ".join(render_terminal(report).split())
+    for said in (
+        "prod-eu, 2026-10-03 00:00:00 to 2026-10-04 00:00:00 UTC",
+        "73 rebalances in 23 groups, 40 of them owed to one event: broker 2 was cut off at 02:13",
+        "→ Look at the network between broker 2 and the controllers at 02:13.",
+        "critical group ads-etl rebalanced 14 times within 60 minutes → What to do about rebalances excessive.",
+        "(and 1 more like it)",
+        "3 lines of 1.9 million could not be read.",
+        "Report lake/report/index.html",
+        "Log lake/run.log",
+    ):
+        assert said in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_lines_keep_to_the_width(report, width):
+    assert max(map(len, render_terminal(report, width).splitlines())) <= width
+
+
+def test_colours_come_only_when_asked_for_and_change_no_word(report):
+    painted = render_terminal(report, colours=True)
+    assert "\x1b[31mcritical\x1b[0m" in painted
+    assert re.sub(r"\x1b\[\d+m", "", painted) == render_terminal(report)
+
+
+def test_strangers_names_cannot_command_the_terminal():
+    text = render_terminal(build_report(*poisoned_night(HOSTILE)))
+    assert not {c for c in text if not c.isprintable()} - {"\n"}
+    assert "line one\\nline" in text
