@@ -1,0 +1,200 @@
+"""The files that are read: found through Spark's file systems, opened as physical lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.config import masked
+from spark_jobs.exits import BadInput
+from spark_jobs.knowledge.layouts import LOG_NAME_REGEX
+from spark_jobs.knowledge.reading import source_of
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder, file or URI where logs lie: who wrote them, the zone of their clock, and how the user names it."""
+
+    root: str
+    origin: str
+    zone: str
+    variable: str
+
+    def __str__(self) -> str:
+        return f"{self.variable} names {masked(self.root)},"
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """One file: `uri` as Spark's metadata names it, `path` as Spark's reader takes it, `name` as seen from the root."""
+
+    uri: str
+    path: str
+    name: str
+    source: str
+    origin: str
+    zone: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a place holds: the files that are logs, and the names of those that are not read."""
+
+    files: tuple[LogFile, ...]
+    not_read: tuple[str, ...]
+
+
+def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
+    """Every file below a place, in order of its name.
+
+    Raises: BadInput where the place is missing, is empty, or holds no file that is a log by its name.
+    """
+    found = sorted(_walk(spark, place))
+    if not found:
+        raise BadInput(
+            f"{place} and that folder is empty. "
+            f"Needed: the {place.origin}s' log files. Check the path, and that the logs were copied there."
+        )
+    files = tuple(
+        LogFile(uri, escaped(path), name, source_of(name), place.origin, place.zone)
+        for name, uri, path in found
+        if _is_log(name, glob) or _is_place_itself(name, path, place)
+    )
+    if not files:
+        some = ", ".join(name for name, _, _ in found[:5])
+        raise BadInput(
+            f"{place} and none of its {len(found)} files is a log by its name ({some}). "
+            f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or say which files to read in GLOB."
+        )
+    names = {f.name for f in files}
+    return Listing(files, tuple(name for name, _, _ in found if name not in names))
+
+
+def read_lines(spark: SparkSession, files: Sequence[LogFile], damaged: Sequence[LogFile] = ()) -> DataFrame:
+    """The physical lines of these files; LF alone ends a line, and a big file is split over tasks.
+
+    Takes: `damaged`, those of the files that break off: what stands before the break is read.
+    Gives: value (the line's bytes), uri, block (where its split begins) and place (its order within the split).
+    """
+    whole = [f.path for f in files if f not in damaged]
+    parts = [_lines(spark, paths, broken) for paths, broken in ((whole, False), ([f.path for f in damaged], True)) if paths]
+    return parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
+
+
+def describe(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: str) -> DataFrame:
+    """A small frame out of what the driver knows about each file, to be joined to lines and records."""
+    shape = f"array<struct<{schema}>>"
+    return spark.range(1).select(F.inline(F.from_json(F.lit(json.dumps(rows)), shape)))
+
+
+def escaped(path: str) -> str:
+    """A path whose own brackets and stars Spark does not take for wildcards."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
+
+
+def instant(micros: int | None) -> datetime | None:
+    """An instant that Spark told in microseconds, so that no zone of this process comes in between."""
+    return None if micros is None else _EPOCH + timedelta(microseconds=micros)
+
+
+def damage_of(spark: SparkSession, files: Sequence[LogFile]) -> dict[LogFile, str]:
+    """Why each of the compressed files that cannot be unpacked to its end cannot. Odd: reads them all, on the driver."""
+    found = {f: _damage(spark, f) for f in files if f.name.endswith(".gz")}
+    return {f: why for f, why in found.items() if why is not None}
+
+
+def is_read_failure(error: Exception) -> bool:
+    """Whether Spark failed since it could not read a file to its end."""
+    return "FAILED_READ_FILE" in str(error)
+
+
+def _lines(spark: SparkSession, paths: Sequence[str], broken: bool) -> DataFrame:
+    reader = spark.read.option("lineSep", "\n").option("ignoreCorruptFiles", broken)
+    return reader.text(list(paths)).select(
+        "value",
+        F.regexp_replace("_metadata.file_path", _LOCAL, "file:///").alias("uri"),
+        F.col("_metadata.file_block_start").alias("block"),
+        F.monotonically_increasing_id().alias("place"),
+    )
+
+
+def _walk(spark: SparkSession, place: Place) -> list[tuple[str, str, str]]:
+    """Name below the root, URI and path of each file."""
+    context: Any = spark.sparkContext
+    try:
+        root = context._jvm.org.apache.hadoop.fs.Path(place.root)
+        system = root.getFileSystem(context._jsc.hadoopConfiguration())
+        if not system.exists(root):
+            raise BadInput(
+                f"{place} and nothing is there. "
+                f"Needed: a folder, a file or a URI with the {place.origin}s' logs. Check the path."
+            )
+        top = system.getFileStatus(root)
+        above = (top.getPath().getParent() if top.isFile() else top.getPath()).toUri().getPath().rstrip("/")
+        files, listing = [], system.listFiles(root, True)
+        while listing.hasNext():
+            path = listing.next().getPath()
+            name = path.toUri().getPath()[len(above) + 1 :]
+            files.append((name, re.sub(_LOCAL, "file:///", path.toUri().toString()), path.toString()))
+        return files
+    except Py4JJavaError as refusal:
+        if refusal.java_exception.getClass().getSimpleName() not in _NO_SUCH_PLACE:
+            raise
+        raise BadInput(
+            f"{place} and Spark cannot open it: {refusal.java_exception.getMessage()}. "
+            "Needed: a path, or a URI of a file system that this Spark knows. Check it, or add the file system's jar."
+        ) from refusal
+
+
+_LOCAL = "^file:/+"
+"""Spark and Hadoop write the beginning of a local URI in several ways."""
+
+_NO_SUCH_PLACE = ("UnsupportedFileSystemException", "IllegalArgumentException", "AccessControlException")
+
+
+def _is_log(name: str, glob: str | None) -> bool:
+    file = name.rpartition("/")[2]
+    if file.startswith(("_", ".")):
+        return False
+    if glob is None:
+        return LOG_NAME_REGEX.fullmatch(file) is not None
+    return any(fnmatchcase(file, g.strip()) or fnmatchcase(name, g.strip()) for g in glob.split(","))
+
+
+def _is_place_itself(name: str, path: str, place: Place) -> bool:
+    """A file that the user names is read whatever its name."""
+    return "/" not in name and path.rstrip("/").endswith(place.root.rstrip("/"))
+
+
+def _damage(spark: SparkSession, file: LogFile) -> str | None:
+    context: Any = spark.sparkContext
+    path = context._jvm.org.apache.hadoop.fs.Path(context._jvm.java.net.URI(file.uri))
+    stream = path.getFileSystem(context._jsc.hadoopConfiguration()).open(path)
+    try:
+        context._jvm.org.apache.commons.io.IOUtils.consume(context._jvm.java.util.zip.GZIPInputStream(stream))
+        return None
+    except Py4JJavaError as refusal:
+        kind = refusal.java_exception.getClass().getSimpleName()
+        if kind not in _DAMAGES:
+            raise
+        return _DAMAGES[kind]
+    finally:
+        stream.close()
+
+
+_DAMAGES = {
+    "EOFException": "it ends before its end: it was cut off, or is still being written",
+    "ZipException": "it is no gzip file, or its bytes were changed",
+}

@@ -1,0 +1,162 @@
+"""Physical lines become log records, each once, with its instant, its rank and an id that depends on nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from spark_jobs.knowledge.layouts import LAYOUTS
+
+MOST_LINES = 10_000
+"""Lines of a record whose text is kept. Kafka writes none as long: more is a file that holds no records of ours."""
+
+_HEAD_REACH = 200
+"""A head stands within the first characters of its line: the search stays cheap on endless lines."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The instants that one file of a source covers."""
+
+    source: str
+    first_at: datetime
+    last_at: datetime
+
+
+def assemble(lines: DataFrame) -> DataFrame:
+    """Records out of physical lines: a head that a layout recognises and everything up to the next head.
+
+    Takes: lines of files: file, block, place, value.
+    Gives: file, block, record (its place in the block), layout (null before the file's first head), line_count,
+        text, and raw where the text is not valid UTF-8.
+    Keeps: the sum of line_count is the number of lines, wherever a file was split.
+    Odd: bytes that are not UTF-8 are replaced in `text`, and the record is kept in `raw` as well; only the first
+        MOST_LINES lines are kept in either.
+    """
+    raw = F.when(~F.is_valid_utf8("text"), F.col("text").cast("binary"))
+    return _mended(_pieces(lines)).withColumns({"raw": raw, "text": F.make_valid_utf8("text")})
+
+
+def _pieces(lines: DataFrame) -> DataFrame:
+    """The records of each block. Lines before a block's first head are record 0 of the block."""
+    in_block = Window.partitionBy("file", "block").orderBy("place")
+    so_far = in_block.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    begins = F.when(F.col("layout").isNotNull(), F.col("place"))
+    begun = F.coalesce(F.max(begins).over(so_far), F.min("place").over(so_far))
+    line = F.when(F.col("place") - begun < MOST_LINES, F.struct("place", "value"))
+    return (
+        lines.withColumn("layout", _layout(F.substring("value", 1, _HEAD_REACH)))
+        .select(
+            "file",
+            "block",
+            "layout",
+            F.count("layout").over(so_far).alias("record"),
+            line.alias("line"),
+            F.lead("place").over(in_block).isNull().alias("is_last"),
+        )
+        .groupBy("file", "block", "record")
+        .agg(
+            F.max("layout").alias("layout"),
+            _joined(F.collect_list("line"), "value").alias("text"),
+            F.count(F.lit(1)).cast("int").alias("line_count"),
+            F.max("is_last").alias("is_last"),
+        )
+    )
+
+
+def _mended(pieces: DataFrame) -> DataFrame:
+    """Pieces at the beginning of a block given back to the record they were cut from: the last one before the block."""
+    is_rest = (F.col("record") == 0) & (F.col("block") > 0)
+    in_file = Window.partitionBy("file").orderBy("block", "record")
+    text = F.substring_index(_joined(F.collect_list(F.struct("block", "record", "text")), "text"), "\n", MOST_LINES)
+    mended = (
+        pieces.where(is_rest | F.col("is_last"))
+        .withColumn("whole", F.sum(F.when(is_rest, 0).otherwise(1)).over(in_file))
+        .groupBy("file", "whole")
+        .agg(
+            F.min(F.struct("block", "record")).alias("at"),
+            F.max("layout").alias("layout"),
+            text.alias("text"),
+            F.sum("line_count").cast("int").alias("line_count"),
+        )
+        .select("file", "at.block", "at.record", "layout", "text", "line_count")
+    )
+    return pieces.where(~is_rest & ~F.col("is_last")).drop("is_last").unionByName(mended)
+
+
+def _joined(parts: Column, field: str) -> Column:
+    return F.array_join(F.transform(F.array_sort(parts), lambda part: part[field]), "\n")
+
+
+def _layout(head: Column) -> Column:
+    return F.coalesce(*(F.when(head.rlike(layout.head), F.lit(layout.name)) for layout in LAYOUTS))
+
+
+def date(records: DataFrame) -> DataFrame:
+    """Adds happened_at: the clock in a record's head, read in the file's zone; null where there is none.
+
+    Takes: records with text, layout and zone.
+    """
+    clock = F.coalesce(
+        *(
+            F.when(F.col("layout") == layout.name, F.expr(f"try_cast({layout.timestamp} AS {kind})").cast("timestamp"))
+            for layout in LAYOUTS
+            for kind in ("DECIMAL(20, 6)" if layout.is_epoch else "TIMESTAMP",)
+        )
+    )
+    has_zone = F.col("layout").isin([layout.name for layout in LAYOUTS if layout.is_epoch])
+    instant = F.when(has_zone, clock).otherwise(F.to_utc_timestamp(clock, F.col("zone")))
+    return records.withColumn("happened_at", instant)
+
+
+def in_turn(spans: Mapping[int, Span]) -> dict[int, tuple[int, int]]:
+    """How the files of each source follow one another: the rank and the lane of each file.
+
+    Files that lie one after another share a lane, as a rotation leaves them; one that overlaps others is a copy of
+    what they hold, or of a part of it, and has a lane of its own. Identical records are counted within a lane, so
+    that a rotation between two of them loses none and a copy adds none.
+    Order: by first and last instant; two files of one span in the order of their numbers.
+    """
+    turns: dict[int, tuple[int, int]] = {}
+    lanes: dict[str, list[Span]] = {}
+    ordered = sorted(spans.items(), key=lambda s: (s[1].source, s[1].first_at, s[1].last_at, s[0]))
+    for rank, (file, span) in enumerate(ordered):
+        ends = lanes.setdefault(span.source, [])
+        free = (n for n, last in enumerate(ends) if last.last_at <= span.first_at and last != span)
+        lane = next(free, len(ends))
+        ends[lane : lane + 1] = [span]
+        turns[file] = rank, lane
+    return turns
+
+
+def row_id(*parts: Column) -> Column:
+    """The id of a row in Spark's words: equal to catalog.ids.row_id of the same parts as text."""
+    text = F.concat_ws("\x1f", *(part.cast("string") for part in parts))
+    return F.substring(F.sha2(text, 256), 1, 32)
+
+
+def identify(records: DataFrame, cluster: str) -> DataFrame:
+    """Each record once, with its line_id and its rank among those of its source and instant.
+
+    Takes: dated records with source, and rank and lane of their file.
+    Gives: the rows with line_id and order added; of identical records of overlapping files one is left.
+    Keeps: ids and order are the same however the lines are split over files and the files over blocks.
+    """
+    moment = ("source", "happened_at")
+    by_place = ("rank", "block", "record")
+    twin = Window.partitionBy(*moment, "likeness", "lane").orderBy(*by_place)
+    copy = Window.partitionBy(*moment, "likeness", "twin").orderBy("rank")
+    place = Window.partitionBy(*moment).orderBy(*by_place)
+    return (
+        records.withColumn("likeness", F.xxhash64("text"))
+        .repartition(*moment)
+        .withColumn("twin", F.row_number().over(twin) - 1)
+        .withColumn("copy", F.row_number().over(copy))
+        .where("copy = 1")
+        .withColumn("order", F.row_number().over(place) - 1)
+        .withColumn("line_id", row_id(F.lit(cluster), F.col("source"), F.col("text"), F.col("twin")))
+    )
