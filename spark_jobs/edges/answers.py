@@ -1,0 +1,130 @@
+"""Answers of a query as text: a table to read, CSV or JSON to work with."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import math
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, TextIO
+
+import duckdb
+
+MAX_ROWS = 1000
+"""More rows than this nobody reads in a terminal; CSV and JSON give them all."""
+_MAX_WIDTH = 60
+_BATCH = 1000
+
+
+def _write_table(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
+    """A table where it fits the terminal, else one block for each row. Nothing in it can steer the terminal."""
+    names = _names(answer)
+    rows = answer.fetchmany(MAX_ROWS + 1)
+    shown = [[_cell(v) for v in row] for row in rows[:MAX_ROWS]]
+    widths = [min(_MAX_WIDTH, max(len(n), *(len(r[i]) for r in shown), 0)) for i, n in enumerate(names)]
+    fits = sum(widths) + 2 * len(widths) <= shutil.get_terminal_size((160, 24)).columns
+    is_cut = any(len(cell) > _MAX_WIDTH for row in shown for cell in row)
+    lines = _table(names, shown, widths, rows) if fits and not is_cut else _blocks(names, shown)
+    out.writelines(f"{line}\n" for line in lines)
+    more = " or more; the rest is left out: ask with LIMIT, or for csv" if len(rows) > MAX_ROWS else ""
+    out.write(f"({len(shown)} {'row' if len(shown) == 1 else 'rows'}{more})\n")
+
+
+def _table(names: Sequence[str], shown: Sequence[Sequence[str]], widths: Sequence[int], rows: Any) -> Iterator[str]:
+    is_number = [all(isinstance(r[i], (int, float, Decimal)) or r[i] is None for r in rows) for i in range(len(names))]
+    for cells in (names, ["-" * w for w in widths], *shown):
+        aligned = (c.rjust(w) if n else c.ljust(w) for c, w, n in zip(cells, widths, is_number, strict=True))
+        yield "  ".join(aligned).rstrip()
+
+
+def _blocks(names: Sequence[str], shown: Sequence[Sequence[str]]) -> Iterator[str]:
+    width = max(map(len, names))
+    for number, cells in enumerate(shown, 1):
+        yield f"--- row {number}"
+        yield from (f"{name.ljust(width)}  {cell}".rstrip() for name, cell in zip(names, cells, strict=True))
+
+
+def _write_csv(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_names(answer))
+    for row in _all_rows(answer):
+        writer.writerow(["" if v is None else _text(v) for v in row])
+
+
+def _write_json(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
+    names = _names(answer)
+    out.write("[")
+    for number, row in enumerate(_all_rows(answer)):
+        value = {n: _plain(v) for n, v in zip(names, row, strict=True)}
+        out.write(("," if number else "") + "\n" + json.dumps(value))
+    out.write("\n]\n")
+
+
+FORMATS: Mapping[str, Callable[[duckdb.DuckDBPyConnection, TextIO], None]] = {
+    "table": _write_table,
+    "csv": _write_csv,
+    "json": _write_json,
+}
+
+
+def write_answer(answer: duckdb.DuckDBPyConnection, format_: str, out: TextIO) -> None:
+    """What a query answered, in one of FORMATS. Instants are in UTC; a null is empty in a table and in CSV."""
+    FORMATS[format_](answer, out)
+
+
+def printable(text: str) -> str:
+    """The text with every character that a terminal could take as an order made visible."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+
+
+def _names(answer: duckdb.DuckDBPyConnection) -> list[str]:
+    return [printable(column[0]) for column in answer.description or ()]
+
+
+def _all_rows(answer: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Any]]:
+    while rows := answer.fetchmany(_BATCH):
+        yield from rows
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else printable(_text(value))
+
+
+def _text(value: Any) -> str:
+    plain = _plain(value)
+    if isinstance(plain, (list, dict)):
+        return json.dumps(plain, ensure_ascii=False)
+    if isinstance(plain, bool):
+        return "true" if plain else "false"
+    return str(plain)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, datetime):
+        return _instant(value)
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return [_plain(v) for v in value]
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else _other(value)
+
+
+def _instant(value: datetime) -> str:
+    at = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    precision = "milliseconds" if at.microsecond % 1000 == 0 else "microseconds"
+    return at.replace(tzinfo=None).isoformat(timespec=precision) + "Z"
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value.isoformat() if isinstance(value, date) else str(value)

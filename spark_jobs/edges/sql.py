@@ -1,0 +1,249 @@
+"""SQL over the lake: a prompt, or one answer. Read-only."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import duckdb
+
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.edges.answers import FORMATS, printable, write_answer
+from spark_jobs.edges.lake_views import LAYERS, open_lake
+from spark_jobs.edges.named_queries import NamedQuery, asked_for, named_queries
+from spark_jobs.exits import BAD_INPUT, DONE, BadInput
+from spark_jobs.launch import HOME
+
+HISTORY = HOME / ".build" / "sql_history"
+_MAX_HISTORY = 1000
+_MAX_SENTENCE = 500
+_ALLOWED = (duckdb.StatementType.SELECT, duckdb.StatementType.SET)
+
+HELP = """\
+  SELECT ... ;                  any query; it ends with a semicolon and may span lines
+  .tables                       the tables of the lake, each with what one row of it is
+  .describe gold.rebalances     a table's columns and their meanings
+  .queries                      the named queries and what they answer
+  .run leader_timeline topic=orders partition=0
+                                a named query; its variables are set behind its name
+  SET VARIABLE topic = 'orders';
+                                sets a variable for every query that follows
+  .format csv                   how answers are printed: table, csv or json
+  \\q                            leaves"""
+
+
+def main(lake: str, query: str | None = None, format: str = "table") -> int:  # noqa: A002 - as the option is called
+    """Answer one query, or open a prompt.
+
+    Takes: the lake's folder or URI; SQL, the name of a named query (with `variable=value` behind it) or a command
+    of the prompt; how answers are printed.
+    Gives: 0, or 2 where a single query, or one of those read from a pipe, could not be answered.
+    Raises: BadInput where there is no lake, or no such format.
+    """
+    if format not in FORMATS:
+        raise BadInput(f"The format {format!r} is not known. Needed: one of {', '.join(FORMATS)}.")
+    session = Session(open_lake(lake), named_queries(), format)
+    try:
+        if query is not None:
+            return DONE if _told(session, query) else BAD_INPUT
+        return _prompt(session, lake) if sys.stdin.isatty() else _pipe(session)
+    except BrokenPipeError:
+        # Whoever read the answer has seen enough; what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+
+
+def _told(session: Session, text: str) -> bool:
+    try:
+        session.tell(text)
+    except BadInput as problem:
+        print("\n".join(problem.sentences), file=sys.stderr)
+        return False
+    return True
+
+
+def _pipe(session: Session) -> int:
+    """Answer what a pipe or a file asks, up to the first problem."""
+    waiting = ""
+    for line in sys.stdin:
+        waiting, ready = gathered(waiting, line)
+        if ready and not _told(session, ready):
+            return BAD_INPUT
+        if not session.is_open:
+            return DONE
+    return DONE if not waiting.strip() or _told(session, waiting) else BAD_INPUT
+
+
+def _prompt(session: Session, lake: str) -> int:
+    print(f"SQL over {printable(lake)}, read-only. A query ends with a semicolon; .help tells more, \\q leaves.")
+    waiting = ""
+    with _history():
+        while session.is_open:
+            try:
+                waiting, ready = gathered(waiting, input("      ...> " if waiting else "hindsight> ") + "\n")
+                if ready:
+                    _told(session, ready)
+            except KeyboardInterrupt:
+                waiting = ""
+                print()
+            except EOFError:
+                print()
+                break
+    return DONE
+
+
+def gathered(waiting: str, line: str) -> tuple[str, str]:
+    """A line put behind those that wait for a semicolon: what waits now, what is ready. A command is so at once."""
+    if not waiting and line.lstrip().startswith((".", "\\")):
+        return "", line
+    text = waiting + line if waiting or line.strip() else ""
+    return ("", text) if text.rstrip().endswith(";") else (text, "")
+
+
+@contextmanager
+def _history() -> Iterator[None]:
+    """What was typed before, on the arrow keys; kept with what set-up builds."""
+    try:
+        import readline
+    except ImportError:  # a Python built without it has no history
+        yield
+        return
+    if HISTORY.exists():
+        readline.read_history_file(HISTORY)
+    readline.set_history_length(_MAX_HISTORY)
+    try:
+        yield
+    finally:
+        if HISTORY.parent.is_dir():
+            readline.write_history_file(HISTORY)
+
+
+@dataclass
+class Session:
+    """One person asking: the lake, the named queries, and how answers are printed."""
+
+    connection: duckdb.DuckDBPyConnection
+    queries: Mapping[str, NamedQuery]
+    format: str = "table"
+    is_open: bool = True
+
+    def tell(self, text: str) -> None:
+        """Print what a command, a named query or SQL answers.
+
+        Raises: BadInput, in one sentence, for whatever cannot be answered; KeyboardInterrupt.
+        """
+        text = text.strip()
+        try:
+            if text.startswith((".", "\\")):
+                self._command(text)
+            elif asked := asked_for(text, self.queries):
+                self.run(*asked)
+            else:
+                self.ask(text)
+        except duckdb.Error as error:
+            raise BadInput(one_sentence(error)) from error
+        except RuntimeError as error:
+            # DuckDB wraps a Ctrl-C that came while a query ran.
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise error.__cause__ from None
+            raise
+
+    def show(self, sql: str, values: Sequence[object] = ()) -> None:
+        """Print what one query of our own answers."""
+        write_answer(self.connection.execute(sql, list(values)), self.format, sys.stdout)
+
+    def ask(self, sql: str) -> None:
+        """Print what each statement answers. Raises: BadInput for a statement that is no reading one."""
+        for statement in self.connection.extract_statements(sql):
+            if statement.type not in _ALLOWED:
+                raise BadInput(
+                    f"Found a statement of type {statement.type.name}; the lake is read-only here. Needed: a query"
+                    " (SELECT, FROM, DESCRIBE, SUMMARIZE), or SET VARIABLE."
+                )
+            answer = self.connection.execute(statement)
+            if statement.type == duckdb.StatementType.SELECT:
+                write_answer(answer, self.format, sys.stdout)
+
+    def run(self, query: NamedQuery, variables: Mapping[str, str]) -> None:
+        """Print what a named query answers with these variables set, which are not set any more afterwards."""
+        for name, value in variables.items():
+            self.connection.execute(f'SET VARIABLE "{name}" = ?', [value])
+        try:
+            self.ask(query.sql)
+        finally:
+            for name in variables:
+                self.connection.execute(f'RESET VARIABLE "{name}"')
+
+    def _command(self, text: str) -> None:
+        word, _, rest = text.rstrip(";").partition(" ")
+        if word not in _COMMANDS:
+            raise BadInput(f"{printable(word)} is no command. Needed: one of {', '.join(_COMMANDS)}.")
+        _COMMANDS[word](self, rest.strip())
+
+
+def _tables(session: Session, _: str) -> None:
+    session.show(
+        "SELECT schema_name || '.' || view_name AS \"table\", comment AS meaning FROM duckdb_views()"
+        " WHERE schema_name = ANY(?) ORDER BY ALL",
+        [list(LAYERS)],
+    )
+
+
+def _describe(session: Session, table: str) -> None:
+    layer, _, name = table.partition(".")
+    if table not in BY_NAME:
+        raise BadInput(f"There is no table {printable(table)!r}. Needed: layer.table as .tables lists them.")
+    session.show(
+        'SELECT column_name AS "column", data_type AS type, comment AS meaning FROM duckdb_columns()'
+        " WHERE schema_name = ? AND table_name = ? ORDER BY column_index",
+        [layer, name],
+    )
+
+
+def _queries(session: Session, _: str) -> None:
+    for query in session.queries.values():
+        print(f"{query.name}\n    {query.says}")
+        for name, meaning in query.variables.items():
+            print(f"    {name}: {meaning}")
+
+
+def _run(session: Session, text: str) -> None:
+    asked = asked_for(text, session.queries)
+    if asked is None:
+        raise BadInput(f"There is no query named {printable(text)!r}. Needed: one of {', '.join(session.queries)}.")
+    session.run(*asked)
+
+
+def _format(session: Session, name: str) -> None:
+    if name not in FORMATS:
+        raise BadInput(f"The format {printable(name)!r} is not known. Needed: one of {', '.join(FORMATS)}.")
+    session.format = name
+
+
+def _help(session: Session, _: str) -> None:
+    print(HELP)
+
+
+def _quit(session: Session, _: str) -> None:
+    session.is_open = False
+
+
+_COMMANDS: Mapping[str, Callable[[Session, str], None]] = {
+    ".tables": _tables,
+    ".describe": _describe,
+    ".queries": _queries,
+    ".run": _run,
+    ".format": _format,
+    ".help": _help,
+    ".quit": _quit,
+    "\\q": _quit,
+}
+
+
+def one_sentence(error: duckdb.Error) -> str:
+    """What DuckDB says about a query, with its hint, without the lists and drawings that follow."""
+    said = str(error).partition("\n\nLINE ")[0].partition("Candidate functions:")[0]
+    return printable(" ".join(said.split()))[:_MAX_SENTENCE]

@@ -1,0 +1,504 @@
+"""SQL over a tiny lake of real Delta tables: views, queries, formats, and nothing that can be written."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_jobs.catalog import BY_NAME, TABLES
+from spark_jobs.edges import sql
+from spark_jobs.edges.lake_views import duck_type, open_lake
+from spark_jobs.edges.named_queries import asked_for, named_queries, read_query
+from spark_jobs.exits import BAD_INPUT, DONE, BadInput
+from spark_jobs.launch import HOME
+from tests.support.lake import write_lake
+from tests.support.rows import AT, QUOTE, row
+
+HOSTILE = "\x1b[2Jorders\u202e"
+
+
+def at(minutes: float) -> Any:
+    return AT + timedelta(minutes=minutes)
+
+
+def rows_of(table: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
+    return [row(BY_NAME[table], cluster="c", **r) for r in rows]
+
+
+def lost(low: int, high: int) -> dict[str, int]:
+    return {"records_lost_low": low, "records_lost_high": high}
+
+
+def contributor(client: str) -> dict[str, Any]:
+    return {"client_id": client, "instance_id": None, "member_id": None, "cause": "member_left", "at": AT}
+
+
+def waited(client: str | None, ms: int) -> dict[str, Any]:
+    return {"client_id": client, "member_id": "m-1", "waited_ms": ms}
+
+
+LAKE = {
+    "gold.rebalances": rows_of(
+        "gold.rebalances",
+        {"rebalance_id": "1", "group_id": "orders", "cause": "member_left", "confidence": "certain", "client_id": "a",
+         "duration_ms": 9500, "to_generation": 4, "contributors": [contributor("b")],
+         "delayed_by": [waited("b", 1000), waited(None, 7000)]},
+        {"rebalance_id": "2", "group_id": "orders", "cause": "member_left", "confidence": "possible", "client_id": "a",
+         "duration_ms": 500},
+        {"rebalance_id": "3", "group_id": HOSTILE, "cause": "unknown", "confidence": "unknown"},
+    ),
+    "gold.incidents": rows_of(
+        "gold.incidents",
+        {"incident_id": "i", "outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5},
+        {"incident_id": "j", "rebalance_count": 8},
+    ),
+    "gold.broker_outages": rows_of(
+        "gold.broker_outages",
+        {"outage_id": "o", "broker": 2, "kind": "crash", "down_at": at(0), "detected_at": at(0.15), "up_at": at(2),
+         "isr_recovered_at": None, "leadership_restored_at": None, "group_ids": ["orders", "billing"]},
+    ),
+    "gold.failovers": rows_of(
+        "gold.failovers",
+        {"failover_id": "1", "topic": "t", "partition": 0, "happened_at": at(1), "kind": "broker_crash",
+         "leader_from": 2, "leader_to": -1, "epoch_to": 5, "outage_id": "o", **lost(1, 4)},
+        {"failover_id": "2", "topic": "t", "partition": 0, "happened_at": at(3), "kind": "unclean_election",
+         "leader_from": -1, "leader_to": 1, "epoch_to": 6, "outage_id": "o", "leaderless_ms": 120_000, **lost(0, 2)},
+        {"failover_id": "3", "topic": "t", "partition": 1, "happened_at": at(3), "kind": "preferred_election",
+         "leader_from": 1, "leader_to": 3, "epoch_to": 2},
+    ),
+    "gold.coordinator_moves": rows_of("gold.coordinator_moves", {"coordinator_move_id": "m", "outage_id": "o"}),
+    "gold.ownership": rows_of(
+        "gold.ownership",
+        {"group_id": "orders", "topic": "t", "partition": 0, "client_id": "a", "valid_from": at(0), "valid_to": at(10)},
+        {"group_id": "orders", "topic": "t", "partition": 0, "client_id": "b", "valid_from": at(10.5),
+         "valid_to": at(20), "is_open": True},
+        {"group_id": "orders", "topic": "t", "partition": 1, "client_id": "c", "valid_from": at(0), "valid_to": at(20)},
+        {"group_id": "pay", "topic": "t", "partition": 0, "client_id": "d", "valid_from": at(0), "valid_to": at(20)},
+    ),
+    "gold.leader_imbalance": rows_of(
+        "gold.leader_imbalance",
+        *({"broker": 1, "snapshot_at": at(m), "preferred_partitions": 9, "led_elsewhere": e, "ratio": e / 9,
+           "over_threshold": e > 0} for m, e in enumerate((0, 0, 3, 3, 0))),
+    ),
+    "gold.findings": rows_of(
+        "gold.findings",
+        {"finding_id": "1", "severity": "info", "rule_id": "r1"},
+        {"finding_id": "2", "severity": "critical", "rule_id": "r2"},
+        {"finding_id": "3", "severity": "warning", "rule_id": "r3"},
+    ),
+    "quality.coverage": rows_of(
+        "quality.coverage",
+        {"source": "broker-1/server.log", "lines_in": 10, "events": 4, "ignored": 3, "unparsed": 2, "quarantined": 1},
+        {"source": "broker-2/server.log", "lines_in": 9, "events": 4, "ignored": 3, "unparsed": 0, "quarantined": 1},
+    ),
+    "quality.generation_gaps": rows_of(
+        "quality.generation_gaps",
+        {"group_id": "orders", "after_generation": 3, "next_generation": 6, "seen_at": at(1), "explained_by": None},
+        {"group_id": "billing", "after_generation": 1, "next_generation": 3, "seen_at": at(2), "explained_by": "moved"},
+    ),
+    "quality.unparsed_lines": rows_of(
+        "quality.unparsed_lines",
+        *({"line_id": str(n), "template": "saw <n>", "line_count": 2, "text": f"saw {n}", "happened_at": at(n)}
+          for n in (2, 1)),
+        {"line_id": "9", "template": "else", "line_count": 1, "text": "else"},
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    # A space, a quote and a percent sign: a lake may lie anywhere.
+    return write_lake(tmp_path_factory.mktemp("a lake's 100%"), LAKE)
+
+
+@pytest.fixture(scope="module")
+def session(lake: Path) -> sql.Session:
+    return sql.Session(open_lake(str(lake)), named_queries(), "json")
+
+
+def answers(session: sql.Session, text: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    capsys.readouterr()
+    session.tell(text)
+    return list(json.loads(capsys.readouterr().out))
+
+
+EXPECTED: dict[str, list[dict[str, Any]]] = {
+    "partition_owner": [
+        {"group_id": "orders", "partition": 0, "client_id": "b", "is_open": True},
+        {"group_id": "orders", "partition": 1, "client_id": "c"},
+        {"group_id": "pay", "partition": 0, "client_id": "d"},
+    ],
+    "partition_owner at='2026-10-01 03:10' group_id=orders topic=t partition=0": [
+        {"client_id": "a", "valid_to": "2026-10-01T03:10:00.000Z"},
+        {"client_id": "b", "valid_from": "2026-10-01T03:10:30.000Z"},
+    ],
+    "partition_owner at=2026-10-01T03:05:59Z group_id=orders partition=0": [{"client_id": "a"}],
+    "rebalances_by_cause": [
+        {"cause": "member_left", "rebalances": 2, "groups": 1, "certain": 1, "likely": 0, "unsure": 1,
+         "total_seconds": 10.0, "longest_seconds": 9.5, "longest_in_group": "orders"},
+        {"cause": "unknown", "rebalances": 1, "unsure": 1, "total_seconds": None},
+    ],
+    "rebalances_by_cause group_id=nobody": [],
+    "costliest_clients": [
+        {"client_id": "a", "rebalances_caused": 2, "rebalances_shared": 0, "seconds_caused": 10.0,
+         "seconds_waited_for": 0.0},
+        {"client_id": "b", "rebalances_caused": 0, "rebalances_shared": 1, "seconds_caused": 0.0,
+         "seconds_waited_for": 1.0},
+    ],
+    "outage_effects": [
+        {"broker": 2, "kind": "crash", "seconds_to_detect": 9.0, "seconds_down": 120.0, "seconds_to_full_isr": None,
+         "failovers": 2, "left_without_leader": 1, "longest_leaderless_ms": 120_000, "records_lost_low": 1,
+         "records_lost_high": 6, "coordinator_moves": 1, "rebalances": 3, "partition_seconds": 12.5,
+         "disturbed_groups": "orders, billing"},
+    ],
+    "longest_rebalances": [
+        {"group_id": "orders", "seconds": 9.5, "waited_for": "m-1 7.0 s, b 1.0 s", "generation": 4},
+        {"group_id": "orders", "seconds": 0.5, "waited_for": ""},
+    ],
+    "longest_rebalances limit=1": [{"seconds": 9.5}],
+    "unexplained_gaps": [{"group_id": "orders", "gaps": 1, "generations_missing": 2}],
+    "leader_timeline topic=t partition=0": [
+        {"leader": -1, "led_from": "2026-10-01T03:01:00.000Z", "led_until": "2026-10-01T03:03:00.000Z",
+         "kind": "broker_crash"},
+        {"leader": 1, "led_until": None, "kind": "unclean_election", "leader_epoch": 6},
+    ],
+    "leader_timeline": [{"partition": 0}, {"partition": 0}, {"partition": 1, "leader": 3}],
+    "imbalance_history broker=1": [
+        {"snapshot_at": "2026-10-01T03:00:00.000Z", "ratio": 0.0, "over_threshold": False},
+        {"snapshot_at": "2026-10-01T03:02:00.000Z", "ratio": 0.333, "over_threshold": True},
+        {"snapshot_at": "2026-10-01T03:04:00.000Z", "ratio": 0.0, "over_threshold": False},
+    ],
+    "imbalance_history broker=2": [],
+    "coverage_by_source": [
+        {"source": "broker-2/server.log", "lines_in": 9, "unaccounted": 1},
+        {"source": "broker-1/server.log", "lines_in": 10, "unaccounted": 0},
+    ],
+    "unparsed_templates": [
+        {"template": "saw <n>", "records": 2, "lines": 4, "first_text": "saw 1"},
+        {"template": "else", "records": 1, "lines": 1, "first_text": "else"},
+    ],
+    "findings_worst_first": [{"rule_id": "r2"}, {"rule_id": "r3"}, {"rule_id": "r1"}],
+}  # fmt: skip
+
+
+class TestNamedQueries:
+    def test_each_is_run_here_and_there_are_ten_at_least(self) -> None:
+        assert {asked.split()[0] for asked in EXPECTED} == set(named_queries())
+        assert len(named_queries()) >= 10
+
+    @pytest.mark.parametrize("asked", EXPECTED)
+    def test_it_answers(self, session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+        found = answers(session, asked, capsys)
+        expected = EXPECTED[asked]
+        assert [{k: f[k] for k in e} for f, e in zip(found, expected)] == expected
+        assert len(found) == len(expected)
+
+    @pytest.mark.parametrize("name", named_queries())
+    def test_it_says_what_it_answers_and_names_the_variables_it_asks_for(self, name: str) -> None:
+        query = named_queries()[name]
+        assert query.says.endswith("?")
+        assert set(re.findall(r"getvariable\('(\w+)'\)", query.sql)) == set(query.variables)
+
+    @pytest.mark.parametrize("name", named_queries())
+    def test_it_answers_a_lake_in_which_nothing_else_is_published(self, name: str, tmp_path: Path) -> None:
+        empty = write_lake(tmp_path, {"quality.publications": []})
+        connection = open_lake(str(empty))
+        assert connection.execute(named_queries()[name].sql).fetchall() == []
+
+    def test_a_variable_is_a_value_and_never_sql(
+        self, session: sql.Session, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert answers(session, 'rebalances_by_cause group_id="x\' OR 1=1 --"', capsys) == []
+
+    def test_a_variable_holds_for_its_run_only(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
+        answers(session, "leader_timeline topic=other", capsys)
+        assert len(answers(session, "leader_timeline", capsys)) == 3
+
+    def test_a_variable_that_it_does_not_ask_for_is_refused(self) -> None:
+        with pytest.raises(BadInput, match=r"was given 'topik=t'. Needed: name=value with names of: topic, partition"):
+            asked_for("leader_timeline topik=t", named_queries())
+        with pytest.raises(BadInput, match="was given 'orders'"):
+            asked_for("leader_timeline orders", named_queries())
+        with pytest.raises(BadInput, match="quotes in pairs"):
+            asked_for("leader_timeline topic='x", named_queries())
+
+    def test_sql_is_no_named_query(self) -> None:
+        assert asked_for("select 1", named_queries()) is None
+
+    def test_a_query_is_read_with_its_comment(self) -> None:
+        query = read_query("q", "-- Who was it,\n-- and when?\n-- topic: the topic\nSELECT 1;\n")
+        assert (query.says, dict(query.variables), query.sql) == (
+            "Who was it, and when?",
+            {"topic": "the topic"},
+            "SELECT 1",
+        )
+
+
+class TestViews:
+    def test_every_table_is_a_view_with_the_columns_and_comments_of_the_catalog(self, session: sql.Session) -> None:
+        found = session.connection.execute(
+            "SELECT schema_name || '.' || table_name, column_name, data_type, comment FROM duckdb_columns()"
+            " WHERE schema_name IN ('bronze', 'silver', 'gold', 'quality') ORDER BY 1, column_index"
+        ).fetchall()
+        for table in TABLES:
+            columns = [(f[1], f[2].replace('"', "")) for f in found if f[0] == table.full_name]
+            assert columns == [(c.name, duck_type(c.type).replace('"', "")) for c in table.columns], table.full_name
+            assert all(f[3] for f in found if f[0] == table.full_name)
+        duration = next(f for f in found if f[:2] == ("gold.rebalances", "duration_ms"))
+        assert duration[3] == "From start to end [ms]"
+
+    @pytest.mark.parametrize(
+        ("spark", "duck"),
+        [
+            ("STRING", "VARCHAR"),
+            ("BIGINT", "BIGINT"),
+            ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE"),
+            ("ARRAY<INT>", "INTEGER[]"),
+            ("ARRAY<STRUCT<a: STRING, b: ARRAY<STRUCT<c: INT, d: BINARY>>>>",
+             'STRUCT("a" VARCHAR, "b" STRUCT("c" INTEGER, "d" BLOB)[])[]'),
+        ],
+    )  # fmt: skip
+    def test_types(self, spark: str, duck: str) -> None:
+        assert duck_type(spark) == duck
+
+    def test_a_table_nobody_published_yet_is_empty_and_says_so(
+        self, session: sql.Session, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert answers(session, "SELECT * FROM gold.isr_changes", capsys) == []
+        tables = {t["table"]: t["meaning"] for t in answers(session, ".tables", capsys)}
+        assert set(tables) == set(BY_NAME)
+        assert tables["gold.isr_changes"].endswith("(nothing published yet)")
+        assert not tables["gold.rebalances"].endswith("(nothing published yet)")
+
+    def test_a_uri_is_read_too(self, lake: Path) -> None:
+        connection = open_lake(lake.as_uri())
+        assert connection.execute("SELECT count(*), max(len(evidence)) FROM gold.rebalances").fetchone() == (3, 1)
+
+    def test_a_lake_behind_a_link_and_one_named_from_here_are_read(
+        self, lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "link").symlink_to(lake)
+        monkeypatch.chdir(tmp_path)
+        for place in (str(tmp_path / "link"), "link", "./link/"):
+            assert open_lake(place).execute("SELECT count(*) FROM gold.rebalances").fetchone() == (3,)
+
+    def test_no_lake_is_told(self, tmp_path: Path) -> None:
+        with pytest.raises(BadInput, match=r"There is no lake at .*/nowhere: .*Needed: .*Run `make audit` first"):
+            open_lake(str(tmp_path / "nowhere"))
+        with pytest.raises(BadInput, match="There is no lake"):
+            open_lake(str(tmp_path))
+
+    def test_instants_are_in_utc(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
+        asked = "SELECT happened_at AS at, happened_at::VARCHAR AS said FROM gold.failovers WHERE failover_id = '1'"
+        assert answers(session, asked, capsys) == [{"at": "2026-10-01T03:01:00.000Z", "said": "2026-10-01 03:01:00+00"}]
+
+
+class TestReadOnly:
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "INSERT INTO gold.rebalances SELECT * FROM gold.rebalances",
+            "COPY (SELECT 1) TO '{lake}/gold/stolen.csv'",
+            "COPY gold.rebalances FROM '{lake}/x.csv'",
+            "ATTACH '{lake}/gold/x.db'",
+            "ATTACH '{lake}/gold/rebalances' AS d (TYPE delta)",
+            "CREATE TABLE x AS SELECT 1",
+            "CREATE OR REPLACE VIEW gold.rebalances AS SELECT 1",
+            "DROP VIEW gold.rebalances",
+            "EXPORT DATABASE '{lake}/out'",
+            "EXPLAIN ANALYZE COPY (SELECT 1) TO '{lake}/gold/stolen.csv'",
+            "INSTALL httpfs",
+            "LOAD httpfs",
+            "PREPARE p AS COPY (SELECT 1) TO '{lake}/gold/stolen.csv'",
+            "SELECT 1; DROP VIEW gold.rebalances",
+        ],
+    )
+    def test_a_statement_that_is_no_reading_one_is_refused(
+        self, session: sql.Session, lake: Path, statement: str
+    ) -> None:
+        before = sorted(lake.rglob("*"))
+        with pytest.raises(BadInput, match="the lake is read-only here"):
+            session.tell(statement.format(lake=str(lake).replace("'", "''")))
+        assert sorted(lake.rglob("*")) == before
+        assert session.connection.execute("SELECT count(*) FROM gold.rebalances").fetchone() == (3,)
+
+    def test_other_files_cannot_be_read(self, session: sql.Session, tmp_path: Path) -> None:
+        (tmp_path / "secret.csv").write_text("a\n1\n")
+        other = write_lake(tmp_path / "other", {"gold.findings": LAKE["gold.findings"]})
+        for query in (
+            f"SELECT * FROM '{tmp_path}/secret.csv'",
+            f"SELECT * FROM read_text('{tmp_path}/secret.csv')",
+            f"SELECT * FROM glob('{tmp_path}/*')",
+            f"SELECT * FROM delta_scan('{other}/gold/findings')",
+        ):
+            with pytest.raises(BadInput, match="Permission Error"):
+                session.tell(query)
+
+    def test_the_lock_cannot_be_opened(self, session: sql.Session) -> None:
+        for setting in ("enable_external_access = true", "allowed_directories = ['/']", "temp_directory = '/x'"):
+            with pytest.raises(BadInput, match="configuration has been locked"):
+                session.tell(f"SET {setting}")
+
+    def test_a_variable_can_be_set(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
+        asked = "SET VARIABLE topic = 'none'; SELECT getvariable('topic') AS t; RESET VARIABLE topic"
+        assert answers(session, asked, capsys) == [{"t": "none"}]
+
+
+class TestMain:
+    def test_a_bad_query_is_one_sentence_with_a_hint_and_exit_code_2(
+        self, lake: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert sql.main(str(lake), "SELECT grup_id FROM gold.rebalances") == BAD_INPUT
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err.startswith('Binder Error: Referenced column "grup_id" not found')
+        assert '"group_id"' in said.err
+        assert said.err.count("\n") == 1
+
+    def test_the_list_of_all_functions_that_do_not_fit_is_left_out(
+        self, lake: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert sql.main(str(lake), "SELECT strlen(1, 2)") == BAD_INPUT
+        assert "Candidate functions" not in capsys.readouterr().err
+
+    def test_csv(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        query = (
+            "SELECT group_id, duration_ms, delayed_by, started_at FROM gold.rebalances ORDER BY rebalance_id LIMIT 1"
+        )
+        assert sql.main(str(lake), query, "csv") == DONE
+        assert capsys.readouterr().out == (
+            "group_id,duration_ms,delayed_by,started_at\n"
+            'orders,9500,"[{""client_id"": ""b"", ""member_id"": ""m-1"", ""waited_ms"": 1000},'
+            ' {""client_id"": null, ""member_id"": ""m-1"", ""waited_ms"": 7000}]",2026-10-01T03:00:00.000Z\n'
+        )
+
+    def test_json_has_evidence_as_it_is(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert sql.main(str(lake), "SELECT evidence FROM gold.findings LIMIT 1", "json") == DONE
+        quote = QUOTE | {"happened_at": "2026-10-01T03:00:00.000Z"}
+        assert json.loads(capsys.readouterr().out) == [{"evidence": [quote]}]
+
+    def test_a_table_aligns_and_counts(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        query = "SELECT kind, epoch_to, leaderless_ms FROM gold.failovers ORDER BY failover_id"
+        assert sql.main(str(lake), query) == DONE
+        assert capsys.readouterr().out.splitlines() == [
+            "kind                epoch_to  leaderless_ms",
+            "------------------  --------  -------------",
+            "broker_crash               5",
+            "unclean_election           6         120000",
+            "preferred_election         2",
+            "(3 rows)",
+        ]
+
+    def test_what_does_not_fit_the_terminal_is_shown_in_blocks(
+        self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "30")
+        assert sql.main(str(lake), "SELECT topic, happened_at FROM gold.failovers LIMIT 1") == DONE
+        assert capsys.readouterr().out == (
+            "--- row 1\ntopic        t\nhappened_at  2026-10-01T03:01:00.000Z\n(1 row)\n"
+        )
+
+    @pytest.mark.parametrize("columns", ["200", "10"])
+    def test_names_cannot_steer_the_terminal(
+        self, lake: Path, columns: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", columns)
+        query = "SELECT group_id, e'\\x07\\n' AS \"\x1b[1mx\" FROM gold.rebalances WHERE cause = 'unknown'"
+        assert sql.main(str(lake), query) == DONE
+        printed = capsys.readouterr().out
+        assert "\\x1b[2Jorders\\u202e" in printed
+        assert all(c.isprintable() or c == "\n" for c in printed)
+        assert sql.main(str(lake), 'SELECT "\x1b[2J" FROM gold.rebalances') == BAD_INPUT
+        assert "\x1b" not in capsys.readouterr().err
+
+    def test_a_long_answer_is_cut_in_a_table_and_whole_in_csv(
+        self, lake: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert sql.main(str(lake), "FROM range(2500)") == DONE
+        printed = capsys.readouterr().out.splitlines()
+        assert (len(printed), printed[-1][:18]) == (1003, "(1000 rows or more")
+        assert sql.main(str(lake), "FROM range(2500)", "csv") == DONE
+        assert len(capsys.readouterr().out.splitlines()) == 2501
+
+    def test_an_unknown_format_is_refused(self, lake: Path) -> None:
+        with pytest.raises(BadInput, match=r"'xml' is not known\. Needed: one of table, csv, json"):
+            sql.main(str(lake), "SELECT 1", "xml")
+
+
+class TestPrompt:
+    def test_a_pipe_is_answered_up_to_the_first_problem(
+        self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(".format csv\nSELECT 1\n AS a;\n\nSELECT nope;\nSELECT 2;\n"))
+        assert sql.main(str(lake)) == BAD_INPUT
+        said = capsys.readouterr()
+        assert said.out == "a\n1\n"
+        assert said.err.startswith("Binder Error")
+
+    def test_commands(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
+        described = answers(session, ".describe gold.rebalances", capsys)
+        assert {"column": "duration_ms", "type": "BIGINT", "meaning": "From start to end [ms]"} in described
+        assert answers(session, ".run unexplained_gaps", capsys)[0]["group_id"] == "orders"
+        session.tell(".queries")
+        assert "leader_timeline\n    Who led a partition" in capsys.readouterr().out
+        session.tell(".help")
+        assert ".describe gold.rebalances" in capsys.readouterr().out
+        for wrong, told in ((".nope", "is no command"), (".describe x", "no table 'x'"), (".run x", "no query named")):
+            with pytest.raises(BadInput, match=told):
+                session.tell(wrong)
+
+    def test_a_query_can_be_interrupted(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            session.tell("SELECT sum(range) FROM range(1_000_000_000_000)")
+        timer.join()
+        assert answers(session, "SELECT 1 AS a", capsys) == [{"a": 1}]
+
+    def test_it_opens_answers_and_leaves_in_a_terminal(self, lake: Path) -> None:
+        printed = _in_terminal(lake, "SELECT 40\n + 2 AS n;\nSELECT nope;\n\\q\n")
+        assert "read-only" in printed
+        assert re.search(r"^42$", printed, re.M)
+        assert "Binder Error" in printed
+        assert "Traceback" not in printed
+
+
+def _in_terminal(lake: Path, typed: str) -> str:
+    """What a terminal shows when this is typed into the prompt."""
+    master, slave = pty.openpty()
+    code = f"from spark_jobs.edges import sql; raise SystemExit(sql.main({str(lake)!r}))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=HOME,
+        env={**os.environ, "TERM": "dumb"},
+    )
+    os.close(slave)
+    os.write(master, typed.encode())
+    printed = b"".join(_read(master))
+    assert process.wait(timeout=60) == DONE
+    os.close(master)
+    return printed.decode().replace("\r\n", "\n")
+
+
+def _read(terminal: int) -> Iterator[bytes]:
+    while True:
+        try:
+            yield os.read(terminal, 4096)
+        except OSError:  # Linux says so when the last writer is gone
+            return
