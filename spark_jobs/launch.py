@@ -10,7 +10,13 @@ HOME = Path(__file__).resolve().parent.parent
 RUN = HOME / "spark_jobs" / "run.py"
 DEFAULT_MASTER = "local[*]"
 
-_JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Duser.timezone=UTC")
+_JVM_FLAGS = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=256m",
+    "-Xshare:auto",
+    "-Duser.timezone=UTC",
+)
 
 
 def spark_environment() -> Path:

@@ -15,7 +15,7 @@ from spark_jobs.edges import progress
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.transforms import nights
-from spark_jobs.transforms.cluster import CONTEXT_KINDS, ClusterContext, context_of
+from spark_jobs.transforms.cluster import CONTEXT_KINDS, context_of
 from spark_jobs.transforms.group_events import partition_counts
 from spark_jobs.transforms.hosting import part
 from spark_jobs.transforms.rebalances.model import BrokerAbsence, GroupContext, TopicChange
@@ -74,7 +74,7 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
     ).persist()
     judged = nights.verdicts_of_night(
         {
-            "cluster": store.spark.range(1).select(F.lit(cluster).alias("cluster")),
+            "clusters": store.spark.range(1).select(F.lit(cluster).alias("cluster")),
             "outages": part(brokers, "outages"),
             "failovers": part(led, "failovers").select(
                 "cluster", *SLIM_FAILOVER, _proof("kind IN ('offline', 'unclean_election')")

@@ -22,16 +22,14 @@ Tables = Mapping[str, Rows]
 Host = Callable[[Tables], Tables]
 
 
-def host(
-    inputs: Mapping[str, DataFrame], keys: Sequence[str], outputs: Mapping[str, StructType], function: Host
-) -> DataFrame:
+def host(inputs: Mapping[str, DataFrame], keys: Sequence[str], outputs: Mapping[str, str], function: Host) -> DataFrame:
     """One call of `function` for each key, anywhere in the cluster, with the rows of all inputs that have it.
 
-    Takes: frames that all have the key's columns; the schemas of what the function gives.
+    Takes: frames that all have the key's columns; the schemas, in DDL, of what the function gives.
     Gives: a frame with one struct column for each output; each row fills one of them. See `part`.
     """
-    schema = StructType([StructField(name, output) for name, output in outputs.items()])
-    arrow = to_arrow_schema(schema, timestamp_utc=True)
+    schema = StructType([StructField(name, StructType.fromDDL(output)) for name, output in outputs.items()])
+    arrow = to_arrow_schema(schema, timezone="UTC")
     names = list(inputs)
 
     def run(table: pa.Table) -> pa.Table:

@@ -1,14 +1,14 @@
-"""One night's histories as distributed jobs: what is plain Python elsewhere is hosted here, by cluster, topic or group."""
+"""One night's histories as distributed jobs: plain Python, hosted by cluster, topic or group."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
 
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.conform import schema_of
@@ -32,16 +32,16 @@ from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS, topic_changes
 from spark_jobs.transforms.windows import Window
 
-TOPIC_CHANGES = StructType.fromDDL(
+TOPIC_CHANGES = (
     "at TIMESTAMP, kind STRING, topic STRING,"
     " event STRUCT<line_id: STRING, source: STRING, happened_at: TIMESTAMP, text: STRING>"
 )
 
 
-def schema(table: str) -> StructType:
-    """The schema of what plain Python gives for a table: the knowledge version is added where it is staged."""
-    declared = StructType.fromDDL(schema_of(BY_NAME[table]))
-    return StructType([f for f in declared.fields if f.name != "knowledge_version"])
+def schema(table: str) -> str:
+    """The schema, in DDL, of what plain Python gives for a table: the knowledge version is added where it is staged."""
+    declared = BY_NAME[table]
+    return schema_of(replace(declared, columns=tuple(c for c in declared.columns if c.name != "knowledge_version")))
 
 
 def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Window) -> DataFrame:
@@ -178,7 +178,7 @@ def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFra
         {
             "outages": schema("gold.broker_outages"),
             "incidents": schema("gold.incidents"),
-            "homes": StructType.fromDDL("rebalance_id STRING, incident_id STRING"),
+            "homes": "rebalance_id STRING, incident_id STRING",
             "findings": schema("gold.findings"),
         },
         lambda tables: judge(tables, window),
@@ -196,7 +196,7 @@ def judge(tables: Tables, window: Window) -> Tables:
     housed = [{**r, "incident_id": home[r["rebalance_id"]]} for r in rebalances]
     findings = judge_findings(
         Facts(
-            cluster=tables["cluster"][0]["cluster"],
+            cluster=tables["clusters"][0]["cluster"],
             rebalances=housed,
             incidents=incidents,
             failovers=[f for f in tables["failovers"] if window.holds(f["happened_at"])],
