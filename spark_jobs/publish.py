@@ -1,0 +1,142 @@
+"""Validate, then publish: gold changes when every critical expectation holds, and not at all when one does not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.gold import BROKER_OUTAGES, INCIDENTS
+from spark_jobs.catalog.gold import TABLES as GOLD
+from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, PUBLICATIONS, VALIDATION_RESULTS
+from spark_jobs.config import Settings
+from spark_jobs.conform import frame_of
+from spark_jobs.edges import lake_files, progress
+from spark_jobs.edges.store import Store, at_once
+from spark_jobs.edges.validation import Verdict, validate
+from spark_jobs.exits import PublicationRefused
+from spark_jobs.report.validation import validation_page
+from spark_jobs.reporting import write_report
+from spark_jobs.transforms.windows import Window
+
+Run = Mapping[str, Any]
+
+VALIDATION_PAGE = "report/validation.html"
+
+
+def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Publishes what rebuild staged and writes the report.
+
+    Takes: the summary of ingest. Gives: what publish gives, `report` and `terminal`.
+    """
+    said = earlier["ingest"]
+    run = {
+        "run_id": settings.run_id,
+        "run_at": settings.run_at,
+        "started_at": settings.run_at,
+        "cluster": said["cluster"],
+        "window_from": datetime.fromisoformat(said["window_from"]),
+        "window_to": datetime.fromisoformat(said["window_to"]),
+        "files_not_read": said["files_not_read"],
+        "warnings": said["warnings"],
+        "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
+    }
+    published = publish(spark, settings.lake, run)
+    progress.say(f"{published['expectations']} expectations checked, {len(published['warnings'])} warnings")
+    return {**published, **write_report(Store(spark, settings.lake), run)}
+
+
+def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
+    """Checks what was staged and, when every critical expectation holds, replaces the window in gold with it.
+
+    Takes: staged gold, and coverage and generation gaps of the window; `run` names run_id, cluster, window_from,
+        window_to and run_at
+    Gives: `published` (rows and version of each gold table), `expectations` (how many were checked), `warnings`
+        (sentences) and `validation_page`
+    Order: gold.TABLES, one commit each, then quality.publications in one: a window counts as published when its
+        rows stand there
+    Keeps: run again, after whatever end, it leaves the same gold; quality.validation_results and the page are
+        written whatever the verdict
+    Raises: PublicationRefused with sentences that name rows; then gold is as it was
+    """
+    store, cluster, window = Store(spark, lake), run["cluster"], Window(run["window_from"], run["window_to"])
+    store.create(*GOLD, VALIDATION_RESULTS, PUBLICATIONS)
+    tables, views = _read(store, cluster, window)
+    kept = [frame.persist() for frame in (*tables.values(), *views.values())]
+    try:
+        named = {name: run[name] for name in ("cluster", "window_from", "window_to")}
+        verdicts = validate(spark, tables, views, named)
+        page = _record(store, window, run, verdicts)
+        if breaches := _sentences(verdicts, "critical"):
+            raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
+        for table in GOLD:
+            store.replace_window(table, tables[table.full_name], cluster, window)
+        published = _account(store, window, run, tables)
+    finally:
+        for frame in kept:
+            frame.unpersist()
+    return {
+        "published": published,
+        "expectations": len(verdicts),
+        "warnings": _sentences(verdicts, "warning"),
+        "validation_page": page,
+    }
+
+
+def _read(store: Store, cluster: str, window: Window) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
+    """What is checked, by full table name, and what else the laws look at, by the name they give it."""
+    readings: dict[str, Callable[[], DataFrame]] = {
+        **{t.full_name: partial(store.read_staging, t) for t in GOLD},
+        **{t.full_name: partial(store.read_window, t, cluster, window) for t in (COVERAGE, GENERATION_GAPS)},
+        PARTITION_SNAPSHOTS.name: partial(store.read_window, PARTITION_SNAPSHOTS, cluster, window),
+        "published_incidents": lambda: store.read(INCIDENTS).where(F.col("cluster") == cluster),
+        "published_broker_outages": lambda: store.read(BROKER_OUTAGES).where(F.col("cluster") == cluster),
+    }
+    frames = dict(zip(readings, at_once(*readings.values()), strict=True))
+    return {n: f for n, f in frames.items() if "." in n}, {n: f for n, f in frames.items() if "." not in n}
+
+
+def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict]) -> str:
+    """Writes the verdicts and the page that tells them; gives the page's place."""
+    rows = [_of_run(run) | v | {"run_checked_at": run["run_at"]} for v in verdicts]
+    frame = frame_of(store.spark, rows, VALIDATION_RESULTS).coalesce(1)
+    store.replace_rows_of_run(VALIDATION_RESULTS, frame, run["cluster"], window, run["run_id"])
+    page = f"{store.lake}/{VALIDATION_PAGE}"
+    lake_files.write_text(store.spark, page, validation_page(rows, run))
+    return page
+
+
+def _account(store: Store, window: Window, run: Run, tables: Mapping[str, DataFrame]) -> dict[str, dict[str, int]]:
+    """Writes which version of each gold table holds the window now, and with how many rows."""
+    counts = at_once(*(tables[t.full_name].count for t in GOLD))
+    versions = at_once(*(partial(store.version, t) for t in GOLD))
+    rows = [
+        _of_run(run) | {"table": t.full_name, "version": version, "row_count": count, "run_published_at": run["run_at"]}
+        for t, version, count in zip(GOLD, versions, counts, strict=True)
+    ]
+    frame = frame_of(store.spark, rows, PUBLICATIONS).coalesce(1)
+    store.replace_rows_of_run(PUBLICATIONS, frame, run["cluster"], window, run["run_id"])
+    return {r["table"]: {"rows": r["row_count"], "version": r["version"]} for r in rows}
+
+
+def _of_run(run: Run) -> dict[str, Any]:
+    return {name: run[name] for name in ("run_id", "cluster", "window_from", "window_to")}
+
+
+def _sentences(verdicts: Iterable[Verdict], severity: str) -> list[str]:
+    return [s for v in verdicts if v["severity"] == severity for s in v["sentences"] or ()]
+
+
+def _refusal(lake: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
+    broken = sum(not v["success"] for v in verdicts if v["severity"] == "critical")
+    told = "1 critical expectation is broken" if broken == 1 else f"{broken} critical expectations are broken"
+    return [
+        f"Nothing was published, gold is as it was: {told}. "
+        f"The refused rows lie in {lake}/staging; {page} tells everything that was checked."
+    ]

@@ -1,0 +1,200 @@
+"""Write, audit, publish on a real lake: gold changes as a whole, for this window alone, or not at all."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from spark_jobs.catalog import gold, quality
+from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.model import Table
+from spark_jobs.conform import frame_of
+from spark_jobs.edges.store import Store
+from spark_jobs.exits import REFUSED, PublicationRefused, exit_code
+from spark_jobs.publish import publish
+from spark_jobs.transforms.windows import Window
+from tests.support.rows import AT, row
+
+SECOND = timedelta(seconds=1)
+NIGHT = timedelta(hours=24)
+RUN = {"run_id": "run-1", "cluster": "prod", "window_from": AT, "window_to": AT + NIGHT, "run_at": AT + 2 * NIGHT}
+AGAIN = RUN | {"run_id": "run-2", "run_at": AT + 3 * NIGHT}
+
+EARLIER = row(gold.FINDINGS, cluster="prod", finding_id="the night before", first_at=AT - SECOND)
+ELSEWHERE = row(gold.FINDINGS, cluster="test", finding_id="another cluster")
+
+Staged = dict[Table, list[dict[str, Any]]]
+
+
+def rebalance(rebalance_id: str, **columns: Any) -> dict[str, Any]:
+    return row(gold.REBALANCES, rebalance_id=rebalance_id, cluster="prod", incident_id="i-1", **columns)
+
+
+def night() -> Staged:
+    """One row a table, in which everything holds."""
+    staged: Staged = {t: [row(t, cluster="prod")] for t in gold.TABLES}
+    staged[gold.INCIDENTS] = [row(gold.INCIDENTS, cluster="prod", incident_id="i-1")]
+    staged[gold.REBALANCES] = [rebalance("r-1", group_id="orders")]
+    return staged
+
+
+BACKWARDS = night() | {gold.REBALANCES: [rebalance("r-666", group_id="payments", ended_at=AT - SECOND)]}
+UNKNOWN_OUTAGE = night() | {gold.FAILOVERS: [row(gold.FAILOVERS, cluster="prod", outage_id="lost")]}
+
+
+class Lake:
+    """A lake under test."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark, self.folder, self.store = spark, folder, Store(spark, str(folder))
+
+    def stage(self, staged: Staged) -> Lake:
+        for table, rows in staged.items():
+            self.store.overwrite_staging(table, frame_of(self.spark, rows, table).coalesce(1))
+        return self
+
+    def publish(self, run: dict[str, Any] = RUN) -> dict[str, Any]:
+        return publish(self.spark, str(self.folder), run)
+
+    def rows(self, table: Table) -> list[dict[str, Any]]:
+        return [r.asDict() for r in self.store.read(table).collect()]
+
+    def gold(self) -> dict[str, tuple[int, str]]:
+        """Version and content of every gold table."""
+        return {t.name: (self.store.version(t), self.store.content_hash(t)) for t in gold.TABLES}
+
+    def content(self) -> dict[str, str]:
+        return {name: content for name, (_, content) in self.gold().items()}
+
+
+@pytest.fixture(scope="module")
+def staged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake with what ingest and rebuild leave behind, and gold rows of another window and another cluster."""
+    lake = Lake(spark, tmp_path_factory.mktemp("staged") / "lake").stage(night())
+    lake.store.create(gold.FINDINGS, quality.COVERAGE, quality.GENERATION_GAPS, PARTITION_SNAPSHOTS)
+    window = Window(AT, AT + NIGHT)
+    for table, columns in ((quality.COVERAGE, {}), (PARTITION_SNAPSHOTS, {"preferred_leader": 1})):
+        told = frame_of(spark, [row(table, cluster="prod", **columns)], table)
+        lake.store.replace_window(table, told, "prod", window)
+    for other, told in (("prod", EARLIER), ("test", ELSEWHERE)):
+        lake.store.replace_window(
+            gold.FINDINGS, frame_of(spark, [told], gold.FINDINGS), other, Window(AT - NIGHT, AT + NIGHT)
+        )
+    return lake.folder
+
+
+@pytest.fixture(scope="module")
+def published(
+    spark: SparkSession, staged: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Lake, dict[str, Any]]:
+    """A lake with a published night, and what publish said of it; not to be changed."""
+    lake = Lake(spark, tmp_path_factory.mktemp("published") / "lake")
+    shutil.copytree(staged, lake.folder)
+    return lake, lake.publish()
+
+
+@pytest.fixture
+def lake(spark: SparkSession, published: tuple[Lake, dict[str, Any]], tmp_path: Path) -> Iterator[Lake]:
+    """A copy of the published lake."""
+    shutil.copytree(published[0].folder, tmp_path / "lake")
+    yield Lake(spark, tmp_path / "lake")
+
+
+def test_a_good_night_is_published_and_accounted_for(published: tuple[Lake, dict[str, Any]]) -> None:
+    lake, summary = published
+    assert [r["rebalance_id"] for r in lake.rows(gold.REBALANCES)] == ["r-1"]
+    told = {
+        r["table"]: {"rows": r["row_count"], "version": r["version"]}
+        for r in lake.rows(quality.PUBLICATIONS)
+        if r["run_id"] == "run-1" and r["cluster"] == "prod"
+    }
+    assert (
+        told
+        == summary["published"]
+        == {t.full_name: {"rows": 1, "version": lake.store.version(t)} for t in gold.TABLES}
+    )
+    results = lake.rows(quality.VALIDATION_RESULTS)
+    assert len(results) == summary["expectations"] > 200
+    assert all(r["success"] for r in results)
+    assert "Every expectation holds" in (lake.folder / "report" / "validation.html").read_text()
+    assert summary["warnings"] == []
+
+
+def test_other_windows_and_clusters_stay(published: tuple[Lake, dict[str, Any]]) -> None:
+    ids = {r["finding_id"] for r in published[0].rows(gold.FINDINGS)}
+    assert ids == {"the night before", "another cluster", "finding_id"}
+
+
+def test_a_rebalance_that_ends_before_it_starts_is_refused_and_gold_is_as_it_was(lake: Lake) -> None:
+    before = lake.gold()
+    with pytest.raises(PublicationRefused) as refusal:
+        lake.stage(BACKWARDS).publish(AGAIN)
+
+    assert exit_code(refusal.value) == REFUSED
+    headline, breach = refusal.value.sentences
+    assert "Nothing was published, gold is as it was: 1 critical expectation is broken" in headline
+    assert "gold.rebalances: 1 row breaks ends_after_start" in breach
+    assert "rebalance_id='r-666', group_id='payments'" in breach
+    assert lake.gold() == before
+    assert not [r for r in lake.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]
+    (told,) = (r for r in lake.rows(quality.VALIDATION_RESULTS) if not r["success"])
+    assert (told["run_id"], told["expectation"], told["sentences"]) == ("run-2", "ends_after_start", [breach])
+    assert "Refused: nothing of this window was published" in (lake.folder / "report/validation.html").read_text()
+    assert [r["rebalance_id"] for r in lake.store.read_staging(gold.REBALANCES).collect()] == ["r-666"]
+
+    repaired = night() | {gold.REBALANCES: [rebalance("r-666", group_id="payments")]}
+    lake.stage(repaired).publish(AGAIN)
+    assert [r["rebalance_id"] for r in lake.rows(gold.REBALANCES)] == ["r-666"]
+    assert len([r for r in lake.rows(quality.PUBLICATIONS) if r["run_id"] == "run-2"]) == len(gold.TABLES)
+    results = [r for r in lake.rows(quality.VALIDATION_RESULTS) if r["run_id"] == "run-2"]
+    assert len(results) == len({(r["table"], r["expectation"]) for r in results})
+    assert all(r["success"] for r in results)
+
+
+def test_a_publish_that_died_halfway_is_simply_run_again(
+    spark: SparkSession, staged: Path, published: tuple[Lake, dict[str, Any]], tmp_path: Path, monkeypatch: Any
+) -> None:
+    shutil.copytree(staged, tmp_path / "lake")
+    lake = Lake(spark, tmp_path / "lake")
+    replace_window, replaced = Store.replace_window, []
+
+    def dies(store: Store, table: Table, *given: Any) -> None:
+        if table is gold.INCIDENTS:
+            raise MemoryError
+        replaced.append(table)
+        replace_window(store, table, *given)
+
+    with monkeypatch.context() as patched, pytest.raises(MemoryError):
+        patched.setattr(Store, "replace_window", dies)
+        lake.publish()
+    assert replaced == [*gold.TABLES[: gold.TABLES.index(gold.INCIDENTS)]]
+    assert lake.rows(quality.PUBLICATIONS) == []
+
+    lake.publish()
+    assert lake.content() == published[0].content()
+    assert sorted(r["table"] for r in lake.rows(quality.PUBLICATIONS)) == sorted(t.full_name for t in gold.TABLES)
+
+
+def test_a_warning_alone_is_recorded_and_published(lake: Lake) -> None:
+    summary = lake.stage(UNKNOWN_OUTAGE).publish(AGAIN)
+    (sentence,) = summary["warnings"]
+    assert "gold.failovers: 1 row breaks outage_known" in sentence
+    assert [r["outage_id"] for r in lake.rows(gold.FAILOVERS)] == ["lost"]
+    (told,) = (r for r in lake.rows(quality.VALIDATION_RESULTS) if not r["success"])
+    assert (told["severity"], told["sentences"]) == ("warning", [sentence])
+
+
+def test_gold_itself_takes_no_row_that_breaks_a_critical_check(lake: Lake) -> None:
+    before = lake.gold()
+    bad = frame_of(lake.spark, BACKWARDS[gold.REBALANCES], gold.REBALANCES)
+    with pytest.raises((PySparkException, Py4JError), match="ends_after_start"):
+        lake.store.replace_window(gold.REBALANCES, bad, "prod", Window(AT, AT + NIGHT))
+    assert lake.gold() == before

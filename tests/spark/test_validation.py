@@ -1,0 +1,246 @@
+"""Great Expectations over real frames: what holds passes, what does not is counted and named."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs.catalog import BY_NAME, bronze, gold, quality
+from spark_jobs.conform import frame_of
+from spark_jobs.edges import validation
+from tests.support.rows import AT, row
+
+SECOND = timedelta(seconds=1)
+HOUR = timedelta(hours=1)
+WINDOW = {"cluster": "cluster", "window_from": AT, "window_to": AT + HOUR}
+CHECKED = (*gold.TABLES, quality.COVERAGE, quality.GENERATION_GAPS)
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def rebalance(number: int, **columns: Any) -> dict[str, Any]:
+    return row(gold.REBALANCES, rebalance_id=f"r-{number}") | {
+        "incident_id": "incident_id",
+        "from_generation": number - 1,
+        "to_generation": number,
+        **columns,
+    }
+
+
+def failover(number: int, leader_from: int, leader_to: int, **columns: Any) -> dict[str, Any]:
+    return row(
+        gold.FAILOVERS,
+        failover_id=f"failover-{number}",
+        happened_at=AT + number * SECOND,
+        leader_from=leader_from,
+        leader_to=leader_to,
+        epoch_from=number,
+        epoch_to=number + 1,
+        **columns,
+    )
+
+
+def good() -> Rows:
+    """A small night in which everything holds."""
+    rows: Rows = {t.full_name: [row(t)] for t in CHECKED}
+    rows["gold.rebalances"] = [rebalance(1)]
+    rows["gold.failovers"] = [failover(1, 3, 2), failover(2, 2, -1), failover(3, -1, 2)]
+    rows["quality.generation_gaps"] = [
+        row(quality.GENERATION_GAPS, after_generation=3, next_generation=5, explained_by="the log of that hour is lost")
+    ]
+    return rows
+
+
+def judged(
+    spark: SparkSession, rows: Rows, *checked: str, **published: list[dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """The verdicts on what does not hold; `checked` names the tables to look at, all where it names none."""
+    frames = {name: frame_of(spark, of, BY_NAME[name]) for name, of in rows.items()}
+    seen = [row(bronze.PARTITION_SNAPSHOTS, preferred_leader=1)]
+    views = {
+        "partition_snapshots": frame_of(spark, seen, bronze.PARTITION_SNAPSHOTS),
+        "published_incidents": frame_of(spark, published.get("incidents", []), gold.INCIDENTS),
+        "published_broker_outages": frame_of(spark, published.get("broker_outages", []), gold.BROKER_OUTAGES),
+    }
+    tables = {name: f for name, f in frames.items() if name in checked or not checked}
+    views |= {BY_NAME[name].name: f for name, f in frames.items() if name not in tables}
+    verdicts = validation.validate(spark, tables, views, WINDOW)
+    return {f"{v['table']}.{v['expectation']}": v for v in verdicts if not v["success"]}
+
+
+def test_a_good_night_breaks_nothing(spark: SparkSession) -> None:
+    assert judged(spark, good()) == {}
+
+
+def test_an_empty_night_breaks_nothing(spark: SparkSession) -> None:
+    assert judged(spark, {t.full_name: [] for t in CHECKED}) == {}
+
+
+def test_a_rebalance_that_ends_before_it_starts_is_named(spark: SparkSession) -> None:
+    rows = good()
+    rows["gold.rebalances"].append(rebalance(2, group_id="orders", ended_at=AT - SECOND))
+    (verdict,) = judged(spark, rows, "gold.rebalances").values()
+    assert verdict == {
+        "table": "gold.rebalances",
+        "expectation": "ends_after_start",
+        "says": "a rebalance ends no earlier than it starts",
+        "severity": "critical",
+        "success": False,
+        "observed": "1 of 2 rows",
+        "unexpected_count": 1,
+        "sentences": [
+            "gold.rebalances: 1 row breaks ends_after_start (a rebalance ends no earlier than it starts): "
+            "rebalance_id='r-2', group_id='orders', member_id=null, client_id=null, "
+            "started_at=2026-10-01T03:00:00.000Z, ended_at=2026-10-01T02:59:59.000Z"
+        ],
+    }
+
+
+def finding(number: int, **columns: Any) -> dict[str, Any]:
+    return row(gold.FINDINGS, finding_id=f"f-{number}", **columns)
+
+
+BREACHES: dict[str, tuple[list[dict[str, Any]], dict[str, str]]] = {
+    "gold.findings": (
+        [
+            finding(1, advice=None),
+            finding(2, severity="dire"),
+            finding(3),
+            finding(3),
+            finding(4, cluster="other"),
+            finding(5, first_at=AT - SECOND),
+            finding(6, first_at=AT + HOUR, last_at=AT + HOUR),
+            finding(7, evidence=[]),
+            finding(8),
+        ],
+        {
+            "advice_present": "f-1",
+            "severity_known": "f-2",
+            "key_unique": "f-3 f-3",
+            "one_cluster": "f-4",
+            "inside_window": "f-5 f-6",
+            "evidence_quoted": "f-7",
+        },
+    ),
+    "gold.failovers": (
+        [
+            failover(1, 3, 2, outage_id="lost"),
+            failover(2, 1, 3),
+            failover(4, 3, 2),
+            failover(3, 2, 3) | {"happened_at": AT + 5 * SECOND},
+        ],
+        {"chain_unbroken": "failover-2", "epochs_rise": "failover-3", "outage_known": "failover-1"},
+    ),
+    "gold.incidents": (
+        [row(gold.INCIDENTS), row(gold.INCIDENTS, incident_id="i-2")],
+        {"counts_its_rebalances": "i-2"},
+    ),
+    "gold.rebalances": (
+        [
+            rebalance(1),
+            rebalance(2, incident_id="lost"),
+            rebalance(3),
+            rebalance(4, from_generation=2, to_generation=3, incident_id=None),
+            rebalance(5, group_id="payments"),
+        ],
+        {"incident_known": "r-2", "generation_reached_once": "r-3 r-4"},
+    ),
+    "gold.ownership": (
+        [
+            row(gold.OWNERSHIP, member_id="m-1", valid_to=AT + 9 * SECOND),
+            row(gold.OWNERSHIP, member_id="m-2", valid_from=AT + SECOND, valid_to=AT + 2 * SECOND),
+            row(gold.OWNERSHIP, member_id="m-3", valid_from=AT + 3 * SECOND, valid_to=AT + 9 * SECOND),
+            row(gold.OWNERSHIP, member_id="m-4", valid_from=AT + 9 * SECOND, valid_to=AT + 10 * SECOND),
+        ],
+        {"owned_once": "m-2 m-3"},
+    ),
+    "gold.leader_imbalance": (
+        [row(gold.LEADER_IMBALANCE, preferred_partitions=0, led_elsewhere=0)],
+        {"counts_every_partition": "broker=1"},
+    ),
+    "quality.coverage": (
+        [row(quality.COVERAGE), row(quality.COVERAGE, source="broker-2", lines_in=9)],
+        {"lines_balance": "broker-2"},
+    ),
+    "quality.generation_gaps": (
+        [row(quality.GENERATION_GAPS), row(quality.GENERATION_GAPS, group_id="g-2", explained_by="it was deleted")],
+        {"break_explained": "group_id='group_id'"},
+    ),
+}
+
+
+@pytest.mark.parametrize("table", BREACHES)
+def test_each_breach_is_found_at_its_row_and_nothing_else_is(spark: SparkSession, table: str) -> None:
+    rows, expected = BREACHES[table]
+    found = judged(spark, good() | {table: rows}, table)
+    assert {verdict["expectation"] for verdict in found.values()} == expected.keys()
+    for verdict in found.values():
+        named = expected[verdict["expectation"]].split()
+        assert verdict["unexpected_count"] == len(named)
+        assert all(sum(name in sentence for sentence in verdict["sentences"]) >= 1 for name in named)
+
+
+def test_a_reference_may_lead_to_what_an_earlier_window_published(spark: SparkSession) -> None:
+    rows = good()
+    rows["gold.failovers"][0]["outage_id"] = "last-night"
+    rows["gold.rebalances"].append(rebalance(2, incident_id="last-night"))
+    last_night = {
+        "incidents": [row(gold.INCIDENTS, incident_id="last-night")],
+        "broker_outages": [row(gold.BROKER_OUTAGES, outage_id="last-night")],
+    }
+    assert judged(spark, rows, "gold.failovers", "gold.rebalances", **last_night) == {}
+
+
+def test_an_incident_still_running_at_the_windows_end_counts_rebalances_of_the_next(spark: SparkSession) -> None:
+    rows = good()
+    rows["gold.incidents"] = [row(gold.INCIDENTS, rebalance_count=2, ended_at=AT + HOUR)]
+    assert judged(spark, rows, "gold.incidents") == {}
+
+
+def test_a_generation_comes_again_where_the_numbering_began_anew(spark: SparkSession) -> None:
+    rows = good()
+    rows["gold.rebalances"].append(rebalance(2, from_generation=0, to_generation=1, incident_id=None))
+    rows["quality.generation_gaps"] = [
+        row(quality.GENERATION_GAPS, after_generation=1, next_generation=0, explained_by="the group was deleted")
+    ]
+    assert judged(spark, rows, "gold.rebalances") == {}
+
+
+def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses(spark: SparkSession) -> None:
+    def with_breaks(breaks: int, rebuilt: int) -> dict[str, str]:
+        rows = good()
+        rows["quality.generation_gaps"] = [
+            row(quality.GENERATION_GAPS, group_id=f"g-{n}", explained_by=None) for n in range(breaks)
+        ]
+        rows["gold.rebalances"] = [rebalance(n) for n in range(rebuilt)]
+        broken = judged(spark, rows, "quality.generation_gaps")
+        return {name.split(".")[2]: verdict["severity"] for name, verdict in broken.items()}
+
+    assert with_breaks(5, rebuilt=1) == {"break_explained": "warning"}
+    assert with_breaks(6, rebuilt=24) == {"break_explained": "warning"}
+    assert with_breaks(6, rebuilt=23) == {"break_explained": "warning", "breaks_bounded": "critical"}
+
+
+def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) -> None:
+    tables = {
+        "gold.findings": frame_of(spark, [row(gold.FINDINGS)], gold.FINDINGS).withColumnRenamed("source", "origin"),
+        "gold.isr_changes": frame_of(spark, [row(gold.ISR_CHANGES_TABLE, evidence=[])], gold.ISR_CHANGES_TABLE),
+    }
+    verdicts = validation.validate(spark, tables, {}, WINDOW)
+    assert [(v["table"], v["expectation"], v["success"]) for v in verdicts] == [
+        ("gold.findings", "columns_match", False),
+        ("gold.isr_changes", "columns_match", True),
+    ]
+    assert verdicts[0]["sentences"] == [
+        "gold.findings: columns_match is broken (the columns are those declared): missing source; unknown origin"
+    ]
+
+
+def test_what_cannot_be_checked_is_a_fault_and_no_breach(spark: SparkSession) -> None:
+    columns = (c if c != "epoch" else "raise_error('disk lost') AS epoch" for c in gold.CONTROLLER_CHANGES.column_names)
+    unreadable = frame_of(spark, [row(gold.CONTROLLER_CHANGES)], gold.CONTROLLER_CHANGES).selectExpr(*columns)
+    with pytest.raises(RuntimeError, match=r"gold\.controller_changes: \w+ could not be checked: .*disk lost"):
+        validation.validate(spark, {"gold.controller_changes": unreadable}, {}, WINDOW)
