@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from spark_jobs.knowledge.kinds import GROUP_KINDS
@@ -13,10 +13,9 @@ from spark_jobs.transforms.windows import OutRow, Row, Window, in_order
 
 _LOADED = ("group_loaded", "member_loaded")
 _UNLOADED = "group_unloaded"
-MOVE_KINDS = (*GROUP_KINDS, "coordinator_loaded")
 
 _ONE_LOAD = timedelta(seconds=30)
-"""Lines of one loading: a coordinator tells each member and each former state of a group, in whatever order."""
+"""Lines of one loading: a coordinator tells each member and each former state of a group before the group itself."""
 
 
 def java_string_hash(text: str) -> int:
@@ -46,25 +45,22 @@ def rebuild_coordinator_moves(
 ) -> list[OutRow]:
     """Rows of gold.coordinator_moves: one for each time a group was loaded by another broker than had it before.
 
-    Takes: brokers' silver.events of at least MOVE_KINDS, of whole groups, with look-back; the cluster's context;
+    Takes: brokers' silver.events of kinds.GROUP_KINDS, of whole groups, with look-back; the cluster's context;
     the number of partitions of __consumer_offsets where it is known.
     Order: by group and time.
     Keeps: one group's rows chain: the broker one row goes to is the broker the next one comes from.
     Odd: a broker that was paused acts for its groups until it learns that they were given away, and unloads them late:
-    only loading makes a coordinator. Where no line tells of loading, the first act of the new one stands for it.
+    only loading makes a former coordinator one again. Where nothing tells of a new one's loading, its first act does.
     """
     by_group: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    partitions_loaded: dict[tuple[str, int], list[Row]] = defaultdict(list)
-    for event in in_order(e for e in events if e["kind"] in MOVE_KINDS and e["broker"] is not None):
-        if event["kind"] == "coordinator_loaded":
-            partitions_loaded[event["cluster"], event["offsets_partition"]].append(event)
-        elif event["group_id"] is not None:
+    for event in in_order(e for e in events if e["kind"] in GROUP_KINDS and e["broker"] is not None):
+        if event["group_id"] is not None and event["kind"] != _UNLOADED:
             by_group[event["cluster"], event["group_id"]].append(event)
-    rows = []
-    for (cluster, group_id), lines in sorted(by_group.items()):
-        partition = _partition_of(group_id, lines, partition_count)
-        loads = partitions_loaded[cluster, partition] if partition is not None else []
-        rows += _moves(cluster, group_id, partition, in_order([*lines, *loads]), context)
+    rows = [
+        row
+        for (cluster, group_id), lines in sorted(by_group.items())
+        for row in _moves(cluster, group_id, _partition_of(group_id, lines, partition_count), lines, context)
+    ]
     return [row for row in rows if window.holds(row["moved_at"])]
 
 
@@ -77,63 +73,36 @@ def _partition_of(group_id: str, lines: Sequence[Row], partition_count: int | No
 
 def _moves(
     cluster: str, group_id: str, partition: int | None, lines: Sequence[Row], context: ClusterContext
-) -> list[OutRow]:
-    rows = []
+) -> Iterator[OutRow]:
     coordinator: int | None = None
     former: set[int] = set()
-    loading: dict[int, Row] = {}
     for i, line in enumerate(lines):
-        broker, kind = line["broker"], line["kind"]
-        if kind == "coordinator_loaded":
-            loading[broker] = line
-            continue
-        if kind == _UNLOADED or broker == coordinator:
-            continue
-        if kind not in _LOADED and broker not in loading and broker in former:
+        broker = line["broker"]
+        if broker == coordinator or (broker in former and line["kind"] not in _LOADED):
             continue
         if coordinator is not None:
-            proof = _loaded_line(lines[i:], line) if kind in _LOADED else loading.get(broker, line)
-            rows.append(_row(cluster, group_id, partition, coordinator, proof, line, context))
+            proof = _end_of_load(lines[i:]) if line["kind"] in _LOADED else line
+            moved_at: datetime = proof["happened_at"]
+            outage = context.outage_at(coordinator, moved_at)
+            yield {
+                "cluster": cluster,
+                "coordinator_move_id": row_id(cluster, "coordinator_move", group_id, coordinator, broker, moved_at),
+                "group_id": group_id,
+                "offsets_partition": partition,
+                "moved_at": moved_at,
+                "broker_from": coordinator,
+                "broker_to": broker,
+                "outage_id": outage["outage_id"] if outage else None,
+                "evidence": evidence_of([quote(line), quote(proof)]),
+            }
             former.add(coordinator)
         coordinator = broker
         former.discard(broker)
-        loading.clear()
-    return rows
 
 
-def _loaded_line(lines: Sequence[Row], first: Row) -> Row:
+def _end_of_load(lines: Sequence[Row]) -> Row:
     """The line that ends one loading: the group's own, where there is one, else the first that tells of it."""
-    return next(
-        (
-            e
-            for e in lines
-            if e["kind"] == "group_loaded"
-            and e["broker"] == first["broker"]
-            and e["happened_at"] - first["happened_at"] <= _ONE_LOAD
-        ),
-        first,
-    )
-
-
-def _row(
-    cluster: str,
-    group_id: str,
-    partition: int | None,
-    broker_from: int,
-    proof: Row,
-    line: Row,
-    context: ClusterContext,
-) -> OutRow:
-    moved_at: datetime = proof["happened_at"]
-    outage = context.outage_at(broker_from, moved_at)
-    return {
-        "cluster": cluster,
-        "coordinator_move_id": row_id(cluster, "coordinator_move", group_id, broker_from, proof["broker"], moved_at),
-        "group_id": group_id,
-        "offsets_partition": partition,
-        "moved_at": moved_at,
-        "broker_from": broker_from,
-        "broker_to": proof["broker"],
-        "outage_id": outage["outage_id"] if outage else None,
-        "evidence": evidence_of([quote(proof), quote(line)]),
-    }
+    first = lines[0]
+    until = first["happened_at"] + _ONE_LOAD
+    ends = (e for e in lines if e["kind"] == "group_loaded" and e["broker"] == first["broker"])
+    return next((e for e in ends if e["happened_at"] <= until), first)

@@ -10,11 +10,9 @@ from datetime import datetime
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot
 from spark_jobs.transforms.windows import OutRow, Row, Window
 
-_IN_BETWEEN = ("preparingrebalance", "completingrebalance")
-"""A classic group that rebalances reports empty assignments; they say nothing about who owns what."""
-
-_SURELY_GONE = 2
-"""One listing may miss a group whose coordinator was away; this many in a row, up to the last one, do not."""
+_IN_BETWEEN = ("preparing", "completing")
+"""How the states of a classic group that rebalances begin, whoever spells them: it reports empty assignments, which
+say nothing about who owns what."""
 
 Owned = tuple[str, int]
 
@@ -38,30 +36,26 @@ def rebuild_ownership(member_snapshots: Iterable[Row], readings: Iterable[Row], 
     Order: by group, topic, partition and time.
     Keeps: every row lies inside the window; one member's rows of one partition do not overlap.
     Odd: a reading in which a group did not answer, was missing from the list, or was between two assignments concludes
-    nothing, and neither does a member whose assignment was not told.
+    nothing, and neither does a member whose assignment was not told: what it held before, it holds still.
     """
     members: dict[tuple[str, str, datetime], list[Row]] = defaultdict(list)
     for row in member_snapshots:
         members[row["cluster"], row["group_id"], row["snapshot_at"]].append(row)
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    instants: dict[str, set[datetime]] = defaultdict(set)
     for row in sorted(readings, key=lambda r: r["snapshot_at"]):
-        instants[row["cluster"]].add(row["snapshot_at"])
         groups[row["cluster"], row["group_id"]].append(row)
     rows: list[OutRow] = []
     for key, told in sorted(groups.items()):
-        later = sorted(i for i in instants[key[0]] if i > told[-1]["snapshot_at"])
-        gone_at = later[0] if len(later) >= _SURELY_GONE else None
         answered = [r for r in told if _answers(r)]
         seen = {r["snapshot_at"]: members[*key, r["snapshot_at"]] for r in answered}
-        held = (_row(holding, until or gone_at, window) for holding, until in _holdings(answered, seen))
+        held = (_row(holding, until, window) for holding, until in _holdings(answered, seen))
         rows += [row for row in held if row]
     return sorted(rows, key=lambda r: (r["group_id"], r["topic"], r["partition"], r["valid_from"], r["member_id"]))
 
 
 def _answers(reading: Row) -> bool:
-    state = (reading["state"] or "").replace("_", "").lower()
-    return reading["error"] is None and reading["member_count"] is not None and state not in _IN_BETWEEN
+    is_between = (reading["state"] or "").lower().startswith(_IN_BETWEEN)
+    return reading["error"] is None and reading["member_count"] is not None and not is_between
 
 
 def _holdings(answered: Sequence[Row], members: dict[datetime, list[Row]]) -> list[tuple[Holding, datetime | None]]:

@@ -1,0 +1,37 @@
+"""Short excerpts of recorded nights, as captured: `events("unclean-4.1")` are the events of tests/excerpts/unclean-4.1."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from spark_jobs.knowledge.reading import read_folder
+from spark_jobs.transforms.windows import Window
+
+EXCERPTS = Path(__file__).parents[1] / "excerpts"
+WHOLE = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
+
+Row = dict[str, Any]
+
+
+def events(excerpt: str) -> list[Row]:
+    """What the patterns read in an excerpt. Every line of an excerpt is one that a pattern claims."""
+    found, left = read_folder(EXCERPTS / excerpt, excerpt, "broker")
+    assert len(found) == left.records, [r.text for r in left.unparsed]
+    return found
+
+
+def at(clock: str) -> datetime:
+    """An instant of the recorded night: `at("01:52:23.894")`."""
+    return datetime.fromisoformat(f"2026-11-21T{clock}+00:00")
+
+
+def reading(table_row: Row, clock: str) -> Row:
+    """A row of a snapshot table as of an instant."""
+    return {"cluster": "night", "snapshot_id": f"reading {clock}", "snapshot_at": at(clock), **table_row}
+
+
+def every(seconds: int, start: str, count: int) -> list[str]:
+    """Clock times, so many seconds apart."""
+    return [(at(start) + timedelta(seconds=seconds * i)).strftime("%H:%M:%S") for i in range(count)]

@@ -1,0 +1,80 @@
+"""Which broker coordinated a group, on lines as captured."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from spark_jobs.transforms.cluster import ClusterContext
+from spark_jobs.transforms.coordinators import java_string_hash, offsets_partition_of, rebuild_coordinator_moves
+from tests.support.nights import WHOLE, Row, at, events
+
+
+def moves(found: list[Row], context: ClusterContext | None = None) -> list[tuple[object, ...]]:
+    rows = rebuild_coordinator_moves(found, context or ClusterContext(), None, WHOLE)
+    return [(r["moved_at"], r["broker_from"], r["broker_to"]) for r in rows]
+
+
+def test_each_load_by_another_broker_is_a_move() -> None:
+    found = moves(events("moves-4.1"))
+    assert found[:3] == [
+        (at("01:50:38.372"), 1, 2),
+        (at("01:50:53.230"), 2, 1),
+        (at("01:51:07.950"), 1, 2),
+    ]
+    assert all(a[2] == b[1] for a, b in zip(found, found[1:], strict=False)), "moves chain"
+
+
+def test_a_paused_coordinator_that_unloads_late_takes_nothing_back() -> None:
+    """Broker 1 unloads the group at 01:52:17, eleven seconds after broker 2 had loaded it."""
+    unloaded = [e for e in events("moves-4.1") if e["kind"] == "group_unloaded" and e["broker"] == 1]
+    assert at("01:52:17.873") in [e["happened_at"] for e in unloaded]
+    assert [m for m in moves(events("moves-4.1")) if at("01:52:06") < m[0] < at("01:52:35")] == [
+        (at("01:52:06.682"), 1, 2)
+    ]
+
+
+def test_a_paused_coordinator_that_still_acts_takes_nothing_back() -> None:
+    found = events("moves-4.1")
+    late = next(e for e in found if e["kind"] == "join_completed" and e["broker"] == 1) | {
+        "line_id": "late",
+        "happened_at": at("01:52:17.900"),
+    }
+    assert moves([*found, late]) == moves(found)
+
+
+def test_a_move_is_laid_to_the_absence_of_the_former_coordinator() -> None:
+    outage = {"outage_id": "o", "broker": 1, "kind": "crash", "down_at": at("01:50:30"), "detected_at": at("01:50:38"),
+              "up_at": at("01:50:48")}  # fmt: skip
+    rows = rebuild_coordinator_moves(events("moves-4.1"), ClusterContext(outages=(outage,)), None, WHOLE)
+    assert [r["outage_id"] for r in rows][:3] == ["o", None, None]
+
+
+def test_the_order_of_arrival_does_not_matter() -> None:
+    shuffled = events("moves-4.1")
+    random.Random(7).shuffle(shuffled)
+    assert moves(shuffled) == moves(events("moves-4.1"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("", 0), ("a", 97), ("hello", 99162322), ("polygenelubricants", -(1 << 31)), ("\N{GRINNING FACE}", 1772899)],
+)
+def test_the_hash_is_javas(text: str, value: int) -> None:
+    assert java_string_hash(text) == value
+
+
+def test_a_groups_partition_follows_from_its_name() -> None:
+    """The lines name the partition that the rule gives; the smallest integer, which has no absolute value, gives 0."""
+    named = {(e["group_id"], e["offsets_partition"]) for e in events("moves-4.1")}
+    assert named == {("geo-coord-17", 8)}
+    assert offsets_partition_of("geo-coord-17", 50) == 8
+    assert offsets_partition_of("polygenelubricants", 50) == 0
+
+
+def test_the_partition_is_computed_where_no_line_names_it() -> None:
+    unnamed = [e | {"offsets_partition": None} for e in events("moves-4.1")]
+    told = {r["offsets_partition"] for r in rebuild_coordinator_moves(unnamed, ClusterContext(), None, WHOLE)}
+    computed = {r["offsets_partition"] for r in rebuild_coordinator_moves(unnamed, ClusterContext(), 50, WHOLE)}
+    assert (told, computed) == ({None}, {8})

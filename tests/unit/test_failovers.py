@@ -1,0 +1,207 @@
+"""Changes of leaders, on lines as captured, and the laws of their chain."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.cluster import ClusterContext, context_of
+from spark_jobs.transforms.failovers import rebuild_failovers
+from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.windows import Window
+from tests.support.nights import WHOLE, Row, at, events
+from tests.support.rows import AT, row
+
+AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
+
+
+def failovers(found: list[Row], readings: list[Row] | None = None, window: Window = WHOLE) -> list[Row]:
+    context = context_of(found, rebuild_outages(found, [], window))
+    return rebuild_failovers(found, readings or [], context, window)
+
+
+def told(rows: list[Row], *columns: str) -> list[tuple[object, ...]]:
+    return [tuple(r[c] for c in columns) for r in rows]
+
+
+@pytest.mark.parametrize(
+    ("excerpt", "partition", "happened_at", "kind", "leaders", "epochs", "isrs", "leaderless_ms"),
+    [
+        # The ZooKeeper controller's line, though the new leader's own is later.
+        ("crash-2.8", 2, "01:52:31.810", "broker_crash", (1, 2), (0, 1), ([1, 2, 3], [2, 3]), 7948),
+        # KRaft controllers name no partition: the new leader's own line.
+        ("pause-4.1", 5, "01:52:06.651", "broker_unresponsive", (1, 2), (4, 5), ([1, 2, 3], [2, 3]), 9073),
+    ],
+)
+def test_a_leader_is_lost_with_its_broker(
+    excerpt: str, partition: int, happened_at: str, kind: str, leaders: object, epochs: object, isrs: object,
+    leaderless_ms: int,
+) -> None:  # fmt: skip
+    [change] = failovers(events(excerpt))
+    [outage] = rebuild_outages(events(excerpt), [], WHOLE)
+    assert (change["partition"], change["happened_at"]) == (partition, at(happened_at))
+    assert (change["kind"], change["confidence"]) == (kind, "certain")
+    assert (change["leader_from"], change["leader_to"]) == leaders
+    assert (change["epoch_from"], change["epoch_to"]) == epochs
+    assert (change["isr_before"], change["isr_after"]) == isrs
+    assert change["leaderless_ms"] == leaderless_ms
+    assert change["outage_id"] == outage["outage_id"]
+    assert change["records_lost_low"] is change["records_lost_high"] is None
+    assert change["evidence"]
+
+
+def test_an_epoch_that_rises_with_the_same_leader_is_no_failover() -> None:
+    """shop-events-4: the controller takes broker 2 out of the ISR, then broker 3, before leadership moves at all."""
+    epochs = {e["leader_epoch"] for e in events("preferred-2.8") if e["partition"] == 3 and e["leader_epoch"]}
+    assert epochs == {3, 4, 5}
+    changes = [c for c in failovers(events("preferred-2.8")) if c["partition"] == 3]
+    assert told(changes, "epoch_from", "epoch_to") == [(0, 3), (4, 5)]
+
+
+def test_the_first_replica_takes_over_from_a_living_leader() -> None:
+    """It happened 6 ms before the last line of a broker that was paused soon after: that pause had no part in it."""
+    elected = [c for c in failovers(events("preferred-2.8")) if c["happened_at"] == at("01:53:31.511")]
+    assert told(elected, "partition", "kind", "confidence", "leader_from", "leader_to", "outage_id") == [
+        (3, "preferred_election", "certain", 1, 2, None),
+        (4, "preferred_election", "certain", 2, 3, None),
+    ]
+
+
+def test_a_preferred_election_that_no_controllers_log_shows_may_be_something_else() -> None:
+    blind = [e for e in events("preferred-2.8") if not e["source"].endswith("controller.log")]
+    elected = [c for c in failovers(blind) if c["happened_at"] == at("01:53:31.511")]
+    assert told(elected, "kind", "confidence") == [("preferred_election", "possible")] * 2
+
+
+@pytest.mark.parametrize(("excerpt", "lost"), [("unclean-2.8", [40]), ("unclean-4.1", [40, 0])])
+def test_an_unclean_election_and_what_it_lost(excerpt: str, lost: list[int]) -> None:
+    """Broker 2 died with 28 records of partition 0, broker 1 with 68; broker 2 was made leader. Partition 1 lost none."""
+    unclean = [c for c in failovers(events(excerpt)) if c["kind"] == "unclean_election"]
+    assert told(unclean, "partition", "confidence", "leader_to", "records_lost_low", "records_lost_high") == [
+        (p, "certain", 2, n, n) for p, n in enumerate(lost)
+    ]
+    assert all(c["isr_before"] == [1] and c["isr_after"] == [2] for c in unclean)
+
+
+def test_a_loss_that_the_old_leader_never_came_back_to_tell_is_bounded_by_readings() -> None:
+    before_its_return = [e for e in events("unclean-4.1") if e["happened_at"] < at("01:53:00")]
+    seen = row(
+        PARTITION_SNAPSHOTS,
+        cluster="unclean-4.1", topic="fraud-risky-19", partition=0, snapshot_at=at("01:52:40"), leader=1, end_offset=60,
+    )  # fmt: skip
+    [unclean] = [c for c in failovers(before_its_return, [seen]) if c["partition"] == 0]
+    assert (unclean["records_lost_low"], unclean["records_lost_high"]) == (32, None)
+    assert "at least 32" in unclean["explanation"]
+
+
+def test_unclean_in_a_controllers_line_is_no_verdict() -> None:
+    """Each KRaft controller prints it, prints it again on restart, and prints it for the last leader that comes back."""
+    marks = [e for e in events("unclean-4.1") if e["kind"] == "unclean_partition_change" and e["partition"] == 0]
+    assert len(marks) > 1
+    assert len([c for c in failovers(events("unclean-4.1")) if c["partition"] == 0]) == 1
+
+
+def test_the_last_leader_that_comes_back_restores_the_partition() -> None:
+    gone, back = failovers(events("offline-3.9"))
+    assert told([gone, back], "kind", "confidence", "leader_from", "leader_to") == [
+        ("offline", "certain", 1, -1),
+        ("leader_restored", "certain", -1, 1),
+    ]
+    assert gone["happened_at"] == at("02:03:47.653"), "when the broker was fenced, not when it came back to tell"
+    assert gone["leaderless_ms"] is None
+    assert back["leaderless_ms"] == 16950
+
+
+def test_a_lone_replica_that_returns_two_epochs_later_was_offline_in_between() -> None:
+    unseen = [e for e in events("offline-3.9") if e["kind"] != "follower_started"]
+    for e in unseen:
+        e["previous_leader"] = None if e["previous_leader"] == -1 else e["previous_leader"]
+    gone, back = failovers(unseen)
+    assert told([gone, back], "kind", "confidence") == [("offline", "likely"), ("leader_restored", "likely")]
+
+
+def test_a_reading_shows_that_nobody_leads() -> None:
+    until_fenced = [e for e in events("offline-3.9") if e["happened_at"] < at("02:03:50")]
+    leaderless = row(
+        PARTITION_SNAPSHOTS,
+        cluster="offline-3.9", topic="mobile-single-19", partition=0, snapshot_at=at("02:03:48.631"), leader=None,
+    )  # fmt: skip
+    assert failovers(until_fenced) == []
+    [gone] = failovers(until_fenced, [leaderless])
+    assert told([gone], "kind", "confidence", "leader_to", "epoch_to") == [("offline", "likely", -1, 1)]
+
+
+def test_a_topic_that_is_deleted_loses_no_leader() -> None:
+    """The ZooKeeper controller sets its leaders to -1 on the way."""
+    assert any(e["leader"] == -1 for e in events("deletion-2.8"))
+    assert failovers(events("deletion-2.8")) == []
+
+
+def test_a_step_of_one_election_is_not_two() -> None:
+    """A new ZooKeeper controller first takes the dead broker out, leaving a replica in sync, then elects that one."""
+    step = {"topic": "t", "partition": 0, "broker": 3, "source": "3"}
+    lines = [
+        row(EVENTS, kind="partition_state_changed", leader=1, leader_epoch=0, isr="1,3", **step),
+        row(EVENTS, kind="replica_removed_from_isr", leader=-1, leader_epoch=1, isr="3", **step),
+        row(EVENTS, kind="partition_state_changed", leader=3, leader_epoch=2, isr="3", **step),
+    ]
+    [change] = failovers([e | {"line_id": str(i)} for i, e in enumerate(lines)], window=AROUND_AT)
+    assert told([change], "leader_from", "leader_to", "epoch_from", "epoch_to") == [(1, 3, 0, 2)]
+
+
+@pytest.mark.parametrize("excerpt", ["crash-2.8", "preferred-2.8", "unclean-2.8", "unclean-4.1", "offline-3.9"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_arrival_does_not_matter(excerpt: str, seed: int) -> None:
+    shuffled = events(excerpt)
+    random.Random(seed).shuffle(shuffled)
+    assert failovers(shuffled) == failovers(events(excerpt))
+
+
+def witnesses(leaders: list[int]) -> list[Row]:
+    """What three brokers print of a partition's leaders, epoch by epoch: one leads, the others follow it."""
+    return [
+        row(
+            EVENTS,
+            line_id=f"{epoch}-{broker}",
+            source=f"broker-{broker}/state-change.log",
+            kind="leader_started" if broker == leader else "follower_started",
+            happened_at=AT + timedelta(minutes=epoch, milliseconds=broker),
+            topic="t",
+            partition=0,
+            broker=broker,
+            leader=None if broker == leader else leader,
+            leader_epoch=epoch,
+        )
+        for epoch, leader in enumerate(leaders)
+        for broker in (1, 2, 3)
+    ]
+
+
+@given(st.lists(st.sampled_from([1, 2, 3]), min_size=1, max_size=9), st.randoms(use_true_random=False))
+def test_the_chain_is_the_history_whoever_tells_it(leaders: list[int], chance: random.Random) -> None:
+    """Some witnesses stay silent, but never all of one epoch; some lines come again after a start."""
+    lines = witnesses(leaders)
+    heard = [e for e in lines if e["kind"] == "leader_started" or chance.random() < 0.5]
+    again = [e | {"line_id": e["line_id"] + "b", "happened_at": AT + timedelta(hours=1)} for e in heard[-3:]]
+    both = heard + again
+    chance.shuffle(both)
+    rows = rebuild_failovers(both, [], ClusterContext(), AROUND_AT)
+    history = [(a, b, i, i + 1) for i, (a, b) in enumerate(pairwise(leaders)) if a != b]
+    assert told(rows, "leader_from", "leader_to", "epoch_from", "epoch_to") == history
+
+
+@given(st.lists(st.sampled_from([1, 2, 3]), min_size=2, max_size=9), st.sets(st.integers(0, 26)))
+def test_the_chain_holds_with_any_witness_missing(leaders: list[int], silent: set[int]) -> None:
+    heard = [e for i, e in enumerate(witnesses(leaders)) if i not in silent]
+    rows = rebuild_failovers(heard, [], ClusterContext(), AROUND_AT)
+    for before, after in pairwise(rows):
+        assert before["leader_to"] == after["leader_from"]
+        assert before["epoch_to"] <= after["epoch_from"] < after["epoch_to"]
+    assert all(r["leader_from"] != r["leader_to"] for r in rows)
