@@ -63,7 +63,7 @@ def audit(settings: Settings) -> int:
             print(f"Auditing {masked(_near(settings.logs))} into {masked(_near(settings.lake))}", flush=True)
             print(f"Everything Airflow and Spark say goes to {_near(str(log))}", flush=True)
             screen = Screen()
-            process = _start(settings, told, noise)
+            process = _start(settings, told, log, noise)
             try:
                 _follow(process, told, screen)
             except BaseException:
@@ -124,14 +124,14 @@ def printable(text: str) -> str:
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _start(settings: Settings, told: Path, noise: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(settings: Settings, told: Path, log: Path, noise: IO[bytes]) -> subprocess.Popen[bytes]:
     said = json.loads(settings.to_json())
     conf = {
         **{i.field.removeprefix("window_"): said[i.field] and str(said[i.field]) for i in INPUTS},
         "whole_input": settings.window_from is None,
         "run_id": settings.run_id,
     }
-    ours = {**embedded_airflow.environment(), progress.FILE_VARIABLE: str(told)}
+    ours = {**embedded_airflow.environment(), progress.FILE_VARIABLE: str(told), progress.LOG_VARIABLE: str(log)}
     theirs = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW__", "AIRFLOW_HOME", "PYTHON"))}
     return subprocess.Popen(
         [

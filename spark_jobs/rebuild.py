@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.quality import GENERATION_GAPS
 from spark_jobs.config import Settings
 from spark_jobs.edges import progress
 from spark_jobs.edges.store import Store, at_once
@@ -39,9 +40,10 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     )
     store = Store(spark, settings.lake)
     staged, gaps = rebuild(store, said["cluster"], window, seen)
+    store.create(GENERATION_GAPS)
     at_once(
         *(lambda n=name, f=frame: _stage(store, n, f, window) for name, frame in staged.items()),
-        lambda: store.replace_window(BY_NAME["quality.generation_gaps"], gaps, said["cluster"], window),
+        lambda: store.replace_window(GENERATION_GAPS, gaps, said["cluster"], window),
     )
     return {name: said[name] for name in ("cluster", "window_from", "window_to")}
 

@@ -9,6 +9,9 @@ from typing import Any
 FILE_VARIABLE = "HINDSIGHT_PROGRESS"
 """Names the file that `hindsight audit` follows; a scheduled run has none."""
 
+LOG_VARIABLE = "HINDSIGHT_LOG"
+"""Names the file that takes everything Airflow and Spark say, where `hindsight audit` started the run."""
+
 
 def say(text: str) -> None:
     """One sentence about what is being done."""

@@ -1,0 +1,94 @@
+"""The report of a published window: its rows, bounded, out of the lake; a page beside the tables; words for a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.ids import row_id
+from spark_jobs.edges import lake_files
+from spark_jobs.edges.store import Store, at_once
+from spark_jobs.report.build import build_report
+from spark_jobs.report.html import render_html
+from spark_jobs.report.night import READS
+from spark_jobs.report.terminal import render_terminal
+from spark_jobs.transforms.windows import Window
+
+MOST_ROWS = 20_000
+"""Of one table, on one page: more than anyone reads. What is left out is said, and stays in the lake."""
+
+_VERSIONS = {"Spark": "pyspark", "Delta": "delta-spark", "Great Expectations": "great-expectations"}
+_QUOTED_ELSEWHERE = ("gold.isr_changes", "gold.coordinator_moves")
+"""Tables the page counts and does not quote: their evidence stays in the lake."""
+
+
+def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
+    """Writes the window's own page and the newest one, `<LAKE>/report/index.html`.
+
+    Takes: what publish takes, and where known started_at, took_seconds, log_path, files_not_read, warnings.
+    Gives: `report`, where the newest page lies, and `terminal`, the summary in plain text.
+    """
+    window = Window(run["window_from"], run["window_to"])
+    tables, left_out = _rows(store, run, window)
+    place = f"{store.lake}/report/index.html"
+    report = build_report(
+        tables,
+        {
+            **run,
+            "lake": store.lake,
+            "report_path": place,
+            "versions": {name: version(package) for name, package in _VERSIONS.items()},
+            "warnings": [*run.get("warnings", ()), *left_out],
+        },
+    )
+    page = render_html(report)
+    own = f"{store.lake}/report/{_file_name(run['cluster'], window)}"
+    at_once(*(partial(lake_files.write_text, store.spark, path, page) for path in (own, place)))
+    return {"report": place, "terminal": render_terminal(report)}
+
+
+def _rows(store: Store, run: Mapping[str, Any], window: Window) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    readings: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        name: partial(_collected, _of_window(store, name, run, window)) for name in READS
+    }
+    tables = dict(zip(readings, at_once(*readings.values()), strict=True))
+    full = [name for name, rows in tables.items() if len(rows) > MOST_ROWS]
+    said = [f"{name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all." for name in full]
+    return {name: rows[:MOST_ROWS] for name, rows in tables.items()}, said
+
+
+def _of_window(store: Store, name: str, run: Mapping[str, Any], window: Window) -> DataFrame:
+    table = BY_NAME[name]
+    if name == "quality.validation_results":
+        return store.read(table).where(F.col("run_id") == run["run_id"])
+    frame = store.read_window(table, run["cluster"], window)
+    if name == "quality.unparsed_lines":
+        return (
+            frame.groupBy("template")
+            .agg(
+                F.count("*").alias("records"),
+                F.sum("line_count").alias("lines"),
+                F.min_by("text", F.struct("happened_at", "line_id")).alias("sample"),
+            )
+            .orderBy(F.desc("lines"), "template")
+        )
+    if name in _QUOTED_ELSEWHERE:
+        frame = frame.withColumn("evidence", F.slice("evidence", 1, 1))
+    return frame.orderBy(*(f"`{column}`" for column in (table.time_column, *table.key) if column))
+
+
+def _collected(frame: DataFrame) -> list[dict[str, Any]]:
+    return list(frame.limit(MOST_ROWS + 1).toArrow().to_pylist())
+
+
+def _file_name(cluster: str, window: Window) -> str:
+    """A name that any file system takes: a cluster's name is written by strangers."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", cluster)[:60].strip("-.") or "cluster"
+    return f"{plain}-{window.start:%Y%m%dT%H%M%SZ}-{row_id(cluster, window.start, window.end)[:8]}.html"
