@@ -48,15 +48,15 @@ check: setup-check ## format, lint, types, import contracts, generated pages, un
 	@$(SPARK)/ruff check .
 	@$(SPARK)/mypy
 	@$(SPARK)/lint-imports
-	@$(SPARK)/python docs/build.py --check
+	@$(SPARK)/python -m spark_jobs.docs --check
 	@$(SPARK)/python -m pytest -q tests/unit
 
 format: setup-check ## format the code
 	@$(SPARK)/ruff format .
 	@$(SPARK)/ruff check --fix .
 
-docs: setup ## the generated pages: tables, patterns, causes, rules, settings
-	@$(SPARK)/python docs/build.py
+docs: setup ## the generated pages: tables, patterns, causes, rules, queries, settings
+	@$(SPARK)/python -m spark_jobs.docs
 
 up: setup ## Airflow on its schedule, in containers: http://localhost:8080
 	@mkdir -p lake

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from drill.match import AFTER, SHARED_BEFORE, TIME_COLUMNS, Row, Tables
 from drill.truth import FAILOVER_KINDS, IMBALANCE, OUTAGE_KINDS, Act
+from spark_jobs.report.plain import visible
 
 if TYPE_CHECKING:
     from drill.score import Score, Verdict
@@ -69,11 +70,7 @@ def _around(
 
 def as_text(score: Score, minimum: float) -> str:
     """The score as a readable page. Control characters in names are made visible."""
-    return "\n".join(_printable(line) for line in _lines(score, minimum))
-
-
-def _printable(line: str) -> str:
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
+    return "\n".join(visible(line) for line in _lines(score, minimum))
 
 
 def _lines(score: Score, minimum: float) -> Iterator[str]:

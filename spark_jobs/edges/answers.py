@@ -14,6 +14,8 @@ from typing import Any, TextIO
 
 import duckdb
 
+from spark_jobs.report.plain import visible
+
 MAX_ROWS = 1000
 """More rows than this nobody reads in a terminal; CSV and JSON give them all."""
 _MAX_WIDTH = 60
@@ -76,13 +78,8 @@ def write_answer(answer: duckdb.DuckDBPyConnection, format_: str, out: TextIO) -
     FORMATS[format_](answer, out)
 
 
-def printable(text: str) -> str:
-    """The text with every character that a terminal could take as an order made visible."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
-
-
 def _names(answer: duckdb.DuckDBPyConnection) -> list[str]:
-    return [printable(column[0]) for column in answer.description or ()]
+    return [visible(column[0]) for column in answer.description or ()]
 
 
 def _all_rows(answer: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Any]]:
@@ -91,7 +88,7 @@ def _all_rows(answer: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Any]]:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else printable(_text(value))
+    return "" if value is None else visible(_text(value))
 
 
 def _text(value: Any) -> str:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import duckdb
 
 from spark_jobs.catalog import BY_NAME
-from spark_jobs.edges.answers import FORMATS, printable, write_answer
+from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.lake_views import LAYERS, open_lake
 from spark_jobs.edges.named_queries import NamedQuery, asked_for, named_queries
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
+from spark_jobs.report.plain import visible
 
 HISTORY = HOME / ".build" / "sql_history"
 _MAX_HISTORY = 1000
@@ -78,7 +79,7 @@ def _pipe(session: Session) -> int:
 
 
 def _prompt(session: Session, lake: str) -> int:
-    print(f"SQL over {printable(lake)}, read-only. A query ends with a semicolon; .help tells more, \\q leaves.")
+    print(f"SQL over {visible(lake)}, read-only. A query ends with a semicolon; .help tells more, \\q leaves.")
     waiting = ""
     with _history():
         while session.is_open:
@@ -180,7 +181,7 @@ class Session:
     def _command(self, text: str) -> None:
         word, _, rest = text.rstrip(";").partition(" ")
         if word not in _COMMANDS:
-            raise BadInput(f"{printable(word)} is no command. Needed: one of {', '.join(_COMMANDS)}.")
+            raise BadInput(f"{visible(word)} is no command. Needed: one of {', '.join(_COMMANDS)}.")
         _COMMANDS[word](self, rest.strip())
 
 
@@ -195,7 +196,7 @@ def _tables(session: Session, _: str) -> None:
 def _describe(session: Session, table: str) -> None:
     layer, _, name = table.partition(".")
     if table not in BY_NAME:
-        raise BadInput(f"There is no table {printable(table)!r}. Needed: layer.table as .tables lists them.")
+        raise BadInput(f"There is no table {visible(table)!r}. Needed: layer.table as .tables lists them.")
     session.show(
         'SELECT column_name AS "column", data_type AS type, comment AS meaning FROM duckdb_columns()'
         " WHERE schema_name = ? AND table_name = ? ORDER BY column_index",
@@ -213,13 +214,13 @@ def _queries(session: Session, _: str) -> None:
 def _run(session: Session, text: str) -> None:
     asked = asked_for(text, session.queries)
     if asked is None:
-        raise BadInput(f"There is no query named {printable(text)!r}. Needed: one of {', '.join(session.queries)}.")
+        raise BadInput(f"There is no query named {visible(text)!r}. Needed: one of {', '.join(session.queries)}.")
     session.run(*asked)
 
 
 def _format(session: Session, name: str) -> None:
     if name not in FORMATS:
-        raise BadInput(f"The format {printable(name)!r} is not known. Needed: one of {', '.join(FORMATS)}.")
+        raise BadInput(f"The format {visible(name)!r} is not known. Needed: one of {', '.join(FORMATS)}.")
     session.format = name
 
 
@@ -246,4 +247,4 @@ _COMMANDS: Mapping[str, Callable[[Session, str], None]] = {
 def one_sentence(error: duckdb.Error) -> str:
     """What DuckDB says about a query, with its hint, without the lists and drawings that follow."""
     said = str(error).partition("\n\nLINE ")[0].partition("Candidate functions:")[0]
-    return printable(" ".join(said.split()))[:_MAX_SENTENCE]
+    return visible(" ".join(said.split()))[:_MAX_SENTENCE]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -148,7 +148,7 @@ def test_imbalance_is_met_by_a_row_over_the_threshold() -> None:
 
 
 class TestRollingRestart:
-    ACTS = [
+    ACTS: ClassVar[list[Row]] = [
         member(0, "rolling_restart", "a"),
         member(2, "rolling_restart", "a"),
         member(8, "rolling_restart", "b"),
@@ -358,8 +358,12 @@ class TestWrong:
 
 
 class TestScore:
-    ACTS = [member(0, "member_leave"), member(60, "session_expired_dead", "b"), member(120, "topic_deleted", "c")]
-    ROWS = [
+    ACTS: ClassVar[list[Row]] = [
+        member(0, "member_leave"),
+        member(60, "session_expired_dead", "b"),
+        member(120, "topic_deleted", "c"),
+    ]
+    ROWS: ClassVar[list[Row]] = [
         rebalance(1, "member_left"),
         rebalance(68, "heartbeat_expired", "b"),
         rebalance(69, "member_left", "b", confidence="likely", evidence=[]),

@@ -1,0 +1,184 @@
+"""The generated pages: current, complete, and unharmed by whatever a sample or a name holds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from spark_jobs import docs
+from spark_jobs.catalog import TABLES
+from spark_jobs.catalog.model import Check, Table, optional, required
+from spark_jobs.config import INPUTS
+from spark_jobs.edges.named_queries import NamedQuery, named_queries
+from spark_jobs.knowledge.causes import CAUSES
+from spark_jobs.knowledge.model import Cause, Noise, Pattern, Rule, Sample
+from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.knowledge.rules import RULES
+from spark_jobs.report.plain import quoted, visible
+
+HOSTILE = (
+    "a|b",
+    "`",
+    "```\n# heading\n```",
+    "``|`` \\| \\`",
+    "<script>alert(1)</script>",
+    "<!-- x",
+    "![i](http://x/y.png) [l](javascript:x)",
+    "**b** _e_ __s__ ~~d~~",
+    "&lt;&#124;",
+    "# heading",
+    "\x1b[2J\u202e\ud800",
+    "a \\",
+)
+
+
+def parsed(page: str) -> list[Token]:
+    return MarkdownIt("commonmark").enable("table").parse(page)
+
+
+def inline_text(token: Token) -> str:
+    """The text that a reader sees in a line; markup of its own is refused, but for the tags around code."""
+    children = token.children or []
+    marked = [c for c in children if c.type not in ("text", "code_inline", "html_inline", "text_special")]
+    assert marked == []
+    assert {c.content for c in children if c.type == "html_inline"} <= {"<code>", "</code>"}
+    return "".join(c.content for c in children if c.type != "html_inline")
+
+
+def headings(page: str) -> list[str]:
+    tokens = parsed(page)
+    return [inline_text(tokens[n + 1]) for n, t in enumerate(tokens) if t.type == "heading_open"]
+
+
+def cells(page: str) -> list[list[str]]:
+    """The rows of all tables of a page."""
+    tokens = parsed(page)
+    rows: list[list[str]] = []
+    for n, token in enumerate(tokens):
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type in ("th_open", "td_open"):
+            children = tokens[n + 1].children or []
+            rows[-1].append("".join(c.content for c in children if c.type != "html_inline"))
+    return rows
+
+
+def fences(page: str) -> list[str]:
+    return [t.content.removesuffix("\n") for t in parsed(page) if t.type == "fence"]
+
+
+def test_the_pages_are_what_their_declarations_say(capsys: pytest.CaptureFixture[str]) -> None:
+    assert docs.main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_pages_are_written_and_their_staleness_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "docs"
+    assert docs.main(["--check", "--folder", str(folder)]) == 1
+    assert not folder.exists()
+    assert docs.main(["--folder", str(folder)]) == 0
+    assert docs.main(["--check", "--folder", str(folder)]) == 0
+    (folder / "rules.md").write_text("changed by hand")
+    capsys.readouterr()
+    assert docs.main(["--check", "--folder", str(folder)]) == 1
+    assert capsys.readouterr().out == (
+        "docs/rules.md is not what its declarations say. Needed: the page as generated. Run `make docs`.\n"
+    )
+
+
+def test_every_declaration_has_its_heading() -> None:
+    pages = docs.pages()
+    assert headings(pages["tables.md"]) == ["Tables", *(t.full_name for t in TABLES)]
+    assert headings(pages["causes.md"]) == ["Causes", *(c.code for c in CAUSES)]
+    assert headings(pages["rules.md"]) == ["Rules", *(r.rule_id for r in RULES)]
+    assert headings(pages["queries.md"]) == ["Named queries", *named_queries()]
+    assert set(headings(pages["patterns.md"])) >= {p.pattern_id for p in PATTERNS}
+
+
+def test_every_column_stands_in_its_row() -> None:
+    rows = cells(docs.pages()["tables.md"])
+    for table in TABLES:
+        for column in table.columns:
+            meaning = column.meaning + (": " + ", ".join(column.codes) if column.codes else "")
+            null = "yes" if column.nullable else ""
+            assert [column.name, column.type, null, meaning.replace("`", ""), column.unit] in rows
+    assert {r[0] for r in cells(docs.pages()["settings.md"])} == {"make audit", *(i.variable for i in INPUTS)}
+
+
+def test_captured_lines_stand_whole() -> None:
+    shown = fences(docs.pages()["patterns.md"])
+    for pattern in PATTERNS:
+        assert any(quoted(sample.record) in shown for sample in pattern.samples), pattern.pattern_id
+    shown = fences(docs.pages()["causes.md"])
+    for cause in CAUSES:
+        for lines in (cause.holds, cause.looks_alike):
+            assert not lines or quoted("\n".join(lines)) in shown, cause.code
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_in_prose_is_markup_but_code(text: str) -> None:
+    seen = re.sub(r"`([^`]+)`", r"\1", visible(text))
+    line = next(t for t in parsed(f"- Says: {docs.prose(text)}.") if t.type == "inline")
+    assert inline_text(line) == f"Says: {seen}."
+    assert cells(docs._rows(("a", "b"), [(docs.prose(text), "end")])) == [["a", "b"], [seen, "end"]]
+
+
+def test_prose_stays_readable() -> None:
+    assert docs.prose("set `a_b` of max.poll_ms") == "set `a_b` of max.poll_ms"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_code_is_code_in_a_line_and_in_a_cell(text: str) -> None:
+    line = next(t for t in parsed(f"Key: {docs.code(text)}.") if t.type == "inline")
+    assert inline_text(line) == f"Key: {visible(text)}."
+    assert cells(docs._rows(("a", "b"), [(docs.code(text), "end")]))[1] == [visible(text), "end"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_fence_holds_whatever_stands_in_it(text: str) -> None:
+    tokens = parsed(f"before\n\n{docs.fenced(text)}\n\nafter")
+    assert [t.type for t in tokens if t.nesting >= 0 and t.type != "inline"] == [
+        "paragraph_open",
+        "fence",
+        "paragraph_open",
+    ]
+    assert fences(docs.fenced(text)) == [quoted(text)]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
+    table = Table("gold", "t", text, ("k",), (required("k", "STRING", text), optional("o", "INT", text, unit=text)),
+                  checks=(Check("c", text, text),))  # fmt: skip
+    page = docs.tables_page([table], {"gold.t": "publish"})
+    assert headings(page) == ["Tables", "gold.t"]
+    assert {len(row) for row in cells(page)} == {2, 3, 5}
+
+    sample = Sample(text, {}, "4.1")
+    pattern = Pattern("p", "rebalance_started", (text,), text, "x", text, text, (sample,), (text,))
+    page = docs.patterns_page([pattern], [Noise((text,), text, text, text)])
+    assert headings(page) == ["Patterns", "rebalance_started", "p", "Known and ignored"]
+    assert fences(page) == [quoted(text)]
+    assert len(cells(page)) == 2
+
+    cause = Cause("c", text, text, text, (text,), text, text, text, (text,), (text,))
+    assert headings(docs.causes_page([cause])) == ["Causes", "c"]
+    assert fences(docs.causes_page([cause])) == [quoted(text)] * 2
+
+    rule = Rule("r", "info", "group", text, text, text, {"limit": 2})
+    assert headings(docs.rules_page([rule])) == ["Rules", "r"]
+    query = NamedQuery("q", text, {"v": text}, text)
+    assert headings(docs.queries_page([query])) == ["Named queries", "q"]
+    assert fences(docs.queries_page([query]))[1] == quoted(text)
+
+
+def test_a_made_sample_is_shown_only_where_no_captured_one_is() -> None:
+    def pattern(pattern_id: str, *samples: Sample) -> Pattern:
+        return Pattern(pattern_id, "rebalance_started", ("l",), "x", "x", "4.1", "s", samples, ("y",))
+
+    made, captured = Sample("made it", {}, "4.1", made=True), Sample("wrote it", {}, "3.9")
+    page = docs.patterns_page([pattern("both", made, captured), pattern("alone", made)], ())
+    assert "Known from Kafka's source alone, until a line is captured: `alone`." in page
+    assert fences(page) == ["wrote it", "made it"]
