@@ -2,6 +2,7 @@
 
 Patterns name kinds, transforms read them. A field in brackets in the meaning may be missing from older versions.
 """
+# ruff: noqa: E501 - one kind a line
 
 # --- the group coordinator, classic protocol -------------------------------------------------------------------
 GROUP_KINDS: dict[str, str] = {

@@ -1,4 +1,4 @@
-"""What a piece of knowledge about Kafka is: a layout, a pattern, a cause, a rule. Each carries its source and its proof."""
+"""What a piece of knowledge about Kafka is: a layout, a pattern, a cause, a rule, with its source and its proof."""
 
 from __future__ import annotations
 

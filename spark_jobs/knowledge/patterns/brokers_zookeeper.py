@@ -5,33 +5,15 @@ from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns.fragments import captured, made
 
 _ZOOKEEPER_LOGGERS = ("kafka.server.KafkaServer",)
-_KRAFT_LOGGERS = ("kafka.server.BrokerServer",)
-_LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager",)
 _ZOOKEEPER = r"^\[KafkaServer id=\d+\] "
-_KRAFT = r"^\[BrokerServer id=\d+\] "
-_LIFECYCLE = r"^\[BrokerLifecycleManager id=\d+\] "
 _ZOOKEEPER_SOURCE = "core/src/main/scala/kafka/server/KafkaServer.scala"
-_KRAFT_SOURCE = "core/src/main/scala/kafka/server/BrokerServer.scala"
-_LIFECYCLE_SOURCE = "core/src/main/scala/kafka/server/BrokerLifecycleManager.scala"
 
 _A_CONNECTION = "[2026-11-21 01:44:23,487] INFO Connecting to zookeeper on 127.0.0.1:20400 (kafka.server.KafkaServer)"
 _A_ZOOKEEPER_STOP = "[2026-11-21 01:52:58,268] INFO [KafkaServer id=1] shutting down (kafka.server.KafkaServer)"
-_A_KRAFT_START = "[2026-11-21 01:40:51,758] INFO [BrokerServer id=1] Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)"
-_A_KRAFT_BEGIN = "[2026-11-21 01:40:51,792] INFO [BrokerServer id=1] Starting broker (kafka.server.BrokerServer)"
-_A_KRAFT_LEAVING = "[2026-11-21 01:51:07,842] INFO [BrokerServer id=1] Transition from STARTED to SHUTTING_DOWN (kafka.server.BrokerServer)"
-_A_KRAFT_STOP = "[2026-11-21 01:51:10,059] INFO [BrokerServer id=1] Transition from SHUTTING_DOWN to SHUTDOWN (kafka.server.BrokerServer)"
-_A_RECOVERY = "[2026-11-21 01:40:54,016] INFO [BrokerLifecycleManager id=1] The broker has caught up. Transitioning from STARTING to RECOVERY. (kafka.server.BrokerLifecycleManager)"
-_A_PENDING = "[2026-11-21 01:51:07,867] INFO [BrokerLifecycleManager id=1] The broker is in PENDING_CONTROLLED_SHUTDOWN state, still waiting for the active controller. (kafka.server.BrokerLifecycleManager)"
-_A_REFUSED_REGISTRATION = "[2026-11-21 01:51:15,103] INFO [BrokerLifecycleManager id=1] Unable to register broker 1 because the controller returned error DUPLICATE_BROKER_REGISTRATION (kafka.server.BrokerLifecycleManager)"
-_A_REPLICA_START = (
-    "[2026-11-21 01:51:09,981] INFO [ReplicaManager broker=1] Shutting down (kafka.server.ReplicaManager)"
-)
-_A_LOG_STOP = "[2026-11-21 01:51:09,992] INFO Shutting down. (kafka.log.LogManager)"
 _A_ZNODE = "[2026-11-21 01:44:24,876] INFO Creating /brokers/ids/1 (is it secure? false) (kafka.zk.KafkaZkClient)"
 _A_SESSION = (
     "[2026-11-21 01:44:23,540] INFO [ZooKeeperClient Kafka server] Connected. (kafka.zookeeper.ZooKeeperClient)"
 )
-_AN_ACTIVATION = "[2026-11-21 01:51:24,472] WARN [QuorumController id=1] Performing controller activation. (org.apache.kafka.controller.QuorumController)"
 
 PATTERNS = (
     Pattern(

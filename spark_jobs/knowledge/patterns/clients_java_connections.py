@@ -16,7 +16,6 @@ _SOURCE = f"{_CLIENTS}/consumer/internals/AbstractCoordinator.java"
 
 _A_JOINING = "[2026-11-21 01:40:59,691] INFO [Consumer clientId=ads-etl-1-a, groupId=ads-etl-1] (Re-)joining group (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)"
 _A_DISCONNECT = "[2026-11-21 01:41:18,851] INFO [Consumer clientId=ads-etl-1-b, groupId=ads-etl-1] Requesting disconnect from last known coordinator 127.0.0.1:23603 (id: 2147483644 rack: null isFenced: false) (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)"
-_A_DISCOVERY = "[2026-11-21 01:40:59,670] INFO [Consumer clientId=ads-etl-1-a, groupId=ads-etl-1] Discovered group coordinator 127.0.0.1:23603 (id: 2147483644 rack: null isFenced: false) (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)"
 _A_KIP848_DISCOVERY = "[2026-11-21 01:46:05,150] INFO [Consumer clientId=email-next-11-a, groupId=email-next-11] Discovered group coordinator Coordinator(key='email-next-11', nodeId=1, host='127.0.0.1', port=23601, errorCode=0, errorMessage='') (org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager)"
 _A_REFUSED_COMMIT = "[2026-11-21 01:41:18,991] INFO [Consumer clientId=ads-etl-1-b, groupId=ads-etl-1] Failing OffsetCommit request since the consumer is not part of an active group (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)"
 _A_BROKER_DISCONNECT = "[2026-11-21 01:52:25,958] INFO [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Node 2 disconnected. (org.apache.kafka.clients.NetworkClient)"
@@ -73,7 +72,9 @@ PATTERNS = (
                 node="1",
             ),
         ),
-        counter_samples=(_A_DISCOVERY,),
+        counter_samples=(
+            "[2025-03-12 10:00:00,808] INFO [Consumer clientId=consumer-orders-svc-1, groupId=orders-svc] Group coordinator kafka-1:9092 (id: 2147483646 rack: null isFenced: false) is unavailable or invalid due to cause: This is not the correct coordinator.. Rediscovery will be attempted. (org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager)",
+        ),
     ),
     Pattern(
         pattern_id="client.coordinator_lost",

@@ -5,11 +5,9 @@ from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns.fragments import captured, made
 
 # A client id may hold anything: the instance's name, librdkafka's own, is what ends it.
-_HEAD = r"^(?P<client_id>.+?)#consumer-\d+\| \[thrd:[^\]]*\]: "
+_HEAD = r"^(?P<client_id>.{1,255}?)#consumer-\d+\| \[thrd:[^\]]*\]: "
 _SOURCE = "src/rdkafka_cgrp.c"
 
-_A_POLL_EXPIRY = "%4|1795225377.365|MAXPOLL|geo-py-5-b#consumer-1| [thrd:main]: Application maximum poll interval (9000ms) exceeded by 97ms (adjust max.poll.interval.ms for long-running message processing): leaving group"
-_A_TIMEOUT = "%5|1795216178.932|REQTMOUT|rdkafka#consumer-2| [thrd:GroupCoordinator]: GroupCoordinator/1: Timed out HeartbeatRequest in flight (after 10023ms, timeout #0)"
 
 PATTERNS = (
     Pattern(
@@ -75,7 +73,9 @@ PATTERNS = (
                 error="Success",
             ),
         ),
-        counter_samples=(_A_POLL_EXPIRY, _A_TIMEOUT),
+        counter_samples=(
+            "%4|1795216234.950|SESSTMOUT|rdkafka#producer-2| [thrd:main]: Consumer group session timed out (in join-state steady) after 6007 ms",
+        ),
     ),
     Pattern(
         pattern_id="librdkafka.commit_failed",
@@ -95,7 +95,9 @@ PATTERNS = (
                 error="Broker: Unknown member",
             ),
         ),
-        counter_samples=(_A_POLL_EXPIRY,),
+        counter_samples=(
+            "%4|1795216234.950|COMMITFAIL|rdkafka#producer-2| [thrd:main]: Offset commit (manual) failed for 1/1 partition(s): Broker: Unknown member",
+        ),
     ),
     Pattern(
         pattern_id="librdkafka.disconnected",
@@ -119,6 +121,8 @@ PATTERNS = (
                 detail="127.0.0.1:44449/1: Connect to ipv4#127.0.0.1:44449 failed: Connection refused (after 0ms in state CONNECT)",
             ),
         ),
-        counter_samples=(_A_TIMEOUT,),
+        counter_samples=(
+            "%6|1795216178.932|FAIL|rdkafka#producer-2| [thrd:GroupCoordinator]: GroupCoordinator: 127.0.0.1:44449: Disconnected: connection closed by peer",
+        ),
     ),
 )

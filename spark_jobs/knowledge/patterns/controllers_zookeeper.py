@@ -5,25 +5,14 @@ from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns.fragments import captured, made
 
 _LOGGERS = ("kafka.controller.KafkaController",)
-_STATE_LOGGERS = ("state.change.logger",)
 _HEAD = r"^\[Controller id=\d+\] "
-_STATE_HEAD = r"^\[Controller id=\d+ epoch=(?P<controller_epoch>\d+)\] "
 _SOURCE = "core/src/main/scala/kafka/controller/KafkaController.scala"
-_STATE_SOURCE = "core/src/main/scala/kafka/controller/PartitionStateMachine.scala"
 
-_A_REGISTRATION = "[2026-11-21 01:53:09,806] DEBUG [Controller id=1] Register BrokerModifications handler for Set(1, 3) (kafka.controller.KafkaController)"
 _A_START = "[2026-11-21 01:53:09,951] INFO [Controller id=1] Starting the controller scheduler (kafka.controller.KafkaController)"
 _A_RESIGNING = "[2026-11-21 01:52:59,440] DEBUG [Controller id=1] Resigning (kafka.controller.KafkaController)"
 _AN_EPOCH_CACHE = "[2026-11-21 01:53:15,970] INFO [Controller id=1] Updated broker epochs cache: HashMap(1 -> 518, 2 -> 694, 3 -> 66) (kafka.controller.KafkaController)"
 _A_REMOVAL = "[2026-11-21 01:53:19,554] INFO [Controller id=1] Removed 3 from list of shutting down brokers. (kafka.controller.KafkaController)"
 _A_CREATION = "[2026-11-21 01:54:07,016] INFO [Controller id=1] New partition creation callback for ads-risky-18-0,ads-risky-18-1 (kafka.controller.KafkaController)"
-_AN_ISR = "[2026-11-21 01:53:16,285] DEBUG [Controller id=1] ISR for partition __consumer_offsets-13 updated to [3,1,2] and zkVersion updated to [6] (kafka.controller.KafkaController)"
-_A_TICK = "[2026-11-21 01:53:14,952] INFO [Controller id=1] Processing automatic preferred replica leader election (kafka.controller.KafkaController)"
-_AN_IMBALANCE_LIST = "[2026-11-21 01:53:15,006] DEBUG [Controller id=1] Topics not in preferred replica for broker 3 HashMap() (kafka.controller.KafkaController)"
-_A_STATE_CHANGE = "[2026-11-21 01:53:15,001] INFO [Controller id=1 epoch=2] Changed partition __consumer_offsets-21 from OnlinePartition to OnlinePartition with state LeaderAndIsr(leader=1, leaderEpoch=4, isr=List(3, 1), zkVersion=6) (state.change.logger)"
-_A_NEW_PARTITION = "[2026-11-21 01:54:07,017] INFO [Controller id=1 epoch=2] Changed partition ads-risky-18-0 state from NonExistentPartition to NewPartition with assigned replicas 1,2 (state.change.logger)"
-_A_REQUEST = "[2026-11-21 01:53:09,888] INFO [Controller id=1 epoch=2] Sending LeaderAndIsr request to broker 1 with 25 become-leader and 47 become-follower partitions (state.change.logger)"
-_AN_ELECTION = "[2026-11-21 01:53:31,506] INFO [Controller id=1] Starting replica leader election (PREFERRED) for partitions shop-events-1,shop-events-4,shop-events-7,shop-events-3 triggered by AdminClientTriggered (kafka.controller.KafkaController)"
 
 PATTERNS = (
     Pattern(

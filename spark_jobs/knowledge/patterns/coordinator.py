@@ -22,7 +22,6 @@ _AN_ELECTION = "[2026-11-21 01:53:49,741] INFO [GroupCoordinator 1]: Elected as 
 _A_RESIGNATION = "[2026-11-21 01:53:49,746] INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 15 in epoch OptionalInt[0] (kafka.coordinator.group.GroupCoordinator)"
 _A_SCALA_SCHEDULE = "[2026-11-21 01:53:49,742] INFO [GroupMetadataManager brokerId=1] Scheduling loading of offsets and group metadata from __consumer_offsets-45 for epoch 0 (kafka.coordinator.group.GroupMetadataManager)"
 _A_SCALA_LOAD = "[2026-11-21 01:53:49,754] INFO [GroupMetadataManager brokerId=1] Finished loading offsets and group metadata from __consumer_offsets-45 in 10 milliseconds for epoch 0, of which 1 milliseconds was spent in the scheduler. (kafka.coordinator.group.GroupMetadataManager)"
-_A_SCALA_UNLOAD = "[2026-11-21 01:53:49,769] INFO [GroupMetadataManager brokerId=1] Finished unloading __consumer_offsets-15 for coordinator epoch OptionalInt[0]. Removed 0 cached offsets and 0 cached groups. (kafka.coordinator.group.GroupMetadataManager)"
 _A_SCHEDULED_LOAD = "[2026-11-21 01:40:57,690] INFO [GroupCoordinator id=1] Scheduling loading of metadata from __consumer_offsets-15 with epoch 0 (org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime)"
 _A_SCHEDULED_UNLOAD = "[2026-11-21 01:40:57,715] INFO [GroupCoordinator id=1] Scheduling unloading of metadata for __consumer_offsets-48 with epoch OptionalInt[0] (org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime)"
 _A_LOAD = "[2026-11-21 01:40:57,763] INFO [GroupCoordinator id=1] Finished loading of metadata from __consumer_offsets-33 with epoch 0 in 3ms where 3ms was spent in the scheduler. Loaded 0 records which total to 0 bytes. (org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime)"
@@ -255,7 +254,7 @@ PATTERNS = (
         loggers=_RUNTIME_LOGGERS,
         contains=" Rescheduling it.",
         regex=r"^\[GroupCoordinator id=\d+(?: topic=__consumer_offsets partition=(?P<offsets_partition>\d+))?\] "
-        r"The write event (?P<detail>.+) for the timer .+ failed due to (?P<error>.+)\. Rescheduling it\. ?$",
+        r"The write event (?P<detail>.{1,1000}?) for the timer .{1,1000}? failed due to (?P<error>.+)\. Rescheduling it\. ?$",
         versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} EventBasedCoordinatorTimer",
         samples=(

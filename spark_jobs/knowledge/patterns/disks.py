@@ -2,8 +2,7 @@
 # ruff: noqa: E501 - captured lines stay whole
 
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import captured, made
-
+from spark_jobs.knowledge.patterns.fragments import made
 
 _A_REPLICA_START = (
     "[2026-11-21 01:51:09,981] INFO [ReplicaManager broker=1] Shutting down (kafka.server.ReplicaManager)"
@@ -35,8 +34,8 @@ PATTERNS = (
         kind="log_dir_failed",
         loggers=("kafka.server.ReplicaManager",),
         contains=" because they are in the failed log directory ",
-        regex=r"^\[ReplicaManager broker=\d+\] Broker \d+ stopped fetcher for partitions (?P<members>.*) "
-        r"and stopped moving logs for partitions .* because they are in the failed log directory (?P<detail>.+)\.$",
+        regex=r"^\[ReplicaManager broker=\d+\] Broker \d+ stopped fetcher for partitions (?P<members>[\w.,-]*) "
+        r"and stopped moving logs for partitions [\w.,-]* because they are in the failed log directory (?P<detail>.+)\.$",
         versions="2.5-4.2",
         source="core/src/main/scala/kafka/server/ReplicaManager.scala handleLogDirFailure",
         samples=(

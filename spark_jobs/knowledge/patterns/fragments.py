@@ -4,12 +4,17 @@ from spark_jobs.knowledge.model import Sample
 
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
-MEMBER = rf".+?-{UUID}"
-"""A classic member id: free text of the client, then a uuid of the coordinator's."""
+MEMBER = rf".{{1,255}}?-{UUID}"
+"""A classic member id: free text of the client, then a uuid of the coordinator's.
+
+What a stranger may name is read up to 255 characters: a regex with several names must not run away."""
+
+INSTANCE = r"[^\s,)\]]+"
+"""A group.instance.id. Java clients accept the characters of topics only; a blank in one is nobody's habit."""
 
 MEMBER_METADATA = (
-    rf"MemberMetadata\(memberId=(?P<member_id>{MEMBER}), groupInstanceId=(?:None|Some\((?P<instance_id>.+?)\)), "
-    r"clientId=(?P<client_id>.*?), clientHost=(?P<host>\S*), sessionTimeoutMs=(?P<session_timeout_ms>\d+), "
+    rf"MemberMetadata\(memberId=(?P<member_id>{MEMBER}), groupInstanceId=(?:None|Some\((?P<instance_id>{INSTANCE})\)), "
+    r"clientId=(?P<client_id>.{0,255}?), clientHost=(?P<host>[^\s,]*), sessionTimeoutMs=(?P<session_timeout_ms>\d+), "
     r"rebalanceTimeoutMs=(?P<rebalance_timeout_ms>\d+), supportedProtocols="
 )
 """How the Scala coordinator prints a member, up to its protocols."""
@@ -33,8 +38,12 @@ def made(version: str, record: str, **fields: str) -> Sample:
     """A record made from Kafka's source: nobody has captured one yet."""
     return Sample(record, fields, version, made=True)
 
+
 TOPIC_PARTITION = r"(?P<topic>[\w.-]+)-(?P<partition>\d+)"
 """A partition as Kafka prints it. Brokers accept no other characters in the name of a topic."""
 
-CONSUMER_HEAD = r"^\[Consumer (?:instanceId=(?P<instance_id>.+?), )?clientId=(?P<client_id>.+?), groupId=(?:null|(?P<group_id>.+?))\] "
+CONSUMER_HEAD = (
+    r"^\[Consumer (?:instanceId=(?P<instance_id>[\w.-]+), )?clientId=(?P<client_id>.{1,255}?), "
+    r"groupId=(?:null|(?P<group_id>.{1,255}?))\] "
+)
 """How a Java consumer begins its lines. Nothing is quoted: fixed text after it is what ends the group's id."""

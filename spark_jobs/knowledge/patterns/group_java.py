@@ -2,31 +2,19 @@
 # ruff: noqa: E501 - captured lines stay whole
 
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import CLASSIC, JAVA_HEAD, MEMBER, captured, made
+from spark_jobs.knowledge.patterns.fragments import CLASSIC, INSTANCE, JAVA_HEAD, MEMBER, captured, made
 
 _LOGGERS = ("org.apache.kafka.coordinator.group.GroupMetadataManager",)
 _SHARD_LOGGERS = ("org.apache.kafka.coordinator.group.GroupCoordinatorShard",)
-_GROUP_LOGGERS = (
-    "org.apache.kafka.coordinator.group.classic.ClassicGroup",
-    "org.apache.kafka.coordinator.group.generic.GenericGroup",
-)
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 _SHARD_SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupCoordinatorShard.java"
-_GROUP_SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/classic/ClassicGroup.java"
 
 _A_START = "[2026-11-21 01:43:43,081] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=44] Preparing to rebalance group fraud-op-7 in state PreparingRebalance with old generation 2 (reason: Updating metadata for member fraud-op-7-b-b583a3f5-987e-4f39-ad9c-19e9cacb5570 during Stable; client reason: asked by operator). (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_STABILIZED = "[2026-11-21 01:42:02,510] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Stabilized group audit-static-4 generation 1 with 1 members. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _AN_UNLOADING = "[2026-11-21 01:51:07,940] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=12] [GroupId=orders-worker-10] Unloading group metadata for generation 4. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_CONSUMER_LOADING = "[2026-11-21 01:50:53,218] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=25] Loaded consumer group email-next-11 with 0 members. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_FAILURE = "[2026-11-21 01:42:32,821] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Member i2-e00ac098-c1ae-4a6e-b801-8633dd41b047 in group audit-static-4 has failed, removing it from the group. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_LEAVE = "[2026-11-21 01:42:57,367] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=15] [Group geo-py-5] Member geo-py-5-b-7c55fb38-c9bd-44c5-a6e6-ad70b5cdc9ee has left group through explicit `LeaveGroup` request; client reason: not provided (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_CONSUMER_LEAVE = "[2026-11-21 01:46:15,379] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=25] [GroupId email-next-11] Member XpVYuptgSeSDqwjPGx41Ew left the consumer group. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _AN_EMPTYING = "[2026-11-21 01:42:52,722] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Group audit-static-4 with generation 4 is now empty. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_NEW_ID = "[2026-11-21 01:42:40,798] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=15] Dynamic member with unknown member id joins group geo-py-5 in Empty state. Created a new member id geo-py-5-a-4cad14bc-fc6d-41f0-aad8-0977e83f7c19 and requesting the member to rejoin with this id. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_REPLACEMENT = "[2026-11-21 01:42:11,806] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Static member with groupInstanceId=i2 and unknown member id joins group audit-static-4 in Stable state. Replacing previously mapped member i2-8f975a9b-6eda-490a-bc3c-f8e7d6545b97 with this groupInstanceId. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_NEW_STATIC = "[2026-11-21 01:42:01,505] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Static member with groupInstanceId=i1 and unknown member id joins group audit-static-4 in Empty state. Created a new member id i1-89570ebe-1cde-411d-b1f0-70d87db1e868 for this member and added to the group. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_QUIET_REJOIN = "[2026-11-21 01:42:11,806] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Static member which joins during Stable stage and doesn't affect the selected protocol will not trigger a rebalance. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_PENDING_JOIN = "[2026-11-21 01:42:40,799] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=15] Pending dynamic member with id geo-py-5-a-4cad14bc-fc6d-41f0-aad8-0977e83f7c19 joins group geo-py-5 in Empty state. Adding to the group now. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_CLEANUP = "[2026-11-21 01:48:26,887] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=25] Generated 0 tombstone records in 0 milliseconds while deleting offsets for partitions [ads-rx-13-x1-0, ads-rx-13-x1-1, ads-rx-13-x1-2]. (org.apache.kafka.coordinator.group.GroupCoordinatorShard)"
 
 PATTERNS = (
@@ -37,7 +25,7 @@ PATTERNS = (
         contains="Preparing to rebalance group ",
         # The shortest group that fits: what follows it is fixed text, while the reason at the end is free.
         regex=JAVA_HEAD
-        + r"Preparing to rebalance group (?P<group_id>.+?) in state \w+ with old generation (?P<generation>-?\d+) "
+        + r"Preparing to rebalance group (?P<group_id>.{1,255}?) in state \w+ with old generation (?P<generation>-?\d+) "
         r"\(reason: (?P<reason>.*)\)\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} prepareRebalance",
@@ -108,7 +96,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Stabilized group ",
         regex=JAVA_HEAD
-        + r"Stabilized group (?P<group_id>.+) generation (?P<generation>\d+) with (?P<member_count>\d+) members\.$",
+        + r"Stabilized group (?P<group_id>.{1,255}) generation (?P<generation>\d+) with (?P<member_count>\d+) members\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} completeClassicGroupJoin",
         samples=(
@@ -137,7 +125,8 @@ PATTERNS = (
         kind="assignment_received",
         loggers=_LOGGERS,
         contains="Assignment received from leader ",
-        regex=JAVA_HEAD + rf"Assignment received from leader (?P<leader_member_id>{MEMBER}) for group (?P<group_id>.+) "
+        regex=JAVA_HEAD
+        + rf"Assignment received from leader (?P<leader_member_id>{MEMBER}) for group (?P<group_id>.{{1,255}}) "
         r"for generation (?P<generation>\d+)\. "
         r"The group has (?P<member_count>\d+) members, (?P<static_count>\d+) of which are static\.$",
         versions="3.7-4.2",
@@ -162,7 +151,7 @@ PATTERNS = (
         kind="group_emptied",
         loggers=_LOGGERS,
         contains=" is now empty.",
-        regex=JAVA_HEAD + r"Group (?P<group_id>.+) with generation (?P<generation>\d+) is now empty\.$",
+        regex=JAVA_HEAD + r"Group (?P<group_id>.{1,255}) with generation (?P<generation>\d+) is now empty\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} completeClassicGroupJoin",
         samples=(
@@ -182,7 +171,7 @@ PATTERNS = (
         kind="group_loaded",
         loggers=_LOGGERS,
         contains="Loaded classic group ",
-        regex=JAVA_HEAD + r"Loaded classic group (?P<group_id>.+) with (?P<member_count>\d+) members\.$",
+        regex=JAVA_HEAD + r"Loaded classic group (?P<group_id>.{1,255}) with (?P<member_count>\d+) members\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} onLoaded",
         samples=(
@@ -203,7 +192,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="] Unloading group metadata for generation ",
         regex=JAVA_HEAD
-        + r"\[GroupId=(?P<group_id>.+)\] Unloading group metadata for generation (?P<generation>\d+)\.$",
+        + r"\[GroupId=(?P<group_id>.{1,255})\] Unloading group metadata for generation (?P<generation>\d+)\.$",
         versions="3.8-4.2",
         source=f"{_SOURCE} onUnloaded",
         samples=(
@@ -241,7 +230,7 @@ PATTERNS = (
         kind="join_phase_extended",
         loggers=_LOGGERS,
         contains=" could not complete rebalance because no members rejoined.",
-        regex=JAVA_HEAD + r"Group (?P<group_id>.+) could not complete rebalance because no members rejoined\.$",
+        regex=JAVA_HEAD + r"Group (?P<group_id>.{1,255}) could not complete rebalance because no members rejoined\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} completeClassicGroupJoin",
         samples=(
@@ -260,7 +249,7 @@ PATTERNS = (
         kind="group_storage_failed",
         loggers=_LOGGERS,
         contains="Failed to write empty metadata for group ",
-        regex=JAVA_HEAD + r"Failed to write empty metadata for group (?P<group_id>.+): (?P<error>.+)$",
+        regex=JAVA_HEAD + r"Failed to write empty metadata for group (?P<group_id>.{1,255}): (?P<error>.+)$",
         versions="3.7-4.2",
         source=f"{_SOURCE} completeClassicGroupJoin",
         samples=(
@@ -281,8 +270,8 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Failed to persist metadata for group ",
         regex=JAVA_HEAD
-        + rf"Failed to persist metadata for group (?P<group_id>.+?) static member (?P<member_id>{MEMBER}) "
-        rf"with group instance id (?P<instance_id>.+?) due to (?P<error>.+)\. Reverting to old member id (?P<old_member_id>{MEMBER})\.$",
+        + rf"Failed to persist metadata for group (?P<group_id>.{{1,255}}?) static member (?P<member_id>{MEMBER}) "
+        rf"with group instance id (?P<instance_id>{INSTANCE}) due to (?P<error>.+)\. Reverting to old member id (?P<old_member_id>{MEMBER})\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} updateStaticMemberThenRebalanceOrCompleteJoin",
         samples=(

@@ -2,32 +2,23 @@
 # ruff: noqa: E501 - captured lines stay whole
 
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import CLASSIC, JAVA_HEAD, MEMBER, captured, made
+from spark_jobs.knowledge.patterns.fragments import CLASSIC, INSTANCE, JAVA_HEAD, MEMBER, captured, made
 
 _LOGGERS = ("org.apache.kafka.coordinator.group.GroupMetadataManager",)
-_SHARD_LOGGERS = ("org.apache.kafka.coordinator.group.GroupCoordinatorShard",)
 _GROUP_LOGGERS = (
     "org.apache.kafka.coordinator.group.classic.ClassicGroup",
     "org.apache.kafka.coordinator.group.generic.GenericGroup",
 )
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
-_SHARD_SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupCoordinatorShard.java"
 _GROUP_SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/classic/ClassicGroup.java"
 
-_A_START = "[2026-11-21 01:43:43,081] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=44] Preparing to rebalance group fraud-op-7 in state PreparingRebalance with old generation 2 (reason: Updating metadata for member fraud-op-7-b-b583a3f5-987e-4f39-ad9c-19e9cacb5570 during Stable; client reason: asked by operator). (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_STABILIZED = "[2026-11-21 01:42:02,510] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Stabilized group audit-static-4 generation 1 with 1 members. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_AN_UNLOADING = "[2026-11-21 01:51:07,940] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=12] [GroupId=orders-worker-10] Unloading group metadata for generation 4. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_CONSUMER_LOADING = "[2026-11-21 01:50:53,218] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=25] Loaded consumer group email-next-11 with 0 members. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_FAILURE = "[2026-11-21 01:42:32,821] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Member i2-e00ac098-c1ae-4a6e-b801-8633dd41b047 in group audit-static-4 has failed, removing it from the group. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_LEAVE = "[2026-11-21 01:42:57,367] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=15] [Group geo-py-5] Member geo-py-5-b-7c55fb38-c9bd-44c5-a6e6-ad70b5cdc9ee has left group through explicit `LeaveGroup` request; client reason: not provided (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_CONSUMER_LEAVE = "[2026-11-21 01:46:15,379] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=25] [GroupId email-next-11] Member XpVYuptgSeSDqwjPGx41Ew left the consumer group. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_AN_EMPTYING = "[2026-11-21 01:42:52,722] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Group audit-static-4 with generation 4 is now empty. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_NEW_ID = "[2026-11-21 01:42:40,798] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=15] Dynamic member with unknown member id joins group geo-py-5 in Empty state. Created a new member id geo-py-5-a-4cad14bc-fc6d-41f0-aad8-0977e83f7c19 and requesting the member to rejoin with this id. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_REPLACEMENT = "[2026-11-21 01:42:11,806] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Static member with groupInstanceId=i2 and unknown member id joins group audit-static-4 in Stable state. Replacing previously mapped member i2-8f975a9b-6eda-490a-bc3c-f8e7d6545b97 with this groupInstanceId. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_NEW_STATIC = "[2026-11-21 01:42:01,505] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Static member with groupInstanceId=i1 and unknown member id joins group audit-static-4 in Empty state. Created a new member id i1-89570ebe-1cde-411d-b1f0-70d87db1e868 for this member and added to the group. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_QUIET_REJOIN = "[2026-11-21 01:42:11,806] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] Static member which joins during Stable stage and doesn't affect the selected protocol will not trigger a rebalance. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
 _A_PENDING_JOIN = "[2026-11-21 01:42:40,799] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=15] Pending dynamic member with id geo-py-5-a-4cad14bc-fc6d-41f0-aad8-0977e83f7c19 joins group geo-py-5 in Empty state. Adding to the group now. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
-_A_CLEANUP = "[2026-11-21 01:48:26,887] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=25] Generated 0 tombstone records in 0 milliseconds while deleting offsets for partitions [ads-rx-13-x1-0, ads-rx-13-x1-1, ads-rx-13-x1-2]. (org.apache.kafka.coordinator.group.GroupCoordinatorShard)"
 
 PATTERNS = (
     Pattern(
@@ -36,7 +27,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" has failed, removing it from the group.",
         regex=JAVA_HEAD
-        + rf"Member (?P<member_id>{MEMBER}) in group (?P<group_id>.+) has failed, removing it from the group\.$",
+        + rf"Member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has failed, removing it from the group\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} expireClassicGroupMemberHeartbeat",
         samples=(
@@ -56,7 +47,7 @@ PATTERNS = (
         kind="member_left",
         loggers=_LOGGERS,
         contains=" has left group through explicit `LeaveGroup` request; client reason: ",
-        regex=JAVA_HEAD + rf"\[Group (?P<group_id>.+?)\] Member (?P<member_id>{MEMBER}) "
+        regex=JAVA_HEAD + rf"\[Group (?P<group_id>.{{1,255}}?)\] Member (?P<member_id>{MEMBER}) "
         r"has left group through explicit `LeaveGroup` request; client reason: (?P<client_reason>.*)$",
         versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupLeaveToClassicGroup",
@@ -87,7 +78,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="] Pending member ",
         regex=JAVA_HEAD
-        + rf"\[Group (?P<group_id>.+?)\] Pending member (?P<member_id>{MEMBER}) has left group through explicit "
+        + rf"\[Group (?P<group_id>.{{1,255}}?)\] Pending member (?P<member_id>{MEMBER}) has left group through explicit "
         r"`LeaveGroup` request; client reason: (?P<client_reason>.*)$",
         versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupLeaveToClassicGroup",
@@ -110,7 +101,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" and requesting the member to rejoin with this id.",
         regex=JAVA_HEAD
-        + r"Dynamic member with unknown member id joins group (?P<group_id>.+) in (?P<state>\w+) state\. "
+        + r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in (?P<state>\w+) state\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) and requesting the member to rejoin with this id\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupJoinNewDynamicMember",
@@ -133,7 +124,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Dynamic member with unknown member id joins group ",
         regex=JAVA_HEAD
-        + r"Dynamic member with unknown member id joins group (?P<group_id>.+) in state (?P<state>\w+)\. "
+        + r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in state (?P<state>\w+)\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) and added the member to the group\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupJoinNewDynamicMember",
@@ -156,7 +147,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" for this member and added to the group.",
         regex=JAVA_HEAD
-        + r"Static member with groupInstanceId=(?P<instance_id>.+?) and unknown member id joins group (?P<group_id>.+) "
+        + rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
         rf"in (?P<state>\w+) state\. Created a new member id (?P<member_id>{MEMBER}) for this member and added to the group\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupJoinNewStaticMember",
@@ -180,7 +171,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Pending dynamic member with id ",
         regex=JAVA_HEAD
-        + rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.+) in (?P<state>\w+) state\. "
+        + rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.{{1,255}}) in (?P<state>\w+) state\. "
         r"Adding to the group now\.$",
         versions="4.0-4.2",
         source=f"{_SOURCE} classicGroupJoinExistingMember",
@@ -203,7 +194,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" has been removed after session timeout expiration.",
         regex=JAVA_HEAD
-        + rf"Pending member (?P<member_id>{MEMBER}) in group (?P<group_id>.+) has been removed after session timeout expiration\.$",
+        + rf"Pending member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has been removed after session timeout expiration\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} expireClassicGroupMemberHeartbeat",
         samples=(
@@ -224,7 +215,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Replacing previously mapped member ",
         regex=JAVA_HEAD
-        + r"Static member with groupInstanceId=(?P<instance_id>.+?) and unknown member id joins group (?P<group_id>.+) "
+        + rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
         rf"in (?P<state>\w+) state\. Replacing previously mapped member (?P<old_member_id>{MEMBER}) with this groupInstanceId\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} classicGroupJoinNewStaticMember",
@@ -268,7 +259,7 @@ PATTERNS = (
         loggers=_GROUP_LOGGERS,
         contains=" is fenced by existing memberId=",
         regex=JAVA_HEAD
-        + rf"Request memberId=(?P<member_id>{MEMBER}) for static member with groupInstanceId=(?P<instance_id>.+?) "
+        + rf"Request memberId=(?P<member_id>{MEMBER}) for static member with groupInstanceId=(?P<instance_id>{INSTANCE}) "
         rf"is fenced by existing memberId={MEMBER} during operation (?P<detail>[\w-]+)$",
         versions="3.7-4.2",
         source=f"{_GROUP_SOURCE} validateMember",
@@ -282,7 +273,9 @@ PATTERNS = (
                 detail="heartbeat",
             ),
         ),
-        counter_samples=(_A_REPLACEMENT,),
+        counter_samples=(
+            "[2025-03-12 10:00:02,726] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=17] Group leader [memberId: consumer-orders-svc-2-b9580b44-12d4-455a-ab06-7927604b5ff5, groupInstanceId: None] failed to join before the rebalance timeout. Member ClassicGroupMember(memberId='consumer-orders-svc-1-0f9c477f-157b-4328-8f40-679b535209b1', groupInstanceId='', clientId='consumer-orders-svc-1', clientHost='/10.20.3.7', rebalanceTimeoutMs=300000, sessionTimeoutMs=45000, protocolType='consumer', supportedProtocols=[range]) was elected as the new leader. (org.apache.kafka.coordinator.group.classic.ClassicGroup)",
+        ),
         constants=CLASSIC,
     ),
     Pattern(
@@ -290,7 +283,8 @@ PATTERNS = (
         kind="members_not_rejoined",
         loggers=_LOGGERS,
         contains=" dynamic members who haven't joined: ",
-        regex=JAVA_HEAD + r"Group (?P<group_id>.+) removed dynamic members who haven't joined: \[(?P<members>.+)\]\.?$",
+        regex=JAVA_HEAD
+        + r"Group (?P<group_id>.{1,255}) removed dynamic members who haven't joined: \[(?P<members>.+)\]\.?$",
         versions="3.7-4.2",
         source=f"{_SOURCE} completeClassicGroupJoin",
         samples=(
@@ -311,7 +305,7 @@ PATTERNS = (
         loggers=_GROUP_LOGGERS,
         contains=" failed to join before the rebalance timeout",
         regex=JAVA_HEAD
-        + rf"Group leader \[memberId: (?P<member_id>{MEMBER}), groupInstanceId: (?:None|null|(?P<instance_id>.+?))\] failed to join before the rebalance timeout"
+        + rf"Group leader \[memberId: (?P<member_id>{MEMBER}), groupInstanceId: (?:None|null|(?P<instance_id>{INSTANCE}))\] failed to join before the rebalance timeout"
         rf"(?:\. Member ClassicGroupMember\(memberId='(?P<leader_member_id>{MEMBER})', .* was elected as the new leader\."
         r"| and the group couldn't proceed to the next generation because no member joined\.)$",
         versions="3.7-4.2",
@@ -332,7 +326,9 @@ PATTERNS = (
                 instance_id="orders-svc-0",
             ),
         ),
-        counter_samples=(_A_FAILURE,),
+        counter_samples=(
+            "[2025-03-12 10:00:03,000] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=17] Request memberId=orders-svc-0-5c6fbcaf-6d4e-4ec0-bb35-2976694a14a6 for static member with groupInstanceId=orders-svc-0 is fenced by existing memberId=orders-svc-0-aaaa1111-0000-4000-8000-000000000001 during operation heartbeat (org.apache.kafka.coordinator.group.classic.ClassicGroup)",
+        ),
         constants=CLASSIC,
     ),
 )

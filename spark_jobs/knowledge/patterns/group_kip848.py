@@ -5,7 +5,7 @@ from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns.fragments import CONSUMER, JAVA_HEAD, captured, made
 
 _LOGGERS = ("org.apache.kafka.coordinator.group.GroupMetadataManager",)
-_GROUP = JAVA_HEAD + r"\[GroupId (?P<group_id>.+?)\] "
+_GROUP = JAVA_HEAD + r"\[GroupId (?P<group_id>.{1,255}?)\] "
 # A client chooses its id (base64 of a uuid in all clients seen); a classic client inside the group has a classic one.
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 
@@ -118,7 +118,7 @@ PATTERNS = (
         kind="group_loaded",
         loggers=_LOGGERS,
         contains="Loaded consumer group ",
-        regex=JAVA_HEAD + r"Loaded consumer group (?P<group_id>.+) with (?P<member_count>\d+) members\.$",
+        regex=JAVA_HEAD + r"Loaded consumer group (?P<group_id>.{1,255}) with (?P<member_count>\d+) members\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} onLoaded",
         samples=(
@@ -139,7 +139,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="] Unloaded group metadata for group epoch ",
         regex=JAVA_HEAD
-        + r"\[GroupId=(?P<group_id>.+)\] Unloaded group metadata for group epoch (?P<generation>\d+)\.$",
+        + r"\[GroupId=(?P<group_id>.{1,255})\] Unloaded group metadata for group epoch (?P<generation>\d+)\.$",
         versions="3.8-4.2",
         source=f"{_SOURCE} onUnloaded",
         samples=(

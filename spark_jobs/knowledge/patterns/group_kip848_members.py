@@ -2,13 +2,13 @@
 # ruff: noqa: E501 - captured lines stay whole
 
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import CONSUMER, JAVA_HEAD, MEMBER, captured, made
+from spark_jobs.knowledge.patterns.fragments import CONSUMER, INSTANCE, JAVA_HEAD, MEMBER, captured, made
 
 _LOGGERS = ("org.apache.kafka.coordinator.group.GroupMetadataManager",)
-_GROUP = JAVA_HEAD + r"\[GroupId (?P<group_id>.+?)\] "
+_GROUP = JAVA_HEAD + r"\[GroupId (?P<group_id>.{1,255}?)\] "
 # A client chooses its id (base64 of a uuid in all clients seen); a classic client inside the group has a classic one.
 _MEMBER = rf"(?P<member_id>\S+|{MEMBER})"
-_INSTANCE = r"(?P<instance_id>.+?)"
+_INSTANCE = rf"(?P<instance_id>{INSTANCE})"
 _SOURCE = "group-coordinator/src/main/java/org/apache/kafka/coordinator/group/GroupMetadataManager.java"
 
 _A_JOIN = "[2026-11-21 01:46:05,171] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=25] [GroupId email-next-11] Member IF9u91ErTnivIe8vNKWFHQ joins the consumer group using the consumer protocol. (org.apache.kafka.coordinator.group.GroupMetadataManager)"
@@ -181,7 +181,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" has left group through explicit `LeaveGroup` request; client reason: ",
         regex=JAVA_HEAD
-        + rf"\[Group(?:Id)? (?P<group_id>.+?)\] (?:Dynamic|Static) [mM]ember (?P<member_id>{MEMBER})(?: with instance id {_INSTANCE})? "
+        + rf"\[Group(?:Id)? (?P<group_id>.{{1,255}}?)\] (?:Dynamic|Static) [mM]ember (?P<member_id>{MEMBER})(?: with instance id {_INSTANCE})? "
         r"has left group through explicit `LeaveGroup` request; client reason: (?P<client_reason>.*)$",
         versions="3.8-4.2",
         source=f"{_SOURCE} classicGroupLeaveToConsumerGroup",
@@ -235,7 +235,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" new assignment state: epoch=",
         regex=_GROUP + rf"Member {_MEMBER} new assignment state: epoch=(?P<generation>-?\d+), previousEpoch=-?\d+, "
-        r"state=(?P<state>\w+), assignedPartitions=(?P<detail>.* and revokedPartitions=.*)\.$",
+        r"state=(?P<state>\w+), assignedPartitions=(?P<detail>\[[^\]]*\] and revokedPartitions=\[[^\]]*\])\.$",
         versions="3.8-3.9",
         source=f"{_SOURCE} maybeReconcile",
         samples=(

@@ -27,7 +27,7 @@ PATTERNS = (
         contains="Preparing to rebalance group ",
         # The shortest group that fits: what follows it is fixed text, while the reason at the end is free.
         regex=_HEAD
-        + r"Preparing to rebalance group (?P<group_id>.+?)(?: in state \w+)? with old generation (?P<generation>-?\d+)"
+        + r"Preparing to rebalance group (?P<group_id>.{1,255}?)(?: in state \w+)? with old generation (?P<generation>-?\d+)"
         + _OFFSETS
         + r"(?: \(reason: (?P<reason>.*)\))?$",
         versions="1.0-3.9",
@@ -106,7 +106,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Stabilized group ",
         regex=_HEAD
-        + r"Stabilized group (?P<group_id>.+) generation (?P<generation>\d+)"
+        + r"Stabilized group (?P<group_id>.{1,255}) generation (?P<generation>\d+)"
         + _OFFSETS
         + r"(?: with (?P<member_count>\d+) members)?$",
         versions="1.0-3.9",
@@ -146,7 +146,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Assignment received from leader ",
         regex=_HEAD
-        + rf"Assignment received from leader (?:(?P<leader_member_id>{MEMBER}) )?for group (?P<group_id>.+) "
+        + rf"Assignment received from leader (?:(?P<leader_member_id>{MEMBER}) )?for group (?P<group_id>.{{1,255}}) "
         r"for generation (?P<generation>\d+)"
         r"(?:\. The group has (?P<member_count>\d+) members, (?P<static_count>\d+) of which are static\.)?$",
         versions="1.0-3.9",
@@ -184,7 +184,7 @@ PATTERNS = (
         kind="group_emptied",
         loggers=_LOGGERS,
         contains=" is now empty (__consumer_offsets-",
-        regex=_HEAD + r"Group (?P<group_id>.+) with generation (?P<generation>\d+) is now empty" + _OFFSETS + "$",
+        regex=_HEAD + r"Group (?P<group_id>.{1,255}) with generation (?P<generation>\d+) is now empty" + _OFFSETS + "$",
         versions="1.0-3.9",
         source=f"{_SOURCE} onCompleteJoin",
         samples=(
@@ -211,7 +211,7 @@ PATTERNS = (
         kind="group_loaded",
         loggers=_LOGGERS,
         contains=": Loading group metadata for ",
-        regex=_HEAD + r"Loading group metadata for (?P<group_id>.+) with generation (?P<generation>\d+)$",
+        regex=_HEAD + r"Loading group metadata for (?P<group_id>.{1,255}) with generation (?P<generation>\d+)$",
         versions="1.0-3.9",
         source=f"{_SOURCE} onGroupLoaded",
         samples=(
@@ -236,7 +236,7 @@ PATTERNS = (
         kind="group_unloaded",
         loggers=_LOGGERS,
         contains=": Unloading group metadata for ",
-        regex=_HEAD + r"Unloading group metadata for (?P<group_id>.+) with generation (?P<generation>\d+)$",
+        regex=_HEAD + r"Unloading group metadata for (?P<group_id>.{1,255}) with generation (?P<generation>\d+)$",
         versions="1.0-3.9",
         source=f"{_SOURCE} onGroupUnloaded",
         samples=(
@@ -261,7 +261,7 @@ PATTERNS = (
         kind="group_dead",
         loggers=_MANAGER_LOGGERS,
         contains=" transitioned to Dead in generation ",
-        regex=_MANAGER_HEAD + r"Group (?P<group_id>.+) transitioned to Dead in generation (?P<generation>\d+)$",
+        regex=_MANAGER_HEAD + r"Group (?P<group_id>.{1,255}) transitioned to Dead in generation (?P<generation>\d+)$",
         versions="1.0-3.9",
         source=f"{_MANAGER_SOURCE} cleanupGroupMetadata",
         samples=(
@@ -280,7 +280,7 @@ PATTERNS = (
         kind="group_dead",
         loggers=_LOGGERS,
         contains=" is dead, skipping rebalance stage",
-        regex=_HEAD + r"Group (?P<group_id>.+) is dead, skipping rebalance stage$",
+        regex=_HEAD + r"Group (?P<group_id>.{1,255}) is dead, skipping rebalance stage$",
         versions="2.3-3.9",
         source=f"{_SOURCE} onCompleteJoin",
         samples=(
@@ -315,7 +315,7 @@ PATTERNS = (
         kind="join_phase_extended",
         loggers=_LOGGERS,
         contains=" could not complete rebalance because no members rejoined",
-        regex=_HEAD + r"Group (?P<group_id>.+) could not complete rebalance because no members rejoined$",
+        regex=_HEAD + r"Group (?P<group_id>.{1,255}) could not complete rebalance because no members rejoined$",
         versions="2.3-3.9",
         source=f"{_SOURCE} onCompleteJoin",
         samples=(
@@ -333,7 +333,7 @@ PATTERNS = (
         kind="group_storage_failed",
         loggers=_LOGGERS,
         contains=" metadata for group ",
-        regex=_HEAD + r"Failed to (?:write empty|persist) metadata for group (?P<group_id>.+): (?P<error>.+)$",
+        regex=_HEAD + r"Failed to (?:write empty|persist) metadata for group (?P<group_id>.{1,255}): (?P<error>.+)$",
         versions="1.0-3.9",
         source=f"{_SOURCE} onCompleteJoin, updateStaticMemberAndRebalance",
         samples=(
@@ -359,7 +359,7 @@ PATTERNS = (
         loggers=_MANAGER_LOGGERS,
         contains="Appending metadata message for group ",
         regex=_MANAGER_HEAD
-        + r"Appending metadata message for group (?P<group_id>.+) generation (?P<generation>\d+) failed due to "
+        + r"Appending metadata message for group (?P<group_id>.{1,255}) generation (?P<generation>\d+) failed due to "
         r"(?P<error>\S+), returning UNKNOWN error code to the client$",
         versions="1.0-3.9",
         source=f"{_MANAGER_SOURCE} storeGroup",

@@ -2,12 +2,12 @@
 # ruff: noqa: E501 - captured lines stay whole
 
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import CLASSIC, MEMBER, MEMBER_METADATA, captured, made
+from spark_jobs.knowledge.patterns.fragments import CLASSIC, INSTANCE, MEMBER, MEMBER_METADATA, captured, made
 
 _LOGGERS = ("kafka.coordinator.group.GroupCoordinator",)
 _METADATA_LOGGERS = ("kafka.coordinator.group.GroupMetadata", "kafka.coordinator.group.GroupMetadata$")
 _HEAD = r"^\[GroupCoordinator \d+\]: "
-_INSTANCE = r"(?:None|Some\((?P<instance_id>.+?)\))"
+_INSTANCE = rf"(?:None|Some\((?P<instance_id>{INSTANCE})\))"
 _SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala"
 _METADATA_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadata.scala"
 
@@ -17,7 +17,6 @@ _A_NEW_ID = "[2026-11-21 01:53:50,361] INFO [GroupCoordinator 1]: Dynamic member
 _A_REPLACEMENT = "[2026-11-21 01:56:22,247] INFO [GroupCoordinator 2]: Static member with groupInstanceId=i2 and unknown member id joins group mobile-static-7 in Stable state. Replacing previously mapped member i2-eaa79338-ac84-413c-bab6-abbb55152c74 with this groupInstanceId. (kafka.coordinator.group.GroupCoordinator)"
 _A_NEW_STATIC = "[2026-11-21 01:56:11,999] INFO [GroupCoordinator 2]: Static member with groupInstanceId=i1 and unknown member id joins group mobile-static-7 in Empty state. Created a new member id i1-73db35fc-9851-4865-b3df-c0756c9c3366 for this member and add to the group. (kafka.coordinator.group.GroupCoordinator)"
 _A_LOADED_MEMBER = "[2026-11-21 02:01:52,484] INFO Loaded member MemberMetadata(memberId=i1-73db35fc-9851-4865-b3df-c0756c9c3366, groupInstanceId=Some(i1), clientId=mobile-static-7-a, clientHost=/127.0.0.1, sessionTimeoutMs=15000, rebalanceTimeoutMs=300000, supportedProtocols=List(range)) in group mobile-static-7 with generation 1. (kafka.coordinator.group.GroupMetadata$)"
-_A_PARTITION_UNLOADED = "[2026-11-21 01:53:49,769] INFO [GroupMetadataManager brokerId=1] Finished unloading __consumer_offsets-15 for coordinator epoch OptionalInt[0]. Removed 0 cached offsets and 0 cached groups. (kafka.coordinator.group.GroupMetadataManager)"
 
 PATTERNS = (
     Pattern(
@@ -26,7 +25,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" has failed, removing it from the group",
         regex=_HEAD
-        + rf"Member (?P<member_id>{MEMBER}) in group (?P<group_id>.+) has failed, removing it from the group$",
+        + rf"Member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has failed, removing it from the group$",
         versions="1.0-3.9",
         source=f"{_SOURCE} onExpireHeartbeat",
         samples=(
@@ -51,7 +50,8 @@ PATTERNS = (
         kind="member_left",
         loggers=_LOGGERS,
         contains=" through explicit `LeaveGroup`",
-        regex=_HEAD + rf"Member {MEMBER_METADATA}.*?\) has left group (?P<group_id>.+?) through explicit `LeaveGroup`"
+        regex=_HEAD
+        + rf"Member {MEMBER_METADATA}.*?\) has left group (?P<group_id>.{{1,255}}?) through explicit `LeaveGroup`"
         r"(?:; client reason: (?P<client_reason>.*)| request)$",
         versions="3.0-3.9",
         source=f"{_SOURCE} handleLeaveGroup",
@@ -98,7 +98,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" has left, removing it from the group",
         regex=_HEAD + rf"Member(?:\[group\.instance\.id {_INSTANCE}, member\.id | )(?P<member_id>{MEMBER})\]? "
-        r"in group (?P<group_id>.+) has left, removing it from the group$",
+        r"in group (?P<group_id>.{1,255}) has left, removing it from the group$",
         versions="2.2-2.8",
         source=f"{_SOURCE} handleLeaveGroup",
         samples=(
@@ -123,7 +123,8 @@ PATTERNS = (
         kind="member_id_assigned",
         loggers=_LOGGERS,
         contains=" and request the member to rejoin with this id.",
-        regex=_HEAD + r"Dynamic member with unknown member id joins group (?P<group_id>.+) in (?P<state>\w+) state\. "
+        regex=_HEAD
+        + r"Dynamic member with unknown member id joins group (?P<group_id>.{1,255}) in (?P<state>\w+) state\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) and request the member to rejoin with this id\.$",
         versions="3.0-3.9",
         source=f"{_SOURCE} doNewMemberJoinGroup",
@@ -145,8 +146,8 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" for this member and add to the group.",
         regex=_HEAD
-        + r"(?:(?:Static|Dynamic) Member|Static member with groupInstanceId=(?P<instance_id>.+?) and|Dynamic member)"
-        r"(?: with)? unknown member id joins group (?P<group_id>.+) in (?P<state>\w+) state\. "
+        + rf"(?:(?:Static|Dynamic) Member|Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and|Dynamic member)"
+        r"(?: with)? unknown member id joins group (?P<group_id>.{1,255}) in (?P<state>\w+) state\. "
         rf"Created a new member id (?P<member_id>{MEMBER}) for this member and add to the group\.$",
         versions="2.5-3.9",
         source=f"{_SOURCE} doNewMemberJoinGroup",
@@ -182,24 +183,11 @@ PATTERNS = (
         kind="member_loaded",
         loggers=_METADATA_LOGGERS,
         contains="Loaded member MemberMetadata(",
-        regex=rf"^Loaded member {MEMBER_METADATA}List\((?P<assignor>.*?)\)(?:, )?\) in group (?P<group_id>.+) "
+        regex=rf"^Loaded member {MEMBER_METADATA}List\((?P<assignor>.*?)\)(?:, )?\) in group (?P<group_id>.{{1,255}}) "
         r"with generation (?P<generation>\d+)\.$",
         versions="2.8-3.9",
         source=f"{_METADATA_SOURCE} loadGroup",
         samples=(
-            captured(
-                "2.8",
-                "[2026-11-21 01:53:09,023] INFO Loaded member MemberMetadata(memberId=i1-e4b78067-8ec5-4794-a2c2-a56c077e5a40, groupInstanceId=Some(i1), clientId=mobile-static-15-a, clientHost=/127.0.0.1, sessionTimeoutMs=15000, rebalanceTimeoutMs=300000, supportedProtocols=List(range), ) in group mobile-static-15 with generation 1. (kafka.coordinator.group.GroupMetadata$)",
-                member_id="i1-e4b78067-8ec5-4794-a2c2-a56c077e5a40",
-                instance_id="i1",
-                client_id="mobile-static-15-a",
-                host="/127.0.0.1",
-                session_timeout_ms="15000",
-                rebalance_timeout_ms="300000",
-                assignor="range",
-                group_id="mobile-static-15",
-                generation="1",
-            ),
             captured(
                 "2.8",
                 "[2026-11-21 01:53:09,023] INFO Loaded member MemberMetadata(memberId=i1-e4b78067-8ec5-4794-a2c2-a56c077e5a40, groupInstanceId=Some(i1), clientId=mobile-static-15-a, clientHost=/127.0.0.1, sessionTimeoutMs=15000, rebalanceTimeoutMs=300000, supportedProtocols=List(range), ) in group mobile-static-15 with generation 1. (kafka.coordinator.group.GroupMetadata$)",
@@ -227,7 +215,9 @@ PATTERNS = (
                 generation="1",
             ),
         ),
-        counter_samples=(_A_PARTITION_UNLOADED,),
+        counter_samples=(
+            "[2025-03-12 10:00:05,466] INFO Group leader [member.id: consumer-orders-svc-2-b9580b44-12d4-455a-ab06-7927604b5ff5, group.instance.id: None] failed to join before rebalance timeout, while new leader MemberMetadata(memberId=consumer-orders-svc-1-0f9c477f-157b-4328-8f40-679b535209b1, groupInstanceId=None, clientId=consumer-orders-svc-1, clientHost=/10.20.3.7, sessionTimeoutMs=45000, rebalanceTimeoutMs=300000, supportedProtocols=List(range)) was elected. (kafka.coordinator.group.GroupMetadata)",
+        ),
         constants=CLASSIC,
     ),
     Pattern(
@@ -236,7 +226,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Pending dynamic member with id ",
         regex=_HEAD
-        + rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.+) in (?P<state>\w+) state\. "
+        + rf"Pending dynamic member with id (?P<member_id>{MEMBER}) joins group (?P<group_id>.{{1,255}}) in (?P<state>\w+) state\. "
         r"Adding to the group now\.$",
         versions="3.0-4.0",
         source=f"{_SOURCE} doCurrentMemberJoinGroup",
@@ -258,7 +248,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" has been removed after session timeout expiration.",
         regex=_HEAD
-        + rf"Pending member (?P<member_id>{MEMBER}) in group (?P<group_id>.+) has been removed after session timeout expiration\.$",
+        + rf"Pending member (?P<member_id>{MEMBER}) in group (?P<group_id>.{{1,255}}) has been removed after session timeout expiration\.$",
         versions="2.2-3.9",
         source=f"{_SOURCE} onExpireHeartbeat",
         samples=(
@@ -278,7 +268,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Pending member with memberId=",
         regex=_HEAD
-        + rf"Pending member with memberId=(?P<member_id>{MEMBER}) has left group (?P<group_id>.+) through explicit `LeaveGroup` request$",
+        + rf"Pending member with memberId=(?P<member_id>{MEMBER}) has left group (?P<group_id>.{{1,255}}) through explicit `LeaveGroup` request$",
         versions="3.0-3.9",
         source=f"{_SOURCE} handleLeaveGroup",
         samples=(
@@ -297,7 +287,8 @@ PATTERNS = (
         kind="members_not_rejoined",
         loggers=_LOGGERS,
         contains=" dynamic members who haven't joined: ",
-        regex=_HEAD + r"Group (?P<group_id>.+) removed? dynamic members who haven't joined: \w+\((?P<members>.+)\)$",
+        regex=_HEAD
+        + r"Group (?P<group_id>.{1,255}) removed? dynamic members who haven't joined: \w+\((?P<members>.+)\)$",
         versions="2.7-3.9",
         source=f"{_SOURCE} onCompleteJoin",
         samples=(

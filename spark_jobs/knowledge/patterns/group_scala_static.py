@@ -2,7 +2,7 @@
 # ruff: noqa: E501 - captured lines stay whole
 
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import CLASSIC, MEMBER, captured, made
+from spark_jobs.knowledge.patterns.fragments import CLASSIC, INSTANCE, MEMBER, captured, made
 
 _LOGGERS = ("kafka.coordinator.group.GroupCoordinator",)
 _METADATA_LOGGERS = ("kafka.coordinator.group.GroupMetadata", "kafka.coordinator.group.GroupMetadata$")
@@ -23,7 +23,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Adding new static member ",
         regex=_HEAD
-        + rf"Adding new static member Some\((?P<instance_id>.+?)\) to group (?P<group_id>.+) with member id (?P<member_id>{MEMBER})\.$",
+        + rf"Adding new static member Some\((?P<instance_id>{INSTANCE})\) to group (?P<group_id>.{{1,255}}) with member id (?P<member_id>{MEMBER})\.$",
         versions="2.3-2.8",
         source=f"{_SOURCE} addMemberAndRebalance",
         samples=(
@@ -44,7 +44,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Replacing previously mapped member ",
         regex=_HEAD
-        + r"Static member with groupInstanceId=(?P<instance_id>.+?) and unknown member id joins group (?P<group_id>.+) "
+        + rf"Static member with groupInstanceId=(?P<instance_id>{INSTANCE}) and unknown member id joins group (?P<group_id>.{{1,255}}) "
         rf"in (?P<state>\w+) state\. Replacing previously mapped member (?P<old_member_id>{MEMBER}) with this groupInstanceId\.$",
         versions="3.0-3.9",
         source=f"{_SOURCE} doNewMemberJoinGroup",
@@ -67,7 +67,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" with unknown member id rejoins, assigning new member id ",
         regex=_HEAD
-        + r"Static member Some\((?P<instance_id>.+?)\) of group (?P<group_id>.+) with unknown member id rejoins, "
+        + rf"Static member Some\((?P<instance_id>{INSTANCE})\) of group (?P<group_id>.{{1,255}}) with unknown member id rejoins, "
         rf"assigning new member id (?P<member_id>{MEMBER}), while old member id (?P<old_member_id>{MEMBER}) will be removed\.$",
         versions="2.5-2.8",
         source=f"{_SOURCE} updateStaticMemberAndRebalance",
@@ -114,7 +114,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" is fenced by current memberId=",
         regex=_HEAD
-        + rf"Request memberId=(?P<member_id>{MEMBER}) for static member with groupInstanceId=(?P<instance_id>.+?) "
+        + rf"Request memberId=(?P<member_id>{MEMBER}) for static member with groupInstanceId=(?P<instance_id>{INSTANCE}) "
         rf"is fenced by current memberId={MEMBER} during operation (?P<detail>[\w-]+)$",
         versions="3.0-3.9",
         source=f"{_SOURCE} validateCurrentMember",
@@ -135,7 +135,7 @@ PATTERNS = (
         kind="static_member_fenced",
         loggers=_METADATA_LOGGERS,
         contains=" is identified as a known static member ",
-        regex=rf"^given member\.id (?P<member_id>{MEMBER}) is identified as a known static member (?P<instance_id>.+?), "
+        regex=rf"^given member\.id (?P<member_id>{MEMBER}) is identified as a known static member (?P<instance_id>{INSTANCE}), "
         rf"but not matching the expected member\.id {MEMBER} during (?P<detail>[\w-]+), "
         r"will respond with instance fenced error$",
         versions="2.5-2.8",

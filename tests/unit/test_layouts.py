@@ -1,0 +1,270 @@
+"""Log files in plain Python: heads, loggers, messages, brokers, places, and every physical line accounted for."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout
+from spark_jobs.knowledge.reading import Leftovers, broker_of, parse, read_folder, source_of
+
+COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
+each_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda x: x.name)
+
+
+def line(message: str, at: str = "01:44:29,117", logger: str = COORDINATOR) -> str:
+    return f"[2026-11-21 {at}] INFO {message} ({logger})"
+
+
+def resigned(partition: int, at: str = "01:44:29,117") -> str:
+    return line(
+        f"[GroupCoordinator 1]: Resigned as the group coordinator for partition {partition} in epoch Some(0)", at
+    )
+
+
+def lay(root: Path, **files: str | bytes) -> Path:
+    """A folder of logs: `broker_1__server_log="..."` is broker-1/server.log."""
+    for name, content in files.items():
+        path = root / name.replace("__", "/").replace("_", "-", 1).replace("_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return root
+
+
+def accounted(left: Leftovers, events: list[dict[str, object]]) -> int:
+    return len(events) + len(left.unparsed) + left.ignored.total() + left.noise.total()
+
+
+# --- one record -------------------------------------------------------------------------------------------------
+
+
+@each_layout
+def test_a_head_is_known_by_its_beginning(layout: Layout) -> None:
+    assert all(re.match(layout.head, sample) for sample in layout.samples)
+    assert not any(re.match(layout.head, sample) for sample in layout.counter_samples)
+
+
+@each_layout
+def test_a_sample_is_taken_apart_by_its_own_layout(layout: Layout) -> None:
+    for sample in layout.samples:
+        record = parse(sample)
+        assert record.layout is layout
+        assert record.logger
+        assert record.happened_at
+
+
+def test_an_apache_record_has_its_instant_its_logger_and_its_message() -> None:
+    record = parse(line("[GroupCoordinator 1]: Starting up. (really) (a b)"))
+    assert record.happened_at == datetime(2026, 11, 21, 1, 44, 29, 117_000, tzinfo=UTC)
+    assert record.logger == COORDINATOR
+    assert record.message == "[GroupCoordinator 1]: Starting up. (really) (a b)"
+
+
+def test_a_librdkafka_record_has_its_facility_as_logger_and_keeps_hostile_client_ids() -> None:
+    record = parse("%4|1795226046.041|MAXPOLL|a|b#c#consumer-1| [thrd:main]: x|y")
+    assert record.layout is LIBRDKAFKA
+    assert record.happened_at == datetime(2026, 11, 21, 1, 54, 6, 41_000, tzinfo=UTC)
+    assert record.logger == "librdkafka.MAXPOLL"
+    assert record.message == "a|b#c#consumer-1| [thrd:main]: x|y"
+
+
+def test_a_stack_trace_belongs_to_its_record_and_not_to_its_message() -> None:
+    text = line("Boom") + "\njava.io.IOException: no (org.apache.kafka.Other)\n\tat a.B(C.java:1)"
+    record = parse(text)
+    assert (record.logger, record.message, record.line_count) == (COORDINATOR, "Boom", 3)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_message_of_several_lines_ends_at_its_logger(end: str) -> None:
+    record = parse(f"[2026-11-21 01:44:29,117] INFO ConsumerConfig values: {end}\tclient.id = a{end} (a.b.C){end[:-1]}")
+    assert record.logger == "a.b.C"
+    assert record.message == f"ConsumerConfig values: {end}\tclient.id = a{end}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[2026-11-21 01:44:29,117] INFO no logger", "[2026-11-21 01:44:29,117] INFO a parenthesis (that is no logger)"],
+)
+def test_a_record_without_a_logger_says_so(text: str) -> None:
+    record = parse(text)
+    assert (record.layout, record.logger) == (APACHE, None)
+    assert record.message == text.split("INFO ")[1]
+
+
+@pytest.mark.parametrize("digits", ["2026-13-21 01:44:29", "2026-11-21 25:44:29", "2026-02-30 01:44:29"])
+def test_a_head_whose_digits_are_no_date_has_no_instant(digits: str) -> None:
+    assert parse(f"[{digits},117] INFO x (a.b.C)").happened_at is None
+
+
+# --- who wrote it -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "[GroupCoordinator 3]: Starting up.",
+        "[GroupCoordinator id=3 topic=__consumer_offsets partition=17] Stabilized group a generation 1 with 1 members.",
+        "[GroupMetadataManager brokerId=3] Finished unloading",
+        "[Partition orders-7 broker=3] ISR updated to 1,2",
+        "[Broker id=3] Leader orders-7 starts",
+        "[Controller id=3 epoch=6] Changed partition",
+        "[Controller id=3, targetBrokerId=2] Node 2 disconnected.",
+        "[QuorumController id=3] Becoming the active controller",
+        "[KafkaServer id=3] started",
+        "[BrokerServer id=3] shutting down",
+        "[BrokerLifecycleManager id=3] Beginning controlled shutdown.",
+        "[RaftManager nodeId=3] Completed transition",
+        "[RaftManager id=3] Completed transition",
+        "[ReplicaManager broker=3] Shutting down",
+        "[ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Error in response",
+        "[ReplicaFetcherManager on broker 3] Added fetcher to broker 2",
+        "[Topic Deletion Manager 3] Handling deletion for topics a",
+    ],
+)
+def test_a_line_tells_its_broker_before_its_folder_does(message: str) -> None:
+    assert broker_of(message, "broker-9/server.log") == 3
+
+
+@pytest.mark.parametrize(
+    ("source", "broker"),
+    [
+        ("broker-2/server.log", 2),
+        ("controller-4/controller.log", 4),
+        ("prod-kafka-0/server.log", 0),
+        ("kafka3/logs/server.log", 3),
+        ("broker-2/node-5/server.log", 5),
+        ("2026-11-21/server.log", None),
+        ("host-17/server.log", None),
+        ("broker-2.log", None),
+    ],
+)
+def test_a_folder_tells_its_broker_where_it_names_one(source: str, broker: int | None) -> None:
+    assert broker_of("Starting up.", source) == broker
+
+
+# --- files ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "broker-1/server.log",
+        "broker-1/server.log.gz",
+        "broker-1/server.log.2026-11-21-01",
+        "broker-1/server.log.2026-11-21-01.gz",
+        "broker-1/server.log.1",
+        "broker-1/server.log-20261121.gz",
+    ],
+)
+def test_a_log_is_the_same_before_and_after_its_rotation(path: str) -> None:
+    assert source_of(path) == "broker-1/server.log"
+
+
+def test_kafkas_own_misspelling_of_a_rotated_log_is_undone() -> None:
+    assert source_of("broker-1/stage-change.log.2026-11-21-01") == "broker-1/state-change.log"
+
+
+def test_logs_are_told_from_what_lies_beside_them() -> None:
+    names = ("server.log", "server.log.2", "server.log.gz", "x.gz", "kafkaServer.out", "billing-a.out", "truth.jsonl")
+    assert [n for n in names if LOG_NAME_REGEX.fullmatch(n)] == list(names[:5])
+
+
+def test_an_event_has_the_catalogs_columns_and_types(tmp_path: Path) -> None:
+    events, _ = read_folder(lay(tmp_path, broker_7__server_log=resigned(37)), "night", "broker")
+    [event] = events
+    assert set(event) == set(EVENTS.column_names) - {"knowledge_version"}
+    assert event["offsets_partition"] == 37
+    assert (event["source"], event["broker"], event["order"]) == ("broker-7/server.log", 1, 0)
+    assert event["text"] == resigned(37)
+
+
+def test_a_clients_line_has_no_broker(tmp_path: Path) -> None:
+    logger = "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator"
+    said = line("[Consumer clientId=a, groupId=b] (Re-)joining group", logger=logger)
+    events, _ = read_folder(lay(tmp_path, kafka_3__a_log=said), "night", "client")
+    assert [(e["kind"], e["broker"]) for e in events] == [("client_joining", None)]
+
+
+def test_ranks_count_within_one_instant_by_place_in_the_file(tmp_path: Path) -> None:
+    text = "\n".join([resigned(1), resigned(2, "01:44:29,118"), resigned(3), resigned(4, "01:44:29,118")])
+    events, _ = read_folder(lay(tmp_path, broker_1__server_log=text), "night", "broker")
+    assert [(e["offsets_partition"], e["order"]) for e in events] == [(1, 0), (2, 0), (3, 1), (4, 1)]
+
+
+def test_a_rotation_changes_nothing(tmp_path: Path) -> None:
+    lines = [resigned(n, f"01:44:{n:02d},117") for n in range(6)]
+    whole, _ = read_folder(lay(tmp_path / "whole", broker_1__server_log="\n".join(lines)), "night", "broker")
+    cut = {
+        "broker_1__server_log_2026-11-21-01_gz": gzip.compress("\n".join(lines[:2]).encode()),
+        "broker_1__server_log_1": "\n".join(lines[2:4]) + "\n",
+        "broker_1__server_log": "\n".join(lines[4:]),
+    }
+    parts, _ = read_folder(lay(tmp_path / "cut", **cut), "night", "broker")
+    assert parts == whole
+
+
+def test_a_log_that_lies_there_twice_is_read_once(tmp_path: Path) -> None:
+    once = {"broker_1__server_log": resigned(1)}
+    twice = once | {"broker_1__server_log_gz": gzip.compress(resigned(1).encode())}
+    assert (
+        read_folder(lay(tmp_path / "1", **once), "night", "broker")[0]
+        == (read_folder(lay(tmp_path / "2", **twice), "night", "broker")[0])
+    )
+
+
+def test_identical_records_of_one_file_are_each_their_own(tmp_path: Path) -> None:
+    events, _ = read_folder(lay(tmp_path, broker_1__server_log="\n".join([resigned(1)] * 3)), "night", "broker")
+    assert len({e["line_id"] for e in events}) == 3
+    assert [e["order"] for e in events] == [0, 1, 2]
+
+
+def test_every_record_is_an_event_or_noise_or_ignored_or_left_over(tmp_path: Path) -> None:
+    text = "\n".join(
+        [
+            "\tat the.end(Of.java:1)",
+            resigned(1),
+            line("[GroupCoordinator 1]: Starting up."),
+            line("[GroupCoordinator 1]: Something new about group a"),
+            line("Anything", logger="com.example.Other"),
+            "[2026-11-21 01:44:29,117] INFO no logger",
+        ]
+    )
+    events, left = read_folder(lay(tmp_path, broker_1__server_log=text + "\n"), "night", "broker")
+    assert [e["kind"] for e in events] == ["coordinator_resigned"]
+    assert [r.text for r in left.unparsed] == [
+        "\tat the.end(Of.java:1)",
+        line("[GroupCoordinator 1]: Something new about group a"),
+        "[2026-11-21 01:44:29,117] INFO no logger",
+    ]
+    assert left.noise == {COORDINATOR: 1}
+    assert left.ignored == {"com.example.Other": 1}
+    assert (left.records, left.lines) == (6, 6)
+
+
+@given(st.binary(max_size=300), st.booleans())
+def test_bytes_of_any_kind_lose_no_line(tmp_path_factory: pytest.TempPathFactory, junk: bytes, last: bool) -> None:
+    """Invalid UTF-8, NUL bytes, lone CRs, separators of other systems: only LF ends a line."""
+    raw = resigned(1).encode() + b"\n" + junk + b"\n" + resigned(2).encode() + (b"\n" if last else b"")
+    events, left = read_folder(lay(tmp_path_factory.mktemp("junk"), broker_1__server_log=raw), "night", "broker")
+    assert left.lines == raw.removesuffix(b"\n").count(b"\n") + 1
+    assert left.records == accounted(left, events)
+    assert [e["offsets_partition"] for e in events] == [1, 2]
+
+
+def test_an_endless_line_is_no_trouble(tmp_path: Path) -> None:
+    endless = line("[GroupCoordinator 1]: Preparing to rebalance group " + "x in state " * 100_000)
+    events, left = read_folder(lay(tmp_path, broker_1__server_log=f"{endless}\n{resigned(2)}"), "night", "broker")
+    assert [e["offsets_partition"] for e in events] == [2]
+    assert [len(r.text) for r in left.unparsed] == [len(endless)]
+
+
+def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
+    events, left = read_folder(lay(tmp_path, broker_1__server_log=""), "night", "broker")
+    assert (events, left.records, left.lines) == ([], 0, 0)

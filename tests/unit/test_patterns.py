@@ -1,0 +1,281 @@
+"""What is read from log lines: every captured line by its own pattern alone, whatever strangers put into ids."""
+
+import re
+import time
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.silver import EVENT_FIELDS
+from spark_jobs.knowledge.kinds import KINDS
+from spark_jobs.knowledge.layouts import MESSAGE_LIMIT
+from spark_jobs.knowledge.model import Noise, Pattern
+from spark_jobs.knowledge.noise import NOISE
+from spark_jobs.knowledge.patterns import PATTERNS, RELEVANT_LOGGERS
+from spark_jobs.knowledge.reading import claim_of, is_noise, parse
+
+FIELD_NAMES = {c.name for c in EVENT_FIELDS}
+
+# Patterns whose lines nobody has captured yet. A drill that captures one takes it from this list.
+MADE = {
+    "broker.all_log_dirs_failed",
+    "broker.log_dir_failed",
+    "broker.log_dir_partitions_stopped",
+    "client.coordinator_long_gone",
+    "client.heartbeat_error",
+    "client.instance_fenced",
+    "client.kip848_instance_fenced",
+    "client.releasing",
+    "client.request_timed_out",
+    "fetcher.reset_to_leader",
+    "fetcher.truncated_committed",
+    "java.coordinator_load_failed",
+    "java.coordinator_write_failed",
+    "java.group_leader_not_rejoined",
+    "java.group_storage_failed",
+    "java.groups_deleted",
+    "java.join_phase_extended",
+    "java.member_added",
+    "java.members_not_rejoined",
+    "java.pending_member_left",
+    "java.pending_member_removed",
+    "java.static_member_fenced",
+    "java.static_member_storage_failed",
+    "kip848.classic_member_left",
+    "kip848.group_converted",
+    "kip848.member_assignment_state",
+    "kip848.member_subscribed",
+    "kip848.static_member_fenced",
+    "kip848.static_member_paused",
+    "kip848.static_member_refused",
+    "kip848.static_member_returned",
+    "kip848.subscription_metadata",
+    "kraft.controller_resigned",
+    "kraft.isr_update_rejected",
+    "kraft.log_dir_failed",
+    "kraft.reassignment_changed",
+    "kraft.reassignment_completed",
+    "kraft.unclean_election_started",
+    "librdkafka.commit_failed",
+    "librdkafka.disconnected",
+    "librdkafka.session_timeout",
+    "partition.isr_expand_proposed",
+    "partition.isr_shrink_proposed",
+    "partition.isr_update_rejected",
+    "partition.isr_update_skipped",
+    "scala.coordinator_load_failed",
+    "scala.group_append_failed",
+    "scala.group_dead",
+    "scala.group_dead_at_join",
+    "scala.group_leader_not_rejoined",
+    "scala.group_storage_failed",
+    "scala.groups_deleted",
+    "scala.join_phase_extended",
+    "scala.member_rejoined_pending",
+    "scala.members_not_rejoined",
+    "scala.pending_member_left",
+    "scala.pending_member_removed",
+    "scala.static_member_fenced",
+    "scala.static_member_fenced_by_error",
+    "zookeeper.controlled_shutdown_failed",
+    "zookeeper.log_dir_failed",
+    "zookeeper.reassignment_changed",
+}
+
+each_pattern = pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.pattern_id)
+each_noise = pytest.mark.parametrize("noise", NOISE, ids=lambda n: n.contains)
+
+
+def claimants(record: str) -> list[str]:
+    """All patterns that would claim a record, with their gates open."""
+    read = parse(record)
+    return [p.pattern_id for p in PATTERNS if read.logger in p.loggers and p.compiled.match(read.message)]
+
+
+def read(record: str) -> tuple[str, dict[str, str]]:
+    """Which pattern claims a record, and what it reads from it."""
+    parsed = parse(record)
+    claim = claim_of(parsed.logger or "", parsed.message)
+    assert claim is not None, record
+    return claim[0].pattern_id, claim[1]
+
+
+def test_each_pattern_has_its_own_name() -> None:
+    names = [p.pattern_id for p in PATTERNS]
+    assert len(names) == len(set(names))
+
+
+@each_pattern
+def test_a_pattern_speaks_the_catalogs_words(pattern: Pattern) -> None:
+    assert pattern.kind in KINDS
+    assert set(pattern.fields) | set(pattern.constants) <= FIELD_NAMES
+    assert not set(pattern.fields) & set(pattern.constants)
+
+
+@each_pattern
+def test_a_regex_holds_the_whole_message_and_only_named_groups_capture(pattern: Pattern) -> None:
+    assert pattern.regex.startswith("^")
+    assert pattern.regex.endswith("$")
+    assert pattern.compiled.groups == len(pattern.fields)
+    assert "(?P" not in pattern.java_regex
+
+
+@each_pattern
+def test_samples_are_claimed_by_their_pattern_alone(pattern: Pattern) -> None:
+    for sample in pattern.samples:
+        assert claimants(sample.record) == [pattern.pattern_id]
+        assert read(sample.record) == (pattern.pattern_id, {**pattern.constants, **sample.fields})
+
+
+@each_pattern
+def test_what_only_looks_alike_is_not_claimed(pattern: Pattern) -> None:
+    assert pattern.counter_samples
+    for record in pattern.counter_samples:
+        assert parse(record).logger in pattern.loggers
+        assert pattern.pattern_id not in claimants(record)
+
+
+def test_the_patterns_that_rest_on_made_lines_are_known_by_name() -> None:
+    assert {p.pattern_id for p in PATTERNS if all(s.made for s in p.samples)} == MADE
+
+
+def test_every_kind_is_told_by_some_pattern() -> None:
+    assert {p.kind for p in PATTERNS} == set(KINDS)
+
+
+@each_noise
+def test_noise_is_of_a_logger_that_matters_and_no_pattern_wants_it(noise: Noise) -> None:
+    record = parse(noise.sample)
+    assert record.logger in noise.loggers
+    assert set(noise.loggers) <= RELEVANT_LOGGERS
+    assert noise.contains in record.message
+    assert is_noise(record.logger, record.message)
+    assert claim_of(record.logger, record.message) is None
+
+
+@each_pattern
+def test_a_regex_does_not_run_away_on_what_strangers_write(pattern: Pattern) -> None:
+    message = parse(pattern.samples[0].record).message
+    hostile = ((message[:-1] + " ") * MESSAGE_LIMIT)[: MESSAGE_LIMIT - 1] + "!"
+    began = time.perf_counter()
+    pattern.compiled.match(hostile)
+    assert time.perf_counter() - began < 1
+
+
+# --- ids and reasons are free text ------------------------------------------------------------------------------
+
+UUID = "35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
+PIECES = (
+    " ",
+    "a",
+    "orders",
+    "é\u2028\u0085",
+    ", clientId=x",
+    ")",
+    "(",
+    "]",
+    "[Group b] ",
+    "'",
+    "\t",
+    "; client reason: y",
+    " generation 5",
+    " generation 5 (__consumer_offsets-3) with 2 members",
+    " with 2 members.",
+    " in state Stable",
+    " (__consumer_offsets-3)",
+    " (reason: x)",
+    ").",
+    " in group b",
+    " has failed, removing it from the group",
+    " joins group b in Stable state.",
+    f" Member c-{UUID}",
+)
+FREE_TEXT = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".join)
+SCALA = "[2026-11-21 01:54:47,525] INFO [GroupCoordinator 1]: {} (kafka.coordinator.group.GroupCoordinator)"
+JAVA = (
+    "[2026-11-21 01:42:02,510] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=11] {}"
+    " (org.apache.kafka.coordinator.group.GroupMetadataManager)"
+)
+
+
+@given(group=FREE_TEXT, words=FREE_TEXT)
+def test_a_started_rebalance_keeps_its_group_and_its_whole_reason(group: str, words: str) -> None:
+    reason = f"Updating metadata for member {words}-{UUID} during Stable; client reason: {words}"
+    said = f"Preparing to rebalance group {group} in state PreparingRebalance with old generation 7"
+    expected = {"group_id": group, "generation": "7", "reason": reason, "protocol": "classic"}
+    assert read(SCALA.format(f"{said} (__consumer_offsets-9) (reason: {reason})")) == (
+        "scala.rebalance_started",
+        expected | {"offsets_partition": "9"},
+    )
+    assert read(JAVA.format(f"{said} (reason: {reason}).")) == (
+        "java.rebalance_started",
+        expected | {"offsets_partition": "11"},
+    )
+
+
+@given(group=FREE_TEXT)
+def test_a_completed_join_ends_in_the_last_generation_of_its_line(group: str) -> None:
+    expected = {"group_id": group, "generation": "8", "member_count": "3", "protocol": "classic"}
+    assert read(SCALA.format(f"Stabilized group {group} generation 8 (__consumer_offsets-9) with 3 members")) == (
+        "scala.join_completed",
+        expected | {"offsets_partition": "9"},
+    )
+    assert read(JAVA.format(f"Stabilized group {group} generation 8 with 3 members.")) == (
+        "java.join_completed",
+        expected | {"offsets_partition": "11"},
+    )
+
+
+@given(group=FREE_TEXT, client=FREE_TEXT)
+def test_a_failed_member_is_its_client_and_a_uuid(group: str, client: str) -> None:
+    assume(f"{UUID} in group " not in client)
+    said = f"Member {client}-{UUID} in group {group} has failed, removing it from the group"
+    expected = {"member_id": f"{client}-{UUID}", "group_id": group, "protocol": "classic"}
+    assert read(SCALA.format(said)) == ("scala.member_failed", expected)
+    assert read(JAVA.format(f"{said}.")) == ("java.member_failed", expected | {"offsets_partition": "11"})
+
+
+@given(group=FREE_TEXT, client=FREE_TEXT, words=FREE_TEXT)
+def test_a_member_that_left_keeps_its_names_and_its_reason(group: str, client: str, words: str) -> None:
+    assume(f"{UUID}, groupInstanceId=" not in client)
+    left = f"through explicit `LeaveGroup`; client reason: {words}"
+    metadata = (
+        f"MemberMetadata(memberId={client}-{UUID}, groupInstanceId=None, clientId={client}, clientHost=/10.0.0.7, "
+        "sessionTimeoutMs=6000, rebalanceTimeoutMs=9000, supportedProtocols=List(range, roundrobin))"
+    )
+    assert read(SCALA.format(f"Member {metadata} has left group {group} {left}")) == (
+        "scala.member_left",
+        {
+            "member_id": f"{client}-{UUID}",
+            "client_id": client,
+            "host": "/10.0.0.7",
+            "session_timeout_ms": "6000",
+            "rebalance_timeout_ms": "9000",
+            "group_id": group,
+            "client_reason": words,
+            "protocol": "classic",
+        },
+    )
+
+
+@given(group=FREE_TEXT, client=FREE_TEXT)
+def test_a_java_consumer_is_told_from_its_group(group: str, client: str) -> None:
+    assume(", groupId=" not in client)
+    head = f"[Consumer instanceId=i-1, clientId={client}, groupId={group}]"
+    logger = "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator"
+    record = f"[2026-11-21 01:42:02,510] INFO {head} (Re-)joining group ({logger})"
+    assert read(record) == ("client.joining", {"instance_id": "i-1", "client_id": client, "group_id": group})
+
+
+@given(client=FREE_TEXT)
+def test_a_librdkafka_client_may_hold_its_own_separators(client: str) -> None:
+    record = (
+        f"%4|1795226046.941|MAXPOLL|{client}|#consumer-7| x#consumer-1| [thrd:main]: Application maximum poll "
+        "interval (9000ms) exceeded by 84ms (adjust max.poll.interval.ms for long-running message processing): "
+        "leaving group"
+    )
+    pattern_id, fields = read(record)
+    assert pattern_id == "librdkafka.poll_expired"
+    assert fields["client_id"] == f"{client}|#consumer-7| x"
+    assert re.fullmatch(r"\d+", fields["took_ms"])
