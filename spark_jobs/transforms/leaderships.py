@@ -83,14 +83,14 @@ def leaderships_of(life: Sequence[Row], readings: Sequence[Row], context: Cluste
 def _merge(sightings: list[Sighting]) -> Leadership:
     best = min(sightings, key=lambda s: (s.rank, s.at is None, s.is_late))
     same = [s for s in sightings if s.leader == best.leader]
-    timed = sorted((s for s in same if s.at), key=lambda s: (s.is_late, s.at))
+    timed = sorted((s for s in same if s.at), key=lambda s: s.at)
     first = timed[0] if timed else None
     told = sorted(timed, key=lambda s: s.rank)[:2] or same[:1]
     return Leadership(
         best.epoch,
         best.leader,
         first.at if first else None,
-        first is not None and not first.is_late,
+        any(not s.is_late for s in timed),
         next((s.isr for s in sorted(timed, key=lambda s: s.rank) if s.isr is not None), None),
         tuple(sorted({b for s in same for b in s.elr})),
         tuple(s.quote for s in ([first] if first else []) + told),
@@ -104,8 +104,8 @@ def _seen_in(event: Row, context: ClusterContext) -> Iterator[Sighting]:
     if epoch is None or leader is None:
         return
     before, epoch_before = event["previous_leader"], event["previous_leader_epoch"]
-    # A follower's line repeats under "previous" the state it has just taken: it proves nothing.
-    if kind != "follower_started" and None not in (before, epoch_before) and 0 <= epoch_before < epoch:
+    # A follower's line repeats under "previous" the state it has just taken: that proves nothing.
+    if None not in (before, epoch_before) and 0 <= epoch_before < epoch:
         yield Sighting(epoch_before, before, None, _SECOND_HAND, True, None, (), quote(event))
     rank = _SECOND_HAND if kind in ("follower_started", "leadership_kept") else _FIRST_HAND
     isr = broker_ids(event["isr"])

@@ -1,8 +1,8 @@
-"""Short excerpts of recorded nights, as captured: `events("unclean-4.1")` are the events of tests/excerpts/unclean-4.1."""
+"""Short excerpts of recorded nights, as captured: `events("crash-2.8")` are those of tests/excerpts/crash-2.8."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,3 @@ def events(excerpt: str) -> list[Row]:
 def at(clock: str) -> datetime:
     """An instant of the recorded night: `at("01:52:23.894")`."""
     return datetime.fromisoformat(f"2026-11-21T{clock}+00:00")
-
-
-def reading(table_row: Row, clock: str) -> Row:
-    """A row of a snapshot table as of an instant."""
-    return {"cluster": "night", "snapshot_id": f"reading {clock}", "snapshot_at": at(clock), **table_row}
-
-
-def every(seconds: int, start: str, count: int) -> list[str]:
-    """Clock times, so many seconds apart."""
-    return [(at(start) + timedelta(seconds=seconds * i)).strftime("%H:%M:%S") for i in range(count)]

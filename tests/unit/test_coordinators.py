@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -23,7 +24,7 @@ def test_each_load_by_another_broker_is_a_move() -> None:
         (at("01:50:53.230"), 2, 1),
         (at("01:51:07.950"), 1, 2),
     ]
-    assert all(a[2] == b[1] for a, b in zip(found, found[1:], strict=False)), "moves chain"
+    assert all(a[2] == b[1] for a, b in pairwise(found)), "moves chain"
 
 
 def test_a_paused_coordinator_that_unloads_late_takes_nothing_back() -> None:
@@ -42,6 +43,12 @@ def test_a_paused_coordinator_that_still_acts_takes_nothing_back() -> None:
         "happened_at": at("01:52:17.900"),
     }
     assert moves([*found, late]) == moves(found)
+
+
+def test_a_late_unload_makes_no_coordinator_of_a_broker_not_seen_before() -> None:
+    later = [e for e in events("moves-4.1") if e["happened_at"] > at("01:52:06")]
+    assert ("group_unloaded", at("01:52:17.873")) in [(e["kind"], e["happened_at"]) for e in later]
+    assert moves(later)[0] == (at("01:52:35.937"), 2, 1)
 
 
 def test_a_move_is_laid_to_the_absence_of_the_former_coordinator() -> None:

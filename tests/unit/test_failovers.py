@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -11,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.gold import BROKER_OUTAGES
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.cluster import ClusterContext, context_of
 from spark_jobs.transforms.failovers import rebuild_failovers
+from spark_jobs.transforms.leaderships import Leadership
+from spark_jobs.transforms.losses import loss_of
 from spark_jobs.transforms.outages import rebuild_outages
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, Row, at, events
@@ -82,7 +85,7 @@ def test_a_preferred_election_that_no_controllers_log_shows_may_be_something_els
 
 @pytest.mark.parametrize(("excerpt", "lost"), [("unclean-2.8", [40]), ("unclean-4.1", [40, 0])])
 def test_an_unclean_election_and_what_it_lost(excerpt: str, lost: list[int]) -> None:
-    """Broker 2 died with 28 records of partition 0, broker 1 with 68; broker 2 was made leader. Partition 1 lost none."""
+    """Broker 2 died with 28 records of partition 0, broker 1 with 68; then broker 2 was made leader."""
     unclean = [c for c in failovers(events(excerpt)) if c["kind"] == "unclean_election"]
     assert told(unclean, "partition", "confidence", "leader_to", "records_lost_low", "records_lost_high") == [
         (p, "certain", 2, n, n) for p, n in enumerate(lost)
@@ -102,21 +105,29 @@ def test_a_loss_that_the_old_leader_never_came_back_to_tell_is_bounded_by_readin
 
 
 def test_unclean_in_a_controllers_line_is_no_verdict() -> None:
-    """Each KRaft controller prints it, prints it again on restart, and prints it for the last leader that comes back."""
+    """Each KRaft controller prints it, again when it starts, and also for the last leader that comes back."""
     marks = [e for e in events("unclean-4.1") if e["kind"] == "unclean_partition_change" and e["partition"] == 0]
     assert len(marks) > 1
     assert len([c for c in failovers(events("unclean-4.1")) if c["partition"] == 0]) == 1
 
 
-def test_the_last_leader_that_comes_back_restores_the_partition() -> None:
-    gone, back = failovers(events("offline-3.9"))
-    assert told([gone, back], "kind", "confidence", "leader_from", "leader_to") == [
-        ("offline", "certain", 1, -1),
-        ("leader_restored", "certain", -1, 1),
+@pytest.mark.parametrize(
+    ("excerpt", "fenced_at", "leaderless_ms"),
+    [("offline-3.9", "02:03:47.653", 16950), ("offline-4.1", "01:53:22.060", 15682)],
+)
+def test_the_last_leader_that_comes_back_restores_the_partition(
+    excerpt: str, fenced_at: str, leaderless_ms: int
+) -> None:
+    """Kafka 4.1 calls that UNCLEAN and RECOVERING, though the last leader has every record."""
+    gone, back = failovers(events(excerpt))
+    assert told([gone, back], "kind", "confidence", "records_lost_high") == [
+        ("offline", "certain", None),
+        ("leader_restored", "certain", None),
     ]
-    assert gone["happened_at"] == at("02:03:47.653"), "when the broker was fenced, not when it came back to tell"
+    assert gone["leader_to"] == back["leader_from"] == -1
+    assert gone["happened_at"] == at(fenced_at), "when the broker was fenced, not when it came back to tell"
     assert gone["leaderless_ms"] is None
-    assert back["leaderless_ms"] == 16950
+    assert back["leaderless_ms"] == leaderless_ms
 
 
 def test_a_lone_replica_that_returns_two_epochs_later_was_offline_in_between() -> None:
@@ -154,6 +165,55 @@ def test_a_step_of_one_election_is_not_two() -> None:
     ]
     [change] = failovers([e | {"line_id": str(i)} for i, e in enumerate(lines)], window=AROUND_AT)
     assert told([change], "leader_from", "leader_to", "epoch_from", "epoch_to") == [(1, 3, 0, 2)]
+
+
+def moved_at(instant: datetime, outage: Row, replicas: str = "3,2,1") -> Row:
+    """The verdict on a partition that went from broker 1 to broker 2, in the light of an absence of broker 1."""
+    base = {"topic": "t", "partition": 0, "replicas": replicas}
+    lines = [
+        row(EVENTS, line_id="a", kind="leader_started", broker=1, leader_epoch=0, **base),
+        row(EVENTS, line_id="b", kind="leader_started", broker=2, leader_epoch=1, happened_at=instant, **base),
+    ]
+    elected = row(EVENTS, kind="controller_elected", broker=4, controller_epoch=1)
+    [change] = rebuild_failovers(lines, [], context_of([elected], [outage]), AROUND_AT)
+    return change
+
+
+def absence(kind: str) -> Row:
+    detected_at, down_at, up_at = (AT + timedelta(seconds=s) for s in (19, 10, 40))
+    return row(
+        BROKER_OUTAGES, broker=1, kind=kind, down_at=down_at, detected_at=detected_at, up_at=up_at, confidence="certain"
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "replicas", "outage", "kind"),
+    [
+        (20, "3,2,1", "crash", "broker_crash"),
+        (20, "3,2,1", "unresponsive", "broker_unresponsive"),
+        # Nobody had missed it yet.
+        (14, "3,2,1", "crash", "unknown"),
+        # A shutdown asks for it, a little before by another broker's clock.
+        (11, "3,2,1", "controlled_shutdown", "controlled_shutdown"),
+        (9, "3,2,1", "controlled_shutdown", "controlled_shutdown"),
+        (9, "2,3,1", "controlled_shutdown", "preferred_election"),
+        # It was back.
+        (50, "3,2,1", "crash", "unknown"),
+    ],
+)
+def test_an_absence_moves_leaders_from_when_it_is_known(seconds: int, replicas: str, outage: str, kind: str) -> None:
+    assert moved_at(AT + timedelta(seconds=seconds), absence(outage), replicas)["kind"] == kind
+
+
+def test_other_replicas_in_sync_bound_a_loss_from_below_only() -> None:
+    """The old leader held at least what they held."""
+    lines = [
+        row(EVENTS, kind="leader_started", broker=2, leader_epoch=1, log_offset=28),
+        row(EVENTS, kind="log_end_loaded", broker=3, log_offset=50, happened_at=AT + timedelta(minutes=1)),
+    ]
+    unclean = Leadership(1, 2, AT, True, (2,), (), ())
+    loss = loss_of(unclean, 1, (1, 3), lines, [])
+    assert (loss.low, loss.high) == (22, None)
 
 
 @pytest.mark.parametrize("excerpt", ["crash-2.8", "preferred-2.8", "unclean-2.8", "unclean-4.1", "offline-3.9"])

@@ -43,7 +43,7 @@ def readings(points: Points) -> list[Row]:
         # It moved, and stands now for longer than ever.
         ("stop", [(10 * i, 10 * i) for i in range(8)] + [(70, 80 + i) for i in range(12)]),
         # It often stood as long: it commits every eleven minutes.
-        ("ok", [(100 * (i // 11), 10 * i + 5) for i in range(20)]),
+        ("ok", [(100 * (i // 11), 10 * i + 5) for i in range(21)]),
         # It fell behind all the time while it moved.
         ("warn", [(5 * i, 10 * i) for i in range(1, 20)]),
         ("ok", [(5 * i, 10 * i - 20 * (i == 12)) for i in range(1, 20)]),

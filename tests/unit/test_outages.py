@@ -52,9 +52,33 @@ def test_a_controller_that_dies_with_its_broker_is_missed_by_the_next_one() -> N
 
 
 def test_what_a_deposed_controller_says_in_its_first_instant_awake_starts_nothing() -> None:
-    awake = [e for e in events("pause-4.1") if e["kind"] == "broker_fenced" and e["broker"] == 1]
-    assert [e["node"] for e in awake] == [1]
-    assert len(rebuild_outages(events("pause-4.1"), [], WHOLE)) == 1
+    """It takes every broker for silent that it did not hear while it was paused itself."""
+    found = events("pause-4.1")
+    awake = next(e for e in found if e["kind"] == "broker_fenced" and e["broker"] == 1)
+    assert awake["happened_at"] == at("01:52:17.848")
+    assert rebuild_outages([*found, awake | {"line_id": "more", "node": 3}], [], WHOLE) == rebuild_outages(
+        found, [], WHOLE
+    )
+
+
+def test_an_incarnation_that_a_controller_repeats_is_no_restart_where_the_brokers_own_log_shows_none() -> None:
+    found = events("pause-4.1")
+    repeated = row(EVENTS, kind="broker_incarnated", broker=3, node=1, happened_at=at("01:52:10"))
+    assert said(rebuild_outages([*found, repeated], [], WHOLE)) == said(rebuild_outages(found, [], WHOLE))
+
+
+def test_a_broker_that_spoke_while_it_was_missed_was_alive_even_if_it_is_restarted_later() -> None:
+    found = events("crash-2.8")
+    spoke = row(EVENTS, kind="fetch_failed", broker=1, node=2, happened_at=at("01:52:35"))
+    [absence] = rebuild_outages([*found, spoke], [], WHOLE)
+    assert (absence["kind"], absence["confidence"]) == ("unresponsive", "certain")
+
+
+def test_a_fetch_that_failed_minutes_before_was_another_trouble() -> None:
+    others = [e for e in events("crash-2.8") if e["broker"] != 1]
+    blip = row(EVENTS, kind="fetch_failed", broker=2, node=1, happened_at=at("01:50:00"))
+    [absence] = rebuild_outages([*others, blip], [], WHOLE)
+    assert absence["down_at"] == at("01:52:23.893")
 
 
 def test_the_first_start_of_a_broker_is_no_absence() -> None:
