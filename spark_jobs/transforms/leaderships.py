@@ -83,7 +83,7 @@ def leaderships_of(life: Sequence[Row], readings: Sequence[Row], context: Cluste
 def _merge(sightings: list[Sighting]) -> Leadership:
     best = min(sightings, key=lambda s: (s.rank, s.at is None, s.is_late))
     same = [s for s in sightings if s.leader == best.leader]
-    timed = sorted((s for s in same if s.at), key=lambda s: s.at)
+    timed = sorted((s for s in same if s.at is not None), key=_time)
     first = timed[0] if timed else None
     told = sorted(timed, key=lambda s: s.rank)[:2] or same[:1]
     return Leadership(
@@ -95,6 +95,11 @@ def _merge(sightings: list[Sighting]) -> Leadership:
         tuple(sorted({b for s in same for b in s.elr})),
         tuple(s.quote for s in ([first] if first else []) + told),
     )
+
+
+def _time(sighting: Sighting) -> datetime:
+    assert sighting.at is not None
+    return sighting.at
 
 
 def _seen_in(event: Row, context: ClusterContext) -> Iterator[Sighting]:
