@@ -112,7 +112,9 @@ def lost_records(low: int | None, high: int | None) -> str:
         return words.counted(low or 0, "record")
     if high is None:
         return f"at least {words.counted(low or 0, 'record')}"
-    return f"{words.number(low or 0)} to {words.counted(high, 'record')}"
+    return (
+        f"{words.number(low)} to {words.counted(high, 'record')}" if low else f"up to {words.counted(high, 'record')}"
+    )
 
 
 def _leader(broker: int | None) -> str:

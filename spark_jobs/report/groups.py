@@ -22,7 +22,7 @@ def incident_headline(night: Night, incident: Row) -> str:
 
 
 def incidents(night: Night) -> tuple[Incident, ...]:
-    """The incidents, worst first: unplanned before planned, then by cost, then by how many rebalances they made."""
+    """The incidents, worst first: unplanned ones, then by cost, by the rebalances they made, and by their cause."""
     return tuple(_incident(night, row) for row in sorted(night.rows("gold.incidents"), key=_cost))
 
 
@@ -31,6 +31,7 @@ def _cost(incident: Row) -> tuple[object, ...]:
         incident["planned"],
         -(incident["partition_seconds"] or 0.0),
         -incident["rebalance_count"],
+        list(vocabulary.TONE_OF_CAUSE).index(incident["cause"]),
         incident["started_at"],
         incident["incident_id"],
     )

@@ -38,7 +38,9 @@ def render_html(report: Report) -> str:
             at=lambda instant, precise=False: _time(instant, day, precise),
             chunks=_chunks(report.rebalances),
             families=vocabulary.FAMILIES,
+            broker_families=vocabulary.BROKER_FAMILIES,
             tones={rebalance.tone for rebalance in report.rebalances},
+            lane_tones={"Groups": _tones(report, "group"), "Brokers": _tones(report, "broker")},
             style=Markup(style),
             script=Markup(script),
             policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
@@ -81,6 +83,10 @@ def _digest(text: str) -> str:
 
 def _time(instant: datetime | None, day: date | None, precise: bool) -> Markup:
     return Markup(f"<time>{words.instant(instant, day, precise)}</time>") if instant else Markup("")
+
+
+def _tones(report: Report, kind: str) -> set[str]:
+    return {mark.tone for lane in report.timeline.lanes if lane.kind == kind for mark in lane.marks}
 
 
 def _chunks(rebalances: Sequence[Rebalance]) -> Iterator[Sequence[Rebalance]]:

@@ -35,13 +35,9 @@ def shortened(text: str, limit: int = MAX_NAME) -> str:
     return f"{text[: limit - tail - 1]}…{text[-tail:]}"
 
 
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit:,} more characters)"
-
-
 def quoted(text: str) -> str:
     """A record as it stood in its log: its lines kept, everything else as `visible`."""
-    cut = _cut(text, MAX_QUOTE)
+    cut = text if len(text) <= MAX_QUOTE else f"{text[:MAX_QUOTE]}… ({len(text) - MAX_QUOTE:,} more characters)"
     if cut.isprintable():
         return cut
     return "\n".join(visible(line.expandtabs(4)) for line in cut.replace("\r\n", "\n").rstrip("\n").split("\n"))
@@ -50,7 +46,7 @@ def quoted(text: str) -> str:
 def harmless(value: Any, column: str = "") -> Any:
     """A row, or what a row holds, with all its text made harmless. Everything else is left alone."""
     if isinstance(value, str):
-        return quoted(value) if column in _QUOTED else visible(_cut(value, MAX_TEXT))
+        return quoted(value) if column in _QUOTED else visible(shortened(value, MAX_TEXT))
     if isinstance(value, Mapping):
         return {key: harmless(item, key) for key, item in value.items()}
     if isinstance(value, Sequence):

@@ -100,12 +100,15 @@ def _lines(night: Night) -> Statement:
             f"{words.number(counted)} came out."
         )
     sources = len(night.rows("quality.coverage"))
+    fates = (
+        ("events", "told something", "told something"),
+        ("ignored", "is known to carry nothing of use", "are known to carry nothing of use"),
+        ("unparsed", "no pattern claims", "no pattern claims"),
+        ("quarantined", "is broken", "are broken"),
+    )
+    parts = [f"{words.number(total[f])} {words.verb(total[f], one, many)}" for f, one, many in fates if total[f]]
     return _good(not (total["unparsed"] or total["quarantined"])), (
-        f"{words.counted(total['lines_in'], 'line')} of {words.counted(sources, 'source')}: "
-        f"{words.number(total['events'])} told something, "
-        f"{words.number(total['ignored'])} {words.verb(total['ignored'], 'is', 'are')} known to carry nothing of use, "
-        f"{words.number(total['unparsed'])} no pattern claims, {words.number(total['quarantined'])} "
-        f"{words.verb(total['quarantined'], 'is', 'are')} broken."
+        f"{words.counted(total['lines_in'], 'line')} of {words.counted(sources, 'source')}: {words.listed(parts)}."
     )
 
 

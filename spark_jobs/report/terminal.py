@@ -33,9 +33,8 @@ class _Page:
 
     def lines(self) -> Iterator[str]:
         head = self.report.masthead
-        yield self._paint(
-            _BOLD, f"{head.cluster}, {words.instant(head.window_from)} to {words.instant(head.window_to)} UTC"
-        )
+        end = words.instant(head.window_to, head.window_from.date())
+        yield self._paint(_BOLD, f"{head.cluster}, {words.instant(head.window_from)} to {end} UTC")
         for sentence in self.report.verdict.refusal:
             yield from self._text(sentence, colour=_RED)
         yield ""

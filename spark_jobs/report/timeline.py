@@ -16,8 +16,9 @@ GROUP_LANES = 24
 MARKS_PER_LANE = 300
 # Marks nearer to each other than this part of the axis, in percent, are drawn as one.
 NEAR = 0.05
-TICKS_BY_LEVEL = (6, 12, 48, 192)
-_STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800)
+TICKS_BY_LEVEL = (6, 16, 48, 192)
+# Each divides the next, so that the ticks of a coarse level are ticks of the finer ones too.
+_STEPS = (1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800)
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,15 @@ def _ticks(first: datetime, end: datetime) -> tuple[Tick, ...]:
         offset = int((at - midnight).total_seconds())
         level = next((i for i, step in enumerate(steps) if offset % step == 0), None)
         if level is not None:
-            ticks.append(Tick(round(100 * (at - first).total_seconds() / span, 3), _tick_label(at, steps[-1]), level))
+            ticks.append(Tick(round(100 * (at - first).total_seconds() / span, 3), _tick_label(at), level))
         at += timedelta(seconds=steps[-1])
     return tuple(ticks)
 
 
-def _tick_label(at: datetime, step: int) -> str:
+def _tick_label(at: datetime) -> str:
     if at.hour == at.minute == at.second == 0:
         return f"{at:%m-%d}"
-    return f"{at:%H:%M:%S}" if step < 60 else f"{at:%H:%M}"
+    return f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"
 
 
 def _focus(night: Night) -> float:

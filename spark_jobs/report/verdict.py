@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from spark_jobs.report import plain, seen, vocabulary, words
@@ -163,22 +163,27 @@ def _longest(night: Night) -> str:
 
 
 def _outages(night: Night, told: set[str]) -> str:
-    rows = night.outages.values()
-    if not rows:
-        return ""
-    also = "also " if told else ""
-    rest = [row for row in rows if row["outage_id"] not in told]
-    sudden = [_outage(night, row) for row in rest if not row["planned"]]
-    planned = [_outage(night, row) for row in rest if row["planned"]]
+    rows = [row for row in night.outages.values() if row["outage_id"] not in told]
+    sudden = [_outage(night, row) for row in rows if not row["planned"]]
+    planned = [row for row in rows if row["planned"]]
+    last_of = {row["broker"]: row for row in night.outages.values()}
+    gone = [broker for broker, last in last_of.items() if last["up_at"] is None]
     said = []
     if sudden:
-        said.append(f"{also}{words.listed(sudden, at_most=4)}")
-    if planned:
-        said.append(f"planned: {words.listed(planned, at_most=4)}")
-    gone = [f"broker {row['broker']}" for row in rows if row["up_at"] is None]
+        said.append(("also " if told - {""} else "") + words.listed(sudden, at_most=4))
+    if len(planned) == 1:
+        said.append(f"planned: {_outage(night, planned[0])}")
+    elif planned:
+        said.append(f"{len(planned)} planned shutdowns, of {_brokers({row['broker'] for row in planned})}")
     if gone:
-        said.append(f"{words.listed(sorted(set(gone)))} had not come back by the end")
-    return "; ".join(said) + "." if said else ""
+        said.append(f"{_brokers(gone)} had not come back by the end")
+    return " ".join(f"{words.sentence(s)}." for s in said)
+
+
+def _brokers(brokers: Collection[int]) -> str:
+    return (
+        f"{words.verb(len(brokers), 'broker', 'brokers')} {words.listed([str(b) for b in sorted(brokers)], at_most=6)}"
+    )
 
 
 def _failovers(night: Night) -> str:

@@ -18,7 +18,14 @@ FAMILIES = (
     Family(
         "lost",
         "Members lost",
-        ("heartbeat_expired", "member_dead", "max_poll_exceeded", "sync_timeout", "join_timeout"),
+        (
+            "heartbeat_expired",
+            "member_dead",
+            "max_poll_exceeded",
+            "sync_timeout",
+            "join_timeout",
+            "group_over_capacity",
+        ),
     ),
     Family("broker", "Brokers", ("coordinator_moved", "storage_error")),
     Family("member", "Members came and went", ("member_joined", "member_rejoined", "member_left")),
@@ -28,14 +35,33 @@ FAMILIES = (
         ("subscription_changed", "partitions_added", "topic_created", "topic_deleted", "metadata_changed"),
     ),
     Family("asked", "Asked for", ("client_requested", "removed_by_admin")),
-    Family(
-        "protocol",
-        "Protocol steps",
-        ("cooperative_followup", "static_member_changed", "assignor_changed", "group_over_capacity"),
-    ),
+    Family("protocol", "Protocol steps", ("cooperative_followup", "static_member_changed", "assignor_changed")),
     Family("unknown", "Not known", ("unknown",)),
 )
 TONE_OF_CAUSE = {cause: family.tone for family in FAMILIES for cause in family.causes}
+
+
+@dataclass(frozen=True)
+class BrokerFamily:
+    """Outages and failovers that a reader tells apart by one colour."""
+
+    tone: str
+    label: str
+    outages: tuple[str, ...]
+    failovers: tuple[str, ...]
+
+
+BROKER_FAMILIES = (
+    BrokerFamily("lost", "Partition in danger", (), ("log_dir_failed", "unclean_election", "offline")),
+    BrokerFamily("broker", "Unplanned absence", ("crash", "unresponsive"), ("broker_unresponsive", "broker_crash")),
+    BrokerFamily("member", "Shutdown", ("controlled_shutdown",), ("controlled_shutdown",)),
+    BrokerFamily("asked", "Leader back", (), ("leader_restored", "preferred_election")),
+    BrokerFamily("topic", "Reassignment", (), ("reassignment",)),
+    BrokerFamily("unknown", "Not known", ("unknown",), ("unknown",)),
+)
+TONE_OF_OUTAGE = {kind: family.tone for family in BROKER_FAMILIES for kind in family.outages}
+TONE_OF_FAILOVER = {kind: family.tone for family in BROKER_FAMILIES for kind in family.failovers}
+
 
 CAUSE_LABELS = {
     "member_joined": "a member joined",
@@ -97,20 +123,6 @@ FAILOVER_LABELS = {
     "preferred_election": "preferred election",
     "unknown": "not known",
 }
-TONE_OF_FAILOVER = {
-    "log_dir_failed": "lost",
-    "unclean_election": "lost",
-    "offline": "lost",
-    "leader_restored": "asked",
-    "reassignment": "topic",
-    "controlled_shutdown": "member",
-    "broker_unresponsive": "broker",
-    "broker_crash": "broker",
-    "preferred_election": "asked",
-    "unknown": "unknown",
-}
-TONE_OF_OUTAGE = {"controlled_shutdown": "member", "crash": "lost", "unresponsive": "broker", "unknown": "unknown"}
-
 LAG_LABELS = {
     "ok": "keeps up",
     "warn": "lag never falls",

@@ -84,6 +84,17 @@ def test_several_outages_are_each_told_once():
     assert "Broker 3 had not come back by the end." in verdict
 
 
+def test_planned_shutdowns_in_turn_are_counted():
+    rows = [outage(b, at(f"04:0{b}:00"), "controlled_shutdown") for b in (1, 2, 3)]
+    assert "3 planned shutdowns, of brokers 1, 2 and 3." in told(gold__broker_outages=rows)
+
+
+def test_a_broker_that_came_back_and_left_for_good_is_gone():
+    rows = [outage(2, at("04:00:00"), "crash"), outage(2, at("05:00:00"), "crash", up_at=None)]
+    (said,) = (s for s in told(gold__broker_outages=rows) if "crashed" in s)
+    assert said == "Broker 2 crashed at 04:00 and broker 2 crashed at 05:00. Broker 2 had not come back by the end."
+
+
 def test_small_events_of_a_crowded_night_are_counted_and_not_named():
     first, *_ = build_report(*crowded_night(400)).verdict.sentences
     assert "40 owed to an outage (broker 2 was cut off at 02:13)" in first
@@ -140,6 +151,27 @@ def test_incidents_come_by_cost_and_planned_work_last(report):
         ("Max poll interval exceeded: group billing", False),
     ]
     assert report.incidents[-1].headline == "Rolling restart of group checkout-worker: a member left"
+
+
+def test_incidents_of_equal_cost_come_by_how_bad_their_cause_is():
+    causes = ("member_joined", "cooperative_followup", "member_dead", "coordinator_moved")
+    rows = [rebalance(f"g{i}", at("02:00:00", plus=i), cause) for i, cause in enumerate(causes)]
+    incidents = [incident("single", [row], partition_seconds=None) for row in rows]
+    told = build_report({"gold.rebalances": rows, "gold.incidents": incidents}, run()).incidents
+    assert [i.headline for i in told] == [
+        "A member is dead: group g2",
+        "The coordinator moved: group g3",
+        "A member joined: group g0",
+        "Cooperative follow-up: group g1",
+    ]
+
+
+def test_an_incident_and_the_outage_behind_it_lead_to_each_other(report):
+    worst, cut = report.incidents[0], report.outages[0]
+    assert worst.outage.anchor == cut.anchor
+    assert [link.anchor for link in cut.incidents] == [worst.anchor]
+    assert {link.anchor for link in worst.rebalances} <= {r.anchor for r in report.rebalances}
+    assert next(r for r in report.rebalances if r.anchor == worst.rebalances[0].anchor).incident.anchor == worst.anchor
 
 
 def test_an_outage_holds_its_failovers_and_no_other_section_tells_them_again(report):
@@ -211,6 +243,12 @@ def test_marks_lie_where_their_time_is(report):
     assert billing.marks[0].says == "03:05:12, 1 min 2 s: max poll interval exceeded"
 
 
+def test_every_mark_can_be_seen_and_lies_on_the_axis(report):
+    marks = [m for lane in report.timeline.lanes for m in lane.marks]
+    assert marks
+    assert all(m.width > 0 and 0 <= m.left <= 100 and m.left + m.width <= 100.02 for m in marks)
+
+
 def test_what_lies_too_near_to_be_told_apart_is_one_mark_that_counts():
     rows = [
         rebalance("g", at("02:00:00", plus=i), "member_left" if i else "member_dead", seconds=0.5) for i in range(4)
@@ -239,13 +277,13 @@ def test_groups_beyond_the_picture_are_counted():
 def test_ticks_are_round_and_the_coarse_ones_come_first(report):
     by_level = [[t.label for t in report.timeline.ticks if t.level <= level] for level in range(2)]
     assert by_level[0] == ["10-03", "06:00", "12:00", "18:00", "10-04"]
-    assert len(by_level[1]) == 13
+    assert by_level[1] == [*by_level[0][:1], *(f"{h:02d}:00" for h in range(3, 24, 3)), "10-04"]
 
 
 def test_a_window_of_seconds_has_an_axis_too():
     short = run(window_from=at("02:00:00"), window_to=at("02:00:20"))
     ticks = build_report(empty(), short).timeline.ticks
-    assert [t.label for t in ticks if t.level == 0] == ["02:00:00", "02:00:05", "02:00:10", "02:00:15", "02:00:20"]
+    assert [t.label for t in ticks if t.level == 0] == ["02:00", "02:00:05", "02:00:10", "02:00:15", "02:00:20"]
 
 
 def test_the_order_in_which_rows_come_changes_nothing(report):

@@ -81,7 +81,8 @@ def test_a_trace_keeps_its_shape():
 
 
 def test_texts_are_bounded_and_say_what_was_cut():
-    assert plain.harmless({"reason": "r" * 5_000})["reason"].endswith("… (3,800 more characters)")
+    assert len(plain.harmless({"reason": "r" * 5_000})["reason"]) == plain.MAX_TEXT
+    assert plain.harmless({"text": "r" * 5_000})["text"].endswith("… (3,000 more characters)")
     assert plain.shortened("consumer-" + "x" * 500 + "-7f3a").endswith("-7f3a")
     assert len(plain.shortened("x" * 500)) == plain.MAX_NAME
 

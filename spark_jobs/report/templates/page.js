@@ -2,10 +2,11 @@
 (() => {
   const byId = (id) => document.getElementById(id);
 
-  // An address leads into what is folded: open it on the way. Newer browsers do this by themselves.
+  // An address leads into what is folded or filtered away: open it on the way.
   const reveal = () => {
     const target = location.hash.length > 1 && byId(location.hash.slice(1));
     if (!target) return;
+    for (let around = target; around; around = around.parentElement) around.hidden = false;
     for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     const own = target.querySelector(":scope details");
     if (own && target.tagName === "TBODY") own.open = true;
@@ -33,7 +34,8 @@
   const filter = document.querySelector(".filter");
   if (filter) {
     filter.hidden = false;
-    const rows = [...document.querySelectorAll(".rebalances > tbody")].map((body) => ({
+    let rows;
+    const read = () => [...document.querySelectorAll(".rebalances > tbody")].map((body) => ({
       body,
       words: body.rows[0].textContent.toLowerCase(),
       tone: body.className.slice(2),
@@ -41,6 +43,7 @@
     }));
     const chunks = [...document.querySelectorAll(".chunk")];
     const apply = () => {
+      rows ??= read();
       const wanted = byId("filter-text").value.trim().toLowerCase();
       const tones = new Set([...document.querySelectorAll("input[name=tone]:checked")].map((box) => box.value));
       const planned = byId("filter-planned").checked;
