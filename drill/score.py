@@ -15,7 +15,7 @@ from typing import Any
 from drill import show
 from drill.match import TIME_COLUMNS, Row, Tables, answer
 from drill.truth import TruthError, read_truth
-from drill.wrong import is_owed, wrong_failover, wrong_outage, wrong_rebalance
+from drill.wrong import Night, is_owed, wrong_failover, wrong_outage, wrong_rebalance
 
 ROW_IDS: Mapping[str, str] = {
     "rebalances": "rebalance_id",
@@ -119,24 +119,30 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
         name: sorted(tables.get(name, ()), key=itemgetter(column)) for name, column in TIME_COLUMNS.items()
     }
     answers = [(a, answer(a, acts, ordered)) for a in acts if a.expect is not None]
-    owed = {id(r) for _, found in answers for r in found.rows}
-    verdicts: list[Verdict] = []
-    false_alarms: list[Verdict] = []
-    for row in ordered["rebalances"]:
-        is_false_alarm = not (id(row) in owed or is_owed(row, acts))
-        wrong = "nothing was done that owes it" if is_false_alarm else wrong_rebalance(row, acts, ordered)
-        verdict = verdict_of("rebalances", row, wrong)
-        verdicts.append(verdict)
-        if is_false_alarm:
-            false_alarms.append(verdict)
-    verdicts += [verdict_of("broker_outages", r, wrong_outage(r, acts)) for r in ordered["broker_outages"]]
-    verdicts += [verdict_of("failovers", r, wrong_failover(r, acts)) for r in ordered["failovers"]]
+    night = Night(
+        acts,
+        ordered,
+        unmet=[a for a, found in answers if not found.met],
+        meeting=frozenset(id(r) for _, found in answers for r in found.rows),
+    )
+    false_alarms = [
+        verdict_of("rebalances", r, "nothing was done that owes it")
+        for r in ordered["rebalances"]
+        if not is_owed(r, night)
+    ]
+    owed = [r for r in ordered["rebalances"] if is_owed(r, night)]
+    verdicts = [
+        *false_alarms,
+        *(verdict_of("rebalances", r, wrong_rebalance(r, night)) for r in owed),
+        *(verdict_of("broker_outages", r, wrong_outage(r, night)) for r in ordered["broker_outages"]),
+        *(verdict_of("failovers", r, wrong_failover(r, night)) for r in ordered["failovers"]),
+    ]
     return Score(
         expectations=tuple(
             Expectation(a.at, a.action, a.scope, str(a.expect), f.met, () if f.met else show.near(a, ordered))
             for a, f in answers
         ),
-        verdicts=tuple(verdicts),
+        verdicts=tuple(sorted(verdicts, key=lambda v: (v.table, v.at, v.row_id))),
         false_alarms=tuple(false_alarms),
         without_evidence=tuple(
             verdict_of(name, r, None) for name in TIME_COLUMNS for r in ordered[name] if not r.get("evidence")

@@ -4,19 +4,24 @@ A verdict is *wrong*, whatever its confidence, when one of these holds:
 
 - a rebalance is a false alarm, or breaks a silence that an act promised;
 - a rebalance says that a member came, or that it went, while an act upon that member expects that it came, or went,
-  otherwise and is not answered by another rebalance, and no act upon it expects just this (each act is answered by
-  one rebalance: the first that fits);
+  otherwise and no other rebalance answers that act;
 - a rebalance says that a member went to whom nothing was done, and the act it is owed to was done to another;
-- an outage, while nothing done to that broker within 40 s expects its kind;
-- a failover put down to its old leader's outage, while all that was done to that broker expects outages of other kinds;
+- a rebalance says that the group had not had a member whose coming an earlier one had told;
+- an act upon a member or a group is not met, and this is the first rebalance of that member or group after it;
+- an outage, while the nearest thing done to that broker within 40 s expects another kind, or none was done;
+- a failover put down to an outage of its old leader, while the last thing done to that broker expects another kind,
+  or nothing was done to it; a preferred election that takes over from a leader that is down;
 - an unclean election or a reassignment of a topic for which nobody expects one.
 
-What nothing was done about and DESIGN owes without an act (a member that joins, a cooperative follow-up) is not judged.
+An act is answered by one rebalance: the first that fits. What DESIGN owes without an act (a member that comes, a
+cooperative follow-up), and what happens before the first act or after the last, is not judged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from drill.match import (
     OUTAGE_APART,
@@ -34,6 +39,7 @@ from drill.truth import FAILOVER_KINDS, OUTAGE_KINDS, REBALANCE_CODES, SILENCES,
 
 ALWAYS_OWED = frozenset({"member_joined", "member_rejoined", "cooperative_followup"})
 OWED_TO_BROKERS = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error"})
+FOLLOW_UPS = frozenset({"cooperative_followup", "coordinator_moved"})
 ARRIVALS = frozenset({"member_joined", "member_rejoined"})
 DEPARTURES = frozenset(
     {
@@ -55,11 +61,32 @@ OUTAGE_OF_FAILOVER: Mapping[str, str] = {
 ASKED_FOR = ("unclean_election", "reassignment")
 
 
-def is_owed(row: Row, acts: Sequence[Act]) -> bool:
-    """Whether a rebalance that meets no expectation is owed all the same, to what was done before it."""
-    if row["cause"] in ALWAYS_OWED:
+@dataclass(frozen=True)
+class Night:
+    """What was done, what was said, and how they met.
+
+    `unmet`: acts whose expectation no row meets. `meeting`: identities (`id`) of the rows that meet one.
+    """
+
+    acts: Sequence[Act]
+    tables: Tables
+    unmet: Sequence[Act]
+    meeting: frozenset[int]
+
+    def covers(self, at: datetime) -> bool:
+        """Whether the truth tells what was done at that instant."""
+        return bool(self.acts) and self.acts[0].at <= at <= self.acts[-1].at
+
+    def before(self, row: Row) -> list[Act]:
+        """The acts to which a rebalance may be an answer."""
+        return [a for a in self.acts if is_after(a, row["started_at"])]
+
+
+def is_owed(row: Row, night: Night) -> bool:
+    """Whether a rebalance is owed to what was done: by an expectation that it meets, or else by its cause."""
+    if id(row) in night.meeting or row["cause"] in ALWAYS_OWED:
         return True
-    before = [a for a in acts if is_after(a, row["started_at"])]
+    before = night.before(row)
     if row["cause"] in OWED_TO_BROKERS and any(a.is_on_broker for a in before):
         return True
     return any(a.group == row["group_id"] and row["cause"] in _causes(a) for a in before)
@@ -69,67 +96,113 @@ def _causes(act: Act) -> tuple[str, ...]:
     return REBALANCE_CODES.get(str(act.expect), ())
 
 
-def wrong_rebalance(row: Row, acts: Sequence[Act], tables: Tables) -> str | None:
+def wrong_rebalance(row: Row, night: Night) -> str | None:
     """Why an owed rebalance is wrong; None where nothing speaks against it."""
-    for act in (a for a in acts if a.expect in SILENCES and a.group == row["group_id"]):
-        if any(r is row for r in rows_until_expiry(act, acts, tables)) and not is_expiry(act, row):
-            return f"{act.action} of {act.scope} expects {act.expect}"
-    before = [a for a in acts if a.group == row["group_id"] and is_after(a, row["started_at"])]
+    found = (rule(row, night) for rule in (_breaks_silence, _misnames_member_act, _came_before, _leaves_unmet))
+    return next((why for why in found if why), None)
+
+
+def _breaks_silence(row: Row, night: Night) -> str | None:
+    for act in (a for a in night.acts if a.expect in SILENCES and a.group == row["group_id"]):
+        if any(r is row for r in rows_until_expiry(act, night.acts, night.tables)) and not is_expiry(act, row):
+            return _expects(act)
+    return None
+
+
+def _misnames_member_act(row: Row, night: Night) -> str | None:
+    """Beside an act upon that member that expects another arrival or departure; a departure also beside no act."""
     family = next((f for f in (ARRIVALS, DEPARTURES) if row["cause"] in f), frozenset[str]())
-    on_member = [a for a in before if names_member(a) and is_member(a, row)]
+    on_member = _acts_on_member(row, night)
     answered = [a for a in on_member if family.intersection(_causes(a))]
-    others = [a for a in answered if row["cause"] not in _causes(a) and not _is_answered(a, tables)]
-    if others and not any(_is_first_answer(row, a, tables) for a in answered):
-        return "; ".join(f"{a.action} of {a.scope} expects {a.expect}" for a in others)
-    return _wrong_member(row, before, acts) if row["cause"] in DEPARTURES and not on_member else None
+    others = [a for a in answered if row["cause"] not in _causes(a) and _first_answer(a, night) is None]
+    if others and not any(_first_answer(a, night) is row for a in answered):
+        return "; ".join(map(_expects, others))
+    # An act that expects nothing, or silence, may well have made the member go.
+    may_have_gone = any(a.expect is None or a.expect in SILENCES for a in on_member)
+    return None if family is not DEPARTURES or answered or may_have_gone else _wrong_member(row, night)
 
 
-def _is_first_answer(row: Row, act: Act, tables: Tables) -> bool:
-    """An act is answered once: a later rebalance of that name cannot hide behind it."""
-    called = (r for r in of_group(act, tables) if is_after(act, r["started_at"]) and calls(act, r, _causes(act)))
-    return next(called, None) is row
+def _acts_on_member(row: Row, night: Night) -> list[Act]:
+    return [a for a in night.before(row) if a.group == row["group_id"] and names_member(a) and is_member(a, row)]
 
 
-def _is_answered(act: Act, tables: Tables) -> bool:
-    """Whether some rebalance calls the act what it was: then another one of that member is about something else."""
-    return any(is_after(act, r["started_at"]) and calls(act, r, _causes(act)) for r in of_group(act, tables))
+def _first_answer(act: Act, night: Night) -> Row | None:
+    """An act is answered once: a later rebalance of that name cannot hide behind it, nor is it spoken against by it."""
+    rows = of_group(act, night.tables)
+    return next((r for r in rows if is_after(act, r["started_at"]) and calls(act, r, _causes(act))), None)
 
 
-def _wrong_member(row: Row, before: Sequence[Act], acts: Sequence[Act]) -> str | None:
+def _wrong_member(row: Row, night: Night) -> str | None:
     """A departure put down to a member to whom nothing was done, and owed to no broker."""
     if row.get("client_id") is None and row.get("instance_id") is None:
         return None
-    if any(is_expiry(a, row) for a in acts if a.expect in SILENCES and a.group == row["group_id"]):
+    if any(is_expiry(a, row) for a in night.acts if a.expect in SILENCES and a.group == row["group_id"]):
         return None
-    if row["cause"] in OWED_TO_BROKERS and any(a.is_on_broker and is_after(a, row["started_at"]) for a in acts):
+    if row["cause"] in OWED_TO_BROKERS and any(a.is_on_broker for a in night.before(row)):
         return None
-    others = [a for a in before if names_member(a) and row["cause"] in _causes(a)]
+    in_group = (a for a in night.before(row) if a.group == row["group_id"] and names_member(a))
+    others = [a for a in in_group if row["cause"] in _causes(a)]
     return f"nothing was done to that member, but {others[0].action} to {others[0].scope}" if others else None
 
 
-def wrong_outage(row: Row, acts: Sequence[Act]) -> str | None:
+def _came_before(row: Row, night: Night) -> str | None:
+    """A member that the group had had cannot be one that it had not."""
+    if row["cause"] != "member_joined":
+        return None
+    starts = [
+        (a, _first_answer(a, night))
+        for a in night.acts
+        if a.group == row["group_id"] and "member_joined" in _causes(a) and names_member(a) and is_member(a, row)
+    ]
+    if any(first is row for _, first in starts):
+        return None
+    earlier = [a for a, first in starts if first is not None and first["started_at"] < row["started_at"]]
+    return f"{earlier[0].action} of {earlier[0].scope} was answered before" if earlier else None
+
+
+def _leaves_unmet(row: Row, night: Night) -> str | None:
+    """The first rebalance after an act, of its member or group, that answers it with a code nobody expects."""
+    if id(row) in night.meeting or row["cause"] in FOLLOW_UPS:
+        return None
+    for act in (a for a in night.unmet if a.group == row["group_id"] and row["cause"] not in _causes(a)):
+        rows = (r for r in of_group(act, night.tables) if is_after(act, r["started_at"]))
+        if next((r for r in rows if not names_member(act) or is_member(act, r)), None) is row:
+            return _expects(act)
+    return None
+
+
+def wrong_outage(row: Row, night: Night) -> str | None:
     """Why an outage is wrong; None where nothing speaks against it, or where it lies outside the truth."""
-    if not acts or not acts[0].at <= row["down_at"] <= acts[-1].at:
+    if not night.covers(row["down_at"]):
         return None
-    near = [a for a in acts if a.broker == row["broker"] and abs(row["down_at"] - a.at) <= OUTAGE_APART]
-    expecting = [a for a in near if a.expect in OUTAGE_KINDS]
-    if any(OUTAGE_KINDS[str(a.expect)] == row["kind"] for a in expecting):
-        return None
-    if expecting:
-        return "; ".join(f"{a.action} of {a.scope} expects {a.expect}" for a in expecting)
-    return "nothing was done to that broker that stops it"
+    on_broker = [a for a in night.acts if a.expect in OUTAGE_KINDS and a.broker == row["broker"]]
+    near = [a for a in on_broker if abs(row["down_at"] - a.at) <= OUTAGE_APART]
+    if not near:
+        return "nothing was done to that broker that stops it"
+    nearest = min(near, key=lambda a: abs(row["down_at"] - a.at))
+    return None if OUTAGE_KINDS[str(nearest.expect)] == row["kind"] else _expects(nearest)
 
 
-def wrong_failover(row: Row, acts: Sequence[Act]) -> str | None:
+def wrong_failover(row: Row, night: Night) -> str | None:
     """Why a failover is wrong; None where nothing speaks against it, or where it lies outside the truth."""
-    if not acts or not acts[0].at <= row["happened_at"] <= acts[-1].at:
+    if not night.covers(row["happened_at"]):
         return None
-    before = [a for a in acts if is_after(a, row["happened_at"])]
+    before = [a for a in night.acts if is_after(a, row["happened_at"])]
     if row["kind"] in ASKED_FOR:
         asked = any(a.topic == row["topic"] and FAILOVER_KINDS.get(str(a.expect)) == row["kind"] for a in before)
         return None if asked else f"nobody expects the {row['kind']} of that topic"
+    on_leader = [a for a in before if a.is_on_broker and a.broker == row.get("leader_from")]
+    outages = [a for a in on_leader if a.expect in OUTAGE_KINDS]
+    if row["kind"] == "preferred_election":
+        is_down = bool(outages) and on_leader[-1] is outages[-1]
+        return f"the old leader was down: {_expects(outages[-1])}" if is_down else None
     outage = OUTAGE_OF_FAILOVER.get(row["kind"])
-    on_leader = [a for a in before if a.expect in OUTAGE_KINDS and a.broker == row.get("leader_from")]
-    if outage is None or not on_leader or any(OUTAGE_KINDS[str(a.expect)] == outage for a in on_leader):
+    if outage is None or row.get("leader_from") in (None, -1):
         return None
-    return "; ".join(f"{a.action} of {a.scope} expects {a.expect}" for a in on_leader)
+    if not outages:
+        return "nothing was done to the old leader that stops it"
+    return None if OUTAGE_KINDS[str(outages[-1].expect)] == outage else _expects(outages[-1])
+
+
+def _expects(act: Act) -> str:
+    return f"{act.action} of {act.scope} expects {act.expect}"

@@ -312,6 +312,43 @@ class TestWrong:
             [member(0, "member_leave", client="b")], rebalances=[rebalance(5, "member_left", client=None)]
         ) == [None]
 
+    def test_what_an_act_that_asks_nothing_may_have_done_is_not(self) -> None:
+        acts = [member(0, "member_leave", client="b"), act(1, "member_close", group="g", client="a")]
+        assert (
+            wrong(acts, rebalances=[rebalance(2, "member_left", "b"), rebalance(5, "member_left", "a")]) == [None] * 2
+        )
+
+    def test_a_departure_soon_after_the_member_came_is_when_nothing_made_it_go(self) -> None:
+        acts = [member(0, "session_expired_dead", client="b"), member(1, "member_join", client="a")]
+        rows = [rebalance(2, "member_joined", "a"), rebalance(9, "member_dead", "b"), rebalance(10, "member_dead", "a")]
+        assert wrong(acts, rebalances=rows) == [
+            None,
+            None,
+            "nothing was done to that member, but member_act to group g client b",
+        ]
+
+    def test_a_member_that_had_come_before_cannot_join_again(self) -> None:
+        acts = [member(0, "member_join"), member(200, "member_leave"), act(300, "member_start", group="g", client="a")]
+        rows = [rebalance(1, "member_joined"), rebalance(201, "member_left"), rebalance(301, "member_joined")]
+        assert wrong(acts, rebalances=rows) == [None, None, "member_act of group g client a was answered before"]
+        again = [*acts, member(300, "member_join")]
+        assert wrong(again, rebalances=rows) == [None, None, None]
+
+    def test_the_first_rebalance_after_an_unmet_act_is(self) -> None:
+        acts = [member(0, "member_leave")]
+        rows = [rebalance(1, "member_rejoined"), rebalance(2, "member_rejoined"), rebalance(1, "member_joined", "b")]
+        told = wrong(acts, rebalances=rows)
+        assert told == [None, "member_act of group g client a expects member_leave", None]
+        assert wrong(acts, rebalances=[*rows, rebalance(3, "member_left")]) == [None] * 4
+        grown = [act(0, "grow", "partitions_added", group="g", topic="t")]
+        assert wrong(grown, rebalances=[rebalance(1, "cooperative_followup"), rebalance(2, "member_joined", "b")]) == [
+            None,
+            None,
+        ]
+        assert wrong(grown, rebalances=[rebalance(2, "member_joined", "b")]) == [
+            "grow of group g topic t expects partitions_added"
+        ]
+
     def test_an_expiry_owed_to_a_broker_is_not(self) -> None:
         acts = [member(0, "session_expired_alive", client="b"), act(0, "broker_kill9", broker=1)]
         assert wrong(acts, rebalances=[rebalance(9, "heartbeat_expired", client="a")]) == [None]
@@ -332,28 +369,49 @@ class TestWrong:
             None,
         ]
 
+    def test_the_nearest_thing_done_to_a_broker_counts(self) -> None:
+        acts = [
+            act(0, "broker_kill9", "failover_crash", broker=1),
+            act(30, "broker_stop", "failover_planned", broker=1),
+            act(900, "end"),
+        ]
+        assert wrong(acts, broker_outages=[outage(2, 1, "crash"), outage(30, 1, "controlled_shutdown")]) == [None, None]
+        assert wrong(acts, broker_outages=[outage(2, 1, "controlled_shutdown"), outage(30, 1, "crash")]) == [
+            "broker_kill9 of broker 1 expects failover_crash",
+            "broker_stop of broker 1 expects failover_planned",
+        ]
+
     def test_failovers(self) -> None:
         acts = [
             act(0, "broker_kill9", "failover_crash", broker=1),
             act(2, "broker_stop", "failover_planned", broker=2),
             act(5, "force", "unclean_election", topic="risky"),
+            act(20, "broker_start", broker=2),
             act(900, "end"),
         ]
         rows = [
             failover(9, "broker_crash", leader_from=1),
             failover(10, "controlled_shutdown", leader_from=1),
             failover(11, "controlled_shutdown", leader_from=2),
-            failover(12, "preferred_election"),
+            failover(12, "broker_crash", leader_from=3),
             failover(13, "unclean_election", topic="risky"),
             failover(14, "unclean_election", topic="safe"),
+            failover(15, "preferred_election", leader_from=1),
+            failover(16, "preferred_election", leader_from=3),
+            failover(21, "preferred_election", leader_from=2),
+            failover(1000, "broker_crash", leader_from=3),
         ]
         assert wrong(acts, failovers=rows) == [
             None,
             "broker_kill9 of broker 1 expects failover_crash",
             None,
-            None,
+            "nothing was done to the old leader that stops it",
             None,
             "nobody expects the unclean_election of that topic",
+            "the old leader was down: broker_kill9 of broker 1 expects failover_crash",
+            None,
+            None,
+            None,
         ]
 
 
