@@ -12,6 +12,8 @@ from spark_jobs.report.model import BrokerImbalance, Evidence, Failover, Failove
 from spark_jobs.report.night import Night, Row, outage_words
 
 CURVE_POINTS = 240
+# The one moment of an outage that is told even where it did not come.
+BACK = "Back"
 
 
 def outages(night: Night) -> tuple[Outage, ...]:
@@ -26,7 +28,7 @@ def _outage(night: Night, row: Row) -> Outage:
     moments = (
         ("Gone", row["down_at"]),
         ("Noticed", row["detected_at"]),
-        ("Back", row["up_at"]),
+        (BACK, row["up_at"]),
         ("In every ISR again", row["isr_recovered_at"]),
         ("Leads again what it led", row["leadership_restored_at"]),
     )
@@ -46,7 +48,9 @@ def _outage(night: Night, row: Row) -> Outage:
         planned=row["planned"],
         confidence=row["confidence"],
         gone_ms=words.elapsed_ms(row["down_at"], row["up_at"]),
-        steps=tuple(Step(label, at, words.elapsed_ms(row["down_at"], at)) for label, at in moments),
+        steps=tuple(
+            Step(label, at, words.elapsed_ms(row["down_at"], at)) for label, at in moments if at or label == BACK
+        ),
         facts=tuple(f for f in facts if isinstance(f, str)),
         group_ids=tuple(plain.shortened(g) for g in row["group_ids"]),
         incidents=tuple(

@@ -52,6 +52,8 @@ def totals(night: Night) -> Counter[str]:
 def unread_sentence(night: Night) -> str:
     """How many lines could not be read: `2 lines of 1.9 million could not be read.`"""
     total = totals(night)
+    if not night.rows("quality.coverage"):
+        return "Nothing is recorded about what was read, so nobody can tell what was missed."
     if not total["lines_in"]:
         return "No line was read, so nothing can be said about what happened."
     lost = total["unparsed"] + total["quarantined"]

@@ -30,6 +30,7 @@ class _Page:
         self.report = report
         self.width = width
         self.colours = colours
+        self.advised: set[str] = set()
 
     def lines(self) -> Iterator[str]:
         head = self.report.masthead
@@ -67,7 +68,7 @@ class _Page:
         yield from self._text(f"{words.instant(incident.started_at, day)}  {incident.headline}", 2, _BOLD)
         yield from self._text(", ".join(fact for fact in facts if fact), 12, _GREY)
         yield from self._text(incident.explanation, 12)
-        yield from self._text(f"→ {incident.advice}", 12, hang=2)
+        yield from self._advice(incident.advice)
 
     def _findings(self) -> Iterator[str]:
         groups = self.report.findings
@@ -86,7 +87,11 @@ class _Page:
         first, *rest = self._text(f"{group.findings[0].message}{also}", 12)
         yield "  " + self._paint(_SEVERITY_COLOURS[group.severity], group.severity) + first[2 + len(group.severity) :]
         yield from rest
-        yield from self._text(f"→ {group.advice}", 12, hang=2)
+        yield from self._advice(group.advice)
+
+    def _advice(self, advice: str) -> Iterator[str]:
+        yield from self._text("→ as above" if advice in self.advised else f"→ {advice}", 12, hang=2)
+        self.advised.add(advice)
 
     def _coverage(self) -> Iterator[str]:
         coverage = self.report.coverage

@@ -96,7 +96,7 @@ def _rebalances(night: Night, events: Counter[_Event], named: Sequence[_Event], 
     """How many rebalances, and to what they are owed."""
     total = len(night.rebalances)
     if not total:
-        return "No consumer group rebalanced." if night.rows("quality.coverage") else ""
+        return "No consumer group rebalanced." if seen.totals(night)["lines_in"] else ""
     groups = len({row["group_id"] for row in night.rebalances})
     counted = f"{words.counted(total, 'rebalance')} in {words.counted(groups, 'group')}"
     if not events:

@@ -53,7 +53,9 @@ def test_a_quiet_night_claims_no_more_than_was_seen():
 
 
 def test_a_night_of_which_nothing_was_read_claims_nothing():
-    assert told() == ("No line was read, so nothing can be said about what happened.",)
+    nothing = "No line was read, so nothing can be said about what happened."
+    assert told(quality__coverage=[coverage(lines_in=0)]) == (nothing,)
+    assert told() == ("Nothing is recorded about what was read, so nobody can tell what was missed.",)
 
 
 def test_one_rebalance_is_told_in_the_singular():
@@ -193,6 +195,8 @@ def test_an_outage_holds_its_failovers_and_no_other_section_tells_them_again(rep
 def test_an_outage_tells_its_steps_from_its_beginning(report):
     steps = [(s.label, s.after_ms) for s in report.outages[0].steps]
     assert steps[:3] == [("Gone", 0), ("Noticed", 9_300), ("Back", 267_000)]
+    lost = build_report({"gold.broker_outages": [outage(3, at("01:58:00"), "crash", up_at=None)]}, run()).outages[0]
+    assert [(s.label, s.after_ms) for s in lost.steps] == [("Gone", 0), ("Noticed", 9_300), ("Back", None)]
 
 
 def test_imbalance_tells_since_when_and_what_was_worst(report):

@@ -149,7 +149,7 @@ def test_a_hash_that_is_none_becomes_one():
 def test_an_empty_lake_makes_a_page_too():
     page = Page(render_html(build_report(empty(), run(files_not_read=[], warnings=[]))))
     text = " ".join(" ".join(page.text).split())
-    assert "No line was read, so nothing can be said about what happened." in text
+    assert "Nothing is recorded about what was read, so nobody can tell what was missed." in text
     assert page.open == []
 
 

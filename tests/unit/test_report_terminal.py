@@ -29,6 +29,12 @@ def test_it_tells_counts_findings_with_advice_coverage_and_where_to_read_on(repo
         assert said in text
 
 
+def test_the_same_advice_is_given_once(report):
+    text = " ".join(render_terminal(report).split())
+    assert text.count("Give each member a group.instance.id") == 1
+    assert "→ as above" in text
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_lines_keep_to_the_width(report, width):
     assert max(map(len, render_terminal(report, width).splitlines())) <= width
