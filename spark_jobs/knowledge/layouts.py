@@ -4,8 +4,9 @@ import re
 
 from spark_jobs.knowledge.model import Layout
 
-MESSAGE_LIMIT = 65_536
-"""What stands further on in a message is not looked at: a regex must not run away on an endless line."""
+MESSAGE_LIMIT = 524_288
+"""Longer messages are matched by no pattern: a regex must not run away on an endless line. The longest that we read,
+a fetcher's failed request, names each partition of a leader in some 130 characters."""
 
 LOGGER_REACH = 300
 """A logger's name stands within the last characters of its line: the search stays cheap on endless lines."""

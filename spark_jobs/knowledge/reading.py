@@ -68,6 +68,7 @@ class Leftovers:
     unparsed: list[Record] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     noise: Counter[str] = field(default_factory=Counter)
+    repeats: int = 0
     records: int = 0
     lines: int = 0
 
@@ -75,18 +76,23 @@ class Leftovers:
 def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event], Leftovers]:
     """Read every log below a folder.
 
-    Gives: events with all columns of silver.events but `knowledge_version`, in order of source, instant and rank;
+    Gives: events with all columns of silver.events but `knowledge_version`, source by source in the files' order;
     and what became no event.
-    Keeps: records = events + unparsed + ignored + noise.
+    Keeps: records = events + unparsed + ignored + noise + repeats.
+    Odd: the same words of one broker at one instant are one event, whichever of its files hold them.
     """
     events: list[Event] = []
+    said: set[tuple[Any, ...]] = set()
     left = Leftovers()
     for source, paths in _files_by_source(Path(root)).items():
         for record in _records_of_source(cluster, source, paths):
             left.records += 1
             left.lines += record.line_count
             event = event_of(record, cluster, origin)
-            if event:
+            if event and (words := (_writer(event), record.happened_at, record.text)) in said:
+                left.repeats += 1
+            elif event:
+                said.add(words)
                 events.append(event)
             elif record.logger is not None and record.logger not in RELEVANT_LOGGERS:
                 left.ignored[record.logger] += 1
@@ -95,6 +101,14 @@ def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event
             else:
                 left.unparsed.append(record)
     return events, left
+
+
+def _writer(event: Event) -> tuple[Any, ...]:
+    """Whose words an event is: a broker's wherever they stand, a client's in its own file alone."""
+    source = event["source"]
+    if event["origin"] == "client":
+        return "client", source
+    return "broker", event["broker"] if event["broker"] is not None else source.rpartition("/")[0]
 
 
 def event_of(record: Record, cluster: str, origin: str) -> Event | None:
@@ -122,7 +136,8 @@ def event_of(record: Record, cluster: str, origin: str) -> Event | None:
 
 def claim_of(logger: str, message: str) -> tuple[Pattern, dict[str, str]] | None:
     """The first pattern that claims the message, with the fields it names. An empty field counts as missing."""
-    message = message[:MESSAGE_LIMIT]
+    if len(message) > MESSAGE_LIMIT:
+        return None
     for pattern in _PATTERNS_OF.get(logger, ()):
         if pattern.contains in message:
             match = pattern.compiled.match(message)

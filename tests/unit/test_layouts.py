@@ -39,7 +39,7 @@ def lay(root: Path, **files: str | bytes) -> Path:
 
 
 def accounted(left: Leftovers, events: list[dict[str, object]]) -> int:
-    return len(events) + len(left.unparsed) + left.ignored.total() + left.noise.total()
+    return len(events) + len(left.unparsed) + left.ignored.total() + left.noise.total() + left.repeats
 
 
 # --- one record -------------------------------------------------------------------------------------------------
@@ -219,10 +219,18 @@ def test_a_log_that_lies_there_twice_is_read_once(tmp_path: Path) -> None:
     )
 
 
+def test_the_same_words_of_a_broker_at_one_instant_are_one_event(tmp_path: Path) -> None:
+    files = {"broker_1__server_log": "\n".join([resigned(1)] * 3), "broker_1__kafkaServer_out": resigned(1)}
+    events, left = read_folder(lay(tmp_path, **files), "night", "broker")
+    assert [e["source"] for e in events] == ["broker-1/kafkaServer.out"]
+    assert (left.repeats, left.records) == (3, 4)
+
+
 def test_identical_records_of_one_file_are_each_their_own(tmp_path: Path) -> None:
-    events, _ = read_folder(lay(tmp_path, broker_1__server_log="\n".join([resigned(1)] * 3)), "night", "broker")
-    assert len({e["line_id"] for e in events}) == 3
-    assert [e["order"] for e in events] == [0, 1, 2]
+    text = "\n".join([line("[GroupCoordinator 1]: Something new")] * 3)
+    _, left = read_folder(lay(tmp_path, broker_1__server_log=text), "night", "broker")
+    assert len({r.line_id for r in left.unparsed}) == 3
+    assert [r.order for r in left.unparsed] == [0, 1, 2]
 
 
 def test_every_record_is_an_event_or_noise_or_ignored_or_left_over(tmp_path: Path) -> None:

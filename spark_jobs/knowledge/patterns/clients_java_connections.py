@@ -60,7 +60,8 @@ PATTERNS = (
         kind="client_coordinator_found",
         loggers=_REQUEST_LOGGERS,
         contains="Discovered group coordinator ",
-        regex=CONSUMER_HEAD + r"Discovered group coordinator Coordinator\(.*, nodeId=(?P<node>\d+), host=.*\)$",
+        regex=CONSUMER_HEAD
+        + r"Discovered group coordinator Coordinator\(key='.{0,255}?', nodeId=(?P<node>\d+), host=.*\)$",
         versions="3.7-4.2",
         source=f"{_CLIENTS}/consumer/internals/CoordinatorRequestManager.java onSuccessfulResponse",
         samples=(
