@@ -30,8 +30,7 @@ def cover(parsed: DataFrame, beginnings: DataFrame, window: windows.Window) -> D
     silence = F.unix_millis("happened_at") - F.unix_millis(before)
     lines = F.col("line_count").cast("bigint")
     fates = (
-        F.coalesce(F.sum(F.when(F.col("fate") == fate, lines)), F.lit(0)).alias(COLUMN_OF[fate])
-        for fate in LINE_FATES
+        F.coalesce(F.sum(F.when(F.col("fate") == fate, lines)), F.lit(0)).alias(COLUMN_OF[fate]) for fate in LINE_FATES
     )
     return (
         inside.withColumn("silence", silence)

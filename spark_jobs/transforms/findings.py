@@ -101,7 +101,9 @@ def _rates(facts: Facts) -> list[dict[str, Any]]:
                 [e for r in busiest for e in r["evidence"][:1]],
                 count=len(busiest),
             )
-            told = ", ".join(f"{n} × {c}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
+            told = ", ".join(
+                f"{n} × {c.replace('_', ' ')}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0]))
+            )
             found.append({**finding, "message": f"{finding['message']}: {told}", "advice": _advice(busiest, finding)})
     return found
 
@@ -234,7 +236,9 @@ def _unclean(facts: Facts) -> list[dict[str, Any]]:
         if f["kind"] == "unclean_election":
             low, high = f["records_lost_low"], f["records_lost_high"]
             lost = "how many records were lost cannot be told"
-            if low is not None and high is not None:
+            if low == high == 0:
+                lost = "no record was lost"
+            elif low is not None and high is not None:
                 lost = f"{low} records were lost" if low == high else f"between {low} and {high} records were lost"
             elif low is not None:
                 lost = f"at least {low} records were lost"

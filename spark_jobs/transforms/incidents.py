@@ -227,7 +227,7 @@ def _cost(rebalances: Sequence[Row], partition_counts: Mapping[str, int]) -> flo
 def _explain(incident: _Incident, rebalances: Sequence[Row], lead: Row) -> str:
     count, group = len(rebalances), rebalances[0]["group_id"]
     causes = Counter(r["cause"] for r in rebalances)
-    told = ", ".join(f"{n} × {c}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
+    told = ", ".join(f"{n} × {c.replace('_', ' ')}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
     if incident.kind == "broker_outage" and incident.outage is not None:
         groups = len({r["group_id"] for r in rebalances})
         return (

@@ -132,6 +132,8 @@ class Directory:
 
     def same_client(self, one: Member, other: Member) -> bool:
         """Whether two members are the same: the same instance id, else the same client id and, where told, host."""
+        if one.member_id == other.member_id:
+            return True
         if one.instance_id or other.instance_id:
             return one.instance_id == other.instance_id
         if not one.client_id or one.client_id != other.client_id or self.is_shared(one.client_id):

@@ -35,9 +35,9 @@ class _Machine:
             handler(self, event)
 
     def start(self, event: Event) -> None:
+        self.see_generation(event["generation"], event)
         if self.open is not None:
             self.interrupt(event)
-        self.see_generation(event["generation"], event)
         reason = read_coordinator_reason(event["reason"])
         self.open = Episode(
             group_id=self.group_id,

@@ -19,12 +19,13 @@ def topic_changes(events: Iterable[Event], terms: Sequence[Term]) -> list[TopicC
 
     Takes: silver.events of TOPIC_CHANGE_KINDS, the controllers' terms.
     Odd: every KRaft controller prints each record, and prints all of them again when it starts: only the active one's
-    first word counts. KRaft prints added partitions one by one, without a word that the topic grew.
+    first word counts. KRaft prints added partitions one by one, without a word that the topic grew. Under ZooKeeper
+    any broker creates a topic, and says so once.
     """
     found: dict[tuple[str, str, datetime | None], TopicChange] = {}
     born: dict[str, datetime] = {}
     for event in sorted(events, key=lambda e: (e["happened_at"], e["source"], e["order"])):
-        if event["kind"] not in TOPIC_CHANGE_KINDS or not speaks_for_cluster(terms, event):
+        if event["kind"] not in TOPIC_CHANGE_KINDS or _is_replay(event, terms):
             continue
         topic, at = event["topic"], event["happened_at"]
         kind = event["kind"]
@@ -41,3 +42,7 @@ def topic_changes(events: Iterable[Event], terms: Sequence[Term]) -> list[TopicC
         if last is None or at - last > _ONE_CREATION:
             found[kind, topic, at] = TopicChange(at, kind, topic, event)
     return sorted(found.values(), key=lambda c: (c.at, c.kind, c.topic))
+
+
+def _is_replay(event: Event, terms: Sequence[Term]) -> bool:
+    return bool(event["pattern_id"].startswith("kraft.")) and not speaks_for_cluster(terms, event)

@@ -1,0 +1,328 @@
+"""Rebalances of single groups, on lines as captured: expected beside given."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.gold import REBALANCES
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.knowledge.reading import read_folder
+from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
+from spark_jobs.transforms.rebalances.model import TopicChange
+from tests.support.nights import EXCERPTS, Row, at
+from tests.support.rows import row
+
+NIGHT_ENDS = datetime(2026, 11, 21, 2, 10, tzinfo=UTC)
+MEMBER = "app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
+OTHER = "app-5e48ec08-c5a2-4c85-be06-cdad44b39a4f"
+
+
+def lines(excerpt: str, *origins: str) -> list[Row]:
+    """The events of an excerpt of one group: of brokers alone, or with its clients' logs."""
+    folders = {"broker": "logs", "client": "clients"}
+    return [
+        e
+        for origin in origins
+        for e in read_folder(EXCERPTS / "groups" / excerpt / folders[origin], "night", origin)[0]
+    ]
+
+
+def history(events: Sequence[Row], topic_changes: Sequence[TopicChange] = ()) -> GroupHistory:
+    group = next(e["group_id"] for e in events if e["group_id"])
+    context = GroupContext("night", at("01:40:00"), NIGHT_ENDS, topic_changes)
+    return rebuild_group(group, events, context)
+
+
+def told(rows: Sequence[Row], *columns: str) -> list[tuple[Any, ...]]:
+    return [tuple(r[c] for c in columns) for r in rows]
+
+
+def verdicts(rows: Sequence[Row]) -> list[tuple[str, str, str | None]]:
+    return [(r["cause"], r["confidence"], r["client_id"]) for r in rows]
+
+
+BOTH = ("broker", "client")
+LINES = itertools.count()
+
+
+def event_row(**fields: Any) -> Row:
+    return row(EVENTS, line_id=f"line-{next(LINES):04}", origin="broker", text="a line", **fields)
+
+
+def test_a_pause_is_told_from_a_crash_by_the_member_s_own_log() -> None:
+    a, b = "ads-etl-1-a", "ads-etl-1-b"
+    rows = history(lines("pause-4.1", *BOTH)).rebalances
+    assert verdicts(rows) == [
+        ("member_joined", "certain", a),
+        ("member_joined", "certain", b),
+        ("heartbeat_expired", "certain", b),
+        ("member_rejoined", "likely", b),
+        ("member_left", "certain", a),
+    ]
+    assert told(rows, "from_generation", "to_generation", "outcome", "members_before", "members_after") == [
+        (0, 1, "completed", None, 1),
+        (1, 2, "completed", 1, 2),
+        (2, 3, "completed", 2, 1),
+        (3, 4, "completed", 1, 2),
+        (4, 5, "emptied", 2, 0),
+    ]
+    # session.timeout.ms of 7 s, removed at 01:41:13.807, heard again at 01:41:18.860
+    assert rows[2]["silent_ms"] == 7_000 + 5_043
+    assert [c["cause"] for c in rows[4]["contributors"]] == ["member_left"]
+
+
+def test_without_the_member_s_log_a_pause_and_a_crash_both_fit() -> None:
+    rows = history(lines("pause-4.1", "broker")).rebalances
+    assert (rows[2]["cause"], rows[2]["confidence"]) == ("heartbeat_expired", "possible")
+    assert "died" in rows[2]["explanation"]
+
+
+def test_a_static_member_restarts_unnoticed_dies_and_closes_in_silence() -> None:
+    found = history(lines("static-4.1", *BOTH))
+    assert told(found.rebalances, "cause", "confidence", "instance_id", "client_id") == [
+        ("member_joined", "certain", "i1", "audit-static-4-a"),
+        ("member_joined", "certain", "i2", "audit-static-4-b"),
+        ("member_dead", "likely", "i2", "audit-static-4-b"),
+        ("member_left", "certain", "i1", "audit-static-4-a"),
+    ]
+    assert [r["contributors"] for r in found.rebalances] == [[], [], [], []]
+
+
+def test_who_began_a_rebalance_and_who_made_it_long_are_two() -> None:
+    rows = history(lines("drag-4.1", *BOTH)).rebalances
+    slow = rows[2]
+    assert (slow["cause"], slow["client_id"]) == ("member_joined", "audit-drag-16-c")
+    assert [d["client_id"] for d in slow["delayed_by"]][-1] == "audit-drag-16-a"
+    assert slow["delayed_by"][-1]["waited_ms"] > 5_000
+
+
+def test_nobody_is_charged_for_a_delay_without_a_witness() -> None:
+    assert [r["delayed_by"] for r in history(lines("drag-4.1", "broker")).rebalances] == [[]] * 5
+
+
+def test_a_member_that_sends_no_reason_was_slow_if_its_own_log_says_so() -> None:
+    events = lines("slow-librdkafka-4.1", *BOTH)
+    ours = [{**e, "group_id": e["group_id"] or "geo-py-5"} for e in events]
+    with_log, without = history(ours).rebalances[2], history(lines("slow-librdkafka-4.1", "broker")).rebalances[2]
+    assert (with_log["cause"], with_log["confidence"]) == ("max_poll_exceeded", "certain")
+    assert without["confidence"] == "possible"
+
+
+def test_epochs_of_the_new_protocol() -> None:
+    rows = history(lines("kip848-4.1", *BOTH)).rebalances
+    assert told(rows, "to_generation", "cause", "confidence", "client_id", "members_after") == [
+        (1, "member_joined", "certain", "email-next-11-a", 1),
+        (2, "member_joined", "certain", "email-next-11-b", 2),
+        (3, "member_left", "certain", "email-next-11-b", 1),
+        (4, "member_joined", "certain", "email-next-11-c", 2),
+        (5, "member_dead", "likely", "email-next-11-c", 1),
+        (6, "member_joined", "certain", "email-next-11-d", 2),
+        (7, "max_poll_exceeded", "certain", "email-next-11-d", 1),
+        (8, "member_rejoined", "certain", "email-next-11-d", 2),
+        (9, "member_left", "certain", "email-next-11-a", 1),
+        (10, "member_dead", "likely", "email-next-11-d", 0),
+    ]
+    assert {r["protocol"] for r in rows} == {"consumer"}
+    assert rows[-1]["outcome"] == "emptied"
+
+
+def test_without_client_logs_a_kip848_member_that_comes_back_under_its_id_was_slow() -> None:
+    rows = history(lines("kip848-4.1", "broker")).rebalances
+    assert told(rows[6:8], "cause", "confidence") == [("max_poll_exceeded", "likely"), ("member_rejoined", "certain")]
+    assert {r["confidence"] for r in rows[:6] if r["cause"] == "member_joined"} == {"possible"}
+    assert [r["ended_at"] for r in rows[:9]] == [None] * 9
+
+
+@pytest.mark.parametrize(("origins", "sure"), [(BOTH, "certain"), (("broker",), "likely")])
+def test_cooperative_follow_ups_of_a_broker_that_writes_no_client_reason(origins: Sequence[str], sure: str) -> None:
+    events = lines("cooperative-2.8", *origins)
+    assignors = [{**e, "assignor": "cooperative-sticky"} if e["kind"] == "rebalance_started" else e for e in events]
+    rows = history(assignors).rebalances
+    assert [(r["cause"], r["confidence"]) for r in rows if r["from_generation"] in (2, 4)] == [
+        ("cooperative_followup", sure)
+    ] * 2
+
+
+def test_which_topic_changed() -> None:
+    rows = history(lines("topics-3.9", *BOTH)).rebalances
+    assert told(rows, "cause", "confidence") == [
+        ("member_joined", "certain"),
+        ("topic_created", "certain"),
+        ("topic_deleted", "certain"),
+        ("topic_deleted", "certain"),
+        ("member_left", "certain"),
+    ]
+
+
+def test_without_the_leader_s_log_one_change_of_topics_is_likely_and_two_are_nothing_certain() -> None:
+    events = lines("topics-3.9", "broker")
+    change = event_row(kind="topic_created", happened_at=at("01:55:50.2"), topic="crm-rx-6-x2")
+    one = TopicChange(change["happened_at"], "topic_created", "crm-rx-6-x2", change)
+    two = TopicChange(change["happened_at"], "topic_created", "elsewhere", change)
+    assert told(history(events, [one]).rebalances[1:2], "cause", "confidence") == [("topic_created", "likely")]
+    assert told(history(events, [one, two]).rebalances[1:2], "cause", "confidence") == [("metadata_changed", "likely")]
+
+
+def test_members_that_came_while_a_join_phase_ran_are_found_in_the_generation_that_a_coordinator_loads() -> None:
+    rows = history(lines("storm-2.8", "broker")).rebalances
+    joined = {c["client_id"] for r in rows for c in r["contributors"] if c["cause"] == "member_joined"}
+    assert joined == {"billing-storm-8-b2", "billing-storm-8-b4"}
+
+
+def test_leaves_of_the_3x_coordinator_whose_lines_come_late() -> None:
+    rows = history(lines("leaves-3.9", "broker")).rebalances
+    assert told(rows, "cause", "outcome")[-2:] == [("client_requested", "completed"), ("member_left", "emptied")]
+    assert [c["client_id"] for c in rows[-1]["contributors"]] == ["search-op-4-b"]
+    assert rows[-1]["host"] == "127.0.0.1"
+
+
+EXCERPT_NAMES = sorted(p.name for p in (EXCERPTS / "groups").iterdir())
+
+
+@pytest.mark.parametrize("excerpt", EXCERPT_NAMES)
+def test_laws_of_every_excerpt(excerpt: str) -> None:
+    events = lines(excerpt, *BOTH)
+    found = history(events)
+    shuffled = list(events)
+    random.Random(1).shuffle(shuffled)
+    assert history(shuffled) == found
+    assert found.gaps == []
+    generations = [r["to_generation"] for r in found.rebalances]
+    assert generations == list(range(1, len(generations) + 1))
+    for r in found.rebalances:
+        assert set(r) == set(REBALANCES.column_names) - {"knowledge_version"}
+        assert r["evidence"]
+        assert r["ended_at"] is None or r["ended_at"] >= r["started_at"]
+
+
+def coordinator(kind: str, clock: str, **fields: Any) -> Row:
+    return event_row(kind=kind, happened_at=at(clock), group_id="g", broker=fields.pop("broker", 1), **fields)
+
+
+def started(clock: str, generation: int, reason: str, **fields: Any) -> Row:
+    return coordinator("rebalance_started", clock, generation=generation, reason=reason, **fields)
+
+
+def joins(member: str) -> str:
+    return f"Adding new member {member} with group instance id null; client reason: not provided"
+
+
+def test_a_rebalance_that_its_coordinator_s_move_cut_short_is_a_row_of_its_own() -> None:
+    rows = history(
+        [
+            started("01:00:00", 4, joins(MEMBER)),
+            coordinator("group_loaded", "01:00:02", broker=2, member_count=1),
+            started("01:00:03", 4, joins(MEMBER), broker=2),
+            coordinator("join_completed", "01:00:04", broker=2, generation=5, member_count=2),
+            coordinator("assignment_received", "01:00:05", broker=2, generation=5),
+        ]
+    ).rebalances
+    assert told(rows, "outcome", "to_generation", "cause", "ended_at") == [
+        ("interrupted", None, "coordinator_moved", at("01:00:02")),
+        ("completed", 5, "member_joined", at("01:00:05")),
+    ]
+    assert [c["cause"] for c in rows[0]["contributors"]] == ["member_joined"]
+
+
+def test_a_move_of_a_stable_group_starts_nothing() -> None:
+    found = history(
+        [
+            started("01:00:00", 4, joins(MEMBER)),
+            coordinator("join_completed", "01:00:01", generation=5, member_count=1),
+            coordinator("assignment_received", "01:00:02", generation=5),
+            coordinator("group_unloaded", "01:00:03", generation=5),
+            coordinator("group_loaded", "01:00:04", broker=2, member_count=1),
+            coordinator("group_unloaded", "01:00:09", broker=2, generation=5),
+            coordinator("group_loaded", "01:00:10", generation=5),
+        ]
+    )
+    assert len(found.rebalances) == 1
+    assert found.gaps == []
+
+
+def test_a_missing_generation_is_a_gap_and_a_lost_one_is_explained() -> None:
+    def generation(clock: str, old: int, **fields: Any) -> list[Row]:
+        second = at(clock) + timedelta(seconds=1)
+        done = coordinator("join_completed", clock, generation=old + 1, member_count=1, **fields)
+        return [started(clock, old, joins(MEMBER), **fields), {**done, "happened_at": second}]
+
+    lost = history([*generation("01:00:00", 4), *generation("01:01:00", 6)]).gaps
+    assert told(lost, "after_generation", "next_generation", "explained_by") == [(5, 6, None)]
+    moved = history(
+        [
+            *generation("01:00:00", 4),
+            coordinator("group_loaded", "01:00:05", broker=2, member_count=1),
+            *generation("01:01:00", 4, broker=2),
+        ]
+    ).gaps
+    assert told(moved, "after_generation", "next_generation") == [(5, 4)]
+    assert moved[0]["explained_by"]
+    assert moved[0]["evidence"]
+
+
+def test_a_client_id_that_several_hold_at_once_identifies_nobody() -> None:
+    rows = history(
+        [
+            started("01:00:00", 0, joins(MEMBER)),
+            started("01:00:10", 1, joins(OTHER)),
+            coordinator("member_left", "01:00:20", member_id=MEMBER),
+            started("01:00:20", 2, f"explicit `LeaveGroup` request for ({MEMBER}) members."),
+        ]
+    ).rebalances
+    assert told(rows[:2], "cause", "confidence") == [("member_joined", "possible")] * 2
+
+
+def test_what_an_administrator_removed_names_no_member() -> None:
+    rows = history([started("01:00:00", 3, "explicit `LeaveGroup` request for () members.")]).rebalances
+    assert told(rows, "cause", "confidence") == [("removed_by_admin", "likely")]
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause", "confidence"),
+    [
+        (f"Removing [{MEMBER}] on pending sync request expiration", "sync_timeout", "likely"),
+        (f"Error NOT_COORDINATOR when storing group assignmentduring SyncGroup (member: {MEMBER}).", "storage_error", "likely"),
+        ("Freshly-loaded group g (size 9) is over capacity 8. Rebalancing in order to", "group_over_capacity", "likely"),
+        (f"Updating metadata for static member {MEMBER} with instance id i1; client reason: not provided", "static_member_changed", "likely"),
+        (f"Leader {MEMBER} re-joining group during Stable; client reason: rebalance enforced by user", "client_requested", "certain"),
+        (f"Leader {MEMBER} re-joining group during Stable; client reason: group is already rebalancing", "unknown", "unknown"),
+        ("words that no coordinator writes", "unknown", "unknown"),
+    ],
+)  # fmt: skip
+def test_reasons_that_only_the_coordinator_tells(reason: str, cause: str, confidence: str) -> None:
+    assert told(history([started("01:00:00", 3, reason)]).rebalances, "cause", "confidence") == [(cause, confidence)]
+
+
+def test_a_member_dropped_for_not_rejoining_takes_part_as_such() -> None:
+    rows = history(
+        [
+            started("01:00:00", 3, joins(MEMBER)),
+            coordinator("members_not_rejoined", "01:05:00", members=f"[{OTHER}]"),
+            coordinator("join_completed", "01:05:00", generation=4, member_count=1),
+        ]
+    ).rebalances
+    assert [c["cause"] for c in rows[0]["contributors"]] == ["join_timeout"]
+
+
+HOSTILE = st.text(min_size=1, max_size=30)
+
+
+@settings(max_examples=50, deadline=None)
+@given(HOSTILE, HOSTILE)
+def test_hostile_names_and_words_never_break_a_history(client: str, words: str) -> None:
+    member = f"{client}-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
+    reason = f"Adding new member {member} with group instance id None; client reason: {words}"
+    events = [
+        started("01:00:00", 0, reason),
+        coordinator("member_left", "01:00:05", member_id=member, client_reason=words),
+        coordinator("group_emptied", "01:00:05", generation=1),
+    ]
+    assert [r["outcome"] for r in history(events).rebalances] == ["emptied"]
