@@ -45,7 +45,7 @@ def create_ddl(table: Table, path: str) -> str:
     Keeps: NOT NULL and comments on every table; gold carries its critical checks, a null result counts as kept.
     """
     columns = ",\n  ".join(_column_ddl(c) for c in table.columns)
-    properties = ",\n  ".join(f"'{k}' = {literal(v)}" for k, v in {**PROPERTIES, **_constraints(table)}.items())
+    properties = ",\n  ".join(f"'{k}' = {literal(v)}" for k, v in _properties(table).items())
     return (
         f"CREATE TABLE IF NOT EXISTS delta.{quoted(path)} (\n  {columns}\n) USING DELTA\n"
         f"COMMENT {literal(table.grain)}\nTBLPROPERTIES (\n  {properties}\n)"
@@ -71,6 +71,12 @@ def _comment(column: Column) -> str:
     unit = f" [{column.unit}]" if column.unit else ""
     codes = f": {', '.join(column.codes)}" if column.codes else ""
     return f"{column.meaning}{unit}{codes}"
+
+
+def _properties(table: Table) -> dict[str, str]:
+    """Statistics are kept of what windows are found by, and of nothing else: they cost more than a small write."""
+    found_by = ",".join(c for c in ("cluster", table.time_column) if c in table.column_names)
+    return {**PROPERTIES, "delta.dataSkippingStatsColumns": found_by, **_constraints(table)}
 
 
 def _constraints(table: Table) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -16,6 +17,12 @@ from spark_jobs.transforms.windows import Window
 
 _AT_ONCE = 4
 """Commits made side by side: each is mostly planning and waiting, in which one core is enough for several."""
+
+
+_CREATED = 0
+"""The version of a table to which nothing has been written yet."""
+
+_VERSION = re.compile(r"(\d{20})[.](?:json|checkpoint)")
 
 
 def at_once(*tasks: Callable[[], Any]) -> list[Any]:
@@ -37,9 +44,7 @@ class Store:
 
     def has(self, table: Table) -> bool:
         """Whether the table has been created."""
-        context: Any = self.spark.sparkContext
-        log = context._jvm.org.apache.hadoop.fs.Path(f"{self._path(table)}/_delta_log")
-        return bool(log.getFileSystem(context._jsc.hadoopConfiguration()).exists(log))
+        return self._version(table) is not None
 
     def read(self, table: Table) -> DataFrame:
         """All rows of a table."""
@@ -54,9 +59,11 @@ class Store:
         return self._load(self._staging(table))
 
     def version(self, table: Table) -> int:
-        """The table's newest version."""
-        history = self.spark.sql(f"DESCRIBE HISTORY delta.{quoted(self._path(table))} LIMIT 1")
-        return int(history.first()["version"])
+        """The table's newest version. Raises: LookupError where the table has not been created."""
+        newest = self._version(table)
+        if newest is None:
+            raise LookupError(f"{table.full_name} is not in the lake {self.lake}.")
+        return newest
 
     def append_new(self, table: Table, frame: DataFrame) -> None:
         """Adds the rows whose key the table does not hold yet; takes nothing away.
@@ -64,9 +71,8 @@ class Store:
         Odd: the frame must hold each key once, and be cheap to read twice.
         """
         rows = conform(frame, table)
-        held = self.read(table)
-        if not held.isEmpty():
-            rows = rows.join(self._near(held, rows, table), list(table.key), "left_anti").select(*table.column_names)
+        if self.version(table) > _CREATED:
+            rows = rows.join(self._near(rows, table), list(table.key), "left_anti").select(*table.column_names)
         self._write(table, rows)
 
     def replace_window(self, table: Table, frame: DataFrame, cluster: str, window: Window) -> None:
@@ -77,7 +83,7 @@ class Store:
         """
         rows = conform(frame, table)
         predicate = _in_window(table, cluster, window)
-        if table.column(_time(table)).nullable:
+        if table.column(_time(table)).nullable and self.version(table) > _CREATED:
             timeless = f"cluster = {literal(cluster)} AND {_time(table)} IS NULL"
             kept = self.read(table).where(timeless).join(rows.select(*table.key), list(table.key), "left_anti")
             rows = rows.unionByName(kept)
@@ -119,13 +125,25 @@ class Store:
         rows.write.format("delta").mode("append").save(self._path(table))
 
     def _replace(self, table: Table, rows: DataFrame, predicate: str) -> None:
-        if self.read(table).where(predicate).isEmpty():
-            self._write(table, rows)
+        if self.version(table) == _CREATED or self.read(table).where(predicate).isEmpty():
+            strange = F.raise_error(F.lit(f"A row for {table.full_name} lies outside of what is replaced: {predicate}"))
+            self._write(table, rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean")))
         else:
             rows.write.format("delta").mode("overwrite").option("replaceWhere", predicate).save(self._path(table))
 
-    def _near(self, held: DataFrame, rows: DataFrame, table: Table) -> DataFrame:
+    def _version(self, table: Table) -> int | None:
+        """The newest version that the table's log names; Spark is not asked, since that takes it a job."""
+        context: Any = self.spark.sparkContext
+        log = context._jvm.org.apache.hadoop.fs.Path(f"{self._path(table)}/_delta_log")
+        system = log.getFileSystem(context._jsc.hadoopConfiguration())
+        if not system.exists(log):
+            return None
+        names = (entry.getPath().getName() for entry in system.listStatus(log))
+        return max((int(named[1]) for name in names if (named := _VERSION.match(name))), default=None)
+
+    def _near(self, rows: DataFrame, table: Table) -> DataFrame:
         """The keys the table holds around the time of the new rows: files of other times are not opened."""
+        held = self.read(table)
         if table.time_column is None:
             return held.select(*table.key)
         time = F.col(table.time_column)
