@@ -18,19 +18,22 @@ from spark_jobs.report.plain import visible
 
 MAX_ROWS = 1000
 """More rows than this nobody reads in a terminal; CSV and JSON give them all."""
-_MAX_WIDTH = 60
+_LAST_WIDTH = 30
 _BATCH = 1000
 
 
 def _write_table(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
-    """A table where it fits the terminal, else one block for each row. Nothing in it can steer the terminal."""
+    """A table where it fits the terminal, else one block for each row. Nothing in it can steer the terminal.
+
+    Odd: the last column may run over the edge, as long as it begins well before it.
+    """
     names = _names(answer)
     rows = answer.fetchmany(MAX_ROWS + 1)
     shown = [[_cell(v) for v in row] for row in rows[:MAX_ROWS]]
-    widths = [min(_MAX_WIDTH, max(len(n), *(len(r[i]) for r in shown), 0)) for i, n in enumerate(names)]
-    fits = sum(widths) + 2 * len(widths) <= shutil.get_terminal_size((160, 24)).columns
-    is_cut = any(len(cell) > _MAX_WIDTH for row in shown for cell in row)
-    lines = _table(names, shown, widths, rows) if fits and not is_cut else _blocks(names, shown)
+    widths = [max(len(n), *(len(r[i]) for r in shown), 0) for i, n in enumerate(names)]
+    terminal = shutil.get_terminal_size((160, 24)).columns
+    fits = sum(w + 2 for w in widths[:-1]) + min(widths[-1], _LAST_WIDTH) <= terminal
+    lines = _table(names, shown, widths, rows) if fits else _blocks(names, shown)
     out.writelines(f"{line}\n" for line in lines)
     more = " or more; the rest is left out: ask with LIMIT, or for csv" if len(rows) > MAX_ROWS else ""
     out.write(f"({len(shown)} {'row' if len(shown) == 1 else 'rows'}{more})\n")

@@ -26,7 +26,7 @@ _ALLOWED = (duckdb.StatementType.SELECT, duckdb.StatementType.SET)
 HELP = """\
   SELECT ... ;                  any query; it ends with a semicolon and may span lines
   .tables                       the tables of the lake, each with what one row of it is
-  .describe gold.rebalances     a table's columns and their meanings
+  .describe gold.rebalances     a table's columns and their meanings (DESCRIBE tells types in full)
   .queries                      the named queries and what they answer
   .run leader_timeline topic=orders partition=0
                                 a named query; its variables are set behind its name
@@ -147,8 +147,9 @@ class Session:
         except duckdb.Error as error:
             raise BadInput(one_sentence(error)) from error
         except RuntimeError as error:
-            # DuckDB wraps a Ctrl-C that came while a query ran.
+            # DuckDB wraps a Ctrl-C that came while a query ran, and its threads go on with the query until told.
             if isinstance(error.__cause__, KeyboardInterrupt):
+                self.connection.interrupt()
                 raise error.__cause__ from None
             raise
 
@@ -198,7 +199,8 @@ def _describe(session: Session, table: str) -> None:
     if table not in BY_NAME:
         raise BadInput(f"There is no table {visible(table)!r}. Needed: layer.table as .tables lists them.")
     session.show(
-        'SELECT column_name AS "column", data_type AS type, comment AS meaning FROM duckdb_columns()'
+        "SELECT column_name AS \"column\", regexp_replace(data_type, '[(].*[)]', '(…)') AS type, comment AS meaning"
+        " FROM duckdb_columns()"
         " WHERE schema_name = ? AND table_name = ? ORDER BY column_index",
         [layer, name],
     )

@@ -405,11 +405,21 @@ class TestMain:
     def test_what_does_not_fit_the_terminal_is_shown_in_blocks(
         self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setenv("COLUMNS", "31")
+        assert sql.main(str(lake), "SELECT topic, happened_at FROM gold.failovers LIMIT 1") == DONE
+        assert capsys.readouterr().out.splitlines()[2] == "t      2026-10-01T03:01:00.000Z"
         monkeypatch.setenv("COLUMNS", "30")
         assert sql.main(str(lake), "SELECT topic, happened_at FROM gold.failovers LIMIT 1") == DONE
         assert capsys.readouterr().out == (
             "--- row 1\ntopic        t\nhappened_at  2026-10-01T03:01:00.000Z\n(1 row)\n"
         )
+
+    def test_the_last_column_may_run_over_the_edge(
+        self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "40")
+        assert sql.main(str(lake), "SELECT 1 AS n, repeat('x', 99) AS long") == DONE
+        assert capsys.readouterr().out.splitlines()[2] == f"1  {'x' * 99}"
 
     @pytest.mark.parametrize("columns", ["200", "10"])
     def test_names_cannot_steer_the_terminal(
