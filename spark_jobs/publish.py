@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,14 +19,15 @@ from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, PUBLICATIONS, 
 from spark_jobs.config import Settings
 from spark_jobs.conform import frame_of
 from spark_jobs.edges import lake_files, progress
+from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
-from spark_jobs.edges.validation import Verdict, validate
 from spark_jobs.exits import PublicationRefused
 from spark_jobs.report.validation import validation_page
 from spark_jobs.reporting import write_report
 from spark_jobs.transforms.windows import Window
 
 Run = Mapping[str, Any]
+Verdict = Mapping[str, Any]
 
 VALIDATION_PAGE = "report/validation.html"
 
@@ -65,21 +67,24 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
         written whatever the verdict
     Raises: PublicationRefused with sentences that name rows; then gold is as it was
     """
-    store, cluster, window = Store(spark, lake), run["cluster"], Window(run["window_from"], run["window_to"])
-    store.create(*GOLD, VALIDATION_RESULTS, PUBLICATIONS)
-    tables, views = _read(store, cluster, window)
-    kept = [frame.persist() for frame in (*tables.values(), *views.values())]
+    with for_few_rows(spark):
+        return _publish(Store(spark, lake), Window(run["window_from"], run["window_to"]), run)
+
+
+def _publish(store: Store, window: Window, run: Run) -> dict[str, Any]:
+    (tables, views), validation = at_once(partial(_opened, store, run["cluster"], window), _great_expectations)
     try:
-        named = {name: run[name] for name in ("cluster", "window_from", "window_to")}
-        verdicts = validate(spark, tables, views, named)
+        verdicts = validation.validate(
+            store.spark, tables, views, {name: run[name] for name in ("cluster", "window_from", "window_to")}
+        )
         page = _record(store, window, run, verdicts)
         if breaches := _sentences(verdicts, "critical"):
             raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
         for table in GOLD:
-            store.replace_window(table, tables[table.full_name], cluster, window)
+            store.replace_window(table, tables[table.full_name], run["cluster"], window)
         published = _account(store, window, run, tables)
     finally:
-        for frame in kept:
+        for frame in (*tables.values(), *views.values()):
             frame.unpersist()
     return {
         "published": published,
@@ -89,8 +94,16 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
     }
 
 
-def _read(store: Store, cluster: str, window: Window) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
-    """What is checked, by full table name, and what else the laws look at, by the name they give it."""
+def _great_expectations() -> ModuleType:
+    """What validates. Its import takes seconds, in which Spark can open tables."""
+    from spark_jobs.edges import validation
+
+    return validation
+
+
+def _opened(store: Store, cluster: str, window: Window) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
+    """What is checked, by full table name, and what else the laws look at, by the name they give it; each read once."""
+    store.create(*GOLD, VALIDATION_RESULTS, PUBLICATIONS)
     readings: dict[str, Callable[[], DataFrame]] = {
         **{t.full_name: partial(store.read_staging, t) for t in GOLD},
         **{t.full_name: partial(store.read_window, t, cluster, window) for t in (COVERAGE, GENERATION_GAPS)},
@@ -98,13 +111,17 @@ def _read(store: Store, cluster: str, window: Window) -> tuple[dict[str, DataFra
         "published_incidents": lambda: store.read(INCIDENTS).where(F.col("cluster") == cluster),
         "published_broker_outages": lambda: store.read(BROKER_OUTAGES).where(F.col("cluster") == cluster),
     }
-    frames = dict(zip(readings, at_once(*readings.values()), strict=True))
+    frames = dict(zip(readings, at_once(*(partial(_kept, reading) for reading in readings.values())), strict=True))
     return {n: f for n, f in frames.items() if "." in n}, {n: f for n, f in frames.items() if "." not in n}
+
+
+def _kept(reading: Callable[[], DataFrame]) -> DataFrame:
+    return reading().persist()
 
 
 def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict]) -> str:
     """Writes the verdicts and the page that tells them; gives the page's place."""
-    rows = [_of_run(run) | v | {"run_checked_at": run["run_at"]} for v in verdicts]
+    rows = [{**_of_run(run), **verdict, "run_checked_at": run["run_at"]} for verdict in verdicts]
     frame = frame_of(store.spark, rows, VALIDATION_RESULTS).coalesce(1)
     store.replace_rows_of_run(VALIDATION_RESULTS, frame, run["cluster"], window, run["run_id"])
     page = f"{store.lake}/{VALIDATION_PAGE}"

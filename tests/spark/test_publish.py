@@ -17,6 +17,7 @@ from spark_jobs.catalog import gold, quality
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.model import Table
 from spark_jobs.conform import frame_of
+from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
 from spark_jobs.exits import REFUSED, PublicationRefused, exit_code
 from spark_jobs.publish import publish
@@ -57,8 +58,9 @@ class Lake:
         self.spark, self.folder, self.store = spark, folder, Store(spark, str(folder))
 
     def stage(self, staged: Staged) -> Lake:
-        for table, rows in staged.items():
-            self.store.overwrite_staging(table, frame_of(self.spark, rows, table).coalesce(1))
+        with for_few_rows(self.spark):
+            for table, rows in staged.items():
+                self.store.overwrite_staging(table, frame_of(self.spark, rows, table).coalesce(1))
         return self
 
     def publish(self, run: dict[str, Any] = RUN) -> dict[str, Any]:
@@ -69,7 +71,8 @@ class Lake:
 
     def gold(self) -> dict[str, tuple[int, str]]:
         """Version and content of every gold table."""
-        return {t.name: (self.store.version(t), self.store.content_hash(t)) for t in gold.TABLES}
+        with for_few_rows(self.spark):
+            return {t.name: (self.store.version(t), self.store.content_hash(t)) for t in gold.TABLES}
 
     def content(self) -> dict[str, str]:
         return {name: content for name, (_, content) in self.gold().items()}
