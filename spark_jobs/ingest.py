@@ -19,7 +19,7 @@ from spark_jobs.config import Settings
 from spark_jobs.conform import frame_of
 from spark_jobs.edges import progress
 from spark_jobs.edges.identity import name_cluster
-from spark_jobs.edges.log_files import Place
+from spark_jobs.edges.log_files import Place, list_places
 from spark_jobs.edges.readings import Readings, read_readings
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.edges.survey import Survey, broken_off, survey
@@ -43,8 +43,8 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
     store = Store(spark, settings.lake)
-    readings = read_readings(spark, settings.snapshots)
-    found = survey(spark, _places(settings), settings.glob)
+    listing = list_places(spark, _places(settings), settings.glob)
+    found, readings = at_once(partial(survey, spark, listing), partial(read_readings, spark, settings.snapshots))
     cluster, doubts = name_cluster(store, settings, found, readings)
     night = Night(store, settings, cluster, _window(settings, found, readings), found, readings)
     progress.say(f"{len(found.facts)} files of cluster {cluster}, from {night.window.start} to {night.window.end}")
@@ -180,4 +180,8 @@ def _window(settings: Settings, found: Survey, readings: Readings) -> Window:
 def _beginnings(held: DataFrame) -> DataFrame:
     """The first instant of each source that has records without one: source, first_at."""
     headless = held.where("happened_at IS NULL").select("source").distinct()
-    return held.join(F.broadcast(headless), "source", "left_semi").groupBy("source").agg(F.min("happened_at").alias("first_at"))
+    return (
+        held.join(F.broadcast(headless), "source", "left_semi")
+        .groupBy("source")
+        .agg(F.min("happened_at").alias("first_at"))
+    )

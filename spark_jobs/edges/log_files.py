@@ -19,7 +19,6 @@ from spark_jobs.exits import BadInput
 from spark_jobs.knowledge.layouts import LOG_NAME_REGEX
 from spark_jobs.knowledge.reading import source_of
 
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -43,6 +42,7 @@ class LogFile:
     uri: str
     path: str
     name: str
+    size: int
     source: str
     origin: str
     zone: str
@@ -50,10 +50,33 @@ class LogFile:
 
 @dataclass(frozen=True)
 class Listing:
-    """What a place holds: the files that are logs, and the names of those that are not read."""
+    """What places hold: the files that are logs, and the names of those that are not read."""
 
     files: tuple[LogFile, ...]
     not_read: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files, as they lie there."""
+        return sum(f.size for f in self.files)
+
+
+def list_places(spark: SparkSession, places: Sequence[Place], glob: str | None) -> Listing:
+    """Every file of these places. A file that two of them hold belongs to the last.
+
+    Raises: BadInput with a sentence for each place that is missing, empty, or holds no log by its name.
+    """
+    problems: list[str] = []
+    listings: list[Listing] = []
+    for place in places:
+        try:
+            listings.append(list_logs(spark, place, glob))
+        except BadInput as problem:
+            problems += problem.sentences
+    if problems:
+        raise BadInput(*problems)
+    files = {f.uri: f for listing in listings for f in listing.files}
+    return Listing(tuple(files.values()), tuple(name for listing in listings for name in listing.not_read))
 
 
 def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
@@ -68,18 +91,18 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
             f"Needed: the {place.origin}s' log files. Check the path, and that the logs were copied there."
         )
     files = tuple(
-        LogFile(uri, escaped(path), name, source_of(name), place.origin, place.zone)
-        for name, uri, path in found
+        LogFile(uri, escaped(path), name, size, source_of(name), place.origin, place.zone)
+        for name, uri, path, size in found
         if _is_log(name, glob) or _is_place_itself(name, path, place)
     )
     if not files:
-        some = ", ".join(name for name, _, _ in found[:5])
+        some = ", ".join(name for name, *_ in found[:5])
         raise BadInput(
             f"{place} and none of its {len(found)} files is a log by its name ({some}). "
-            f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or say which files to read in GLOB."
+            f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files to read in GLOB."
         )
     names = {f.name for f in files}
-    return Listing(files, tuple(name for name, _, _ in found if name not in names))
+    return Listing(files, tuple(name for name, *_ in found if name not in names))
 
 
 def read_lines(spark: SparkSession, files: Sequence[LogFile], damaged: Sequence[LogFile] = ()) -> DataFrame:
@@ -89,8 +112,10 @@ def read_lines(spark: SparkSession, files: Sequence[LogFile], damaged: Sequence[
     Gives: value (the line's bytes), uri, block (where its split begins) and place (its order within the split).
     """
     whole = [f.path for f in files if f not in damaged]
-    parts = [_lines(spark, paths, broken) for paths, broken in ((whole, False), ([f.path for f in damaged], True)) if paths]
-    return parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
+    if not damaged:
+        return _lines(spark, whole, False)
+    broken = _lines(spark, [f.path for f in damaged], True)
+    return broken.unionByName(_lines(spark, whole, False)) if whole else broken
 
 
 def describe(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: str) -> DataFrame:
@@ -110,7 +135,7 @@ def instant(micros: int | None) -> datetime | None:
 
 
 def damage_of(spark: SparkSession, files: Sequence[LogFile]) -> dict[LogFile, str]:
-    """Why each of the compressed files that cannot be unpacked to its end cannot. Odd: reads them all, on the driver."""
+    """Why a compressed file cannot be unpacked to its end, of those that cannot. Odd: the driver reads them all."""
     found = {f: _damage(spark, f) for f in files if f.name.endswith(".gz")}
     return {f: why for f, why in found.items() if why is not None}
 
@@ -130,8 +155,8 @@ def _lines(spark: SparkSession, paths: Sequence[str], broken: bool) -> DataFrame
     )
 
 
-def _walk(spark: SparkSession, place: Place) -> list[tuple[str, str, str]]:
-    """Name below the root, URI and path of each file."""
+def _walk(spark: SparkSession, place: Place) -> list[tuple[str, str, str, int]]:
+    """Name below the root, URI, path and size of each file."""
     context: Any = spark.sparkContext
     try:
         root = context._jvm.org.apache.hadoop.fs.Path(place.root)
@@ -145,9 +170,10 @@ def _walk(spark: SparkSession, place: Place) -> list[tuple[str, str, str]]:
         above = (top.getPath().getParent() if top.isFile() else top.getPath()).toUri().getPath().rstrip("/")
         files, listing = [], system.listFiles(root, True)
         while listing.hasNext():
-            path = listing.next().getPath()
+            status = listing.next()
+            path = status.getPath()
             name = path.toUri().getPath()[len(above) + 1 :]
-            files.append((name, re.sub(_LOCAL, "file:///", path.toUri().toString()), path.toString()))
+            files.append((name, re.sub(_LOCAL, "file:///", path.toUri().toString()), path.toString(), status.getLen()))
         return files
     except Py4JJavaError as refusal:
         if refusal.java_exception.getClass().getSimpleName() not in _NO_SUCH_PLACE:

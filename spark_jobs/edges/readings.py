@@ -30,10 +30,10 @@ class Readings:
     def warnings(self) -> list[str]:
         """What a person should know about them, a sentence each."""
         said = (
-            (self.broken, "lines of SNAPSHOTS are no reading of a cluster; quality.quarantine says why."),
-            (self.errors, "readings of SNAPSHOTS failed as a whole; nothing is concluded from them."),
+            (self.broken, "Lines of SNAPSHOTS that are no reading of a cluster: {}. quality.quarantine says why."),
+            (self.errors, "Readings in SNAPSHOTS that failed as a whole: {}. Nothing is concluded from them."),
         )
-        return [f"{count} {sentence}" for count, sentence in said if count]
+        return [sentence.format(count) for count, sentence in said if count]
 
 
 def read_readings(spark: SparkSession, place: str | None) -> Readings:

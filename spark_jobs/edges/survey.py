@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from spark_jobs.edges.log_files import LogFile, Place, damage_of, describe, instant, is_read_failure, list_logs, read_lines
+from spark_jobs.edges.log_files import Listing, LogFile, damage_of, describe, instant, is_read_failure, read_lines
 from spark_jobs.exits import BadInput
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.transforms import collect, parse
@@ -80,66 +80,46 @@ class Survey:
         ]
 
 
-def survey(spark: SparkSession, places: Sequence[Place], glob: str | None) -> Survey:
-    """Reads every log of these places once.
+def survey(spark: SparkSession, listing: Listing) -> Survey:
+    """Reads every file once.
 
-    Raises: BadInput with a sentence for each place that is missing, empty, or holds no log of Kafka's.
-    Odd: a compressed file that breaks off is read up to the break; a file named by two places belongs to the last.
+    Raises: BadInput where none of the brokers' files holds a line of Kafka's.
+    Odd: a compressed file that breaks off is read up to the break.
     """
-    files, not_read = _listed(spark, places, glob)
     try:
-        found = _surveyed(spark, files, not_read, {})
+        found = _surveyed(spark, listing, {})
     except (Py4JJavaError, PySparkException) as failure:
-        damage = damage_of(spark, files) if is_read_failure(failure) else {}
+        damage = damage_of(spark, listing.files) if is_read_failure(failure) else {}
         if not damage:
             raise
-        found = _surveyed(spark, files, not_read, damage)
-    for place in places:
-        brokers = [f for f in found.facts.values() if f.file.origin == place.origin == "broker"]
-        if brokers and not any(f.is_kafkas and f.first_at for f in brokers):
-            found.records.unpersist()
-            raise BadInput(_no_kafka(place, brokers))
+        found = _surveyed(spark, listing, damage)
+    brokers = [f for f in found.facts.values() if f.file.origin == "broker"]
+    if not any(f.is_kafkas and f.first_at for f in brokers):
+        found.records.unpersist()
+        raise BadInput(_no_kafka(brokers))
     return found
 
 
 def broken_off(fact: FileFacts) -> str:
     """What is said of a damaged file."""
     return (
-        f"{fact.file.name} cannot be unpacked to its end: {fact.damage}. The {fact.lines} lines before the break are kept. "
-        "Needed: the whole file. Copy it again from where it was written, then audit again."
+        f"{fact.file.name} cannot be unpacked to its end: {fact.damage}. The {fact.lines} lines before the break are "
+        "kept. Needed: the whole file. Copy it again from where it was written, then audit again."
     )
 
 
-def _no_kafka(place: Place, facts: Sequence[FileFacts]) -> str:
+def _no_kafka(facts: Sequence[FileFacts]) -> str:
     lines = sum(f.lines for f in facts)
     some = ", ".join(f.file.name for f in facts[:5])
     return (
-        f"{place} and none of the {lines} lines in its {len(facts)} files ({some}) is one that "
-        "a Kafka broker wrote. Needed: logs in the layout of Kafka's distribution, such as "
+        f"None of the {lines} lines in the {len(facts)} files of LOGS ({some}) is one that a Kafka broker wrote. "
+        "Needed: logs in the layout of Kafka's distribution, such as "
         "'[2026-11-20 23:59:59,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)'. Check the path."
     )
 
 
-def _listed(spark: SparkSession, places: Sequence[Place], glob: str | None) -> tuple[list[LogFile], tuple[str, ...]]:
-    problems: list[str] = []
-    files: dict[str, LogFile] = {}
-    not_read: list[str] = []
-    for place in places:
-        try:
-            listing = list_logs(spark, place, glob)
-        except BadInput as problem:
-            problems += problem.sentences
-            continue
-        files |= {f.uri: f for f in listing.files}
-        not_read += listing.not_read
-    if problems:
-        raise BadInput(*problems)
-    return list(files.values()), tuple(not_read)
-
-
-def _surveyed(
-    spark: SparkSession, files: Sequence[LogFile], not_read: tuple[str, ...], damage: Mapping[LogFile, str]
-) -> Survey:
+def _surveyed(spark: SparkSession, listing: Listing, damage: Mapping[LogFile, str]) -> Survey:
+    files = listing.files
     told = describe(
         spark,
         [
@@ -151,7 +131,7 @@ def _surveyed(
     lines = read_lines(spark, files, tuple(damage)).join(F.broadcast(told.select("uri", "file")), "uri", "left")
     records = collect.date(collect.assemble(lines).join(F.broadcast(told.drop("uri")), "file", "left")).persist()
     try:
-        return Survey(records, _facts(records, files, damage), not_read, _cluster_ids(records))
+        return Survey(records, _facts(records, files, damage), listing.not_read, _cluster_ids(records))
     except BaseException:
         records.unpersist()
         raise
@@ -196,7 +176,7 @@ def _fact(file: LogFile, row: Any, damage: str | None) -> FileFacts:
 def _cluster_ids(records: DataFrame) -> dict[str, frozenset[str]]:
     """The ids of clusters that lines name, by who wrote them."""
     likely = reduce(or_, (F.contains("text", F.lit(p.contains)) for p in _NAMES_CLUSTER))
-    rows = parse.fields(parse.claim(records.where(likely), _NAMES_CLUSTER)).select("origin", "detail").distinct().collect()
-    return {
-        origin: frozenset(r["detail"] for r in rows if r["origin"] == origin) for origin in ("broker", "client")
-    }
+    rows = (
+        parse.fields(parse.claim(records.where(likely), _NAMES_CLUSTER)).select("origin", "detail").distinct().collect()
+    )
+    return {origin: frozenset(r["detail"] for r in rows if r["origin"] == origin) for origin in ("broker", "client")}

@@ -1,4 +1,4 @@
-"""Log records become events, in one pass of Spark's own expressions: chosen by logger, gated by a literal, then a regex."""
+"""Log records become events, in one pass of Spark's own expressions: by logger, then a literal, then a regex."""
 
 from __future__ import annotations
 
