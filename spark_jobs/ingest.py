@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -19,8 +20,9 @@ from spark_jobs.config import Settings
 from spark_jobs.conform import frame_of
 from spark_jobs.edges import progress
 from spark_jobs.edges.identity import name_cluster
-from spark_jobs.edges.log_files import Place, list_places
+from spark_jobs.edges.log_files import Listing, Place, list_places
 from spark_jobs.edges.readings import Readings, read_readings
+from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.edges.survey import Survey, broken_off, survey
 from spark_jobs.exits import BadInput
@@ -32,6 +34,9 @@ from spark_jobs.transforms.windows import Window
 _TICK = timedelta(milliseconds=1)
 """A window ends after its last instant; the clocks of logs count in milliseconds."""
 
+_FEW_BYTES = 16 * 1024 * 1024
+"""A night as small takes longer to plan than to read."""
+
 Summary = dict[str, Any]
 
 
@@ -42,8 +47,13 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         became, as quality.coverage counts them), snapshots (readings), warnings (sentences).
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
-    store = Store(spark, settings.lake)
     listing = list_places(spark, _places(settings), settings.glob)
+    with for_few_rows(spark) if listing.size <= _FEW_BYTES else nullcontext():
+        return _ingest(spark, settings, listing)
+
+
+def _ingest(spark: SparkSession, settings: Settings, listing: Listing) -> Summary:
+    store = Store(spark, settings.lake)
     found, readings = at_once(partial(survey, spark, listing), partial(read_readings, spark, settings.snapshots))
     cluster, doubts = name_cluster(store, settings, found, readings)
     night = Night(store, settings, cluster, _window(settings, found, readings), found, readings)

@@ -99,7 +99,7 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
         some = ", ".join(name for name, *_ in found[:5])
         raise BadInput(
             f"{place} and none of its {len(found)} files is a log by its name ({some}). "
-            f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files to read in GLOB."
+            f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
         )
     names = {f.name for f in files}
     return Listing(files, tuple(name for name, *_ in found if name not in names))
