@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import time
 
+from typing import TYPE_CHECKING
+
 import pytest
-from pyspark.sql import SparkSession
 
 from spark_jobs import launch
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
 def spark() -> SparkSession:
-    """The session, never stopped between tests."""
+    """The session, never stopped between tests. Tests of the DAGs run where there is no Spark, so it is imported late."""
     os.environ.update(launch.environment())
     time.tzset()
     from spark_jobs.edges import session
