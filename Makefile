@@ -41,7 +41,7 @@ sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one an
 
 test: setup-check ## every test; ends with pytest's summary line
 	@.venv-airflow/bin/python -m pytest tests/dags
-	@$(SPARK)/python -m pytest tests/unit tests/spark tests/store
+	@$(SPARK)/python -m pytest tests/unit tests/spark tests/store tests/audit
 
 check: setup-check ## format, lint, types, import contracts, generated pages, unit tests: seconds
 	@$(SPARK)/ruff format --check .

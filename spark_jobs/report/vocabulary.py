@@ -68,7 +68,7 @@ CAUSE_LABELS = {
     "member_rejoined": "a member came back",
     "member_left": "a member left",
     "heartbeat_expired": "heartbeat session expired",
-    "member_dead": "a member is dead",
+    "member_dead": "a member died",
     "max_poll_exceeded": "max poll interval exceeded",
     "sync_timeout": "a member did not sync in time",
     "join_timeout": "a member did not rejoin in time",

@@ -1,0 +1,106 @@
+"""The whole audit of the recorded night, as a user starts it, through Airflow, and what its tables say."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+
+from drill.score import read_gold, score
+from spark_jobs.audit import SAMPLE
+from spark_jobs.catalog import TABLES
+from spark_jobs.launch import HOME
+
+REBUILT = [t for t in TABLES if t.layer in ("silver", "gold")]
+
+
+def audit(lake: Path) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k not in ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE")}
+    return subprocess.run(
+        [sys.executable, "-m", "spark_jobs.cli", "audit", "--lake", str(lake)],
+        cwd=HOME,
+        env={**environment, "PYTHONPATH": str(HOME)},
+        capture_output=True,
+        text=True,
+        timeout=1200,
+    )
+
+
+def rows(lake: Path, name: str) -> list[dict[str, Any]]:
+    return DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table().to_pylist()
+
+
+def contents(lake: Path) -> dict[str, str]:
+    """A hash of each rebuilt table's content, whatever the order of its rows."""
+    return {
+        t.full_name: hashlib.sha256(
+            "\n".join(
+                sorted(json.dumps({c: r[c] for c in t.content_columns}, default=str) for r in rows(lake, t.full_name))
+            ).encode()
+        ).hexdigest()
+        for t in REBUILT
+    }
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    lake = tmp_path_factory.mktemp("night") / "lake"
+    done = audit(lake)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return lake, done
+
+
+def test_it_ends_with_a_summary_and_a_report(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    lake, done = night
+    page = lake / "report" / "index.html"
+    assert str(page) in done.stdout
+    assert "rebalances" in done.stdout
+    assert "Every generation is accounted for" in done.stdout
+    assert "<html" in page.read_text(encoding="utf-8")[:1000]
+
+
+def test_every_physical_line_of_the_night_is_accounted_for(
+    night: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    files = [f for folder in ("logs", "clients") for f in (SAMPLE / folder).rglob("*.log")]
+    lines = sum(f.read_bytes().count(b"\n") for f in files)
+    coverage = rows(night[0], "quality.coverage")
+    assert sum(c["lines_in"] for c in coverage) == lines
+    assert all(c["lines_in"] == c["events"] + c["ignored"] + c["unparsed"] + c["quarantined"] for c in coverage)
+
+
+def test_the_truth_of_the_night_is_told(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    result = score(read_gold(str(night[0])), (SAMPLE / "truth.jsonl").read_text(encoding="utf-8").splitlines())
+    assert result.share_met >= 0.9, result.unmet
+    assert result.certain_but_wrong == ()
+    assert result.without_evidence == ()
+    assert [g for g in rows(night[0], "quality.generation_gaps") if g["explained_by"] is None] == []
+
+
+def test_what_stands_in_gold(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    lake, _ = night
+    rebalances, incidents = rows(lake, "gold.rebalances"), rows(lake, "gold.incidents")
+    assert sum(i["rebalance_count"] for i in incidents) == len(rebalances)
+    kinds = Counter(i["kind"] for i in incidents)
+    assert kinds["rolling_restart"] == 1
+    assert kinds["cooperative_pair"] == 2
+    lost = [f for f in rows(lake, "gold.failovers") if f["kind"] == "unclean_election" and f["partition"] == 0]
+    assert [(f["records_lost_low"], f["records_lost_high"]) for f in lost] == [(40, 40)]
+    published = {p["table"]: p["row_count"] for p in rows(lake, "quality.publications")}
+    assert published["gold.rebalances"] == len(rebalances)
+
+
+def test_run_again_it_leaves_the_same_tables(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    lake, _ = night
+    before = contents(lake)
+    again = audit(lake)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert contents(lake) == before
