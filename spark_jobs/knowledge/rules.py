@@ -94,8 +94,8 @@ RULES: tuple[Rule, ...] = (
         rule_id="group_unanswered",
         severity="info",
         subject_kind="group",
-        says="{subject} did not answer in {count} readings of the cluster",
-        advice="Its coordinator was away or slow at these times; see the outages.",
+        says="{subject}: {count} times a reading of the cluster got no answer, and concludes nothing",
+        advice="The coordinator was away or slow at these times; see the outages.",
         source="DESIGN section 7: what did not answer concludes nothing",
     ),
     Rule(

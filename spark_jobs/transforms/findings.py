@@ -200,32 +200,30 @@ def _replication(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _leaderless(facts: Facts) -> list[dict[str, Any]]:
-    """One finding for each topic that lost leaders, however many of its partitions."""
-    by_topic: dict[str, list[Row]] = defaultdict(list)
+    """One finding for each outage, or topic, that left partitions without a leader, however many of them."""
+    by_origin: dict[str, list[Row]] = defaultdict(list)
     for f in facts.failovers:
         if f["kind"] == "offline":
-            by_topic[f["topic"]].append(f)
+            by_origin[f["outage_id"] or f["topic"]].append(f)
     restored = {(f["topic"], f["partition"], f["epoch_from"]): f["happened_at"] for f in facts.failovers}
     found = []
-    for topic, rows in sorted(by_topic.items()):
+    for _, rows in sorted(by_origin.items()):
         first = min(r["happened_at"] for r in rows)
-        ends = [restored.get((topic, r["partition"], r["epoch_to"])) for r in rows]
+        ends = [restored.get((r["topic"], r["partition"], r["epoch_to"])) for r in rows]
         until = "" if None in ends else f" to {max(e for e in ends if e):%H:%M:%S}"
-        names = ", ".join(str(p) for p in sorted({r["partition"] for r in rows}))
+        names = sorted(f"{r['topic']}-{r['partition']}" for r in rows)
+        subject = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         found.append(
-            {
-                **_finding(
-                    facts,
-                    "offline_partitions",
-                    topic,
-                    first,
-                    max([first, *(e for e in ends if e)]),
-                    [e for r in rows for e in r["evidence"]],
-                    since=f"{first:%H:%M:%S}",
-                    until=until,
-                ),
-                "message": f"Topic '{topic}': partitions {names} had no leader from {first:%H:%M:%S} on{until}",
-            }
+            _finding(
+                facts,
+                "offline_partitions",
+                subject,
+                first,
+                max([first, *(e for e in ends if e)]),
+                [e for r in rows for e in r["evidence"]],
+                since=f"{first:%H:%M:%S}",
+                until=until,
+            )
         )
     return found
 
@@ -267,20 +265,21 @@ def _gaps(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _unanswered(facts: Facts) -> list[dict[str, Any]]:
-    by_group: dict[str, list[Row]] = defaultdict(list)
-    for row in facts.unanswered:
-        by_group[row["group_id"]].append(row)
+    """One finding for all groups: who did not answer is told by the readings."""
+    rows = sorted(facts.unanswered, key=lambda r: (r["snapshot_at"], r["group_id"]))
+    if not rows:
+        return []
+    groups = sorted({r["group_id"] for r in rows})
     return [
         _finding(
             facts,
             "group_unanswered",
-            group_id,
-            min(r["snapshot_at"] for r in rows),
-            max(r["snapshot_at"] for r in rows),
-            [quote_snapshot(r["snapshot_id"], r["snapshot_at"], f"group {group_id}: {r['error']}") for r in rows],
+            groups[0] if len(groups) == 1 else f"{groups[0]} and {len(groups) - 1} more",
+            rows[0]["snapshot_at"],
+            rows[-1]["snapshot_at"],
+            [quote_snapshot(r["snapshot_id"], r["snapshot_at"], f"group {r['group_id']}: {r['error']}") for r in rows],
             count=len(rows),
         )
-        for group_id, rows in sorted(by_group.items())
     ]
 
 

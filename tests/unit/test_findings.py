@@ -1,0 +1,102 @@
+"""What a person should know: each rule at its threshold and just below."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from spark_jobs.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS
+from spark_jobs.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, LEADER_IMBALANCE, REBALANCES
+from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS
+from spark_jobs.transforms.findings import Facts, judge_findings
+from tests.support.rows import AT, row
+
+
+def rebalances(count: int, apart: timedelta, **columns: Any) -> list[dict[str, Any]]:
+    return [
+        row(REBALANCES, rebalance_id=f"r{n}", group_id="orders", started_at=AT + n * apart, incident_id="i", **columns)
+        for n in range(count)
+    ]
+
+
+def raised(facts: Facts) -> list[tuple[str, str, str]]:
+    return [(f["rule_id"], f["severity"], f["subject"]) for f in judge_findings(facts)]
+
+
+def test_six_within_an_hour_warn_and_twelve_are_critical() -> None:
+    ten_minutes = timedelta(minutes=10)
+    assert raised(Facts("c", rebalances=rebalances(5, ten_minutes))) == []
+    assert raised(Facts("c", rebalances=rebalances(6, ten_minutes))) == [("rebalances_frequent", "warning", "orders")]
+    assert raised(Facts("c", rebalances=rebalances(12, timedelta(minutes=5)))) == [
+        ("rebalances_excessive", "critical", "orders")
+    ]
+    assert raised(Facts("c", rebalances=rebalances(12, timedelta(minutes=13)))) == []
+
+
+def test_planned_work_and_the_second_half_of_a_pair_do_not_count() -> None:
+    many = rebalances(12, timedelta(minutes=1))
+    planned = [row(INCIDENTS, incident_id="i", planned=True)]
+    assert raised(Facts("c", rebalances=many, incidents=planned)) == []
+    assert raised(Facts("c", rebalances=[{**r, "cause": "cooperative_followup"} for r in many])) == []
+
+
+def test_a_silence_of_more_than_thirty_seconds_is_critical() -> None:
+    assert raised(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_000))) == []
+    assert raised(Facts("c", rebalances=rebalances(1, timedelta(0), silent_ms=30_001))) == [
+        ("member_silent", "critical", "orders")
+    ]
+
+
+def test_one_broker_s_trouble_is_told_once() -> None:
+    offline = [
+        row(FAILOVERS, kind="offline", topic="t", partition=n, outage_id="o", epoch_to=4, leader_to=-1)
+        for n in range(3)
+    ]
+    back = [
+        {**f, "kind": "leader_restored", "epoch_from": 4, "happened_at": AT + timedelta(seconds=9)} for f in offline
+    ]
+    (found,) = judge_findings(Facts("c", failovers=[*offline, *back]))
+    assert found["message"] == "Partition 't-0 and 2 more' had no leader from 03:00:00 on to 03:00:09"
+    assert found["last_at"] == AT + timedelta(seconds=9)
+
+
+def test_an_unclean_election_says_what_was_lost() -> None:
+    def says(low: int | None, high: int | None) -> str:
+        lost = row(
+            FAILOVERS, kind="unclean_election", topic="t", partition=0, records_lost_low=low, records_lost_high=high
+        )
+        return str(judge_findings(Facts("c", failovers=[lost]))[0]["message"]).rpartition(": ")[2]
+
+    assert [says(40, 40), says(0, 0), says(3, 9), says(3, None), says(None, None)] == [
+        "40 records were lost",
+        "no record was lost",
+        "between 3 and 9 records were lost",
+        "at least 3 records were lost",
+        "how many records were lost cannot be told",
+    ]
+
+
+def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
+    facts = Facts(
+        "c",
+        imbalance=[
+            row(LEADER_IMBALANCE, broker=2, preferred_partitions=9, led_elsewhere=1, ratio=1 / 9, over_threshold=True)
+        ],
+        troubled_partitions=[row(PARTITION_SNAPSHOTS, topic="t", replicas=[1, 2, 3], isr=[1])],
+        min_isr={"t": 2},
+        gaps=[row(GENERATION_GAPS, group_id="g", explained_by=None), row(GENERATION_GAPS, explained_by="moved")],
+        unanswered=[row(GROUP_SNAPSHOTS, group_id="g", error="no answer")],
+        coverage=[row(COVERAGE, source="broker-1/server.log", unparsed=2, quarantined=1)],
+    )
+    assert sorted(raised(facts)) == [
+        ("generations_missing", "warning", "g"),
+        ("group_unanswered", "info", "g"),
+        ("leader_imbalance", "warning", "2"),
+        ("lines_quarantined", "warning", "broker-1/server.log"),
+        ("lines_unread", "warning", "broker-1/server.log"),
+        ("under_min_isr", "critical", "t"),
+        ("under_replicated", "warning", "t"),
+    ]
+    for found in judge_findings(facts):
+        assert set(found) == set(FINDINGS.column_names) - {"knowledge_version"}
+        assert found["evidence"]
