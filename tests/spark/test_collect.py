@@ -1,0 +1,167 @@
+"""Physical lines become records: each once, whole, with the same id however the files lie."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs.edges.log_files import Place, list_places
+from spark_jobs.edges.survey import survey
+from spark_jobs.knowledge import reading
+from spark_jobs.transforms import collect
+from tests.support.logs import conf, lay, resigned
+
+START = datetime(2026, 11, 21, 1, tzinfo=UTC)
+TRACE = (
+    "java.io.IOException: Connection to 127.0.0.1:23602 (id: 2 rack: null) failed.\n\tat kafka.server.X(X.scala:213)\n"
+)
+
+Row = dict[str, Any]
+
+
+def collected(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = "broker") -> list[Row]:
+    """The records of a folder, by source, instant and rank."""
+    found = survey(spark, list_places(spark, [Place(str(root), origin, zone, "LOGS")], None))
+    try:
+        placed = found.records.join(found.turns(), "file")
+        rows = [row.asDict() for row in collect.identify(placed, "prod").collect()]
+    finally:
+        found.records.unpersist()
+    return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
+
+
+def what(rows: list[Row]) -> list[tuple[Any, ...]]:
+    """What must not depend on how the files lie."""
+    return [(r["line_id"], r["source"], r["happened_at"], r["order"], r["line_count"], r["text"]) for r in rows]
+
+
+def log(records: int) -> list[str]:
+    """Records of one log: some with traces, several in one millisecond, some word for word the same."""
+    return [
+        resigned(i // 3 * 3 if i % 7 == 0 else i, (START + timedelta(milliseconds=i // 4)).strftime("%H:%M:%S,%f")[:-3])
+        + (TRACE * (i % 4) if i % 5 == 0 else "")
+        for i in range(records)
+    ]
+
+
+@pytest.mark.parametrize("block", ["128m", "3000", "301"])
+def test_a_file_split_anywhere_gives_the_records_the_plain_reader_gives(
+    spark: SparkSession, tmp_path: Path, block: str
+) -> None:
+    text = "left over from before\n\n" + "".join(log(300)) + resigned(50) * 3 + TRACE.rstrip("\n")
+    lay(tmp_path, {"broker-1/server.log": text})
+    with conf(spark, spark__sql__files__maxPartitionBytes=block, spark__sql__files__openCostInBytes="1"):
+        rows = collected(spark, tmp_path)
+    plain = list(reading._records_of_source("prod", "broker-1/server.log", [tmp_path / "broker-1/server.log"]))
+    assert sum(r["line_count"] for r in rows) == text.count("\n") + 1
+    assert {(r["line_id"], r["text"], r["line_count"], r["order"]) for r in rows} == {
+        (p.line_id, p.text, p.line_count, p.order) for p in plain
+    }
+    headless = rows[0]
+    assert (headless["text"], headless["layout"], headless["happened_at"]) == ("left over from before\n", None, None)
+
+
+def test_a_rotation_changes_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    twin = resigned(7, "01:30:00,000")
+    records = [*log(100), twin, twin, resigned(8, "01:31:00,000")]
+    parts = [records[:40], records[40:90], records[90:101], records[101:]]
+    whole = lay(tmp_path / "whole", {"broker-1/server.log": "".join(records)})
+    rotated = lay(
+        tmp_path / "rotated",
+        {
+            "broker-1/server.log": "".join(parts[3]),
+            "broker-1/server.log.2026-11-21-01": "".join(parts[2]),
+            "broker-1/server.log-20261121.gz": gzip.compress("".join(parts[1]).encode()),
+            "broker-1/server.log.9.gz": gzip.compress("".join(parts[0]).encode()),
+        },
+    )
+    given = what(collected(spark, whole))
+    assert len(given) == len(records)
+    assert what(collected(spark, rotated)) == given
+
+
+def test_a_copy_adds_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    text = "".join(log(60)) + resigned(7, "01:30:00,000") * 2
+    plain = lay(tmp_path / "plain", {"broker-1/server.log": text})
+    earlier = "".join(log(60)[:20])
+    copied = lay(
+        tmp_path / "copied",
+        {
+            "broker-1/server.log": text,
+            "broker-1/server.log.gz": gzip.compress(text.encode()),
+            "broker-1/server.log.1": earlier,
+        },
+    )
+    assert what(collected(spark, copied)) == what(collected(spark, plain))
+
+
+def test_an_instant_is_read_in_the_zone_of_its_clock(spark: SparkSession, tmp_path: Path) -> None:
+    client = "%4|1795225642.862|MAXPOLL|a#consumer-1| [thrd:main]: Application maximum poll interval\n"
+    lay(tmp_path, {"server.log": resigned(1, "01:44:29,117"), "client.log": client})
+    rows = collected(spark, tmp_path, zone="Europe/Berlin")
+    assert {r["source"]: r["happened_at"].replace(tzinfo=UTC).isoformat(timespec="milliseconds") for r in rows} == {
+        "server.log": "2026-11-21T00:44:29.117+00:00",
+        "client.log": "2026-11-21T01:47:22.862+00:00",
+    }
+
+
+def test_a_clock_that_is_set_back_keeps_the_order_of_the_file(spark: SparkSession, tmp_path: Path) -> None:
+    at = ("01:00:00,005", "01:00:00,005", "00:30:00,000", "01:00:00,005")
+    lay(tmp_path, {"server.log": "".join(resigned(n, clock) for n, clock in enumerate(at))})
+    found = survey(spark, list_places(spark, [Place(str(tmp_path), "broker", "UTC", "LOGS")], None))
+    assert [w for w in found.warnings() if "goes back by up to 0:30:00.005000" in w]
+    found.records.unpersist()
+    same = [r for r in collected(spark, tmp_path) if r["happened_at"].hour == 1]
+    assert [(r["order"], r["text"].partition("partition ")[2][0]) for r in same] == [(0, "0"), (1, "1"), (2, "3")]
+
+
+def test_bytes_that_are_no_text_are_kept_beside_text_that_every_reader_takes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    odd = b"a\xff\xfeb\xe2\x82 \xed\xa0\x80 \xf0\x9f\x98 end\n"
+    good = resigned(1).encode()
+    lay(tmp_path, {"server.log": good + odd + good})
+    first, second = collected(spark, tmp_path)
+    assert bytes(first["raw"]) == (good + odd).rstrip(b"\n")
+    assert first["text"] == (good + odd).decode(errors="replace").rstrip("\n")
+    assert second["raw"] is None
+
+
+def test_endless_lines_and_records_are_counted_and_do_not_fill_the_memory(spark: SparkSession, tmp_path: Path) -> None:
+    million = "y" * 1_000_000
+    long = collect.MOST_LINES + 50
+    text = resigned(1) + million + "\n" + resigned(2) + "z\n" * long + resigned(3).rstrip("\n") + "\r\n"
+    lay(tmp_path, {"server.log": text})
+    with conf(spark, spark__sql__files__maxPartitionBytes="16k", spark__sql__files__openCostInBytes="1"):
+        one, two, three = collected(spark, tmp_path)
+    assert one["text"].endswith("\n" + million)
+    assert (two["line_count"], two["text"].count("\n")) == (long + 1, collect.MOST_LINES - 1)
+    assert three["text"] == resigned(3).rstrip("\n") + "\r"
+
+
+def test_places_are_named_as_seen_from_the_root_whatever_their_characters(spark: SparkSession, tmp_path: Path) -> None:
+    names = ["b [1]/s p%20a*c{x}.log", "kafkaServer.out", "ü/x.log.1", "solo.log.2026-11-21-10"]
+    names_unread = ["clients.out", "snapshots.jsonl", "_hidden.log", ".log", "a.txt"]
+    lay(tmp_path, {n: resigned(i) for i, n in enumerate(names + names_unread)})
+    listing = list_places(spark, [Place(str(tmp_path), "broker", "UTC", "LOGS")], None)
+    assert {f.name for f in listing.files} == set(names)
+    assert set(listing.not_read) == set(names_unread)
+    assert {r["source"] for r in collected(spark, tmp_path)} == {
+        "b [1]/s p%20a*c{x}.log",
+        "kafkaServer.out",
+        "ü/x.log",
+        "solo.log",
+    }
+
+
+def test_files_follow_one_another_by_what_they_hold() -> None:
+    def span(first: int, last: int, source: str = "a") -> collect.Span:
+        return collect.Span(source, START + timedelta(seconds=first), START + timedelta(seconds=last))
+
+    spans = {1: span(10, 20), 2: span(0, 10), 3: span(0, 20), 4: span(20, 20), 5: span(20, 20), 6: span(5, 6, "b")}
+    assert collect.in_turn(spans) == {2: (0, 0), 3: (1, 1), 1: (2, 0), 4: (3, 0), 5: (4, 1), 6: (5, 0)}

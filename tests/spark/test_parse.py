@@ -1,0 +1,187 @@
+"""Records become events in Spark exactly as the plain reader reads them, whatever strangers write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs.catalog import bronze
+from spark_jobs.catalog.silver import EVENT_FIELDS
+from spark_jobs.conform import frame_of
+from spark_jobs.knowledge import reading
+from spark_jobs.knowledge.layouts import MESSAGE_LIMIT
+from spark_jobs.knowledge.noise import NOISE
+from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.transforms import collect, coverage, parse
+from spark_jobs.transforms.windows import Window
+from tests.support.logs import RUN_AT, line, resigned
+from tests.support.nights import EXCERPTS
+from tests.support.rows import row
+
+SOURCE = "broker-9/server.log"
+FIELDS = [c.name for c in EVENT_FIELDS]
+
+Row = dict[str, Any]
+
+
+def record(text: str, number: int = 0, **columns: Any) -> Row:
+    """A row of bronze.log_records as collect writes it."""
+    read = reading.parse(text.rstrip("\n"), SOURCE)
+    told = {
+        "line_id": f"line-{number}",
+        "source": SOURCE,
+        "happened_at": read.happened_at,
+        "layout": read.layout and read.layout.name,
+        "order": number,
+        "line_count": text.rstrip("\n").count("\n") + 1,
+        "text": text.rstrip("\n"),
+        "run_collected_at": RUN_AT,
+    }
+    return row(bronze.LOG_RECORDS, **told | columns)
+
+
+def parsed(spark: SparkSession, records: Iterable[Row]) -> DataFrame:
+    """What parse makes of these records."""
+    return parse.parse(frame_of(spark, records, bronze.LOG_RECORDS), PATTERNS, NOISE)
+
+
+def by_order(frame: DataFrame) -> dict[int, Row]:
+    """The rows by the number of their record."""
+    return {r["order"]: r.asDict(recursive=True) for r in frame.collect()}
+
+
+def fates(spark: SparkSession, *records: Row) -> list[str]:
+    """The fate of each record."""
+    found = by_order(parsed(spark, records))
+    return [found[n]["fate"] for n in sorted(found)]
+
+
+def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSession) -> None:
+    texts = sorted(
+        {s.record for p in PATTERNS for s in p.samples}
+        | {c for p in PATTERNS for c in p.counter_samples}
+        | {n.sample for n in NOISE}
+        | {r for f in sorted(EXCERPTS.rglob("*.log")) for r in reading._split(reading._text_of(f))}
+    )
+    records = [record(text, n) for n, text in enumerate(texts)]
+    lines = parsed(spark, records).persist()
+    fate = {r["order"]: r["fate"] for r in lines.select("order", "fate").collect()}
+    given = by_order(parse.fields(lines))
+    lines.unpersist()
+    for n, text in enumerate(texts):
+        plain = reading.parse(text, SOURCE)
+        event = reading.event_of(plain, "cluster", "broker")
+        if event is None:
+            assert fate[n] in ("ignored", "unparsed"), text
+            assert (fate[n] == "ignored") == (
+                plain.logger is not None
+                and (plain.logger not in reading.RELEVANT_LOGGERS or reading.is_noise(plain.logger, plain.message))
+            ), text
+        else:
+            names = ["kind", "pattern_id", "broker", *FIELDS]
+            assert {k: given[n][k] for k in names} == {k: event[k] for k in names}, text
+
+
+@pytest.mark.parametrize(
+    "group", ["a$1\\b", "g\x01h", 'it\'s "so"', "x\x1fy", "${jndi:x}", "ü𝄞", "a b (c) [d]", "\\Q\\E"]
+)
+def test_a_hostile_name_is_read_as_it_is(spark: SparkSession, group: str) -> None:
+    text = line(
+        f"[GroupCoordinator 1]: Preparing to rebalance group {group} in state PreparingRebalance with old "
+        "generation 3 (__consumer_offsets-5) (reason: removing member m on heartbeat expiration)"
+    )
+    (event,) = by_order(parse.fields(parsed(spark, [record(text)]))).values()
+    assert event["group_id"] == group.replace("\x01", "\N{REPLACEMENT CHARACTER}")
+    assert (event["generation"], event["offsets_partition"], event["broker"]) == (3, 5, 1)
+
+
+def test_every_record_has_one_fate(spark: SparkSession) -> None:
+    other = line("Rolled new log segment", logger="com.acme.Unheard")
+    unknown = line("[GroupCoordinator 1]: Something that no version has said yet")
+    assert fates(
+        spark,
+        record(resigned(1), 0),
+        record(other, 1),
+        record(unknown, 2),
+        record("\tat kafka.server.X", 3),
+        record("[2026-11-21 01:44:29,117] INFO it has no logger", 4),
+        record(resigned(1), 5, raw=b"\xff"),
+        record(resigned(1) + "a\0b", 6),
+        record(resigned(1).replace("2026-11-21", "2026-13-21"), 7),
+        record(line("[GroupCoordinator 1]: " + "x" * (MESSAGE_LIMIT + 1)), 8),
+        record(other, 9, line_count=collect.MOST_LINES + 1),
+        record(other.replace("Rolled", "x" * (MESSAGE_LIMIT + 1)), 10),
+        record(resigned(1).rstrip("\n") + "\r", 11),
+    ) == ["event", "ignored", "unparsed", "unparsed", "unparsed", *["quarantined"] * 5, "ignored", "event"]
+
+
+def test_what_is_quarantined_is_told_why_in_sentences(spark: SparkSession) -> None:
+    both = record(resigned(1) + "a\0b", raw=b"\xff")
+    (told,) = parse.quarantined(parsed(spark, [both])).collect()
+    assert told["quarantine_id"] == "line-0"
+    assert [s.split(";")[0].split(",")[0] for s in told["sentences"]] == [
+        "It holds bytes that are not UTF-8",
+        "It holds NUL bytes",
+    ]
+
+
+def test_a_hundred_lines_of_one_shape_have_one_template(spark: SparkSession) -> None:
+    texts = [
+        line(f"[GroupCoordinator {n}]: Never said of group {name} 'x{n}' by {n}b6b2a5e-7b5f-4c8e-9d63-0a1b2c3d4e5f")
+        for n, name in ((1, "orders"), (22, "pay.ments-7"), (3, "ü"))
+    ]
+    shapes = parse.unparsed_lines(parsed(spark, [record(t.replace(" 22b6b", " 2b6b"), n) for n, t in enumerate(texts)]))
+    templates = {r["template"] for r in shapes.collect()}
+    assert len(templates) == 1
+    assert "Never said of group <name> <name> by" in templates.pop()
+
+
+def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_count(spark: SparkSession) -> None:
+    out, server = "broker-9/kafkaServer.out", SOURCE
+    both = [
+        record(text, n, source=s, line_id=f"{s}{n}")
+        for s in (out, server)
+        for n, text in ((0, resigned(1)), (1, resigned(2)))
+    ]
+    client = [record(resigned(1), 5, source=s, origin="client", line_id=s) for s in ("a.log", "b.log")]
+    lines = parsed(spark, [*both, *client]).persist()
+    events = parse.events(lines).collect()
+    assert sorted((e["origin"], e["source"]) for e in events) == [
+        ("broker", out),
+        ("broker", out),
+        ("client", "a.log"),
+        ("client", "b.log"),
+    ]
+    day = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
+    beginnings = spark.createDataFrame([], "source STRING, first_at TIMESTAMP")
+    covered = {r["source"]: r["events"] for r in coverage.cover(lines, beginnings, day).collect()}
+    lines.unpersist()
+    assert covered == {out: 2, server: 2, "a.log": 1, "b.log": 1}
+
+
+def test_coverage_counts_physical_lines_and_the_longest_silence(spark: SparkSession) -> None:
+    hour = Window(datetime(2026, 11, 21, 1, tzinfo=UTC), datetime(2026, 11, 21, 2, tzinfo=UTC))
+    records = [
+        record("left over\nfrom before", 0, happened_at=None, layout=None),
+        record(resigned(1, "01:00:00,000") + "\ttrace", 1),
+        record(line("x", "01:00:05,000", "com.acme.X"), 2),
+        record(resigned(2, "01:30:05,000"), 3),
+        record(line("[GroupCoordinator 1]: unheard", "01:30:06,000"), 4),
+        record(resigned(3, "02:00:00,000") + "after the window", 5),
+        record("of another source\n" * 3, 6, source="b.log", happened_at=None, layout=None),
+    ]
+    beginnings = spark.createDataFrame([(SOURCE, hour.start), ("b.log", hour.end)], "source STRING, first_at TIMESTAMP")
+    (row_,) = (r.asDict() for r in coverage.cover(parsed(spark, records), beginnings, hour).collect())
+    assert {k: row_[k] for k in ("lines_in", "events", "ignored", "unparsed", "quarantined")} == {
+        "lines_in": 7,
+        "events": 3,
+        "ignored": 1,
+        "unparsed": 3,
+        "quarantined": 0,
+    }
+    assert row_["longest_silence_ms"] == 30 * 60 * 1000
+    assert (row_["first_at"].minute, row_["last_at"].minute) == (0, 30)

@@ -1,0 +1,80 @@
+"""Folders of logs, and what the ingest makes of them."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs import ingest
+from spark_jobs.catalog.model import Table
+from spark_jobs.config import Settings
+from spark_jobs.edges.store import Store
+from spark_jobs.launch import HOME
+
+COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
+RUN_AT = datetime(2026, 11, 22, tzinfo=UTC)
+
+Row = dict[str, Any]
+
+
+def line(message: str, at: str = "01:44:29,117", logger: str = COORDINATOR) -> str:
+    """A line in the layout of Kafka's distribution, with its LF."""
+    return f"[2026-11-21 {at}] INFO {message} ({logger})\n"
+
+
+def resigned(partition: int, at: str = "01:44:29,117", broker: int = 1) -> str:
+    """A line that becomes an event."""
+    return line(
+        f"[GroupCoordinator {broker}]: Resigned as the group coordinator for partition {partition} in epoch Some(0)", at
+    )
+
+
+def lay(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """A folder with these files, by their names below it."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return root
+
+
+def unpack_night(folder: Path) -> Path:
+    """The recorded night in samples/."""
+    with tarfile.open(HOME / "samples" / "night-4.1.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def settings(lake: Path, logs: Path, **given: Any) -> Settings:
+    """The settings of a run on a folder of logs."""
+    return Settings.of({"logs": logs, "lake": lake, "run_id": "run-1", "run_at": RUN_AT, "cluster": "prod", **given})
+
+
+def run(spark: SparkSession, lake: Path, logs: Path, **given: Any) -> tuple[Store, Row]:
+    """The step ingest on a folder of logs, with its summary."""
+    summary = ingest.run_step(spark, settings(lake, logs, **given), {})
+    return Store(spark, str(lake)), summary
+
+
+def rows(store: Store, table: Table, *order: str) -> list[Row]:
+    """The rows of a table in some order."""
+    return [row.asDict(recursive=True) for row in store.read(table).orderBy(*order or table.key).collect()]
+
+
+@contextmanager
+def conf(spark: SparkSession, **said: str) -> Iterator[None]:
+    """Spark's settings while the block runs; a double underscore stands for a dot."""
+    before = {key: spark.conf.get(key.replace("__", "."), None) for key in said}
+    for key, value in said.items():
+        spark.conf.set(key.replace("__", "."), value)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            spark.conf.unset(key.replace("__", ".")) if value is None else spark.conf.set(key.replace("__", "."), value)
