@@ -83,11 +83,12 @@ class Store:
         """
         rows = conform(frame, table)
         predicate = _in_window(table, cluster, window)
-        if table.column(_time(table)).nullable and self.version(table) > _CREATED:
+        if table.column(_time(table)).nullable:
             timeless = f"cluster = {literal(cluster)} AND {_time(table)} IS NULL"
-            kept = self.read(table).where(timeless).join(rows.select(*table.key), list(table.key), "left_anti")
-            rows = rows.unionByName(kept)
             predicate = f"({predicate}) OR ({timeless})"
+            if self.version(table) > _CREATED:
+                kept = self.read(table).where(timeless).join(rows.select(*table.key), list(table.key), "left_anti")
+                rows = rows.unionByName(kept.select(*map(quoted, table.column_names)))
         self._replace(table, rows, predicate)
 
     def replace_rows_of_run(self, table: Table, frame: DataFrame, cluster: str, window: Window, run_id: str) -> None:

@@ -1,0 +1,161 @@
+"""Tables in the lake: as declared, replaced by windows, readable without Spark."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from deltalake import DeltaTable
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from spark_jobs.catalog import BY_NAME, TABLES, bronze, gold, quality, silver
+from spark_jobs.catalog.model import Table
+from spark_jobs.conform import conform, frame_of
+from spark_jobs.edges.store import Store
+from spark_jobs.transforms.windows import Window
+from tests.support.rows import AT, row
+
+HOUR = timedelta(hours=1)
+WINDOW = Window(AT, AT + HOUR)
+EVENTS, LINES, RECORDS = silver.EVENTS, quality.UNPARSED_LINES, bronze.LOG_RECORDS
+
+
+@pytest.fixture
+def store(spark: SparkSession, tmp_path: Path) -> Store:
+    return Store(spark, str(tmp_path / "a lake's"))
+
+
+def fill(store: Store, table: Table, *rows: dict[str, Any]) -> Store:
+    store.create(table)
+    store.append_new(table, frame_of(store.spark, rows, table))
+    return store
+
+
+def column(store: Store, table: Table, name: str) -> list[Any]:
+    return sorted(r[0] for r in store.read(table).select(name).collect())
+
+
+def event(line_id: str, after: timedelta = timedelta(0), cluster: str = "prod") -> dict[str, Any]:
+    return row(EVENTS, line_id=line_id, cluster=cluster, happened_at=AT + after)
+
+
+def test_a_frame_with_other_columns_is_refused_and_all_of_them_are_named(spark: SparkSession) -> None:
+    strange = spark.range(1).select("id")
+    with pytest.raises(ValueError, match=r"silver.events .*missing \['line_id', .*not declared \['id'\]"):
+        conform(strange, EVENTS)
+
+
+def test_a_frame_gets_the_order_and_the_types_of_its_table(spark: SparkSession) -> None:
+    given = frame_of(spark, [row(EVENTS)], EVENTS)
+    shuffled = given.select(*(given[n].cast("string") for n in sorted(given.columns)))
+    assert conform(shuffled, EVENTS).dtypes == [(c.name, c.type.lower()) for c in EVENTS.columns]
+
+
+def test_every_declared_table_can_be_made_and_says_what_it_holds(store: Store) -> None:
+    store.create(*TABLES)
+    store.create(*TABLES)
+    for table in TABLES:
+        made = DeltaTable(f"{store.lake}/{table.layer}/{table.name}")
+        fields = made.schema().fields
+        assert [(f.name, f.nullable) for f in fields] == [(c.name, c.nullable) for c in table.columns]
+        assert all(f.metadata["comment"] for f in fields)
+        assert made.protocol().reader_features is None
+        assert made.protocol().min_reader_version == 1
+        constraints = {k.rpartition(".")[2] for k in made.metadata().configuration if k.startswith("delta.constraints")}
+        critical = {c.name for c in table.checks if c.severity == "critical"}
+        assert constraints == (critical if table.layer == "gold" else set())
+
+
+def test_bronze_gains_each_row_once(store: Store) -> None:
+    fill(store, RECORDS, row(RECORDS, line_id="a"), row(RECORDS, line_id="b", happened_at=None))
+    fill(
+        store,
+        RECORDS,
+        *(row(RECORDS, line_id=i, happened_at=at) for i, at in (("a", AT), ("b", None), ("c", AT - HOUR))),
+    )
+    assert column(store, RECORDS, "line_id") == ["a", "b", "c"]
+
+
+def test_a_window_is_replaced_and_nothing_else(store: Store, spark: SparkSession) -> None:
+    rows = [event("before", -HOUR), event("in"), event("end", HOUR), event("theirs", cluster="o'ther")]
+    fill(store, EVENTS, *rows)
+    store.replace_window(EVENTS, frame_of(spark, [event("new")], EVENTS), "prod", WINDOW)
+    store.replace_window(EVENTS, frame_of(spark, [], EVENTS), "o'ther", WINDOW)
+    assert column(store, EVENTS, "line_id") == ["before", "end", "new"]
+
+
+@pytest.mark.parametrize("filled", [False, True])
+def test_a_row_outside_the_window_is_refused(store: Store, spark: SparkSession, filled: bool) -> None:
+    fill(store, EVENTS, *([event("in")] if filled else []))
+    with pytest.raises((PySparkException, Py4JError)):
+        store.replace_window(EVENTS, frame_of(spark, [event("late", HOUR)], EVENTS), "prod", WINDOW)
+    assert column(store, EVENTS, "line_id") == (["in"] if filled else [])
+
+
+def test_rows_without_an_instant_are_added_once_and_never_taken_away(store: Store, spark: SparkSession) -> None:
+    def lines(*named: tuple[str, Any]) -> Any:
+        return frame_of(spark, [row(LINES, line_id=i, cluster="prod", happened_at=at) for i, at in named], LINES)
+
+    store.create(LINES)
+    store.replace_window(LINES, lines(("a", AT), ("timeless", None)), "prod", WINDOW)
+    store.replace_window(LINES, lines(("b", AT), ("timeless", None), ("another", None)), "prod", WINDOW)
+    store.replace_window(LINES, lines(("c", AT + HOUR)), "prod", Window(AT + HOUR, AT + 2 * HOUR))
+    assert column(store, LINES, "line_id") == ["another", "b", "c", "timeless"]
+
+
+def test_gold_refuses_what_breaks_its_laws_and_staging_takes_it(store: Store, spark: SparkSession) -> None:
+    table = gold.REBALANCES
+    backwards = frame_of(spark, [row(table, ended_at=AT - HOUR)], table)
+    nameless = frame_of(spark, [row(table, group_id=None)], table)
+    store.create(table)
+    for bad in (backwards, nameless):
+        store.overwrite_staging(table, bad)
+        assert store.read_staging(table).count() == 1
+        with pytest.raises((PySparkException, Py4JError)):
+            store.replace_window(table, bad, "cluster", WINDOW)
+    assert store.read(table).count() == 0
+
+
+def test_a_hash_knows_the_content_alone(store: Store, spark: SparkSession, tmp_path: Path) -> None:
+    def stored(name: str, *rows: dict[str, Any]) -> str:
+        other = Store(spark, str(tmp_path / name))
+        for r in rows:
+            fill(other, RECORDS, r)
+        return other.content_hash(RECORDS)
+
+    a, b = row(RECORDS, line_id="a"), row(RECORDS, line_id="b")
+    again = b | {"run_collected_at": AT + HOUR}
+    assert stored("one", a, b) == stored("two", again, a)
+    assert len({stored("one", a, b), stored("three", a), stored("four", a, b | {"text": "x"})}) == 3
+    micro = b | {"happened_at": AT + timedelta(microseconds=1)}
+    assert stored("five", a, micro) != stored("one", a, b)
+
+
+def test_a_version_is_the_newest_one(store: Store, spark: SparkSession) -> None:
+    assert not store.has(EVENTS)
+    with pytest.raises(LookupError, match=r"silver\.events"):
+        store.version(EVENTS)
+    assert fill(store, EVENTS, event("a")).version(EVENTS) == 1
+    store.replace_window(EVENTS, frame_of(spark, [event("b")], EVENTS), "prod", WINDOW)
+    assert store.version(EVENTS) == 2
+
+
+def test_other_engines_read_text_that_was_broken(store: Store) -> None:
+    odd = b"a\xff\0b".decode(errors="replace")
+    fill(store, RECORDS, row(RECORDS, text=odd, raw=b"a\xff\0b"))
+    path = f"{store.lake}/bronze/log_records"
+    assert DeltaTable(path).to_pyarrow_table().to_pylist()[0]["text"] == odd
+    reader = duckdb.connect()
+    reader.register("records", DeltaTable(path).to_pyarrow_dataset())
+    assert reader.execute('SELECT text, "order" FROM records').fetchall() == [(odd, 1)]
+
+
+def test_only_declared_tables_have_windows(store: Store, spark: SparkSession) -> None:
+    table = BY_NAME["quality.publications"]
+    with pytest.raises(ValueError, match="no time column"):
+        store.replace_window(table, frame_of(spark, [row(table)], table), "prod", WINDOW)
