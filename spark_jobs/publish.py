@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from types import ModuleType
@@ -28,6 +29,7 @@ from spark_jobs.transforms.windows import Window
 
 Run = Mapping[str, Any]
 Verdict = Mapping[str, Any]
+Frames = Mapping[str, DataFrame]
 
 VALIDATION_PAGE = "report/validation.html"
 
@@ -49,9 +51,11 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "warnings": said["warnings"],
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
     }
-    published = publish(spark, settings.lake, run)
-    progress.say(f"{published['expectations']} expectations checked, {len(published['warnings'])} warnings")
-    return {**published, **write_report(Store(spark, settings.lake), run)}
+    store, window = Store(spark, settings.lake), Window(run["window_from"], run["window_to"])
+    with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
+        published = _publish(store, window, run, tables, views, validation)
+        progress.say(f"{published['expectations']} expectations checked, {len(published['warnings'])} warnings")
+        return {**published, **write_report(store, run, tables)}
 
 
 def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
@@ -67,31 +71,40 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
         written whatever the verdict
     Raises: PublicationRefused with sentences that name rows; then gold is as it was
     """
-    with for_few_rows(spark):
-        return _publish(Store(spark, lake), Window(run["window_from"], run["window_to"]), run)
+    store, window = Store(spark, lake), Window(run["window_from"], run["window_to"])
+    with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
+        return _publish(store, window, run, tables, views, validation)
 
 
-def _publish(store: Store, window: Window, run: Run) -> dict[str, Any]:
-    (tables, views), validation = at_once(partial(_opened, store, run["cluster"], window), _great_expectations)
-    try:
-        verdicts = validation.validate(
-            store.spark, tables, views, {name: run[name] for name in ("cluster", "window_from", "window_to")}
-        )
-        page = _record(store, window, run, verdicts)
-        if breaches := _sentences(verdicts, "critical"):
-            raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
-        for table in GOLD:
-            store.replace_window(table, tables[table.full_name], run["cluster"], window)
-        published = _account(store, window, run, tables)
-    finally:
-        for frame in (*tables.values(), *views.values()):
-            frame.unpersist()
+def _publish(
+    store: Store, window: Window, run: Run, tables: Frames, views: Frames, validation: ModuleType
+) -> dict[str, Any]:
+    verdicts = validation.validate(
+        store.spark, tables, views, {name: run[name] for name in ("cluster", "window_from", "window_to")}
+    )
+    page = _record(store, window, run, verdicts)
+    if breaches := _sentences(verdicts, "critical"):
+        raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
+    for table in GOLD:
+        store.replace_window(table, tables[table.full_name], run["cluster"], window)
+    published = _account(store, window, run, tables)
     return {
         "published": published,
         "expectations": len(verdicts),
         "warnings": _sentences(verdicts, "warning"),
         "validation_page": page,
     }
+
+
+@contextmanager
+def _open(store: Store, cluster: str, window: Window) -> Iterator[tuple[Frames, Frames, ModuleType]]:
+    """The frames of `_opened`, kept in memory while the block runs, and what validates them."""
+    (tables, views), validation = at_once(partial(_opened, store, cluster, window), _great_expectations)
+    try:
+        yield tables, views, validation
+    finally:
+        for frame in (*tables.values(), *views.values()):
+            frame.unpersist()
 
 
 def _great_expectations() -> ModuleType:

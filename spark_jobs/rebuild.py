@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.quality import GENERATION_GAPS
 from spark_jobs.config import Settings
 from spark_jobs.edges import progress
+from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.transforms import nights
@@ -21,6 +23,9 @@ from spark_jobs.transforms.group_events import partition_counts
 from spark_jobs.transforms.hosting import part
 from spark_jobs.transforms.rebalances.model import BrokerAbsence, GroupContext, TopicChange
 from spark_jobs.transforms.windows import Window
+
+FEW_LINES = 200_000
+"""A night of as few lines that tell something takes longer to plan than to rebuild."""
 
 OFFSETS_TOPIC = "__consumer_offsets"
 SLIM_FAILOVER = ("outage_id", "topic", "partition", "leader_from", "leader_to", "epoch_from", "epoch_to", "happened_at",
@@ -39,13 +44,18 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         window.end + timedelta(hours=settings.look_ahead_hours),
     )
     store = Store(spark, settings.lake)
-    staged, gaps = rebuild(store, said["cluster"], window, seen)
+    with for_few_rows(spark) if said["lines"]["events"] <= FEW_LINES else nullcontext():
+        _rebuild(store, said["cluster"], window, seen)
+    return {name: said[name] for name in ("cluster", "window_from", "window_to")}
+
+
+def _rebuild(store: Store, cluster: str, window: Window, seen: Window) -> None:
+    staged, gaps = rebuild(store, cluster, window, seen)
     store.create(GENERATION_GAPS)
     at_once(
         *(lambda n=name, f=frame: _stage(store, n, f, window) for name, frame in staged.items()),
-        lambda: store.replace_window(GENERATION_GAPS, gaps, said["cluster"], window),
+        lambda: store.replace_window(GENERATION_GAPS, gaps, cluster, window),
     )
-    return {name: said[name] for name in ("cluster", "window_from", "window_to")}
 
 
 def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[dict[str, DataFrame], DataFrame]:

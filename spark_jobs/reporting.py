@@ -1,9 +1,9 @@
-"""The report of a published window: its rows, bounded, out of the lake; a page beside the tables; words for a terminal."""
+"""The report of a published window: its rows, bounded; a page beside the tables; words for a terminal."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -29,14 +29,15 @@ _QUOTED_ELSEWHERE = ("gold.isr_changes", "gold.coordinator_moves")
 """Tables the page counts and does not quote: their evidence stays in the lake."""
 
 
-def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
+def write_report(store: Store, run: Mapping[str, Any], published: Mapping[str, DataFrame]) -> dict[str, str]:
     """Writes the window's own page and the newest one, `<LAKE>/report/index.html`.
 
-    Takes: what publish takes, and where known started_at, took_seconds, log_path, files_not_read, warnings.
+    Takes: what publish takes, and where known started_at, log_path, files_not_read, warnings; the window's rows as
+        they were published, by full table name: the others are read
     Gives: `report`, where the newest page lies, and `terminal`, the summary in plain text.
     """
     window = Window(run["window_from"], run["window_to"])
-    tables, left_out = _rows(store, run, window)
+    tables, left_out = _rows(store, run, window, published)
     place = f"{store.lake}/report/index.html"
     report = build_report(
         tables,
@@ -54,11 +55,14 @@ def write_report(store: Store, run: Mapping[str, Any]) -> dict[str, str]:
     return {"report": place, "terminal": render_terminal(report)}
 
 
-def _rows(store: Store, run: Mapping[str, Any], window: Window) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
-    readings: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        name: partial(_collected, _of_window(store, name, run, window)) for name in READS
-    }
-    tables = dict(zip(readings, at_once(*readings.values()), strict=True))
+def _rows(
+    store: Store, run: Mapping[str, Any], window: Window, published: Mapping[str, DataFrame]
+) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    def read(name: str) -> list[dict[str, Any]]:
+        frame = published[name] if name in published else _of_window(store, name, run, window)
+        return _collected(_shown(name, frame))
+
+    tables = dict(zip(READS, at_once(*(partial(read, name) for name in READS)), strict=True))
     full = [name for name, rows in tables.items() if len(rows) > MOST_ROWS]
     said = [f"{name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all." for name in full]
     return {name: rows[:MOST_ROWS] for name, rows in tables.items()}, said
@@ -68,7 +72,11 @@ def _of_window(store: Store, name: str, run: Mapping[str, Any], window: Window) 
     table = BY_NAME[name]
     if name == "quality.validation_results":
         return store.read(table).where(F.col("run_id") == run["run_id"])
-    frame = store.read_window(table, run["cluster"], window)
+    return store.read_window(table, run["cluster"], window)
+
+
+def _shown(name: str, frame: DataFrame) -> DataFrame:
+    """What a page shows of a table, in an order of its own where rows may be left out."""
     if name == "quality.unparsed_lines":
         return (
             frame.groupBy("template")
@@ -81,6 +89,7 @@ def _of_window(store: Store, name: str, run: Mapping[str, Any], window: Window) 
         )
     if name in _QUOTED_ELSEWHERE:
         frame = frame.withColumn("evidence", F.slice("evidence", 1, 1))
+    table = BY_NAME[name]
     return frame.orderBy(*(f"`{column}`" for column in (table.time_column, *table.key) if column))
 
 

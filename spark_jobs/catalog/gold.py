@@ -61,7 +61,7 @@ REBALANCES = Table(
         optional(
             "silent_ms",
             "BIGINT",
-            "How long the member was silent: its session timeout and the time until it was heard again, where both are known",
+            "How long the member was silent: its session timeout and the time until it was heard again",
             unit="ms",
         ),
         optional("members_before", "INT", "Members before", unit="members"),

@@ -31,8 +31,14 @@ EVENT_FIELDS = (
     optional("leader_epoch", "INT", "Leader epoch after"),
     optional("previous_leader_epoch", "INT", "Leader epoch before"),
     optional("partition_epoch", "INT", "Partition epoch (KRaft) or ZooKeeper version"),
-    optional("isr", "STRING", "In-sync replicas after, broker ids separated by commas; [] where the line tells of none"),
-    optional("previous_isr", "STRING", "In-sync replicas before, broker ids separated by commas; [] where the line tells of none"),
+    optional(
+        "isr", "STRING", "In-sync replicas after, broker ids separated by commas; [] where the line tells of none"
+    ),
+    optional(
+        "previous_isr",
+        "STRING",
+        "In-sync replicas before, broker ids separated by commas; [] where the line tells of none",
+    ),
     optional("replicas", "STRING", "Assigned replicas, broker ids separated by commas"),
     optional("log_offset", "BIGINT", "Offset the line names", unit="records"),
     optional("high_watermark", "BIGINT", "High watermark", unit="records"),

@@ -135,8 +135,8 @@ def recent_changes(
     """The changes of topics that a group, or its leader, could be reacting to, oldest first.
 
     Takes: changes of the topics that a reading or a client's log shows the group to read, of all topics where nothing
-    shows any. Odd: what came before the last rebalance over changed metadata was seen then, and what came before the member
-    itself did was known to it from the start: metadata are read whole.
+    shows any. Odd: what came before the last rebalance over changed metadata was seen then, and what came before the
+    member itself did was known to it from the start: metadata are read whole.
     """
     since = max(episode.started_at - METADATA_LAG, _last_metadata_rebalance(episode))
     if member is not None and member.first_at is not None:
@@ -186,7 +186,7 @@ def _judge_wordless(episode: Episode, directory: Directory, context: GroupContex
         return Verdict(
             "cooperative_followup",
             "likely",
-            f"{who}, a cooperative member, rejoined at once after the rebalance before, as one that gave partitions back.",
+            f"{who}, a cooperative member, rejoined at once after the rebalance before: it gave partitions back.",
         )
     candidates = recent_changes(episode, directory, context, member)
     if episode.reason.act == "leader_rejoined" and len({(c.kind, c.topic) for c in candidates}) == 1:
@@ -207,7 +207,7 @@ def _judge_wordless(episode: Episode, directory: Directory, context: GroupContex
     return Verdict(
         "subscription_changed",
         "possible",
-        f"{who} rejoined with other metadata, without a reason: it subscribed to other topics, or its assignors changed.",
+        f"{who} rejoined with other metadata, without a reason: it reads other topics, or its assignors changed.",
     )
 
 

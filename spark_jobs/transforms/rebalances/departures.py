@@ -148,7 +148,7 @@ def _judge_gone(
         return Verdict(
             "member_dead",
             "likely",
-            f"{who} fell silent without a close, its session{session} ran out, and a new process of that client started.",
+            f"{who} fell silent without a close, its session{session} ran out, and a new process of it started.",
             (log.lines[-1], log.next_start),
         )
     back = directory.later(member, act.at, RETURN_WITHIN)

@@ -54,16 +54,11 @@ def process_log(directory: Directory, member: Member, at: datetime) -> ProcessLo
     named = next((n for n, e in enumerate(log) if e["member_id"] == member.member_id), None)
     if named is None:
         named = max((n for n, e in enumerate(log) if e["happened_at"] <= at), default=None)
-        if named is None or (log[named]["member_id"] and _names_another(log, named, member)):
+        if named is None or log[named]["member_id"]:  # it speaks of another member, and held that one
             return ProcessLog((), None, bool(starts))
     first = max((n for n in starts if n <= named), default=0)
     following = next((n for n in starts if n > named), None)
     return ProcessLog(tuple(log[first:following]), log[following] if following is not None else None, bool(starts))
-
-
-def _names_another(log: Sequence[Event], named: int, member: Member) -> bool:
-    """Whether the process speaks of another member id, and so cannot be the one that held this one."""
-    return log[named]["member_id"] != member.member_id
 
 
 def closing_lines(log: ProcessLog, before: datetime) -> list[Event]:
