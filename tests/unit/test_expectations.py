@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -132,3 +134,16 @@ def test_the_row_factory_takes_only_columns_of_the_table() -> None:
     assert row(REBALANCES, group_id="orders", ended_at=AT)["group_id"] == "orders"
     with pytest.raises(KeyError, match=r"gold\.rebalances has no generation"):
         row(REBALANCES, generation=3)
+
+
+def test_great_expectations_is_known_to_the_suites_and_to_one_module_alone() -> None:
+    home = Path(__file__).parents[2]
+    sources = (
+        s for room in ("spark_jobs", "expectations", "dags", "plugins", "drill") for s in (home / room).rglob("*.py")
+    )
+    knowing = {
+        str(s.relative_to(home))
+        for s in sources
+        if re.search(r"^\s*(import|from) great_expectations", s.read_text(), re.MULTILINE)
+    }
+    assert knowing == {"expectations/suite.py", "spark_jobs/edges/validation.py"}
