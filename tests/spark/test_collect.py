@@ -159,6 +159,16 @@ def test_places_are_named_as_seen_from_the_root_whatever_their_characters(spark:
     }
 
 
+def test_a_glob_and_a_file_named_outright_choose_what_is_read(spark: SparkSession, tmp_path: Path) -> None:
+    lay(tmp_path, {"a/x.txt": resigned(1), "a/server.log": resigned(2), "b.out": resigned(3)})
+    listing = list_places(spark, [Place(str(tmp_path), "broker", "UTC", "LOGS")], "*.txt, b.*")
+    assert ([f.name for f in listing.files], listing.not_read) == (["a/x.txt", "b.out"], ("a/server.log",))
+    listing = list_places(spark, [Place(str(tmp_path / "a/x.txt"), "broker", "UTC", "LOGS")], None)
+    assert [(f.name, f.source) for f in listing.files] == [("x.txt", "x.txt")]
+    places = [Place(str(tmp_path / "a"), "broker", "UTC", "LOGS"), Place(str(tmp_path), "client", "UTC", "CLIENT_LOGS")]
+    assert [(f.name, f.origin) for f in list_places(spark, places, None).files] == [("a/server.log", "client")]
+
+
 def test_files_follow_one_another_by_what_they_hold() -> None:
     def span(first: int, last: int, source: str = "a") -> collect.Span:
         return collect.Span(source, START + timedelta(seconds=first), START + timedelta(seconds=last))

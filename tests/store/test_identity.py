@@ -1,0 +1,83 @@
+"""Under which name an input is kept, and when it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs.catalog import bronze, silver
+from spark_jobs.conform import frame_of
+from spark_jobs.edges.identity import name_cluster
+from spark_jobs.edges.store import Store
+from spark_jobs.exits import BadInput
+from tests.support.logs import settings
+from tests.support.rows import row
+
+
+@pytest.fixture(scope="module")
+def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A lake that knows a cluster by its readings, and another by its brokers' lines."""
+    store = Store(spark, str(tmp_path_factory.mktemp("lake")))
+    reading = row(bronze.SNAPSHOT_READINGS, cluster="prod", cluster_id="one")
+    named = {"kind": "cluster_named", "cluster": "test"}
+    broker, client = (row(silver.EVENTS, line_id=o, origin=o, detail=f"by-{o}", **named) for o in ("broker", "client"))
+    for table, rows in ((bronze.SNAPSHOT_READINGS, [reading]), (silver.EVENTS, [broker, client])):
+        store.create(table)
+        store.append_new(table, frame_of(spark, rows, table))
+    return store
+
+
+def named(
+    store: Store, given: str | None, brokers: str = "", clients: str = "", readings: str = ""
+) -> tuple[str, list[str]]:
+    found: Any = SimpleNamespace(
+        cluster_ids={"broker": frozenset(brokers.split()), "client": frozenset(clients.split())}
+    )
+    read: Any = SimpleNamespace(cluster_ids=frozenset(readings.split()))
+    wishes = settings(Path(store.lake), Path("/data/berlin"), cluster=given)
+    return name_cluster(store, wishes, found, read)
+
+
+@pytest.mark.parametrize(
+    ("given", "brokers", "clients", "readings", "name"),
+    [
+        ("mine", "one", "", "", "mine"),
+        (None, "one", "two three", "one", "one"),
+        (None, "", "", "one", "one"),
+        (None, "", "two", "", "two"),
+        ("prod", "one", "", "", "prod"),
+        ("prod", "", "", "", "prod"),
+        ("test", "by-broker", "", "", "test"),
+    ],
+)
+def test_a_cluster_is_named_by_who_knows_best(
+    store: Store, given: str | None, brokers: str, clients: str, readings: str, name: str
+) -> None:
+    assert named(store, given, brokers, clients, readings) == (name, [])
+
+
+@pytest.mark.parametrize("clients", ["", "two three"])
+def test_a_cluster_that_nothing_names_is_called_after_its_folder_with_a_warning(store: Store, clients: str) -> None:
+    name, (doubt,) = named(store, None, clients=clients)
+    assert name == "berlin"
+    assert "Give CLUSTER" in doubt
+
+
+@pytest.mark.parametrize(
+    ("given", "brokers", "readings", "words"),
+    [
+        ("mine", "one", "two", "name 2 clusters: one and two"),
+        (None, "one two", "", "name 2 clusters: one and two"),
+        ("prod", "two", "", "knows the cluster one as prod, and the input is of two"),
+        ("test", "", "one", "knows the cluster by-broker as test, and the input is of one"),
+    ],
+)
+def test_a_second_cluster_under_one_name_is_refused(
+    store: Store, given: str | None, brokers: str, readings: str, words: str
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        named(store, given, brokers, readings=readings)

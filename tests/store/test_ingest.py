@@ -1,0 +1,201 @@
+"""The step ingest on real tables: a night to the line, bad input in sentences, the same content however it lies."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs.catalog import bronze, quality, silver
+from spark_jobs.edges.store import Store
+from spark_jobs.exits import BadInput
+from spark_jobs.knowledge import reading
+from tests.support.logs import conf, lay, line, resigned, rows, run, unpack_night
+
+Row = dict[str, Any]
+
+KEPT = (bronze.LOG_RECORDS, silver.EVENTS, quality.UNPARSED_LINES, quality.QUARANTINE, quality.COVERAGE)
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recorded night."""
+    return unpack_night(tmp_path_factory.mktemp("night"))
+
+
+@pytest.fixture(scope="module")
+def audited(spark: SparkSession, night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
+    """The night as it was recorded, ingested."""
+    given = {"client_logs": night / "clients", "snapshots": night / "snapshots.jsonl", "cluster": None}
+    return run(spark, tmp_path_factory.mktemp("lake"), night / "logs", **given)
+
+
+def physical_lines(folder: Path) -> int:
+    return sum(len(f.read_bytes().splitlines()) for f in folder.rglob("*.log"))
+
+
+def rotate(text: str, parts: int) -> list[str]:
+    """A log cut in several, between two records."""
+    records = list(reading._split(text))
+    size = -(-len(records) // parts)
+    return ["\n".join(records[i : i + size]) + "\n" for i in range(0, len(records), size)]
+
+
+def hashes(store: Store) -> dict[str, str]:
+    return {t.full_name: store.content_hash(t) for t in KEPT}
+
+
+def test_a_night_is_accounted_for_to_the_line(audited: tuple[Store, Row], night: Path) -> None:
+    store, summary = audited
+    by_source = {r["source"]: r["lines_in"] for r in rows(store, quality.COVERAGE)}
+    expected = {
+        f.relative_to(root).as_posix(): len(f.read_bytes().splitlines())
+        for root in (night / "logs", night / "clients")
+        for f in root.rglob("*.log")
+        if f.stat().st_size
+    }
+    assert by_source == expected
+    told = summary["lines"]
+    assert told["lines_in"] == sum(expected.values())
+    assert told["lines_in"] == told["events"] + told["ignored"] + told["unparsed"] + told["quarantined"]
+    assert summary["cluster"] == json.loads((night / "cluster.json").read_text())["cluster_id"]
+    assert all(name.endswith(".out") for name in summary["files_not_read"])
+    assert rows(store, quality.QUARANTINE) == []
+
+
+def test_spark_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], night: Path) -> None:
+    store, summary = audited
+    plain = [
+        e
+        for root, origin in ((night / "logs", "broker"), (night / "clients", "client"))
+        for e in reading.read_folder(root, summary["cluster"], origin)[0]
+    ]
+    given = {r["line_id"]: r for r in rows(store, silver.EVENTS)}
+    assert len(given) == len(plain)
+    for event in plain:
+        known = given[event["line_id"]]
+        read = known | {"happened_at": known["happened_at"].replace(tzinfo=UTC)}
+        assert {k: read[k] for k in event} == event
+
+
+def test_the_night_is_the_same_however_it_lies_and_however_often_it_is_read(
+    spark: SparkSession, audited: tuple[Store, Row], night: Path, tmp_path: Path
+) -> None:
+    store, summary = audited
+    files: dict[str, bytes] = {}
+    for log in sorted((night / "logs").rglob("*.log")):
+        name = log.relative_to(night / "logs").as_posix()
+        *older, newest = rotate(log.read_text(), 4) if log.stat().st_size else [""]
+        files[name] = newest.encode()
+        files |= {f"{name}.{9 - i}": part.encode() for i, part in enumerate(older[:-1])}
+        files |= {f"{name}.2026-11-21-10.gz": gzip.compress(part.encode()) for part in older[-1:]}
+    lay(tmp_path / "logs", files)
+    given = {"client_logs": night / "clients", "snapshots": night / "snapshots.jsonl", "cluster": None}
+    expected = hashes(store)
+    with conf(spark, spark__sql__files__maxPartitionBytes="64k", spark__sql__files__openCostInBytes="1"):
+        other, told = run(spark, tmp_path / "lake", tmp_path / "logs", **given)
+        assert hashes(other) == expected
+        run(spark, tmp_path / "lake", night / "logs", **given)
+    assert hashes(other) == expected
+    assert told["lines"] == summary["lines"]
+
+
+MESSAGES = {
+    "missing": ({}, "nothing is there"),
+    "empty": ({"sub": None}, "that folder is empty"),
+    "nameless": ({"notes.txt": "x"}, "none of its 1 files is a log by its name"),
+    "foreign": ({"app.log": "2026-11-21 01:00:00 ERROR in module\nat line 5\n"}, "a Kafka broker wrote"),
+    "hollow": ({"server.log": ""}, "a Kafka broker wrote"),
+    "another's": ({"app.log": line("hello", logger="com.acme.App")}, "a Kafka broker wrote"),
+}
+
+
+@pytest.mark.parametrize("case", MESSAGES)
+def test_input_that_holds_no_log_is_refused_in_a_sentence(spark: SparkSession, tmp_path: Path, case: str) -> None:
+    files, words = MESSAGES[case]
+    logs = tmp_path / "logs"
+    for name, content in files.items():
+        (logs / name).mkdir(parents=True) if content is None else lay(logs, {name: content})
+    with pytest.raises(BadInput) as refused:
+        run(spark, tmp_path / "lake", logs)
+    (sentence,) = refused.value.sentences
+    assert words in sentence
+    assert "Needed:" in sentence
+    assert not (tmp_path / "lake" / "bronze").exists()
+
+
+def test_all_places_that_cannot_be_read_are_named_at_once(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as refused:
+        run(spark, tmp_path / "lake", tmp_path / "a", client_logs="nosuch://b/c")
+    assert [s.split()[0] for s in refused.value.sentences] == ["LOGS", "CLIENT_LOGS"]
+    lay(tmp_path / "logs", {"server.log": resigned(1)})
+    with pytest.raises(BadInput, match=r"SNAPSHOTS names .*missing"):
+        run(spark, tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "missing.jsonl")
+
+
+def test_bad_lines_are_counted_and_named_and_lose_no_other(spark: SparkSession, tmp_path: Path) -> None:
+    two_brokers = "".join(resigned(p, f"03:00:0{p},000", broker) for p, broker in ((1, 1), (2, 2), (3, 1)))
+    whole = "".join(resigned(n, f"01:{n // 60:02d}:{n % 60:02d},000") for n in range(1_000))
+    packed = gzip.compress(whole.encode())
+    files: dict[str, str | bytes] = {
+        "mixed/server.log": two_brokers,
+        "broker-1/server.log": "before the first head\n" + resigned(5).replace("\n", "\r\n") + "\ttrace\r\n",
+        "broker-2/server.log": resigned(6).encode() + b"\xff\xfe\n" + resigned(7).encode() + b"\0\0\0",
+        "broker-3/server.log": line("x" * 1_000_000) + resigned(8),
+        "broker-4/server.log.gz": packed[: len(packed) // 2],
+        "broker-4/controller.log.gz": b"no gzip at all",
+        "broker-5/server.log": resigned(9).replace("2026-11-21", "2026-02-30"),
+    }
+    lay(tmp_path / "logs", files)
+    store, told = run(spark, tmp_path / "lake", tmp_path / "logs")
+    covered = {r["source"]: r for r in rows(store, quality.COVERAGE)}
+    fates = ("events", "ignored", "unparsed", "quarantined")
+    counts = {s: tuple(r[f] for f in fates) for s, r in covered.items()}
+    kept = counts.pop("broker-4/server.log")
+    assert 100 < kept[0] < 1_000
+    assert kept[1:] == (0, 0, 0)
+    assert counts == {
+        "mixed/server.log": (3, 0, 0, 0),
+        "broker-1/server.log": (2, 0, 1, 0),
+        "broker-2/server.log": (0, 0, 0, 4),
+        "broker-3/server.log": (1, 0, 0, 1),
+        "broker-5/server.log": (0, 0, 0, 1),
+    }
+    mixed = [r["broker"] for r in rows(store, silver.EVENTS, "happened_at") if r["source"] == "mixed/server.log"]
+    assert mixed == [1, 2, 1]
+    broken = {r["source"]: r for r in rows(store, quality.QUARANTINE) if not r["line_count"]}
+    assert set(broken) == {"broker-4/server.log", "broker-4/controller.log"}
+    assert f"The {kept[0]} lines before the break are kept" in broken["broker-4/server.log"]["sentences"][0]
+    assert "Copy it again" in broken["broker-4/controller.log"]["sentences"][0]
+    assert sum("cannot be unpacked" in w for w in told["warnings"]) == 2
+    assert [r["template"] for r in rows(store, quality.UNPARSED_LINES)] == ["before the first head"]
+    again, _ = run(spark, tmp_path / "lake", tmp_path / "logs")
+    assert {r["source"]: r for r in rows(again, quality.COVERAGE)} == covered
+
+
+def test_a_window_that_is_asked_for_is_all_that_is_counted(spark: SparkSession, tmp_path: Path) -> None:
+    lay(tmp_path / "logs", {"broker-1/server.log": "".join(resigned(n, f"0{n}:00:00,000") for n in range(6))})
+    hours = {"window_from": "2026-11-21T02:00Z", "window_to": "2026-11-21T04:00Z"}
+    around = {"look_back_hours": "1", "look_ahead_hours": "1"}
+    store, told = run(spark, tmp_path / "lake", tmp_path / "logs", **hours, **around)
+    assert (told["window_from"], told["lines"]["lines_in"]) == ("2026-11-21T02:00:00+00:00", 2)
+    assert [r["happened_at"].hour for r in rows(store, silver.EVENTS, "happened_at")] == [1, 2, 3, 4]
+    assert store.read(bronze.LOG_RECORDS).count() == 6
+    nothing = {"window_from": "2026-11-20T02:00Z", "window_to": "2026-11-20T04:00Z"}
+    with pytest.raises(BadInput, match="the files reach from 2026-11-21T00:00:00"):
+        run(spark, tmp_path / "lake", tmp_path / "logs", **nothing)
+
+
+def test_the_window_without_a_wish_is_everything_in_the_input(spark: SparkSession, tmp_path: Path) -> None:
+    logs = lay(tmp_path / "logs", {"server.log": resigned(1, "01:00:00,000") + resigned(2, "02:00:00,000")})
+    lay(tmp_path, {"s.jsonl": json.dumps({"at": "2026-11-21T03:00:00.5Z"})})
+    store, told = run(spark, tmp_path / "lake", logs, snapshots=tmp_path / "s.jsonl")
+    assert datetime.fromisoformat(told["window_from"]) == datetime(2026, 11, 21, 1, tzinfo=UTC)
+    assert datetime.fromisoformat(told["window_to"]) == datetime(2026, 11, 21, 3, 0, 0, 501000, tzinfo=UTC)
+    assert told["snapshots"] == 1
+    assert store.read(bronze.SNAPSHOT_READINGS).count() == 1
