@@ -285,18 +285,41 @@ def test_what_an_administrator_removed_names_no_member() -> None:
     assert told(rows, "cause", "confidence") == [("removed_by_admin", "likely")]
 
 
+NONE = "client reason: not provided"
+
+
 @pytest.mark.parametrize(
     ("reason", "cause", "confidence"),
     [
         (f"Removing [{MEMBER}] on pending sync request expiration", "sync_timeout", "likely"),
-        (f"Error NOT_COORDINATOR when storing group assignmentduring SyncGroup (member: {MEMBER}).", "storage_error", "likely"),
-        ("Freshly-loaded group g (size 9) is over capacity 8. Rebalancing in order to", "group_over_capacity", "likely"),
-        (f"Updating metadata for static member {MEMBER} with instance id i1; client reason: not provided", "static_member_changed", "likely"),
-        (f"Leader {MEMBER} re-joining group during Stable; client reason: rebalance enforced by user", "client_requested", "certain"),
-        (f"Leader {MEMBER} re-joining group during Stable; client reason: group is already rebalancing", "unknown", "unknown"),
+        (
+            f"Error NOT_COORDINATOR when storing group assignmentduring SyncGroup (member: {MEMBER}).",
+            "storage_error",
+            "likely",
+        ),
+        (
+            "Freshly-loaded group g (size 9) is over capacity 8. Rebalancing in order to",
+            "group_over_capacity",
+            "likely",
+        ),
+        (
+            f"Updating metadata for static member {MEMBER} with instance id i1; {NONE}",
+            "static_member_changed",
+            "likely",
+        ),
+        (
+            f"Leader {MEMBER} re-joining group during Stable; client reason: rebalance enforced by user",
+            "client_requested",
+            "certain",
+        ),
+        (
+            f"Leader {MEMBER} re-joining group during Stable; client reason: group is already rebalancing",
+            "unknown",
+            "unknown",
+        ),
         ("words that no coordinator writes", "unknown", "unknown"),
     ],
-)  # fmt: skip
+)
 def test_reasons_that_only_the_coordinator_tells(reason: str, cause: str, confidence: str) -> None:
     assert told(history([started("01:00:00", 3, reason)]).rebalances, "cause", "confidence") == [(cause, confidence)]
 
