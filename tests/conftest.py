@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def spark() -> SparkSession:
-    """The session, never stopped between tests. Tests of the DAGs run where there is no Spark, so it is imported late."""
+    """The session, never stopped between tests. Imported late: tests of the DAGs run where there is no Spark."""
     os.environ.update(launch.environment())
     time.tzset()
     from spark_jobs.edges import session

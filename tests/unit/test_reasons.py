@@ -78,8 +78,8 @@ def test_a_client_reason_is_known_only_as_a_whole() -> None:
 
 def test_the_difference_of_two_sides_is_named() -> None:
     racks = (
-        "cached metadata has changed from (version11: {x1=[NO_RACKS, NO_RACKS], x2=[NO_RACKS], x3=[a]}) at the beginning"
-        " of the rebalance to (version13: {x1=[], x2=[NO_RACKS, NO_RACKS], x3=[a], x4=[a]})"
+        "cached metadata has changed from (version11: {x1=[NO_RACKS, NO_RACKS], x2=[NO_RACKS], x3=[a]}) at the"
+        " beginning of the rebalance to (version13: {x1=[], x2=[NO_RACKS, NO_RACKS], x3=[a], x4=[a]})"
     )
     change = read_metadata_change(racks)
     assert change is not None

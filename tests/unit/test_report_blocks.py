@@ -161,7 +161,7 @@ def test_incidents_of_equal_cost_come_by_how_bad_their_cause_is():
     incidents = [incident("single", [row], partition_seconds=None) for row in rows]
     told = build_report({"gold.rebalances": rows, "gold.incidents": incidents}, run()).incidents
     assert [i.headline for i in told] == [
-        "A member is dead: group g2",
+        "A member died: group g2",
         "The coordinator moved: group g3",
         "A member joined: group g0",
         "Cooperative follow-up: group g1",
