@@ -60,7 +60,10 @@ def _ingest(spark: SparkSession, settings: Settings, listing: Listing) -> Summar
     progress.say(f"{len(found.facts)} files of cluster {cluster}, from {night.window.start} to {night.window.end}")
     night.collect()
     lines = night.parse()
-    progress.say(", ".join(f"{count} lines {fate}" for fate, count in lines.items()))
+    progress.say(
+        f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "
+        f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
+    )
     return {
         "cluster": cluster,
         "window_from": night.window.start.isoformat(),
