@@ -6,14 +6,13 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from drill import show
 from drill.match import TIME_COLUMNS, Row, Tables, answer
+from drill.result import Expectation, Score, Verdict
 from drill.truth import TruthError, read_truth
 from drill.wrong import Night, is_owed, wrong_failover, wrong_outage, wrong_rebalance
 
@@ -24,87 +23,6 @@ ROW_IDS: Mapping[str, str] = {
     "failovers": "failover_id",
     "leader_imbalance": "snapshot_at",
 }
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """One act with `expect`: whether it was met, and, where it was not, what was found near."""
-
-    at: datetime
-    action: str
-    scope: str
-    expect: str
-    met: bool
-    near: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One row of gold that claims something: where it stands, and why it is wrong (None: nothing speaks against it)."""
-
-    table: str
-    row_id: str
-    at: datetime
-    says: str
-    confidence: str
-    wrong: str | None
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """How often verdicts of one confidence are right."""
-
-    confidence: str
-    verdicts: int
-    wrong: int
-
-    @property
-    def share_right(self) -> float:
-        """Between 0 and 1; 1 where there is no verdict."""
-        return 1 - self.wrong / self.verdicts if self.verdicts else 1.0
-
-
-@dataclass(frozen=True)
-class Score:
-    """The whole score of one audit against one truth."""
-
-    expectations: tuple[Expectation, ...]
-    verdicts: tuple[Verdict, ...]
-    false_alarms: tuple[Verdict, ...]
-    without_evidence: tuple[Verdict, ...]
-
-    @property
-    def unmet(self) -> tuple[Expectation, ...]:
-        """The expectations that no row meets."""
-        return tuple(e for e in self.expectations if not e.met)
-
-    @property
-    def met(self) -> int:
-        """How many expectations are met."""
-        return len(self.expectations) - len(self.unmet)
-
-    @property
-    def share_met(self) -> float:
-        """Between 0 and 1; 1 where nothing was expected."""
-        return self.met / len(self.expectations) if self.expectations else 1.0
-
-    @property
-    def certain_but_wrong(self) -> tuple[Verdict, ...]:
-        """A defect of the first order, each of them."""
-        return tuple(v for v in self.verdicts if v.confidence == "certain" and v.wrong)
-
-    @property
-    def calibration(self) -> tuple[Calibration, ...]:
-        """One entry for each confidence."""
-        return tuple(
-            Calibration(c, len(of), sum(1 for v in of if v.wrong))
-            for c in ("certain", "likely", "possible", "unknown")
-            for of in [[v for v in self.verdicts if v.confidence == c]]
-        )
-
-    def passes(self, minimum: float) -> bool:
-        """Enough expectations met, no certain verdict wrong, no verdict without evidence."""
-        return self.share_met >= minimum and not self.certain_but_wrong and not self.without_evidence
 
 
 def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from drill.match import AFTER, SHARED_BEFORE, TIME_COLUMNS, Row, Tables
+from drill.result import Score, Verdict
 from drill.truth import FAILOVER_KINDS, IMBALANCE, OUTAGE_KINDS, Act
 from spark_jobs.report.plain import visible
-
-if TYPE_CHECKING:
-    from drill.score import Score, Verdict
 
 NEAR_OUTAGE = timedelta(minutes=2)
 MAX_NEAR = 6
