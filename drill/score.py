@@ -1,4 +1,4 @@
-"""How well an audit called what was done: `python -m drill.score --lake DIR --truth FILE` (DESIGN section 8)."""
+"""How well an audit called what was done: `python -m drill.score --lake DIR --truth FILE` (docs/design.md section 8)."""
 
 from __future__ import annotations
 

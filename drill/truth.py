@@ -1,4 +1,4 @@
-"""The truth of a drill: what was done to the cluster, and what the audit should call it (DESIGN section 8)."""
+"""The truth of a drill: what was done to the cluster, and what the audit should call it (docs/design.md section 8)."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ RULES: tuple[Rule, ...] = (
         subject_kind="group",
         says="{subject}: {count} times a reading of the cluster got no answer, and concludes nothing",
         advice="The coordinator was away or slow at these times; see the outages.",
-        source="DESIGN section 7: what did not answer concludes nothing",
+        source="docs/design.md section 7: what did not answer concludes nothing",
     ),
     Rule(
         rule_id="lines_unread",
@@ -104,7 +104,7 @@ RULES: tuple[Rule, ...] = (
         subject_kind="source",
         says="{count} lines of {subject} matter and could not be read",
         advice="See quality.unparsed_lines for their shapes; a version that Hindsight does not know yet writes them.",
-        source="DESIGN section 1: every physical line is accounted for",
+        source="docs/design.md section 1: every physical line is accounted for",
     ),
     Rule(
         rule_id="lines_quarantined",
@@ -112,7 +112,7 @@ RULES: tuple[Rule, ...] = (
         subject_kind="source",
         says="{count} lines of {subject} are broken and lie in quarantine",
         advice="See quality.quarantine for what is wrong with each.",
-        source="DESIGN section 1: what is broken is kept, counted and reported",
+        source="docs/design.md section 1: what is broken is kept, counted and reported",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""The scorer against tiny truths: each rule of DESIGN section 8 holds, and does not hold just beside it."""
+"""The scorer against tiny truths: each rule of docs/design.md section 8 holds, and does not hold just beside it."""
 
 from __future__ import annotations
 
