@@ -1,4 +1,4 @@
-"""Which rows of gold meet what an act was expected to be called: the rules of docs/design.md section 8, one function each."""
+"""Which rows of gold meet what an act was expected to be called: the rules of docs/design.md section 8, each once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well an audit called what was done: `python -m drill.score --lake DIR --truth FILE` (docs/design.md section 8)."""
+"""How well an audit called what was done: `python -m drill.score --lake DIR --truth FILE` (docs/design.md, 8)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ A verdict is *wrong*, whatever its confidence, when one of these holds:
   or nothing was done to it; a preferred election that takes over from a leader that is down;
 - an unclean election or a reassignment of a topic for which nobody expects one.
 
-An act is answered by one rebalance: the first that fits. What DESIGN owes without an act (a member that comes, a
+An act is answered by one rebalance: the first that fits. What is owed without an act (a member that comes, a
 cooperative follow-up), and what happens before the first act or after the last, is not judged.
 """
 

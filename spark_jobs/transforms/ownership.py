@@ -97,7 +97,7 @@ def _row(holding: Holding, until: datetime | None, window: Window) -> OutRow | N
         "partition": partition,
         "member_id": member["member_id"],
         "client_id": member["client_id"],
-        "host": member["host"],
+        "host": (member["host"] or "").lstrip("/") or None,
         "valid_from": start,
         "valid_to": end,
         "is_open": until is None or until > window.end,
