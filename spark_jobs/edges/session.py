@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -25,7 +27,19 @@ def start(name: str, master: str | None = None) -> SparkSession:
         builder = builder.config(key, value)
     if master:
         builder = builder.master(master)
-    return builder.getOrCreate()
+    spark = builder.getOrCreate()
+    if not spark.sparkContext.master.startswith("local["):
+        _ship(spark)
+    return spark
+
+
+def _ship(spark: SparkSession) -> None:
+    """Sends our own code to the executors: a worker elsewhere imports what it runs.
+
+    Odd: executors fetch the archive from the driver while the session lives; Spark removes the folder when it stops.
+    """
+    context: Any = spark.sparkContext
+    context.addPyFile(shutil.make_archive(f"{context._temp_dir}/spark_jobs", "zip", launch.HOME, "spark_jobs"))
 
 
 @contextmanager

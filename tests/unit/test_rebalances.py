@@ -248,6 +248,29 @@ def test_a_move_of_a_stable_group_starts_nothing() -> None:
     assert found.gaps == []
 
 
+def test_a_broker_that_wakes_from_a_pause_speaks_for_no_group_that_another_has_loaded() -> None:
+    found = history(
+        [
+            started("01:00:00", 4, joins(MEMBER)),
+            coordinator("join_completed", "01:00:01", generation=5, member_count=1),
+            coordinator("assignment_received", "01:00:02", generation=5),
+            coordinator("group_loaded", "01:00:20", broker=2, member_count=1),
+            coordinator("member_failed", "01:00:40", member_id=MEMBER),
+            started("01:00:40", 5, f"removing member {MEMBER} on heartbeat expiration."),
+            coordinator("group_emptied", "01:00:40", generation=6),
+            coordinator("group_unloaded", "01:00:41", generation=6),
+            coordinator("member_left", "01:00:50", broker=2, member_id=MEMBER),
+            started("01:00:50", 5, f"explicit `LeaveGroup` request for ({MEMBER}) members.", broker=2),
+            coordinator("group_emptied", "01:00:50", broker=2, generation=6),
+        ]
+    )
+    assert told(found.rebalances, "to_generation", "cause", "coordinator") == [
+        (5, "member_joined", 1),
+        (6, "member_left", 2),
+    ]
+    assert found.gaps == []
+
+
 def test_a_missing_generation_is_a_gap_and_a_lost_one_is_explained() -> None:
     def generation(clock: str, old: int, **fields: Any) -> list[Row]:
         second = at(clock) + timedelta(seconds=1)

@@ -14,7 +14,7 @@ from spark_jobs.transforms.rebalances.epochs import build_epochs
 from spark_jobs.transforms.rebalances.judge import judge_act, judge_episode
 from spark_jobs.transforms.rebalances.members import Directory, Member
 from spark_jobs.transforms.rebalances.model import Act, Episode, Event, Gap, GroupContext, GroupHistory, Verdict
-from spark_jobs.transforms.rebalances.timeline import attach_acts, build_episodes
+from spark_jobs.transforms.rebalances.timeline import attach_acts, build_episodes, living
 
 
 def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext) -> GroupHistory:
@@ -24,7 +24,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     (kind member_seen), in any order. Gives: rows without incident_id, in order of start.
     Keeps: the same rows whatever the order of the events.
     """
-    ordered = sorted(events, key=lambda e: (e["happened_at"], e["source"], e["order"], e["line_id"]))
+    ordered = list(living(sorted(events, key=lambda e: (e["happened_at"], e["source"], e["order"], e["line_id"]))))
     directory = Directory(ordered)
     coordinator_lines = [e for e in ordered if e["origin"] == "broker"]
     classic, classic_gaps = build_episodes(group_id, coordinator_lines)

@@ -6,7 +6,7 @@ or when the group is empty. There is no line for Stable. Source: GroupCoordinato
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from spark_jobs.knowledge.reasons import CoordinatorReason, read_coordinator_reason, split_members
 from spark_jobs.transforms.rebalances.model import Act, Episode, Event, Gap
@@ -176,6 +176,27 @@ _HANDLERS = {
     "group_dead": _Machine.remove,
     "groups_deleted": _Machine.remove,
 }
+
+
+def living(events: Iterable[Event]) -> Iterator[Event]:
+    """The events without what a broker says of a group that another one has loaded since.
+
+    Odd: a broker that was paused wakes as coordinator, finds every session run out, and acts on it until it learns
+    that its partitions were given away; nobody follows it. It speaks again when it loads the group anew.
+    """
+    holder: int | None = None
+    superseded: set[int | None] = set()
+    for event in events:
+        broker = event["broker"] if event["origin"] == "broker" else None
+        if event["kind"] == "group_loaded":
+            superseded.add(holder if holder != broker else None)
+            superseded.discard(broker)
+            holder = broker
+        elif broker is not None and broker in superseded:
+            continue
+        elif event["kind"] == "rebalance_started" or event["kind"] == "epoch_bumped":
+            holder = broker
+        yield event
 
 
 def build_episodes(group_id: str, events: Iterable[Event]) -> tuple[list[Episode], list[Gap]]:
