@@ -85,22 +85,35 @@ def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event
     said: set[tuple[Any, ...]] = set()
     left = Leftovers()
     for source, paths in _files_by_source(Path(root)).items():
+        claimed: list[tuple[Record, Event]] = []
         for record in _records_of_source(cluster, source, paths):
             left.records += 1
             left.lines += record.line_count
-            event = event_of(record, cluster, origin)
-            if event and (words := (_writer(event), record.happened_at, record.text)) in said:
-                left.repeats += 1
-            elif event:
-                said.add(words)
-                events.append(event)
+            if event := event_of(record, cluster, origin):
+                claimed.append((record, event))
             elif record.logger is not None and record.logger not in RELEVANT_LOGGERS:
                 left.ignored[record.logger] += 1
             elif record.logger is not None and is_noise(record.logger, record.message):
                 left.noise[record.logger] += 1
             else:
                 left.unparsed.append(record)
+        if origin == "broker":
+            _name_writers(source, [event for _, event in claimed])
+        for record, event in claimed:
+            if (words := (_writer(event), record.happened_at, record.text)) in said:
+                left.repeats += 1
+            else:
+                said.add(words)
+                events.append(event)
     return events, left
+
+
+def _name_writers(source: str, events: list[Event]) -> None:
+    """Lines that tell no broker were written by the one that the log's other lines tell, else by its folder's."""
+    told = {event["broker"] for event in events} - {None}
+    writer = told.pop() if len(told) == 1 else broker_of_folder(source)
+    for event in events:
+        event["broker"] = writer if event["broker"] is None else event["broker"]
 
 
 def _writer(event: Event) -> tuple[Any, ...]:
@@ -112,7 +125,7 @@ def _writer(event: Event) -> tuple[Any, ...]:
 
 
 def event_of(record: Record, cluster: str, origin: str) -> Event | None:
-    """The event a record is, or None where no pattern claims it."""
+    """The event a record is, or None where no pattern claims it. Its broker is the one that the line itself tells."""
     if record.happened_at is None or record.logger is None:
         return None
     claim = claim_of(record.logger, record.message)
@@ -126,7 +139,7 @@ def event_of(record: Record, cluster: str, origin: str) -> Event | None:
         "source": record.source,
         "happened_at": record.happened_at,
         "order": record.order,
-        "broker": broker_of(record.message, record.source) if origin == "broker" else None,
+        "broker": broker_told(record.message) if origin == "broker" else None,
         "kind": pattern.kind,
         "pattern_id": pattern.pattern_id,
         "text": first_line(record.text)[:2000],
@@ -151,10 +164,14 @@ def is_noise(logger: str, message: str) -> bool:
     return any(logger in n.loggers and n.contains in message for n in NOISE)
 
 
-def broker_of(message: str, source: str) -> int | None:
-    """Who wrote a broker's line: the line itself tells, else the nearest folder that names a broker."""
-    if match := _BROKER.match(message):
-        return int(match[1])
+def broker_told(message: str) -> int | None:
+    """The broker or controller that a line tells it was written by."""
+    match = _BROKER.match(message)
+    return int(match[1]) if match else None
+
+
+def broker_of_folder(source: str) -> int | None:
+    """The broker that the nearest folder of a log names."""
     for folder in reversed(source.split("/")[:-1]):
         if match := _FOLDER.match(folder):
             return int(match[1])

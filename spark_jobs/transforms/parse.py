@@ -36,7 +36,7 @@ def parse(records: DataFrame, patterns: Iterable[Pattern], noise: Iterable[Noise
     """Gives each record to exactly one fate: event, ignored, unparsed or quarantined.
 
     Takes: bronze.log_records.
-    Gives: who, where, when and line_count of each record, its logger and broker, fate, sentences (why it is
+    Gives: who, where, when and line_count of each record, its logger, the broker it tells, fate, sentences (why it is
         quarantined), claim (kind, pattern and the fields of EVENT_FIELDS in their order, as text), its text unless it
         is ignored, its message where it is unparsed.
     Keeps: one row for each record.
@@ -50,7 +50,8 @@ def parse(records: DataFrame, patterns: Iterable[Pattern], noise: Iterable[Noise
         .when(F.col("message").isNull() | F.coalesce(is_noise, F.lit(False)), "ignored")
         .otherwise("unparsed")
     )
-    told = {"fate": fate, "broker": F.when(F.col("origin") == "broker", _broker())}
+    broker = F.nullif(F.regexp_extract("message", BROKER_REGEX, 1), F.lit("")).try_cast("int")
+    told = {"fate": fate, "broker": F.when(F.col("origin") == "broker", broker)}
     return (
         claim(records, patterns)
         .withColumns(told)
@@ -91,18 +92,28 @@ def events(parsed: DataFrame) -> DataFrame:
 
     Takes: what `parse` gives. Gives: silver.events.
     Order: of several records of one event the first by source and place stands for it.
-    Odd: where no line tells the broker its folder stands for it; a client's words are its own file's alone.
+    Odd: where nothing tells the broker its folder stands for it; a client's words are its own file's alone.
     """
+    named = _with_writers(fields(parsed))
     folder = F.regexp_extract("source", "^(.*)/", 1)
     writer = F.when(F.col("origin") == "broker", F.coalesce(F.col("broker").cast("string"), folder))
     same = Window.partitionBy(F.coalesce(writer, F.col("source")), "origin", "happened_at", F.xxhash64("text"))
     told = {"text": _first_line(F.col("text")), "knowledge_version": F.lit(KNOWLEDGE_VERSION)}
-    once = (
-        fields(parsed)
-        .withColumn("likeness", F.row_number().over(same.orderBy("source", quoted("order"))))
-        .where("likeness = 1")
-    )
+    first = F.row_number().over(same.orderBy("source", quoted("order"))) == 1
+    once = named.withColumn("is_first", first).where("is_first")
     return once.withColumns(told).select(*map(quoted, EVENTS.column_names))
+
+
+def _with_writers(events: DataFrame) -> DataFrame:
+    """Lines that tell no broker were written by the one that the log's other lines tell, else by its folder's."""
+    told = (
+        events.where("broker IS NOT NULL")
+        .groupBy("source")
+        .agg(F.min("broker").alias("only"), F.max("broker").alias("last"))
+    )
+    only = told.where("only = last").select("source", "only")
+    writer = F.coalesce("broker", "only", F.when(F.col("origin") == "broker", _broker_of_folder()))
+    return events.join(F.broadcast(only), "source", "left").withColumn("broker", writer)
 
 
 def fields(claimed: DataFrame) -> DataFrame:
@@ -181,13 +192,11 @@ def _by_layout(expressions: Mapping[str, str]) -> Column:
     return F.coalesce(*(F.when(F.col("layout") == name, F.expr(e)) for name, e in expressions.items()))
 
 
-def _broker() -> Column:
-    """The id of the broker or controller that wrote a line: the line tells, else the nearest folder that names one."""
-    told = F.regexp_extract("message", BROKER_REGEX, 1)
+def _broker_of_folder() -> Column:
+    """The broker that the nearest folder of a log names."""
     folders = F.reverse(F.split(F.regexp_extract("source", "^(.*)/", 1), "/"))
     numbers = F.transform(folders, lambda folder: F.regexp_extract(folder, BROKER_FOLDER_REGEX, 1))
-    folder = F.get(F.filter(numbers, lambda number: number != ""), F.lit(0))
-    return F.coalesce(F.nullif(told, F.lit("")), folder).try_cast("int")
+    return F.get(F.filter(numbers, lambda number: number != ""), F.lit(0)).try_cast("int")
 
 
 def _sentences() -> Column:

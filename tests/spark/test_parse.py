@@ -163,6 +163,34 @@ def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_cou
     assert covered == {out: 2, server: 2, "a.log": 1, "b.log": 1}
 
 
+def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells(spark: SparkSession) -> None:
+    silent = "Cluster ID = MFyWfhVxSNOBAy-tm_oW-w"
+    logs = {
+        "host-a/server.log": [silent, resigned(1, broker=4)],
+        "broker-7/server.log": [silent, resigned(1, broker=4)],
+        "broker-7/other.log": [silent],
+        "broker-7/both.log": [silent, resigned(1, broker=4), resigned(1, broker=5)],
+        "kafka-2/deep/server.log": [silent],
+        "server.log": [silent],
+    }
+    records = [
+        record(line(t, f"01:00:0{s},000", "kafka.server.KafkaServer") if t == silent else t, n, source=source)
+        for s, (source, texts) in enumerate(logs.items())
+        for n, t in enumerate(texts)
+    ]
+    named = {
+        e["source"]: e["broker"] for e in parse.events(parsed(spark, records)).where("kind = 'cluster_named'").collect()
+    }
+    assert named == {
+        "host-a/server.log": 4,
+        "broker-7/server.log": 4,
+        "broker-7/other.log": 7,
+        "broker-7/both.log": 7,
+        "kafka-2/deep/server.log": 2,
+        "server.log": None,
+    }
+
+
 def test_coverage_counts_physical_lines_and_the_longest_silence(spark: SparkSession) -> None:
     hour = Window(datetime(2026, 11, 21, 1, tzinfo=UTC), datetime(2026, 11, 21, 2, tzinfo=UTC))
     records = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout
-from spark_jobs.knowledge.reading import Leftovers, broker_of, parse, read_folder, source_of
+from spark_jobs.knowledge.reading import Leftovers, broker_of_folder, broker_told, parse, read_folder, source_of
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 each_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda x: x.name)
@@ -129,7 +129,7 @@ def test_a_head_whose_digits_are_no_date_has_no_instant(digits: str) -> None:
     ],
 )
 def test_a_line_tells_its_broker_before_its_folder_does(message: str) -> None:
-    assert broker_of(message, "broker-9/server.log") == 3
+    assert broker_told(message) == 3
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_line_tells_its_broker_before_its_folder_does(message: str) -> None:
     ],
 )
 def test_a_folder_tells_its_broker_where_it_names_one(source: str, broker: int | None) -> None:
-    assert broker_of("Starting up.", source) == broker
+    assert broker_of_folder(source) == broker
 
 
 # --- files ------------------------------------------------------------------------------------------------------
