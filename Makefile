@@ -14,7 +14,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check audit report sql test check format docs up down locks clean
+.PHONY: help setup setup-check audit report sql test check format bench docs up down locks clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -54,6 +54,9 @@ check: setup-check ## format, lint, types, import contracts, generated pages, un
 format: setup-check ## format the code
 	@$(SPARK)/ruff format .
 	@$(SPARK)/ruff check --fix .
+
+bench: setup ## how time grows with the night: one night beside ten
+	@$(SPARK)/python -m bench.ingest
 
 docs: setup ## the generated pages: tables, patterns, causes, rules, queries, settings
 	@$(SPARK)/python -m spark_jobs.docs
