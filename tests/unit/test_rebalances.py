@@ -102,6 +102,8 @@ def test_who_began_a_rebalance_and_who_made_it_long_are_two() -> None:
     assert (slow["cause"], slow["client_id"]) == ("member_joined", "audit-drag-16-c")
     assert [d["client_id"] for d in slow["delayed_by"]][-1] == "audit-drag-16-a"
     assert slow["delayed_by"][-1]["waited_ms"] > 5_000
+    assert slow["explanation"].endswith(" for 'audit-drag-16-a'.")
+    assert "waited" not in rows[1]["explanation"]
 
 
 def test_nobody_is_charged_for_a_delay_without_a_witness() -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.transforms.rebalances.members import Directory
 from spark_jobs.transforms.rebalances.model import Episode, Event
+from spark_jobs.transforms.rebalances.wording import took
 
 SHORTEST = timedelta(milliseconds=500)
+HEARTBEAT_MS = 3_000
+"""A member learns of a rebalance with its next heartbeat: as long a wait is nobody's fault.
+Source: heartbeat.interval.ms, default 3 s."""
 
 
 def delayed_by(episode: Episode, directory: Directory) -> list[dict[str, Any]]:
@@ -30,6 +35,14 @@ def delayed_by(episode: Episode, directory: Directory) -> list[dict[str, Any]]:
             )
         before = max(before, at)
     return waits
+
+
+def told_of_delay(delays: Sequence[Mapping[str, Any]]) -> str:
+    """Who was waited for longest, as a sentence; nothing where nobody was for longer than a heartbeat takes."""
+    longest = max(delays, key=lambda d: d["waited_ms"], default=None)
+    if longest is None or longest["waited_ms"] <= HEARTBEAT_MS:
+        return ""
+    return f" The group waited {took(longest['waited_ms'])} for '{longest['client_id']}'."
 
 
 def _rejoins(episode: Episode, directory: Directory) -> list[tuple[datetime, str, str]]:
