@@ -68,7 +68,7 @@ class Survey:
         return [
             *(broken_off(f) for f in facts if f.damage),
             *(
-                f"No line of {f.file.name} begins as a log line that we know; its {f.lines} lines count as unparsed."
+                f"No line of {f.file.name} begins as a log line that we know: all {f.lines} are counted, no more."
                 for f in facts
                 if f.lines and not f.first_at
             ),
@@ -129,7 +129,8 @@ def _surveyed(spark: SparkSession, listing: Listing, damage: Mapping[LogFile, st
         "uri: string, file: int, source: string, origin: string, zone: string",
     )
     lines = read_lines(spark, files, tuple(damage)).join(F.broadcast(told.select("uri", "file")), "uri", "left")
-    records = collect.date(collect.assemble(lines).join(F.broadcast(told.drop("uri")), "file", "left")).persist()
+    placed = collect.assemble(lines).join(F.broadcast(told.drop("uri")), "file", "left")
+    records = collect.date(placed, {f.zone for f in files}).persist()
     try:
         return Survey(records, _facts(records, files, damage), listing.not_read, _cluster_ids(records))
     except BaseException:

@@ -13,9 +13,15 @@ LOGGER_REACH = 300
 
 LOGGER_REGEX = r" \(([\w$]+(?:[.][\w$]+)+)\)$"
 
-_FIRST_LINE = "trim(TRAILING '\\r' FROM substring_index(text, '\\n', 1))"
-_LAST_LINE = "trim(TRAILING '\\r' FROM substring_index(text, '\\n', -1))"
-_WHOLE = "trim(TRAILING '\\r' FROM text)"
+
+def _without_cr(text: str) -> str:
+    """Spark's trim walks the whole text, so it is asked only where there is something to trim."""
+    return f"if(endswith({text}, '\\r'), trim(TRAILING '\\r' FROM {text}), {text})"
+
+
+_FIRST_LINE = _without_cr("substring_index(text, '\\n', 1)")
+_LAST_LINE = _without_cr("substring_index(text, '\\n', -1)")
+_WHOLE = _without_cr("text")
 
 
 def _logger_of(line: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -16,6 +16,10 @@ MOST_LINES = 10_000
 
 _HEAD_REACH = 200
 """A head stands within the first characters of its line: the search stays cheap on endless lines."""
+
+_DOUBLED = timedelta(hours=1)
+_SET_BACK = timedelta(minutes=1)
+"""Threads write some milliseconds out of order, never minutes."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +100,12 @@ def _layout(head: Column) -> Column:
     return F.coalesce(*(F.when(head.rlike(layout.head), F.lit(layout.name)) for layout in LAYOUTS))
 
 
-def date(records: DataFrame) -> DataFrame:
+def date(records: DataFrame, zones: Collection[str]) -> DataFrame:
     """Adds happened_at: the clock in a record's head, read in the file's zone; null where there is none.
 
-    Takes: records with text, layout and zone.
+    Takes: records with text, layout and zone; `zones`, all of those zones.
+    Odd: where a clock is set back and an hour is told twice, a jump back within that hour in the file tells that the
+        second one has begun; a file that begins in the second one is read as if it were the first.
     """
     clock = F.coalesce(
         *(
@@ -108,9 +114,26 @@ def date(records: DataFrame) -> DataFrame:
             for kind in ("DECIMAL(20, 6)" if layout.is_epoch else "TIMESTAMP",)
         )
     )
-    has_zone = F.col("layout").isin([layout.name for layout in LAYOUTS if layout.is_epoch])
-    instant = F.when(has_zone, clock).otherwise(F.to_utc_timestamp(clock, F.col("zone")))
-    return records.withColumn("happened_at", instant)
+    is_instant = F.col("layout").isin([layout.name for layout in LAYOUTS if layout.is_epoch])
+    if set(zones) <= {"UTC"}:
+        return records.withColumn("happened_at", clock)
+    told, zone = F.col("told"), F.col("zone")
+    first = F.to_utc_timestamp(told, zone)
+    second = first + F.lit(_DOUBLED)
+    is_doubled = F.from_utc_timestamp(second, zone) == told
+    in_day = Window.partitionBy("file", F.to_date("told")).orderBy("block", "record")
+    so_far = in_day.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    return (
+        records.withColumn("told", clock)
+        .withColumn("is_doubled", is_doubled & ~is_instant)
+        .withColumn("set_back", F.col("is_doubled") & (F.lag("told").over(in_day) - told > F.lit(_SET_BACK)))
+        .withColumn("set_back", F.max("set_back").over(so_far))
+        .withColumn(
+            "happened_at",
+            F.when(is_instant, told).when(F.col("is_doubled") & F.col("set_back"), second).otherwise(first),
+        )
+        .drop("told", "is_doubled", "set_back")
+    )
 
 
 def in_turn(spans: Mapping[int, Span]) -> dict[int, tuple[int, int]]:

@@ -75,13 +75,14 @@ def claim(records: DataFrame, patterns: Iterable[Pattern]) -> DataFrame:
     logger = F.col("logger")
     matters = F.col("layout").isNull() | logger.isNull() | logger.isin(*table)
     words = F.coalesce(_by_layout({y.name: y.message for y in LAYOUTS}), F.col("text"))
-    message = F.when(matters, F.translate(words, _PART, "\N{REPLACEMENT CHARACTER}"))
+    separated = F.translate("message", _PART, "\N{REPLACEMENT CHARACTER}")
     claims = F.filter(_lookup(table, logger, "contains: string, regex: string, becomes: string"), _claims)
     first = F.transform(F.slice(claims, 1, 1), lambda p: F.regexp_replace("message", p["regex"], p["becomes"]))
     text = F.get(first, F.lit(0))
     return (
         records.withColumn("logger", _by_layout({y.name: y.logger for y in LAYOUTS}))
-        .withColumn("message", message)
+        .withColumn("message", F.when(matters, words))
+        .withColumn("message", F.when(F.contains("message", F.lit(_PART)), separated).otherwise(F.col("message")))
         .withColumn("sentences", _sentences())
         .withColumn("claim", F.when(F.size("sentences") == 0, F.split(text, _PART, -1)))
     )
@@ -216,4 +217,5 @@ def _sentences() -> Column:
 
 
 def _first_line(text: Column) -> Column:
-    return F.substring(F.rtrim(F.substring_index(text, "\n", 1), F.lit("\r")), 1, QUOTED)
+    first = F.substring(F.substring_index(text, "\n", 1), 1, QUOTED)
+    return F.when(first.endswith("\r"), F.rtrim(first, F.lit("\r"))).otherwise(first)

@@ -110,6 +110,23 @@ def test_an_instant_is_read_in_the_zone_of_its_clock(spark: SparkSession, tmp_pa
     }
 
 
+def test_an_hour_that_is_told_twice_is_read_by_the_order_in_the_file(spark: SparkSession, tmp_path: Path) -> None:
+    told = ("01:59:00", "02:30:00", "02:29:59", "02:50:00", "02:10:00", "02:40:00", "03:10:00")
+    lines = "".join(resigned(n, f"{clock},000") for n, clock in enumerate(told))
+    lay(tmp_path, {"server.log": lines.replace("2026-11-21", "2026-10-25")})
+    rows = collected(spark, tmp_path, zone="Europe/Berlin")
+    by_place = sorted(rows, key=lambda r: r["text"].partition("partition ")[2])
+    assert [r["happened_at"].strftime("%d %H:%M:%S") for r in by_place] == [
+        "24 23:59:00",
+        "25 00:30:00",
+        "25 00:29:59",
+        "25 00:50:00",
+        "25 01:10:00",
+        "25 01:40:00",
+        "25 02:10:00",
+    ]
+
+
 def test_a_clock_that_is_set_back_keeps_the_order_of_the_file(spark: SparkSession, tmp_path: Path) -> None:
     at = ("01:00:00,005", "01:00:00,005", "00:30:00,000", "01:00:00,005")
     lay(tmp_path, {"server.log": "".join(resigned(n, clock) for n, clock in enumerate(at))})
