@@ -76,7 +76,16 @@ def list_places(spark: SparkSession, places: Sequence[Place], glob: str | None) 
     if problems:
         raise BadInput(*problems)
     files = {f.uri: f for listing in listings for f in listing.files}
+    if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in files.values()}]:
+        raise BadInput(*problems)
     return Listing(tuple(files.values()), tuple(name for listing in listings for name in listing.not_read))
+
+
+def _shared(place: Place) -> str:
+    return (
+        f"{place} and CLIENT_LOGS names all of its files as well. Needed: the brokers' logs in one place and the "
+        "clients' in another. Give each its own folder."
+    )
 
 
 def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.edges.log_files import Place, list_places
 from spark_jobs.edges.survey import survey
+from spark_jobs.exits import BadInput
 from spark_jobs.knowledge import reading
 from spark_jobs.transforms import collect
 from tests.support.logs import conf, lay, resigned
@@ -183,7 +185,12 @@ def test_a_glob_and_a_file_named_outright_choose_what_is_read(spark: SparkSessio
     listing = list_places(spark, [Place(str(tmp_path / "a/x.txt"), "broker", "UTC", "LOGS")], None)
     assert [(f.name, f.source) for f in listing.files] == [("x.txt", "x.txt")]
     places = [Place(str(tmp_path / "a"), "broker", "UTC", "LOGS"), Place(str(tmp_path), "client", "UTC", "CLIENT_LOGS")]
-    assert [(f.name, f.origin) for f in list_places(spark, places, None).files] == [("a/server.log", "client")]
+    lay(tmp_path, {"b.log": resigned(4)})
+    with pytest.raises(BadInput, match="names all of its files as well"):
+        list_places(spark, places, None)
+    whole_and_part = [Place(str(tmp_path), "broker", "UTC", "LOGS"), replace(places[1], root=str(tmp_path / "a"))]
+    files = list_places(spark, whole_and_part, None).files
+    assert sorted((f.name, f.origin) for f in files) == [("b.log", "broker"), ("server.log", "client")]
 
 
 def test_files_follow_one_another_by_what_they_hold() -> None:
