@@ -22,7 +22,7 @@ class Facts:
 
     `troubled_partitions` are rows of bronze.partition_snapshots at the last reading with fewer in-sync replicas than
     replicas; `min_isr` the configured min.insync.replicas of a topic, where a snapshot tells; `unanswered` rows of
-    bronze.group_snapshots with an error; `sessions` the session timeout of a member id in ms.
+    bronze.group_snapshots with an error.
     """
 
     cluster: str

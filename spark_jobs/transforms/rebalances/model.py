@@ -28,7 +28,6 @@ class Act:
     member_id: str | None = None
     instance_id: str | None = None
     client_reason: str | None = None
-    detail: str | None = None
     events: list[Event] = field(default_factory=list)
 
 
@@ -48,10 +47,8 @@ class Episode:
     ended_at: datetime | None = None
     outcome: str = "unfinished"
     cut_by_move: bool = False
-    began_on_load: bool = False
     members_before: int | None = None
     members_after: int | None = None
-    leader_member_id: str | None = None
     metadata_hash_changed: bool | None = None
     previous: Episode | None = None
     member_ids: frozenset[str] = frozenset()

@@ -12,7 +12,6 @@ from spark_jobs.knowledge.reasons import CoordinatorReason, read_coordinator_rea
 from spark_jobs.transforms.rebalances.model import Act, Episode, Event, Gap
 
 _STARTLESS = CoordinatorReason("unclaimed")
-_LOAD_ACTS = ("over_capacity",)
 
 
 class _Machine:
@@ -48,7 +47,6 @@ class _Machine:
             started_at=event["happened_at"],
             reason=reason,
             raw_reason=event["reason"],
-            began_on_load=reason.act in _LOAD_ACTS,
             members_before=self.member_count,
             events=[event],
         )
@@ -66,7 +64,6 @@ class _Machine:
         episode = self.open
         if episode is None or episode.to_generation != event["generation"]:
             return
-        episode.leader_member_id = event["leader_member_id"]
         episode.ended_at = event["happened_at"]
         episode.outcome = "completed"
         episode.events.append(event)
@@ -189,8 +186,7 @@ def living(events: Iterable[Event]) -> Iterator[Event]:
     for event in events:
         broker = event["broker"] if event["origin"] == "broker" else None
         if event["kind"] == "group_loaded":
-            superseded.add(holder if holder != broker else None)
-            superseded.discard(broker)
+            superseded = (superseded | {holder}) - {broker}
             holder = broker
         elif broker is not None and broker in superseded:
             continue

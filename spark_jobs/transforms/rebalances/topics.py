@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from spark_jobs.transforms.controllers import Term, speaks_for_cluster
 from spark_jobs.transforms.rebalances.model import Event, TopicChange
+from spark_jobs.transforms.windows import in_order
 
 TOPIC_CHANGE_KINDS = ("topic_created", "topic_deleted", "partitions_added", "partition_created")
 
@@ -24,7 +25,7 @@ def topic_changes(events: Iterable[Event], terms: Sequence[Term]) -> list[TopicC
     """
     found: dict[tuple[str, str, datetime | None], TopicChange] = {}
     born: dict[str, datetime] = {}
-    for event in sorted(events, key=lambda e: (e["happened_at"], e["source"], e["order"])):
+    for event in in_order(events):
         if event["kind"] not in TOPIC_CHANGE_KINDS or _is_replay(event, terms):
             continue
         topic, at = event["topic"], event["happened_at"]
