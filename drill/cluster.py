@@ -1,0 +1,385 @@
+"""A real Kafka cluster on this machine: brokers, controllers and ZooKeeper as processes under control."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from drill.jars import libs, uses_log4j2
+
+LAYOUTS = ("combined", "separate", "zookeeper")
+"""Brokers that are controllers too; brokers beside a controller of their own; brokers on ZooKeeper."""
+
+SETTINGS: Mapping[str, str] = {
+    "offsets.topic.replication.factor": "3",
+    "offsets.topic.num.partitions": "50",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "min.insync.replicas": "1",
+    "auto.create.topics.enable": "false",
+    "group.initial.rebalance.delay.ms": "1000",
+    "group.min.session.timeout.ms": "3000",
+    "leader.imbalance.check.interval.seconds": "300",
+    "replica.lag.time.max.ms": "8000",
+    "num.network.threads": "2",
+    "num.io.threads": "2",
+    "controlled.shutdown.enable": "true",
+}
+"""What every broker of a drill is set to: shorter times than in production, the rest as Kafka ships."""
+
+_JVM = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+    "-Duser.timezone=UTC",
+    "-Djava.awt.headless=true",
+)
+_UP_WITHIN = 90
+_ENDS_WITHIN = 60
+_PORTS = (20_000, 32_000)
+"""Below the ports that the system gives to outgoing connections."""
+
+
+class ClusterFault(Exception):
+    """A process of the cluster did not do what it was asked; the text holds its last words."""
+
+
+@dataclass
+class Node:
+    """One process of the cluster, under control."""
+
+    name: str
+    command: Sequence[str]
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Starts the process; a crashed one takes up where it was."""
+        if self.is_running():
+            raise ClusterFault(f"{self.name} runs already.")
+        with (self.folder / f"{self.name}.stdout").open("ab") as out:
+            self.process = subprocess.Popen(
+                self.command,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                env={**os.environ, "TZ": "UTC"},
+            )
+
+    def is_running(self) -> bool:
+        """Whether its process lives, paused or not."""
+        return self.process is not None and self.process.poll() is None
+
+    def stop(self) -> None:
+        """Asks it to end, as an operator would: a broker shuts down under control."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Ends it at once, as a power cut would."""
+        self._end(signal.SIGKILL)
+
+    def pause(self) -> None:
+        """Stops its clock: it lives and says nothing."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Lets it go on."""
+        self._signal(signal.SIGCONT)
+
+    def last_words(self) -> str:
+        """The end of what it printed."""
+        return (self.folder / f"{self.name}.stdout").read_text(errors="replace")[-2000:]
+
+    def _end(self, how: signal.Signals) -> None:
+        self._signal(how)
+        assert self.process
+        try:
+            self.process.wait(_ENDS_WITHIN)
+        except subprocess.TimeoutExpired:
+            self._signal(signal.SIGKILL)
+            self.process.wait()
+            raise ClusterFault(f"{self.name} did not end within {_ENDS_WITHIN} s; it was killed.") from None
+
+    def _signal(self, which: signal.Signals) -> None:
+        if not self.is_running():
+            raise ClusterFault(f"{self.name} does not run:\n{self.last_words()}")
+        assert self.process
+        os.killpg(self.process.pid, which)
+
+
+@dataclass
+class Cluster:
+    """Three brokers and what they need, in one folder: data, logs as the distribution writes them, configurations."""
+
+    version: str
+    layout: str
+    folder: Path
+    libs: Path
+    cluster_id: str
+    settings: Mapping[str, str]
+    ports: Mapping[str, int]
+    brokers: dict[int, Node] = field(default_factory=dict)
+    others: dict[str, Node] = field(default_factory=dict)
+
+    @classmethod
+    def start(
+        cls,
+        version: str,
+        folder: Path,
+        layout: str = "combined",
+        settings: Mapping[str, str] | None = None,
+        brokers: int = 3,
+    ) -> Cluster:
+        """A running cluster that answers.
+
+        Takes: `settings`, broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id.
+        Raises: ClusterFault, with the last words of the process that does not come up.
+        """
+        if layout not in LAYOUTS or (layout == "zookeeper" and version.startswith("4.")):
+            raise ClusterFault(
+                f"Found: Kafka {version}, layout {layout}. Needed: one of {', '.join(LAYOUTS)} it knows."
+            )
+        ids = range(1, brokers + 1)
+        names = [*(f"broker-{i}" for i in ids), *(f"controller-{i}" for i in ids), "alone"]
+        cluster = cls(
+            version=version,
+            layout=layout,
+            folder=folder.resolve(),
+            libs=libs(version),
+            cluster_id=base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="),
+            settings={**SETTINGS, **(settings or {})},
+            ports=dict(zip(names, _free_ports(len(names)))),
+        )
+        cluster._make(ids)
+        try:
+            cluster._begin()
+        except BaseException:
+            cluster.end()
+            raise
+        return cluster
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients begin."""
+        return ",".join(f"127.0.0.1:{self.ports[f'broker-{i}']}" for i in self.brokers)
+
+    @property
+    def logs(self) -> Path:
+        """The folder with a folder of logs for each node."""
+        return self.folder / "logs"
+
+    def broker(self, number: int) -> Node:
+        """One broker."""
+        return self.brokers[number]
+
+    def wait_until_up(self, within: float = _UP_WITHIN) -> None:
+        """Waits until every running broker answers and counts as one of the cluster."""
+        until = time.monotonic() + within
+        expected = {i for i, node in self.brokers.items() if node.is_running()}
+        found: set[int] = set()
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        while time.monotonic() < until:
+            with contextlib.suppress(KafkaException):
+                found = set(admin.list_topics(timeout=5).brokers)
+            if found >= expected:
+                return
+            for node in (*self.brokers.values(), *self.others.values()):
+                if node.process and node.process.poll() not in (None, -signal.SIGKILL, -signal.SIGTERM, 143):
+                    raise ClusterFault(f"{node.name} ended by itself:\n{node.last_words()}")
+            time.sleep(0.3)
+        raise ClusterFault(f"Found after {within:.0f} s: brokers {sorted(found)}. Needed: {sorted(expected)}.")
+
+    def end(self) -> None:
+        """Ends every process, whatever state it is in."""
+        for node in (*self.brokers.values(), *self.others.values()):
+            if node.is_running():
+                node.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self.end()
+
+    def _make(self, ids: Sequence[int]) -> None:
+        for name in ("config", "data", "logs"):
+            (self.folder / name).mkdir(parents=True)
+        alone = {"separate": f"controller-{len(ids) + 1}", "zookeeper": "zookeeper"}.get(self.layout)
+        if alone == "zookeeper":
+            self.others[alone] = self._node(
+                alone, self._zookeeper(), "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+            )
+        elif alone:
+            self.others[alone] = self._node(alone, self._controller(len(ids) + 1), "kafka.Kafka")
+        for i in ids:
+            self.brokers[i] = self._node(f"broker-{i}", self._broker(i, len(ids)), "kafka.Kafka")
+
+    def _begin(self) -> None:
+        if self.layout != "zookeeper":
+            formats = [self._formatting(n.name) for n in (*self.brokers.values(), *self.others.values())]
+            for process in formats:
+                said, _ = process.communicate()
+                if process.returncode:
+                    raise ClusterFault(f"Storage could not be formatted:\n{said.decode(errors='replace')[-2000:]}")
+        for node in (*self.others.values(), *self.brokers.values()):
+            node.start()
+        self.wait_until_up()
+
+    def _formatting(self, name: str) -> subprocess.Popen[bytes]:
+        tool = [*self._java(name, "-Xmx128m"), "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c"]
+        return subprocess.Popen(
+            [*tool, str(self._config(name))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+        )
+
+    def _node(self, name: str, properties: Mapping[str, str], main: str) -> Node:
+        self._config(name).write_text("".join(f"{k}={v}\n" for k, v in properties.items()))
+        logs = self.logs if name != "zookeeper" else self.folder / "data"
+        (logs / name).mkdir(parents=True, exist_ok=True)
+        (self.folder / "config" / f"{name}.logging.properties").write_text(_logging(logs / name, self.version))
+        memory = "-Xmx128m" if name == "zookeeper" else "-Xmx512m"
+        command = [*self._java(name, memory, logged=True), main, str(self._config(name))]
+        return Node(name, command, self.folder / "data")
+
+    def _config(self, name: str) -> Path:
+        return self.folder / "config" / f"{name}.properties"
+
+    def _java(self, name: str, memory: str, logged: bool = False) -> list[str]:
+        log = self.folder / "config" / f"{name}.logging.properties"
+        option = (
+            f"-Dlog4j2.configurationFile={log.as_uri()}"
+            if uses_log4j2(self.version)
+            else f"-Dlog4j.configuration={log.as_uri()}"
+        )
+        return ["java", *_JVM, memory, *([option] if logged else []), "-cp", f"{self.libs}/*"]
+
+    def _broker(self, number: int, count: int) -> dict[str, str]:
+        listener = f"PLAINTEXT://127.0.0.1:{self.ports[f'broker-{number}']}"
+        own = {
+            "broker.rack": f"rack-{'abc'[(number - 1) % 3]}",
+            "log.dirs": str(self.folder / "data" / f"broker-{number}"),
+        }
+        if self.layout == "zookeeper":
+            own |= {
+                "broker.id": str(number),
+                "listeners": listener,
+                "zookeeper.connect": f"127.0.0.1:{self.ports['alone']}",
+                "zookeeper.session.timeout.ms": "6000",
+            }
+        elif self.layout == "separate":
+            own |= {"process.roles": "broker", "listeners": listener, **self._quorum(number, count)}
+        else:
+            controller = f"CONTROLLER://127.0.0.1:{self.ports[f'controller-{number}']}"
+            own |= {"process.roles": "broker,controller", "listeners": f"{listener},{controller}"}
+            own |= self._quorum(number, count)
+        return {k: v.format(id=number) for k, v in {**own, **self.settings}.items()}
+
+    def _controller(self, number: int) -> dict[str, str]:
+        return {
+            "process.roles": "controller",
+            "listeners": f"CONTROLLER://127.0.0.1:{self.ports['alone']}",
+            "log.dirs": str(self.folder / "data" / f"controller-{number}"),
+            **self._quorum(number, number - 1),
+            **{k: v for k, v in self.settings.items() if k.startswith(("leader.imbalance", "min.insync", "offsets."))},
+        }
+
+    def _quorum(self, number: int, count: int) -> dict[str, str]:
+        voters = (
+            f"{count + 1}@127.0.0.1:{self.ports['alone']}"
+            if self.layout == "separate"
+            else ",".join(f"{i}@127.0.0.1:{self.ports[f'controller-{i}']}" for i in range(1, count + 1))
+        )
+        return {
+            "node.id": str(number),
+            "controller.listener.names": "CONTROLLER",
+            "controller.quorum.voters": voters,
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        }
+
+    def _zookeeper(self) -> dict[str, str]:
+        return {
+            "dataDir": str(self.folder / "data" / "zookeeper"),
+            "clientPort": str(self.ports["alone"]),
+            "clientPortAddress": "127.0.0.1",
+            "maxClientCnxns": "0",
+            "admin.enableServer": "false",
+            "tickTime": "1000",
+        }
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on now, kept open together while they are looked for."""
+    with contextlib.ExitStack() as stack:
+        found: list[int] = []
+        for port in random.SystemRandom().sample(range(*_PORTS), 500):
+            tried = stack.enter_context(socket.socket())
+            with contextlib.suppress(OSError):
+                tried.bind(("127.0.0.1", port))
+                found.append(port)
+            if len(found) == count:
+                return found
+    raise ClusterFault(f"Found: {len(found)} free ports between {_PORTS[0]} and {_PORTS[1]}. Needed: {count}.")
+
+
+_FILES = {
+    "kafka.controller": "controller",
+    "org.apache.kafka.controller": "controller",
+    "state.change.logger": "state-change",
+}
+"""Loggers with a file of their own in Kafka's distribution; every other one writes into server.log."""
+
+
+def _logging(folder: Path, version: str) -> str:
+    """A logging configuration that writes what the distribution's own writes, in its layout."""
+    controller = "TRACE" if version.startswith("2.") else "INFO"
+    levels = {logger: controller if logger == "kafka.controller" else "INFO" for logger in _FILES}
+    return (_log4j2 if uses_log4j2(version) else _log4j1)(folder, levels)
+
+
+def _log4j1(folder: Path, levels: Mapping[str, str]) -> str:
+    lines = ["log4j.rootLogger=INFO, server"]
+    for file in ("server", "controller", "state-change"):
+        lines += [
+            f"log4j.appender.{file}=org.apache.log4j.FileAppender",
+            f"log4j.appender.{file}.File={folder}/{file}.log",
+            f"log4j.appender.{file}.layout=org.apache.log4j.PatternLayout",
+            f"log4j.appender.{file}.layout.ConversionPattern=[%d] %p %m (%c)%n",
+        ]
+    for logger, file in _FILES.items():
+        lines += [f"log4j.logger.{logger}={levels[logger]}, {file}", f"log4j.additivity.{logger}=false"]
+    return "\n".join(lines) + "\n"
+
+
+def _log4j2(folder: Path, levels: Mapping[str, str]) -> str:
+    lines = ["status=error", "name=drill"]
+    for file in ("server", "controller", "state-change"):
+        lines += [
+            f"appender.{file}.type=File",
+            f"appender.{file}.name={file}",
+            f"appender.{file}.fileName={folder}/{file}.log",
+            f"appender.{file}.layout.type=PatternLayout",
+            f"appender.{file}.layout.pattern=[%d] %p %m (%c)%n",
+        ]
+    for number, (logger, file) in enumerate(_FILES.items()):
+        lines += [
+            f"logger.l{number}.name={logger}",
+            f"logger.l{number}.level={levels[logger]}",
+            f"logger.l{number}.additivity=false",
+            f"logger.l{number}.appenderRef.own.ref={file}",
+        ]
+    return "\n".join([*lines, "rootLogger.level=INFO", "rootLogger.appenderRef.own.ref=server"]) + "\n"
