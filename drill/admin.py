@@ -1,0 +1,196 @@
+"""What a drill asks of its cluster and changes in it, through Kafka's own AdminClient."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from py4j.protocol import Py4JJavaError
+
+from drill.java import Jvm
+
+_SECONDS = 20
+_BYTES = "org.apache.kafka.common.serialization.ByteArraySerializer"
+
+
+class AdminFault(Exception):
+    """Kafka refused what the drill asked for; the text holds Kafka's words."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A consumer group at one instant, as its coordinator describes it. `members`: client ids, one for each member."""
+
+    state: str
+    coordinator: int
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition at one instant; leader -1: none."""
+
+    topic: str
+    partition: int
+    leader: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+
+
+class Admin:
+    """One AdminClient in a JVM of its own. Threads may share it.
+
+    Odd: librdkafka's admin calls can abort the whole process while brokers are going away; these cannot.
+    """
+
+    def __init__(self, libs: Path, version: str, bootstrap: str, log: Path) -> None:
+        self._jvm = Jvm(libs, version, log)
+        self._version = tuple(int(part) for part in version.split("."))
+        self._bootstrap = bootstrap
+        patience = {"request.timeout.ms": "8000", "default.api.timeout.ms": str(_SECONDS * 1000)}
+        config = {"bootstrap.servers": bootstrap, "client.id": "drill", **patience}
+        self._client: Any = self._jvm.java.org.apache.kafka.clients.admin.AdminClient.create(self._jvm.map(config))
+        self._admin = self._jvm.java.org.apache.kafka.clients.admin
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._jvm.end()
+
+    def group(self, group: str) -> Group:
+        """The group; one that nobody knows is Dead and has no coordinator or members."""
+        try:
+            found = self._got(self._client.describeConsumerGroups(self._jvm.list([group])).all()).get(group)
+        except AdminFault as fault:
+            if "GroupIdNotFound" in str(fault):
+                return Group("Dead", -1, ())
+            raise
+        members = sorted(m.clientId() for m in found.members())
+        coordinator = found.coordinator()
+        return Group(
+            (found.groupState() if self._version >= (4, 0) else found.state()).toString(),
+            coordinator.id() if coordinator else -1,
+            tuple(members),
+        )
+
+    def topics(self) -> tuple[Partition, ...]:
+        """Every partition of every topic, internal ones too."""
+        every = self._admin.ListTopicsOptions().listInternal(True)
+        names = self._got(self._client.listTopics(every).names())
+        described = self._client.describeTopics(self._jvm.java.java.util.ArrayList(names))
+        # Source: KIP-516 gave the call a new name in 3.1, and 4.0 took the old one away.
+        all_of = described.allTopicNames if self._version >= (3, 1) else described.all
+        return tuple(
+            Partition(
+                name,
+                p.partition(),
+                p.leader().id() if p.leader() else -1,
+                tuple(n.id() for n in p.replicas()),
+                tuple(n.id() for n in p.isr()),
+            )
+            for name, topic in sorted(self._got(all_of()).items())
+            for p in topic.partitions()
+        )
+
+    def controller(self) -> int:
+        """The broker that is the controller, or that speaks for it."""
+        return int(self._got(self._client.describeCluster().controller()).id())
+
+    def create_topic(
+        self,
+        topic: str,
+        partitions: int = 3,
+        replicas: int = 3,
+        assignment: Mapping[int, Sequence[int]] | None = None,
+        configs: Mapping[str, str] | None = None,
+    ) -> None:
+        """Creates a topic; `assignment` names the replicas of each partition, the preferred leader first."""
+        if assignment:
+            placed = {p: self._jvm.list(ids) for p, ids in assignment.items()}
+            wanted = self._admin.NewTopic(topic, self._jvm.map(placed))
+        else:
+            wanted = self._admin.NewTopic(topic, partitions, replicas)
+        wanted.configs(self._jvm.map(configs or {}))
+        self._got(self._client.createTopics(self._jvm.list([wanted])).all())
+
+    def delete_topic(self, topic: str) -> None:
+        """Deletes a topic."""
+        self._got(self._client.deleteTopics(self._jvm.list([topic])).all())
+
+    def add_partitions(self, topic: str, to: int) -> None:
+        """Raises the number of a topic's partitions."""
+        wanted = self._admin.NewPartitions.increaseTo(to)
+        self._got(self._client.createPartitions(self._jvm.map({topic: wanted})).all())
+
+    def elect_preferred(self, topic: str) -> None:
+        """Gives every partition of a topic back to its first replica."""
+        kind = self._jvm.java.org.apache.kafka.common.ElectionType.PREFERRED
+        ours = [self._partition(p.topic, p.partition) for p in self.topics() if p.topic == topic]
+        self._got(self._client.electLeaders(kind, self._jvm.java.java.util.HashSet(self._jvm.list(ours))).all())
+
+    def reassign(self, topic: str, partition: int, replicas: Sequence[int]) -> None:
+        """Moves a partition to other brokers."""
+        target = self._admin.NewPartitionReassignment(self._jvm.list(replicas))
+        wanted = {self._partition(topic, partition): self._jvm.java.java.util.Optional.of(target)}
+        self._got(self._client.alterPartitionReassignments(self._jvm.map(wanted)).all())
+
+    def remove_static_member(self, group: str, instance: str, reason: str | None) -> None:
+        """Removes one static member; `reason` goes along where the client can carry one."""
+        java = self._jvm.java
+        member = self._admin.MemberToRemove(instance)
+        options = self._admin.RemoveMembersFromConsumerGroupOptions(java.java.util.HashSet(self._jvm.list([member])))
+        if reason:
+            options.reason(reason)
+        self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
+
+    def remove_all_members(self, group: str) -> None:
+        """Removes every member of a group, dynamic ones too."""
+        options = self._admin.RemoveMembersFromConsumerGroupOptions()
+        self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
+
+    def produce(self, topic: str, partition: int, count: int, acks: str) -> int:
+        """Writes so many records, one by one. Gives how many were acknowledged."""
+        config = {
+            "bootstrap.servers": self._bootstrap,
+            "client.id": "drill-producer",
+            "key.serializer": _BYTES,
+            "value.serializer": _BYTES,
+            "acks": acks,
+            "enable.idempotence": "false",
+            "linger.ms": "0",
+            "delivery.timeout.ms": "6000",
+            "request.timeout.ms": "3000",
+        }
+        producer_package = self._jvm.java.org.apache.kafka.clients.producer
+        producer = producer_package.KafkaProducer(self._jvm.map(config))
+        sent = 0
+        try:
+            for number in range(count):
+                value = f"record {number}".encode()
+                record = producer_package.ProducerRecord(topic, partition, None, value)
+                self._got(producer.send(record))
+                sent += 1
+        except AdminFault:
+            return sent
+        finally:
+            producer.close()
+        return sent
+
+    def end_offset(self, topic: str, partition: int) -> int:
+        """How far a partition has come."""
+        place = self._partition(topic, partition)
+        latest = self._admin.OffsetSpec.latest()
+        found = self._got(self._client.listOffsets(self._jvm.map({place: latest})).all())
+        return int(found.get(place).offset())
+
+    def _partition(self, topic: str, partition: int) -> Any:
+        return self._jvm.java.org.apache.kafka.common.TopicPartition(topic, partition)
+
+    def _got(self, future: Any) -> Any:
+        try:
+            return future.get(_SECONDS, self._jvm.java.java.util.concurrent.TimeUnit.SECONDS)
+        except Py4JJavaError as error:
+            raise AdminFault(str(error.java_exception)) from None

@@ -1,0 +1,46 @@
+"""A consumer of librdkafka that does what it is told, one JSON object a line, on its standard input."""
+
+from __future__ import annotations
+
+import json
+import queue
+import sys
+import threading
+import time
+from typing import Any
+
+from confluent_kafka import Consumer
+
+from drill.members import POLL_MS
+
+
+def main() -> int:
+    """Joins at the first line; leaves at `leave`, or when nobody is left to tell it anything."""
+    asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
+    first = asked.get()
+    if first["do"] == "leave":
+        return 0
+    consumer = Consumer(first["config"])
+    consumer.subscribe(first["topics"])
+    while True:
+        while not asked.empty():
+            match asked.get():
+                case {"do": "subscribe", "topics": topics}:
+                    consumer.subscribe(topics)
+                case {"do": "slow", "ms": ms}:
+                    time.sleep(ms / 1000)
+                case {"do": "leave"}:
+                    consumer.close()
+                    return 0
+        consumer.poll(POLL_MS / 1000)
+
+
+def _listen(asked: queue.SimpleQueue[dict[str, Any]]) -> None:
+    for line in sys.stdin:
+        asked.put(json.loads(line))
+    asked.put({"do": "leave"})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
