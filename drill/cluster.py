@@ -51,6 +51,7 @@ _JVM = (
 )
 _UP_WITHIN = 90
 _ENDS_WITHIN = 60
+_ENDED_BY_TERM = 143
 _PORTS = (20_000, 32_000)
 """Below the ports that the system gives to outgoing connections."""
 
@@ -189,21 +190,26 @@ class Cluster:
         return self.brokers[number]
 
     def wait_until_up(self, within: float = _UP_WITHIN) -> None:
-        """Waits until every running broker answers and counts as one of the cluster."""
+        """Waits until every running broker answers, and counts all of them as the cluster's."""
         until = time.monotonic() + within
-        expected = {i for i, node in self.brokers.items() if node.is_running()}
-        found: set[int] = set()
-        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        running = {i for i, node in self.brokers.items() if node.is_running()}
+        known: dict[int, set[int]] = {}
         while time.monotonic() < until:
-            with contextlib.suppress(KafkaException):
-                found = set(admin.list_topics(timeout=5).brokers)
-            if found >= expected:
+            known = {i: self._brokers_known_to(i) for i in running}
+            if all(ids >= running for ids in known.values()):
                 return
             for node in (*self.brokers.values(), *self.others.values()):
-                if node.process and node.process.poll() not in (None, -signal.SIGKILL, -signal.SIGTERM, 143):
+                if node.process and (node.process.poll() or 0) > 0 and node.process.returncode != _ENDED_BY_TERM:
                     raise ClusterFault(f"{node.name} ended by itself:\n{node.last_words()}")
             time.sleep(0.3)
-        raise ClusterFault(f"Found after {within:.0f} s: brokers {sorted(found)}. Needed: {sorted(expected)}.")
+        raise ClusterFault(f"Found after {within:.0f} s: {known}. Needed: each of {sorted(running)} knows the others.")
+
+    def _brokers_known_to(self, number: int) -> set[int]:
+        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{self.ports[f'broker-{number}']}", "log_level": 0})
+        try:
+            return set(admin.list_topics(timeout=5).brokers)
+        except KafkaException:
+            return set()
 
     def end(self) -> None:
         """Ends every process, whatever state it is in."""
