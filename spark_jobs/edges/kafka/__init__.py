@@ -1,0 +1,1 @@
+"""Kafka itself: the only package that imports confluent_kafka."""

@@ -1,0 +1,123 @@
+"""Where live readings land, one file each, wherever the lake lies. No JVM, no Spark."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from spark_jobs.config import is_uri
+
+SNAPSHOTS = "snapshots"
+GROUP_RECORDS = "group_records"
+
+_LONGEST = 120
+_STAMP = "%Y%m%dT%H%M%SZ"
+_LANDED = re.compile(r"(?P<cluster>.+)-(?P<at>\d{8}T\d{6}Z)\.jsonl")
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "abfs"}
+"""Hadoop's names of file systems, as pyarrow calls them."""
+
+_RENAMING = ("hdfs", "viewfs")
+"""File systems that show a file while it is written; object stores show it when it is whole."""
+
+
+def landing_folder(lake: str, kind: str) -> str:
+    """The folder in which things of a kind land."""
+    return f"{lake.rstrip('/')}/landing/{kind}"
+
+
+def landed_name(cluster: str, at: datetime) -> str:
+    """The name of the file for one cluster and instant: the same whenever it is asked for."""
+    return f"{safe_name(cluster)}-{at.astimezone(UTC):{_STAMP}}.jsonl"
+
+
+def safe_name(text: str) -> str:
+    """A cluster's name as part of a file's name: no two names become one, and none leads out of the folder.
+
+    Odd: Spark passes over files whose names begin with a dot or an underscore, and a cluster id may.
+    """
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else _escaped(c) for c in text)
+    if safe[:1] in "._-":
+        safe = "".join(map(_escaped, safe[:1])) + safe[1:]
+    if len(safe) <= _LONGEST:
+        return safe
+    return safe[:_LONGEST] + "~" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def newest_landed(lake: str) -> dict[str, str]:
+    """The newest reading of each cluster: its safe name, and where its file lies."""
+    folder = landing_folder(lake, SNAPSHOTS)
+    found = {m["cluster"]: name for name in list_landed(lake, SNAPSHOTS) if (m := _LANDED.fullmatch(name))}
+    return {cluster: f"{folder}/{name}" for cluster, name in found.items()}
+
+
+def list_landed(lake: str, kind: str) -> list[str]:
+    """The names of the files of a kind, oldest first within a cluster; none where nothing has landed yet."""
+    system, folder = _opened(landing_folder(lake, kind))
+    if system is None:
+        names = [p.name for p in Path(folder).iterdir()] if Path(folder).is_dir() else []
+    else:
+        from pyarrow.fs import FileSelector
+
+        names = [f.base_name for f in system.get_file_info(FileSelector(folder, allow_not_found=True))]
+    return sorted(n for n in names if n.endswith(".jsonl") and not n.startswith("."))
+
+
+def read_text(place: str) -> str:
+    """The text of one file. Raises: FileNotFoundError."""
+    system, path = _opened(place)
+    if system is None:
+        return Path(path).read_text(encoding="utf-8")
+    with system.open_input_stream(path) as stream:
+        return bytes(stream.read()).decode()
+
+
+def write_atomically(place: str, text: str) -> None:
+    """Writes a file so that whoever lists the folder sees it whole or not at all; what was there is replaced."""
+    system, path = _opened(place)
+    folder, _, name = path.rpartition("/")
+    coming = f"{folder}/.{name}.{os.getpid()}"
+    if system is None:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        try:
+            with Path(coming).open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(coming).replace(path)
+        finally:
+            Path(coming).unlink(missing_ok=True)
+    elif place.partition(":")[0] in _RENAMING:
+        system.create_dir(folder, recursive=True)
+        _put(system, coming, text)
+        if system.get_file_info(path).is_file:  # HDFS renames onto nothing
+            system.delete_file(path)
+        system.move(coming, path)
+    else:
+        _put(system, path, text)
+
+
+def _put(system: Any, path: str, text: str) -> None:
+    with system.open_output_stream(path) as stream:
+        stream.write(text.encode())
+
+
+def _opened(place: str) -> tuple[Any, str]:
+    """The file system of a place and the path in it; None for this machine's own."""
+    if not is_uri(place):
+        return None, os.path.abspath(os.path.expanduser(place))
+    scheme, _, rest = place.partition(":")
+    if scheme == "file":
+        return None, unquote(urlsplit(place).path)
+    from pyarrow.fs import FileSystem
+
+    system, path = FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}:{rest}")
+    return system, path
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"~{byte:02x}" for byte in character.encode(errors="surrogatepass"))
