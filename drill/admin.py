@@ -95,8 +95,13 @@ class Admin:
             for p in topic.partitions()
         )
 
-    def controller(self) -> int:
-        """The broker that is the controller, or that speaks for it."""
+    def controller(self, kraft: bool) -> int:
+        """The node that is the active controller.
+
+        Odd: under KRaft a broker names a random broker when it is asked for the controller; the quorum knows.
+        """
+        if kraft:
+            return int(self._got(self._client.describeMetadataQuorum().quorumInfo()).leaderId())
         return int(self._got(self._client.describeCluster().controller()).id())
 
     def create_topic(
@@ -137,13 +142,11 @@ class Admin:
         wanted = {self._partition(topic, partition): self._jvm.java.java.util.Optional.of(target)}
         self._got(self._client.alterPartitionReassignments(self._jvm.map(wanted)).all())
 
-    def remove_static_member(self, group: str, instance: str, reason: str | None) -> None:
-        """Removes one static member; `reason` goes along where the client can carry one."""
+    def remove_static_member(self, group: str, instance: str) -> None:
+        """Removes one static member."""
         java = self._jvm.java
         member = self._admin.MemberToRemove(instance)
         options = self._admin.RemoveMembersFromConsumerGroupOptions(java.java.util.HashSet(self._jvm.list([member])))
-        if reason:
-            options.reason(reason)
         self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
 
     def remove_all_members(self, group: str) -> None:

@@ -1,0 +1,165 @@
+"""How what is done to brokers and partitions is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from drill.admin import Partition
+from drill.on_groups import do
+from drill.scene import Scene, SceneFault
+from drill.steps import (
+    Detected,
+    Imbalance,
+    InSync,
+    KillBroker,
+    KillController,
+    Offline,
+    PauseBroker,
+    PreferredElection,
+    Produce,
+    Reassign,
+    ResumeBroker,
+    StartBroker,
+    StartController,
+    StopBroker,
+)
+
+_ELECTS_WITHIN = 90
+
+
+@do.register
+def _(step: KillBroker, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    if step.broker == "coordinator":
+        scene.stage.truth.write("coordinator_is", group=scene.group, broker=broker)
+    scene.act("broker_kill9", broker=broker, expect=step.expect)
+    scene.stage.cluster.broker(broker).kill()
+
+
+@do.register
+def _(step: StopBroker, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.act("broker_controlled_shutdown", broker=broker, expect=step.expect)
+    scene.stage.cluster.broker(broker).stop()
+
+
+@do.register
+def _(step: PauseBroker, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.act("broker_sigstop", broker=broker, expect=step.expect)
+    scene.stage.cluster.broker(broker).pause()
+
+
+@do.register
+def _(step: ResumeBroker, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.act("broker_sigcont", broker=broker, expect=step.expect)
+    scene.stage.cluster.broker(broker).resume()
+
+
+@do.register
+def _(step: StartBroker, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    if step.uncleanly:
+        _start_uncleanly(step.uncleanly, broker, scene)
+        return
+    scene.act("broker_start", broker=broker, expect=step.expect)
+    scene.stage.cluster.broker(broker).start()
+    scene.stage.cluster.wait_until_up()
+
+
+def _start_uncleanly(topic: str, broker: int, scene: Scene) -> None:
+    """The replica that is left behind comes up first; what it has not is lost, and counted."""
+    name = scene.topic(topic)
+    forced = scene.act("unclean_election_forced", topic=name, expect="unclean_election", lost_replica=scene.broker("x"))
+    scene.act("broker_start", broker=broker)
+    scene.stage.cluster.broker(broker).start()
+    scene.wait_for_partitions(
+        lambda found: all(p.leader == broker for p in found if p.topic == name),
+        f"broker {broker} as the leader of {name}",
+        _ELECTS_WITHIN,
+    )
+    lost = scene.produced.get(topic, 0) - scene.stage.admin.end_offset(name, 0)
+    scene.stage.truth.amend(forced, lost_records={"0": lost})
+
+
+@do.register
+def _(step: Detected, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.wait_for_partitions(
+        lambda found: not any(_counts_on(p, broker) for p in found), f"nobody counts on broker {broker}", step.within
+    )
+
+
+def _counts_on(partition: Partition, broker: int) -> bool:
+    """Whether it is led by the broker, or has it among several in-sync replicas: the last one stays in the list."""
+    return partition.leader == broker or (len(partition.isr) > 1 and broker in partition.isr)
+
+
+@do.register
+def _(step: InSync, scene: Scene) -> None:
+    scene.wait_for_partitions(_are_in_sync, "every partition with a leader and all its replicas", step.within)
+
+
+def _are_in_sync(partitions: Iterable[Partition]) -> bool:
+    return all(p.leader in p.isr and set(p.isr) == set(p.replicas) for p in partitions)
+
+
+@do.register
+def _(step: KillController, scene: Scene) -> None:
+    node = next(iter(scene.stage.cluster.others.values()))
+    scene.act("controller_kill9", controller=scene.broker("controller"), expect=step.expect)
+    node.kill()
+
+
+@do.register
+def _(step: StartController, scene: Scene) -> None:
+    node = next(iter(scene.stage.cluster.others.values()))
+    scene.act("controller_start", controller=scene.broker("controller"), expect=step.expect)
+    node.start()
+
+
+@do.register
+def _(step: Imbalance, scene: Scene) -> None:
+    main = [p for p in scene.stage.admin.topics() if p.topic == scene.stage.main]
+    elsewhere = sum(p.leader != p.replicas[0] for p in main)
+    if not elsewhere:
+        raise SceneFault("Found: every partition led by its first replica. Needed: some that are not.")
+    scene.act("imbalance_now", expect=step.expect, leaders={str(p.partition): p.leader for p in main})
+
+
+@do.register
+def _(step: PreferredElection, scene: Scene) -> None:
+    topic = scene.topic(step.topic)
+    elsewhere = [p for p in scene.stage.admin.topics() if p.topic == topic and p.leader != p.replicas[0]]
+    if not elsewhere:
+        raise SceneFault(f"Needed: a partition of {topic} led by another than its first replica. Found: none.")
+    scene.act("preferred_election", topic=topic, expect=step.expect)
+    scene.stage.admin.elect_preferred(topic)
+
+
+@do.register
+def _(step: Reassign, scene: Scene) -> None:
+    topic, to = scene.topic(step.topic), [scene.broker(role) for role in step.to]
+    scene.act("reassignment", topic=topic, partition=0, replicas=to, expect=step.expect)
+    scene.stage.admin.reassign(topic, 0, to)
+
+
+@do.register
+def _(step: Offline, scene: Scene) -> None:
+    scene.act("partition_offline", topic=scene.topic(step.topic), expect=step.expect)
+
+
+@do.register
+def _(step: Produce, scene: Scene) -> None:
+    topic = scene.topic(step.topic)
+    taken = scene.stage.admin.produce(topic, 0, step.count, step.acks)
+    if step.refused and taken:
+        raise SceneFault(f"Found: {taken} records taken by {topic}. Needed: none, it has too few replicas in sync.")
+    if not step.refused and taken < step.count:
+        raise SceneFault(f"Found: {taken} records taken by {topic}. Needed: {step.count}.")
+    scene.produced[step.topic] = scene.produced.get(step.topic, 0) + taken
+    if step.refused:
+        scene.act("min_isr_violated", topic=topic, refused=step.count)
+    else:
+        scene.act("produced", topic=topic, records=taken, acks=step.acks)

@@ -1,0 +1,182 @@
+"""How what is done to groups and their members is done."""
+
+from __future__ import annotations
+
+import time
+from functools import singledispatch
+
+from drill.scene import Scene, SceneFault
+from drill.steps import (
+    AddPartitions,
+    Back,
+    Close,
+    CreateTopic,
+    DeleteTopic,
+    EnforceRebalance,
+    Gone,
+    Kill,
+    Pause,
+    Rebalanced,
+    RemoveAll,
+    RemoveByAdmin,
+    Resume,
+    Settled,
+    Slow,
+    Stall,
+    Start,
+    Step,
+    Subscribe,
+    Wait,
+)
+from drill.truth import DURATION_BLAME, SILENCES
+
+_SETTLES_WITHIN = 70
+
+
+@singledispatch
+def do(step: Step, scene: Scene) -> None:
+    """Does one step of a scenario.
+
+    Raises: SceneFault where it has not the effect that the scenario is about.
+    """
+    raise NotImplementedError(type(step).__name__)
+
+
+@do.register
+def _(step: Start, scene: Scene) -> None:
+    if step.member in scene.members:
+        scene.members[step.member].end()
+    member = scene.make(step)
+    scene.members[step.member] = member
+    told: dict[str, str | None] = {**scene.config(step, scene.clients[step.member])}
+    for plain in ("bootstrap.servers", "group.id", "client.id", "auto.offset.reset"):
+        told.pop(plain)
+    if instance := told.pop("group.instance.id", None):
+        scene.instances[step.member] = instance
+    config = {key.replace(".", "_"): value for key, value in told.items()} | {"pattern": scene.pattern(step)}
+    scene.act_on(step.member, "member_start", expect=step.expect, librdkafka=step.librdkafka, **config)
+    member.join()
+    scene.present.add(step.member)
+    if step.settles:
+        scene.settle(_SETTLES_WITHIN)
+
+
+@do.register
+def _(step: Close, scene: Scene) -> None:
+    scene.act_on(step.member, "member_close", expect=step.expect)
+    scene.members[step.member].leave()
+    if step.expect not in SILENCES:
+        scene.present.discard(step.member)
+        scene.settle(_SETTLES_WITHIN)
+
+
+@do.register
+def _(step: Kill, scene: Scene) -> None:
+    scene.act_on(step.member, "member_kill9", expect=step.expect)
+    scene.members[step.member].kill()
+
+
+@do.register
+def _(step: Pause, scene: Scene) -> None:
+    scene.act_on(step.member, "member_sigstop", expect=step.expect)
+    scene.members[step.member].pause()
+
+
+@do.register
+def _(step: Resume, scene: Scene) -> None:
+    scene.act_on(step.member, "member_sigcont", expect=step.expect)
+    scene.members[step.member].resume()
+    scene.present.add(step.member)
+    scene.settle(_SETTLES_WITHIN)
+
+
+@do.register
+def _(step: Slow, scene: Scene) -> None:
+    action = "member_slow_within_limit" if step.expect == DURATION_BLAME else "member_slow_poll"
+    scene.act_on(step.member, action, expect=step.expect, ms=step.ms)
+    scene.members[step.member].slow(step.ms)
+
+
+@do.register
+def _(step: Stall, scene: Scene) -> None:
+    scene.act_on(step.member, "member_stalls_after_join", expect=step.expect, ms=step.ms)
+    scene.members[step.member].stall(step.ms)
+
+
+@do.register
+def _(step: Subscribe, scene: Scene) -> None:
+    scene.act_on(step.member, "subscription_changed", expect=step.expect)
+    scene.members[step.member].subscribe([scene.topic(t) for t in step.topics])
+
+
+@do.register
+def _(step: EnforceRebalance, scene: Scene) -> None:
+    scene.act_on(step.member, "enforce_rebalance", expect=step.expect)
+    scene.members[step.member].enforce_rebalance(None)
+
+
+@do.register
+def _(step: RemoveByAdmin, scene: Scene) -> None:
+    scene.act_on(step.member, "member_removed_by_admin", expect=step.expect)
+    scene.stage.admin.remove_static_member(scene.group, scene.instances[step.member])
+
+
+@do.register
+def _(step: RemoveAll, scene: Scene) -> None:
+    scene.act("members_removed_by_admin", group=scene.group, expect=step.expect)
+    scene.stage.admin.remove_all_members(scene.group)
+
+
+@do.register
+def _(step: CreateTopic, scene: Scene) -> None:
+    topic = scene.topic(step.topic)
+    matched = scene.act("topic_matched", group=scene.group, topic=topic, expect=step.expect) if step.expect else None
+    placed = {p: [scene.broker(role) for role in roles] for p, roles in enumerate(step.placed)}
+    scene.stage.truth.write("topic_created", topic=topic, partitions=len(placed) or step.partitions)
+    scene.stage.admin.create_topic(topic, step.partitions, step.replicas, placed, step.configs)
+    scene.last = matched or scene.last
+
+
+@do.register
+def _(step: DeleteTopic, scene: Scene) -> None:
+    scene.act("topic_deleted", group=scene.group, topic=scene.topic(step.topic), expect=step.expect)
+    scene.stage.admin.delete_topic(scene.topic(step.topic))
+
+
+@do.register
+def _(step: AddPartitions, scene: Scene) -> None:
+    topic = scene.topic(step.topic)
+    scene.act("partitions_added", group=scene.group, topic=topic, to=step.to, expect=step.expect)
+    scene.stage.admin.add_partitions(topic, step.to)
+
+
+@do.register
+def _(step: Gone, scene: Scene) -> None:
+    scene.present.discard(step.member)
+    scene.settle(step.within)
+
+
+@do.register
+def _(step: Back, scene: Scene) -> None:
+    scene.present.add(step.member)
+    scene.settle(step.within)
+
+
+@do.register
+def _(step: Settled, scene: Scene) -> None:
+    scene.settle(step.within)
+
+
+@do.register
+def _(step: Rebalanced, scene: Scene) -> None:
+    if scene.wait_for_generation(step.within):
+        scene.settle(_SETTLES_WITHIN)
+    elif step.else_note:
+        scene.stage.truth.withdraw(scene.last, step.else_note)
+    else:
+        raise SceneFault(f"Needed within {step.within:.0f} s: a rebalance of {scene.group}. None came.")
+
+
+@do.register
+def _(step: Wait, scene: Scene) -> None:
+    time.sleep(step.seconds * scene.rng.uniform(0.9, 1.3))

@@ -1,0 +1,171 @@
+"""What happens to brokers and the leaders on them."""
+
+from __future__ import annotations
+
+from drill.steps import (
+    Close,
+    CreateTopic,
+    Detected,
+    Imbalance,
+    InSync,
+    KillBroker,
+    KillController,
+    Offline,
+    PauseBroker,
+    PreferredElection,
+    Produce,
+    Reassign,
+    ResumeBroker,
+    Scenario,
+    Settled,
+    Start,
+    StartBroker,
+    StartController,
+    Step,
+    StopBroker,
+    Wait,
+)
+
+
+def _restart(broker: str) -> tuple[Step, ...]:
+    return (StopBroker(broker=broker), StartBroker(broker=broker), InSync())
+
+
+BROKER_SCENARIOS: tuple[Scenario, ...] = (
+    Scenario(
+        "coordinator_killed",
+        "When a coordinator dies another broker loads its groups; that alone rebalances nobody.",
+        (
+            Start(member="a"),
+            Start(member="b"),
+            KillBroker(broker="coordinator"),
+            Detected(broker="coordinator"),
+            Wait(seconds=3),
+            StartBroker(broker="coordinator"),
+            InSync(),
+            Settled(),
+            Close(member="a"),
+            Close(member="b"),
+        ),
+        on_brokers=True,
+    ),
+    Scenario(
+        "brokers_rolled",
+        "Brokers restarted under control, one after the other, lose nothing and leave their leaders elsewhere.",
+        (
+            Start(member="a"),
+            Start(member="b"),
+            *_restart("x"),
+            *_restart("y"),
+            *_restart("z"),
+            Imbalance(),
+            Wait(seconds=12),
+            Settled(),
+            Close(member="a"),
+            Close(member="b"),
+        ),
+        on_brokers=True,
+    ),
+    Scenario(
+        "preferred_election",
+        "A preferred election gives leaders back to the first replicas, from brokers that are alive.",
+        (*_restart("x"), Wait(seconds=2), PreferredElection(), InSync(), Wait(seconds=2)),
+        on_brokers=True,
+    ),
+    Scenario(
+        "broker_paused",
+        "A broker that says nothing is fenced though its process lives, and wakes to find others in its place.",
+        (
+            PauseBroker(broker="x"),
+            Detected(broker="x"),
+            Wait(seconds=6),
+            ResumeBroker(broker="x"),
+            InSync(),
+        ),
+        on_brokers=True,
+    ),
+    Scenario(
+        "controller_killed",
+        "When the broker that is the controller dies, another controller is elected first, then other leaders.",
+        (
+            KillBroker(broker="controller"),
+            Detected(broker="controller"),
+            Wait(seconds=3),
+            StartBroker(broker="controller"),
+            InSync(),
+        ),
+        layouts=("combined", "zookeeper"),
+        on_brokers=True,
+    ),
+    Scenario(
+        "controller_lost",
+        "Without a controller everything goes on as it was, as long as nothing changes.",
+        (KillController(), Wait(seconds=8), StartController(), Wait(seconds=4), InSync()),
+        layouts=("separate",),
+        on_brokers=True,
+    ),
+    Scenario(
+        "reassignment",
+        "A partition that moves to other brokers gets a leader among them.",
+        (
+            CreateTopic(topic="t", placed=(("x", "y"), ("y", "z"))),
+            Produce(topic="t", count=20),
+            Wait(seconds=2),
+            Reassign(topic="t", to=("z", "y")),
+            Wait(seconds=4),
+            InSync(),
+        ),
+        on_brokers=True,
+    ),
+    Scenario(
+        "unclean_election",
+        "A replica that was not in sync takes over, and what it had not is lost.",
+        (
+            CreateTopic(
+                topic="t",
+                placed=(("x", "y"), ("y", "x")),
+                configs={"unclean.leader.election.enable": "true", "min.insync.replicas": "1"},
+            ),
+            Produce(topic="t", count=15),
+            Wait(seconds=2),
+            KillBroker(broker="y"),
+            Detected(broker="y"),
+            Produce(topic="t", count=40, acks="1"),
+            KillBroker(broker="x"),
+            Wait(seconds=5),
+            StartBroker(broker="y", uncleanly="t"),
+            StartBroker(broker="x"),
+            InSync(),
+        ),
+        on_brokers=True,
+    ),
+    Scenario(
+        "offline",
+        "A partition with one replica is offline as long as its broker is away.",
+        (
+            CreateTopic(topic="t", placed=(("x",), ("x",))),
+            Wait(seconds=2),
+            KillBroker(broker="x"),
+            Offline(topic="t"),
+            Detected(broker="x"),
+            Wait(seconds=3),
+            StartBroker(broker="x"),
+            InSync(),
+        ),
+        on_brokers=True,
+    ),
+    Scenario(
+        "min_isr",
+        "With fewer replicas in sync than min.insync.replicas a partition has a leader and takes no record.",
+        (
+            CreateTopic(topic="t", placed=(("x", "y"),), configs={"min.insync.replicas": "2"}),
+            Produce(topic="t", count=10),
+            KillBroker(broker="y"),
+            Detected(broker="y"),
+            Produce(topic="t", count=3, refused=True),
+            StartBroker(broker="y"),
+            InSync(),
+        ),
+        on_brokers=True,
+    ),
+)

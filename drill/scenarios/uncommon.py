@@ -1,0 +1,108 @@
+"""What happens to consumer groups now and then: nobody expects it in the words of a truth file yet."""
+
+from __future__ import annotations
+
+from drill.steps import (
+    Back,
+    Close,
+    Gone,
+    Kill,
+    Pause,
+    Rebalanced,
+    RemoveAll,
+    Resume,
+    Scenario,
+    Settled,
+    Stall,
+    Start,
+    Wait,
+)
+
+LONG_SESSION = {"session.timeout.ms": "45000", "max.poll.interval.ms": "8000"}
+_ASSIGNORS = "org.apache.kafka.clients.consumer"
+RANGE = {"partition.assignment.strategy": f"{_ASSIGNORS}.RangeAssignor"}
+BOTH = {"partition.assignment.strategy": f"{_ASSIGNORS}.RoundRobinAssignor,{_ASSIGNORS}.RangeAssignor"}
+ROUND_ROBIN = {"partition.assignment.strategy": f"{_ASSIGNORS}.RoundRobinAssignor"}
+
+
+def _static(instance: str) -> dict[str, str]:
+    return {"group.instance.id": instance, "session.timeout.ms": "15000"}
+
+
+UNCOMMON_SCENARIOS: tuple[Scenario, ...] = (
+    Scenario(
+        "sync_timeout",
+        "A member that joins and then does not fetch its assignment is dropped after the rebalance timeout.",
+        (
+            Start(member="a", config=LONG_SESSION),
+            Start(member="b", config=LONG_SESSION),
+            Stall(member="b", ms=25_000),
+            Start(member="c", config=LONG_SESSION, settles=False),
+            Gone(member="b"),
+            Back(member="b"),
+            Close(member="a"),
+            Close(member="b"),
+            Close(member="c"),
+        ),
+        since=(3, 0),
+        usual=False,
+    ),
+    Scenario(
+        "join_timeout",
+        "A member that does not rejoin in time is left out of the next generation.",
+        (
+            Start(member="a", config=LONG_SESSION),
+            Start(member="b", config=LONG_SESSION),
+            Pause(member="b", expect=None),
+            Start(member="c", config=LONG_SESSION, settles=False),
+            Gone(member="b"),
+            Resume(member="b"),
+            Close(member="a"),
+            Close(member="b"),
+            Close(member="c"),
+        ),
+        usual=False,
+    ),
+    Scenario(
+        "all_removed_by_admin",
+        "An administrator can empty a group; every living member joins again.",
+        (
+            Start(member="a"),
+            Start(member="b"),
+            RemoveAll(),
+            Rebalanced(),
+            Settled(),
+            Close(member="a"),
+            Close(member="b"),
+        ),
+        usual=False,
+    ),
+    Scenario(
+        "mixed_assignors",
+        "Members with different assignors settle on one that all of them know.",
+        (
+            Start(member="a", config=RANGE),
+            Start(member="b", config=BOTH),
+            Start(member="c", config=BOTH),
+            Close(member="a"),
+            Close(member="b"),
+            Close(member="c"),
+        ),
+    ),
+    Scenario(
+        "static_changed",
+        "A static member that comes back with another assignor is not the same any more.",
+        (
+            Start(member="a", config=_static("i1") | BOTH),
+            Start(member="b", config=_static("i2") | BOTH),
+            Kill(member="b", expect="no_rebalance"),
+            Wait(seconds=2),
+            Start(member="b", config=_static("i2") | RANGE, expect=None),
+            Close(member="b", expect="static_leave_silent"),
+            Gone(member="b"),
+            Close(member="a", expect="static_leave_silent"),
+            Gone(member="a"),
+        ),
+        usual=False,
+    ),
+)

@@ -1,0 +1,183 @@
+"""One scenario while it is played: who plays which role, who is in the group, and what has been waited for."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from drill.admin import Admin, AdminFault, Group, Partition
+from drill.cluster import Cluster
+from drill.members import JavaMember, LibrdkafkaMember, Member
+from drill.names import Names
+from drill.steps import MAIN, Scenario, Start
+from drill.truth_file import Row, TruthFile
+
+_LOOK_EVERY = 0.5
+_SETTLED_FOR = 1.0
+_REST = (0.5, 2.5)
+
+
+class SceneFault(Exception):
+    """A scenario did not come to what it waited for: what was found, what was needed."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What all scenarios of a drill share. `clients`: the folder of the members' logs."""
+
+    cluster: Cluster
+    admin: Admin
+    truth: TruthFile
+    clients: Path
+    names: Names
+    main: str
+    member_config: Mapping[str, str]
+
+
+@dataclass
+class Scene:
+    """One scenario in the play. `present`: the members that the group should have, by role."""
+
+    stage: Stage
+    scenario: Scenario
+    rng: random.Random
+    group: str = ""
+    clients: dict[str, str] = field(default_factory=dict)
+    topics: dict[str, str] = field(default_factory=dict)
+    brokers: dict[str, int] = field(default_factory=dict)
+    members: dict[str, Member] = field(default_factory=dict)
+    instances: dict[str, str] = field(default_factory=dict)
+    present: set[str] = field(default_factory=set)
+    produced: dict[str, int] = field(default_factory=dict)
+    generation: int = -1
+    last: Row = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.group = self.stage.names.group()
+        self.topics = {MAIN: self.stage.main}
+        self.prefix = self.stage.names.topic()
+        self.brokers = dict(zip("xyz", self.rng.sample(sorted(self.stage.cluster.brokers), 3)))
+
+    def act(self, action: str, **fields: Any) -> Row:
+        """Writes down what is done next."""
+        self.generation = self.newest_generation()
+        self.last = self.stage.truth.write(action, **fields)
+        return self.last
+
+    def act_on(self, member: str, action: str, **fields: Any) -> Row:
+        """Writes down what is done next to a member."""
+        who = {"group": self.group, "client": self.clients[member], "group_instance_id": self.instances.get(member)}
+        return self.act(action, **who, **fields)
+
+    def topic(self, role: str) -> str:
+        """The name of a topic by its role."""
+        return self.topics.setdefault(role, f"{self.prefix}-{role}")
+
+    def broker(self, role: str) -> int:
+        """The broker that plays a role; who is coordinator or controller is asked once."""
+        if role not in self.brokers:
+            self.brokers[role] = (
+                self.stage.admin.group(self.group).coordinator
+                if role == "coordinator"
+                else self.stage.admin.controller(kraft=self.stage.cluster.layout != "zookeeper")
+            )
+        return self.brokers[role]
+
+    def make(self, step: Start) -> Member:
+        """A member that has not joined yet."""
+        client = self.clients.setdefault(step.member, self.stage.names.client(self.group))
+        config = self.config(step, client)
+        log = self.stage.clients / f"{client}.log"
+        topics = [self.topic(t) for t in step.topics]
+        if step.librdkafka:
+            return LibrdkafkaMember(log, config, topics, self.pattern(step))
+        cluster = self.stage.cluster
+        return JavaMember(cluster.libs, cluster.version, log, config, topics, self.pattern(step))
+
+    def pattern(self, step: Start) -> str | None:
+        """The pattern that a member subscribes to, which fits the scenario's own topics alone."""
+        return f"{self.prefix}-{step.pattern}".replace(".", r"\.", self.prefix.count(".")) if step.pattern else None
+
+    def config(self, step: Start, client: str) -> dict[str, str]:
+        """The whole configuration of a member. Under KIP-848 its times are the broker's."""
+        times = {} if step.config.get("group.protocol") == "consumer" else self.stage.member_config
+        own = {
+            "bootstrap.servers": self.stage.cluster.bootstrap,
+            "group.id": self.group,
+            "client.id": client,
+            "auto.offset.reset": "earliest",
+        }
+        return {**own, **times, **step.config}
+
+    def settle(self, within: float) -> None:
+        """Waits until the group has exactly the members it should have, and keeps them for a second."""
+        wanted = tuple(sorted(self.clients[m] for m in self.present))
+        found: Group | None = None
+        since = 0.0
+        for now in _looks(within):
+            with suppress(AdminFault):
+                found = self.stage.admin.group(self.group)
+                if not self._is_settled(found, wanted):
+                    since = 0.0
+                elif not since:
+                    since = now
+                elif now - since >= _SETTLED_FOR:
+                    time.sleep(self.rng.uniform(*_REST))
+                    return
+        raise SceneFault(
+            f"Found after {within:.0f} s: group {self.group} {found and (found.state, found.members)}. "
+            f"Needed: settled with {wanted}."
+        )
+
+    @staticmethod
+    def _is_settled(found: Group, wanted: tuple[str, ...]) -> bool:
+        states = ("stable",) if wanted else ("empty", "dead")
+        return found.members == wanted and found.state.lower() in states
+
+    def wait_for_generation(self, within: float) -> bool:
+        """Whether a generation came that the group did not have before the last act."""
+        return any(self.newest_generation() > self.generation for _ in _looks(within))
+
+    def newest_generation(self) -> int:
+        """The newest generation, or group epoch, that a coordinator has told of the group."""
+        name = re.escape(self.group)
+        told = re.compile(
+            rf"(?:Stabilized group {name} generation|\[GroupId {name}\] Bumped group epoch to"
+            rf"|Group {name} with generation) (\d+)"
+        )
+        logs = self.stage.cluster.logs.glob("broker-*/server.log*")
+        return max((int(n) for log in logs for n in told.findall(log.read_text(errors="replace"))), default=-1)
+
+    def wait_for_partitions(self, holds: Callable[[tuple[Partition, ...]], bool], needed: str, within: float) -> None:
+        """Waits until the cluster's partitions are as they should be."""
+        for _ in _looks(within):
+            with suppress(AdminFault):
+                if holds(self.stage.admin.topics()):
+                    return
+        raise SceneFault(f"Needed within {within:.0f} s: {needed}. It did not come.")
+
+    def end(self) -> None:
+        """Ends every member that is left; a scenario on brokers leaves all of them running."""
+        for member in self.members.values():
+            member.end()
+        if self.scenario.on_brokers:
+            for node in (*self.stage.cluster.others.values(), *self.stage.cluster.brokers.values()):
+                if node.is_running():
+                    node.resume()
+                else:
+                    node.start()
+            self.stage.cluster.wait_until_up()
+
+
+def _looks(within: float) -> Iterator[float]:
+    """Now and again until the time is over."""
+    until = time.monotonic() + within
+    while (now := time.monotonic()) < until:
+        yield now
+        time.sleep(_LOOK_EVERY)

@@ -1,0 +1,310 @@
+"""What can be done to a cluster in a scenario: small frozen objects, nothing but data.
+
+Members, topics and brokers go by the role they play in the scenario; the play gives them names that say nothing.
+`expect` is what the audit should call the act (drill.truth knows the words); None: nobody scores it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MAIN = "main"
+"""The topic that every scenario shares; every other topic is the scenario's own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One thing done, or one condition waited for."""
+
+    expect: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnMember(Step):
+    """Done to one member of the scenario's group."""
+
+    member: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start(OnMember):
+    """A member starts. `config` stands above what the play gives every member. `settles`: wait until it has joined."""
+
+    topics: tuple[str, ...] = (MAIN,)
+    pattern: str | None = None
+    librdkafka: bool = False
+    config: Mapping[str, str] = field(default_factory=dict)
+    settles: bool = True
+    expect: str | None = "member_join"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Close(OnMember):
+    """It closes and its process ends."""
+
+    expect: str | None = "member_leave"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kill(OnMember):
+    """Its process is killed."""
+
+    expect: str | None = "session_expired_dead"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pause(OnMember):
+    """Its process is stopped (SIGSTOP)."""
+
+    expect: str | None = "session_expired_alive"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resume(OnMember):
+    """Its process goes on (SIGCONT)."""
+
+    expect: str | None = "rejoin_after_expiry"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slow(OnMember):
+    """Its next record takes so long."""
+
+    ms: int
+    expect: str | None = "max_poll_exceeded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stall(OnMember):
+    """At the next rebalance it sends JoinGroup and then does not poll for so long."""
+
+    ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subscribe(OnMember):
+    """It subscribes to other topics."""
+
+    topics: tuple[str, ...]
+    expect: str | None = "subscription_changed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnforceRebalance(OnMember):
+    """The application asks for a rebalance."""
+
+    expect: str | None = "operator_rebalance"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveByAdmin(OnMember):
+    """An administrator removes a static member."""
+
+    expect: str | None = "removed_by_admin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveAll(Step):
+    """An administrator removes every member of the group."""
+
+    expect: str | None = "removed_by_admin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gone(Step):
+    """Wait until the group has settled without the member."""
+
+    member: str
+    within: float = 70
+
+
+@dataclass(frozen=True, kw_only=True)
+class Back(Step):
+    """Wait until the group has settled with the member again."""
+
+    member: str
+    within: float = 70
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled(Step):
+    """Wait until the group has settled with the members it should have."""
+
+    within: float = 70
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rebalanced(Step):
+    """Wait until the group has a generation that it did not have before the last act.
+
+    `else_note`: what to write where none comes, for acts that do not rebalance in every version: their expectation is
+    then withdrawn. Without it the scenario has failed.
+    """
+
+    within: float = 30
+    else_note: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wait(Step):
+    """Let time pass."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateTopic(Step):
+    """A topic. `placed`: the brokers of each partition by role, the preferred leader first. With `expect` the group
+    of the scenario subscribes to it by pattern."""
+
+    topic: str
+    partitions: int = 3
+    replicas: int = 3
+    placed: tuple[tuple[str, ...], ...] = ()
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteTopic(Step):
+    """A topic that the group of the scenario reads goes."""
+
+    topic: str
+    expect: str | None = "topic_deleted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddPartitions(Step):
+    """A topic that the group of the scenario reads grows."""
+
+    topic: str
+    to: int
+    expect: str | None = "partitions_added"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnBroker(Step):
+    """Done to one broker, by its role: `coordinator` (of the scenario's group), `controller`, or one of `x`, `y`, `z`,
+    which are three different brokers."""
+
+    broker: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class KillBroker(OnBroker):
+    """Its process is killed."""
+
+    expect: str | None = "failover_crash"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopBroker(OnBroker):
+    """It shuts down under control."""
+
+    expect: str | None = "failover_planned"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PauseBroker(OnBroker):
+    """Its process is stopped (SIGSTOP)."""
+
+    expect: str | None = "failover_unresponsive"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumeBroker(OnBroker):
+    """Its process goes on (SIGCONT)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartBroker(OnBroker):
+    """It starts again. `uncleanly`: the topic whose partition 0 it must take over though it has not every record."""
+
+    uncleanly: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detected(OnBroker):
+    """Wait until no partition counts the broker among its in-sync replicas."""
+
+    within: float = 90
+
+
+@dataclass(frozen=True, kw_only=True)
+class InSync(Step):
+    """Wait until every partition has a leader and all its replicas."""
+
+    within: float = 150
+
+
+@dataclass(frozen=True, kw_only=True)
+class KillController(Step):
+    """The controller that stands beside the brokers is killed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartController(Step):
+    """It starts again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imbalance(Step):
+    """Leaders stand elsewhere than they should, and a reading is due that shows it."""
+
+    expect: str | None = "imbalance"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferredElection(Step):
+    """An administrator gives the partitions of a topic back to their first replicas."""
+
+    topic: str = MAIN
+    expect: str | None = "preferred_election"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reassign(Step):
+    """An administrator moves partition 0 of a topic to other brokers."""
+
+    topic: str
+    to: tuple[str, ...]
+    expect: str | None = "reassignment"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offline(Step):
+    """A topic of which no replica is left."""
+
+    topic: str
+    expect: str | None = "offline_partition"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Produce(Step):
+    """Records for partition 0 of a topic. `refused`: none of them may be taken."""
+
+    topic: str
+    count: int
+    acks: str = "all"
+    refused: bool = False
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """An exercise: what a person learns from it, what it needs, what is done.
+
+    `since`: the first Kafka that can do it. `layouts`: where it makes sense. `usual`: part of a drill that names no
+    scenarios; the others put the cluster through what no truth can yet expect.
+    """
+
+    name: str
+    sentence: str
+    steps: tuple[Step, ...]
+    since: tuple[int, ...] = (2, 8)
+    layouts: tuple[str, ...] = ("combined", "separate", "zookeeper")
+    on_brokers: bool = False
+    usual: bool = True
+
+    def fits(self, version: str, layout: str) -> bool:
+        """Whether a cluster of that version and layout can play it."""
+        return tuple(int(part) for part in version.split(".")) >= self.since and layout in self.layouts

@@ -1,0 +1,53 @@
+"""The truth as it comes about: every act is written down just before it is done."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+
+class TruthFile:
+    """truth.jsonl of one drill. Threads may share it. At every instant the file on disk is whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._rows: list[Row] = []
+        self._lock = threading.Lock()
+
+    def write(self, action: str, **fields: Any) -> Row:
+        """One act, now. Fields that are None are left out."""
+        told = {name: value for name, value in fields.items() if value is not None}
+        with self._lock:
+            row = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "action": action, **told}
+            self._rows.append(row)
+            self._save()
+        return row
+
+    def amend(self, row: Row, **fields: Any) -> None:
+        """What is known of an act only when it has been done."""
+        with self._lock:
+            row.update(fields)
+            self._save()
+
+    def withdraw(self, row: Row, note: str) -> None:
+        """The act had not the effect that was expected of it: nothing is expected any more, and the note says why."""
+        with self._lock:
+            row.pop("expect", None)
+            row["note"] = note
+            self._save()
+
+    def rows(self) -> tuple[Mapping[str, Any], ...]:
+        """Every act so far."""
+        with self._lock:
+            return tuple(dict(row) for row in self._rows)
+
+    def _save(self) -> None:
+        whole = self._path.with_suffix(".part")
+        whole.write_text("".join(json.dumps(row) + "\n" for row in self._rows), encoding="utf-8")
+        whole.replace(self._path)
