@@ -137,6 +137,7 @@ NOISE: tuple[Noise, ...] = (
         ("kafka.server.ReplicaFetcherThread",),
         "What the fetcher asks for; the log itself says whether anything was cut.",
         {
+            "] Error for partition ": "[2026-11-21 11:57:35,927] ERROR [ReplicaFetcher replicaId=1, leaderId=3, fetcherId=0] Error for partition disk-t-4 at offset 0 (kafka.server.ReplicaFetcherThread)",
             "Truncating partition ": "[2026-11-21 01:44:25,665] INFO [ReplicaFetcher replicaId=1, leaderId=3, fetcherId=0] Truncating partition shop-events-1 to local high watermark 0 (kafka.server.ReplicaFetcherThread)",
         },
     ),
@@ -144,6 +145,7 @@ NOISE: tuple[Noise, ...] = (
         ("kafka.server.ReplicaFetcherThread",),
         "A partition that its leader does not know yet, or no more.",
         {
+            "Received UNKNOWN_TOPIC_ID from the leader": "[2026-11-21 11:57:55,892] WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Received UNKNOWN_TOPIC_ID from the leader for partition disk-t-3. This error may be returned transiently when the partition is being created or deleted, but it is not expected to persist. (kafka.server.ReplicaFetcherThread)",
             "Received UNKNOWN_TOPIC_OR_PARTITION from the leader": "[2026-11-21 01:44:25,664] WARN [ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Received UNKNOWN_TOPIC_OR_PARTITION from the leader for partition shop-events-8. This error may be returned transiently when the partition is being created or deleted, but it is not expected to persist. (kafka.server.ReplicaFetcherThread)",
         },
     ),
@@ -182,10 +184,25 @@ NOISE: tuple[Noise, ...] = (
         },
     ),
     *noise(
+        ("kafka.server.ReplicaManager", "kafka.log.LogManager", "state.change.logger"),
+        "What follows from a failed log directory, which has a line of its own.",
+        {
+            "Error while writing to highwatermark file ": "[2026-11-21 11:58:05,753] ERROR [ReplicaManager broker=2] Error while writing to highwatermark file in directory /var/lib/kafka/data-2b (kafka.server.ReplicaManager)",
+            "Stopped serving replicas in dir ": "[2026-11-21 11:58:05,771] WARN [ReplicaManager broker=2] Stopped serving replicas in dir /var/lib/kafka/data-2b (kafka.server.ReplicaManager)",
+            "Stopping serving logs in dir ": "[2026-11-21 11:58:05,757] WARN Stopping serving logs in dir /var/lib/kafka/data-2b (kafka.log.LogManager)",
+            " are offline due to failure on log directory ": "[2026-11-21 11:58:05,763] WARN Logs for partitions disk-t-3,disk-t-5,disk-t-1,disk-single-4,disk-t-10,disk-t-7,disk-t-9 are offline and logs for future partitions  are offline due to failure on log directory /var/lib/kafka/data-2b (kafka.log.LogManager)",
+            " because it resides in an offline log directory.": "[2026-11-21 11:57:10,499] WARN [Broker id=2] Unable to bring up new local leader disk-t-5 with topic id FSNS69FcQaqdi8SZB4T5EQ because it resides in an offline log directory. (state.change.logger)",
+            "] Mark replicas ": "[2026-11-21 11:58:05,793] INFO [Controller id=2] Mark replicas disk-t-3,disk-t-5,disk-single-4,disk-t-1,disk-t-10,disk-t-7,disk-t-9 on broker 2 as offline (state.change.logger)",
+        },
+    ),
+    *noise(
         ("kafka.server.KafkaServer",),
         "On the way to its start, which has a line of its own.",
         {
             "Connecting to zookeeper on ": "[2026-11-21 01:44:23,487] INFO Connecting to zookeeper on 127.0.0.1:20400 (kafka.server.KafkaServer)",
+            "] Rewriting ": "[2026-11-21 11:57:52,692] INFO [KafkaServer id=1] Rewriting /var/lib/kafka/data-1/meta.properties (kafka.server.KafkaServer)",
+            "] Start processing ": "[2026-11-21 11:57:54,262] INFO [KafkaServer id=1] Start processing authorizer futures (kafka.server.KafkaServer)",
+            "] End processing ": "[2026-11-21 11:57:54,262] INFO [KafkaServer id=1] End processing authorizer futures (kafka.server.KafkaServer)",
         },
     ),
     *noise(
@@ -219,7 +236,7 @@ NOISE: tuple[Noise, ...] = (
         },
     ),
     *noise(
-        ("kafka.server.BrokerLifecycleManager",),
+        ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager"),
         "Steps of start and stop between those that we read.",
         {
             "Transitioning from STARTING to RECOVERY.": "[2026-11-21 01:40:54,016] INFO [BrokerLifecycleManager id=1] The broker has caught up. Transitioning from STARTING to RECOVERY. (kafka.server.BrokerLifecycleManager)",

@@ -19,9 +19,6 @@ FIELD_NAMES = {c.name for c in EVENT_FIELDS}
 
 # Patterns whose lines nobody has captured yet. A drill that captures one takes it from this list.
 MADE = {
-    "broker.all_log_dirs_failed",
-    "broker.log_dir_failed",
-    "broker.log_dir_partitions_stopped",
     "client.coordinator_long_gone",
     "client.heartbeat_error",
     "client.instance_fenced",
@@ -53,7 +50,6 @@ MADE = {
     "kip848.subscription_metadata",
     "kraft.controller_resigned",
     "kraft.isr_update_rejected",
-    "kraft.log_dir_failed",
     "kraft.reassignment_changed",
     "kraft.reassignment_completed",
     "kraft.unclean_election_started",
@@ -79,7 +75,6 @@ MADE = {
     "scala.static_member_fenced",
     "scala.static_member_fenced_by_error",
     "zookeeper.controlled_shutdown_failed",
-    "zookeeper.log_dir_failed",
     "zookeeper.reassignment_changed",
 }
 

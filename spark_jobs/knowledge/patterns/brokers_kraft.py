@@ -5,7 +5,7 @@ from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns.fragments import captured, made
 
 _KRAFT_LOGGERS = ("kafka.server.BrokerServer",)
-_LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager",)
+_LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
 _KRAFT = r"^\[BrokerServer id=\d+\] "
 _LIFECYCLE = r"^\[BrokerLifecycleManager id=\d+\] "
 _KRAFT_SOURCE = "core/src/main/scala/kafka/server/BrokerServer.scala"

@@ -5,7 +5,7 @@ from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns.fragments import CONSUMER_HEAD, captured
 
 _ZOOKEEPER_LOGGERS = ("kafka.server.KafkaServer",)
-_LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager",)
+_LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
 _LIFECYCLE = r"^\[BrokerLifecycleManager id=\d+\] "
 _ZOOKEEPER_SOURCE = "core/src/main/scala/kafka/server/KafkaServer.scala"
 _LIFECYCLE_SOURCE = "core/src/main/scala/kafka/server/BrokerLifecycleManager.scala"

@@ -2,7 +2,7 @@
 # ruff: noqa: E501 - captured lines stay whole
 
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import made
+from spark_jobs.knowledge.patterns.fragments import captured
 
 _A_REPLICA_START = (
     "[2026-11-21 01:51:09,981] INFO [ReplicaManager broker=1] Shutting down (kafka.server.ReplicaManager)"
@@ -21,10 +21,15 @@ PATTERNS = (
         versions="1.0-4.2",
         source="core/src/main/scala/kafka/server/ReplicaManager.scala handleLogDirFailure",
         samples=(
-            made(
-                "4.1",
-                "[2025-03-12 10:00:03,822] WARN [ReplicaManager broker=1] Stopping serving replicas in dir /var/lib/kafka/data-0 with uuid Some(7j2xSPjzT1-8o6vCHcUEyw) because the log directory has failed. (kafka.server.ReplicaManager)",
-                detail="/var/lib/kafka/data-0",
+            captured(
+                "4.3",
+                "[2026-11-21 11:57:10,428] WARN [ReplicaManager broker=2] Stopping serving replicas in dir /var/lib/kafka/data-2b with uuid Some(rjcyr5vQOl6y9osSRgS_ZA) because the log directory has failed. (kafka.server.ReplicaManager)",
+                detail="/var/lib/kafka/data-2b",
+            ),
+            captured(
+                "3.9",
+                "[2026-11-21 11:58:05,753] WARN [ReplicaManager broker=2] Stopping serving replicas in dir /var/lib/kafka/data-2b with uuid None because the log directory has failed. (kafka.server.ReplicaManager)",
+                detail="/var/lib/kafka/data-2b",
             ),
         ),
         counter_samples=(_A_REPLICA_START,),
@@ -39,11 +44,11 @@ PATTERNS = (
         versions="2.5-4.2",
         source="core/src/main/scala/kafka/server/ReplicaManager.scala handleLogDirFailure",
         samples=(
-            made(
-                "4.1",
-                "[2025-03-12 10:00:03,959] WARN [ReplicaManager broker=1] Broker 1 stopped fetcher for partitions orders-3,orders-7 and stopped moving logs for partitions  because they are in the failed log directory /var/lib/kafka/data-0. (kafka.server.ReplicaManager)",
-                members="orders-3,orders-7",
-                detail="/var/lib/kafka/data-0",
+            captured(
+                "4.3",
+                "[2026-11-21 11:57:10,445] WARN [ReplicaManager broker=2] Broker 2 stopped fetcher for partitions disk-t-10,disk-single-3,disk-t-8,disk-t-9,disk-t-1,disk-single-1,disk-t-5 and stopped moving logs for partitions  because they are in the failed log directory /var/lib/kafka/data-2b. (kafka.server.ReplicaManager)",
+                members="disk-t-10,disk-single-3,disk-t-8,disk-t-9,disk-t-1,disk-single-1,disk-t-5",
+                detail="/var/lib/kafka/data-2b",
             ),
         ),
         counter_samples=(_A_REPLICA_START,),
@@ -57,13 +62,30 @@ PATTERNS = (
         versions="1.0-4.2",
         source="core/src/main/scala/kafka/log/LogManager.scala handleLogDirFailure",
         samples=(
-            made(
-                "4.1",
-                "[2025-03-12 10:00:04,096] ERROR Shutdown broker because all log dirs in /var/lib/kafka/data-0 have failed (kafka.log.LogManager)",
-                detail="/var/lib/kafka/data-0",
+            captured(
+                "3.9",
+                "[2026-11-21 11:58:30,606] ERROR Shutdown broker because all log dirs in /var/lib/kafka/data-3, /var/lib/kafka/data-3b have failed (kafka.log.LogManager)",
+                detail="/var/lib/kafka/data-3, /var/lib/kafka/data-3b",
             ),
         ),
         counter_samples=(_A_LOG_STOP,),
+    ),
+    Pattern(
+        pattern_id="broker.metadata_log_dir_failed",
+        kind="log_dir_failed",
+        loggers=("kafka.server.ReplicaManager",),
+        contains="Shutdown broker because the metadata log dir ",
+        regex=r"^\[ReplicaManager broker=\d+\] Shutdown broker because the metadata log dir (?P<detail>.+) has failed$",
+        versions="3.7-4.3",
+        source="core/src/main/scala/kafka/server/ReplicaManager.scala handleLogDirFailure",
+        samples=(
+            captured(
+                "4.3",
+                "[2026-11-21 11:57:35,972] ERROR [ReplicaManager broker=3] Shutdown broker because the metadata log dir /var/lib/kafka/data-3 has failed (kafka.server.ReplicaManager)",
+                detail="/var/lib/kafka/data-3",
+            ),
+        ),
+        counter_samples=(_A_REPLICA_START,),
     ),
     Pattern(
         pattern_id="kraft.log_dir_failed",
@@ -74,11 +96,11 @@ PATTERNS = (
         versions="3.7-4.2",
         source="metadata/src/main/java/org/apache/kafka/controller/ReplicationControlManager.java handleDirectoriesOffline",
         samples=(
-            made(
-                "4.1",
-                "[2025-03-12 10:00:02,863] WARN [QuorumController id=3002] Directories [7j2xSPjzT1-8o6vCHcUEyw] in broker 3 marked offline, remaining directories: [x9s0kZrQQmy1pZ2w3o0QHg] (org.apache.kafka.controller.ReplicationControlManager)",
-                detail="7j2xSPjzT1-8o6vCHcUEyw",
-                node="3",
+            captured(
+                "4.3",
+                "[2026-11-21 11:57:10,458] WARN [QuorumController id=4] Directories [rjcyr5vQOl6y9osSRgS_ZA] in broker 2 marked offline, remaining directories: [ZYwEdc_KDuNI1-1JiVvj_g] (org.apache.kafka.controller.ReplicationControlManager)",
+                detail="rjcyr5vQOl6y9osSRgS_ZA",
+                node="2",
             ),
         ),
         counter_samples=(
@@ -90,14 +112,18 @@ PATTERNS = (
         kind="log_dir_failed",
         loggers=("kafka.controller.KafkaController",),
         contains="Handling log directory failure for brokers ",
-        regex=r"^\[Controller id=\d+\] Handling log directory failure for brokers (?P<nodes>[\d,]+)$",
+        regex=r"^\[Controller id=\d+\] Handling log directory failure for brokers (?P<nodes>[\d,]*)$",
         versions="2.2-3.9",
         source="core/src/main/scala/kafka/controller/KafkaController.scala processLogDirEventNotification",
         samples=(
-            made(
-                "2.8",
-                "[2025-03-12 10:00:01,904] INFO [Controller id=2] Handling log directory failure for brokers 3 (kafka.controller.KafkaController)",
-                nodes="3",
+            captured(
+                "3.9",
+                "[2026-11-21 11:58:05,775] INFO [Controller id=2] Handling log directory failure for brokers 2 (kafka.controller.KafkaController)",
+                nodes="2",
+            ),
+            captured(
+                "3.9",
+                "[2026-11-21 11:58:05,791] INFO [Controller id=2] Handling log directory failure for brokers  (kafka.controller.KafkaController)",
             ),
         ),
         counter_samples=(

@@ -177,6 +177,33 @@ PATTERNS = (
         counter_samples=(_A_ZOOKEEPER_KEPT, _A_FOLLOWER),
     ),
     Pattern(
+        pattern_id="partition.registration_kept",
+        kind="leadership_kept",
+        loggers=_LOGGERS,
+        contains="Skipped the become-",
+        regex=_HEAD + rf"Skipped the become-(?:leader|follower) state change for {TOPIC_PARTITION} with topic id \S+, "
+        r"partition registration PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], directories=\[.*?\], "
+        r"isr=(?P<isr>\[[\d, ]*\]), removingReplicas=\[.*?\], addingReplicas=\[.*?\], elr=\[.*?\], lastKnownElr=\[.*?\], "
+        r"leader=(?P<leader>-?\d+), leaderRecoveryState=\w+, leaderEpoch=(?P<leader_epoch>\d+), "
+        r"partitionEpoch=(?P<partition_epoch>\d+)\) and isNew=.*$",
+        versions="4.2-4.3",
+        source=f"{_SOURCE} makeLeader, makeFollower",
+        samples=(
+            captured(
+                "4.3",
+                "[2026-11-21 11:57:02,133] INFO [Broker id=1] Skipped the become-leader state change for disk-t-11 with topic id Some(FSNS69FcQaqdi8SZB4T5EQ), partition registration PartitionRegistration(replicas=[1, 2, 3], directories=[IGQdfle8oM9FJ-HLMfaPDQ, ZYwEdc_KDuNI1-1JiVvj_g, AAAAAAAAAAAAAAAAAAAAAQ], isr=[1, 2, 3], removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], leader=1, leaderRecoveryState=RECOVERED, leaderEpoch=0, partitionEpoch=2) and isNew=false since it is already the leader with leader epoch 0. Current high watermark 0, ISR [1,2,3], adding replicas [] and removing replicas []. (state.change.logger)",
+                topic="disk-t",
+                partition="11",
+                leader="1",
+                leader_epoch="0",
+                isr="[1, 2, 3]",
+                partition_epoch="2",
+                replicas="1, 2, 3",
+            ),
+        ),
+        counter_samples=(_A_KEPT_FOLLOWER, _A_ZOOKEEPER_KEPT),
+    ),
+    Pattern(
         pattern_id="partition.leader_unavailable",
         kind="leader_unavailable",
         loggers=_LOGGERS,
