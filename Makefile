@@ -4,7 +4,7 @@ PYTHON ?= $(firstword $(shell command -v python3.11 python3) python3.11)
 FIND_PYTHON = command -v $(PYTHON) >/dev/null || { \
 	echo 'Found: no Python. Needed: Python 3.11. What to do: install it so that python3.11 is on the PATH.' >&2; exit 2; }
 SPARK := .venv-spark/bin
-INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ LOOK_AHEAD_HOURS LOOK_BACK_HOURS Q
+INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ LOOK_AHEAD_HOURS LOOK_BACK_HOURS Q KAFKA_CONFIG
 
 # What a user gives reaches the programs through the environment, never through a shell line, and make
 # does not expand a dollar in it.
@@ -14,7 +14,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check audit report sql test check format bench docs up down locks clean
+.PHONY: help setup setup-check audit snapshot report sql test check format bench docs up down locks clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -32,6 +32,9 @@ setup-check:
 
 audit: setup ## audit the recorded night, or your own LOGS
 	@$(SPARK)/python -m spark_jobs.cli audit
+
+snapshot: setup ## one reading of a live cluster into the lake: make snapshot BOOTSTRAP=host:port
+	@$(SPARK)/python -m spark_jobs.cli snapshot
 
 report: setup ## where the newest report lies
 	@$(SPARK)/python -m spark_jobs.cli report

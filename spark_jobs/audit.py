@@ -15,9 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from spark_jobs import embedded_airflow
+from spark_jobs import embedded_airflow, snapshot
 from spark_jobs.config import INPUTS, Settings, from_environment, masked, missing_inputs
 from spark_jobs.edges import progress
+from spark_jobs.edges.kafka.connection import Connection
+from spark_jobs.edges.kafka.connection import from_environment as from_variables
 from spark_jobs.edges.lock import LakeBusy, held
 from spark_jobs.exits import BAD_INPUT, DONE, FAULT, BadInput
 from spark_jobs.launch import HOME
@@ -36,9 +38,11 @@ def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Set
     Raises: BadInput with every problem at once.
     """
     said = {**from_environment(environment), **options}
-    if environment.get("BOOTSTRAP", "").strip():
+    is_live = bool(environment.get("BOOTSTRAP", "").strip())
+    if is_live and not said.get("logs"):
         raise BadInput(
-            "BOOTSTRAP is given, and this version reads no live cluster. Needed: a file of SNAPSHOTS instead."
+            "BOOTSTRAP is given and LOGS is not. Needed: the brokers' logs, from which an audit is made. "
+            "Give LOGS too, or take a reading alone with `make snapshot BOOTSTRAP=...`."
         )
     if not any(said.get(i) for i in ("logs", "client_logs", "snapshots")):
         sample = {"logs": SAMPLE / "logs", "client_logs": SAMPLE / "clients", "snapshots": SAMPLE / "snapshots.jsonl"}
@@ -52,8 +56,18 @@ def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Set
     return settings
 
 
-def audit(settings: Settings) -> int:
-    """Runs the DAG once and tells how it goes. Gives the exit code of the step that ended it."""
+def live_cluster(environment: Mapping[str, str]) -> Connection | None:
+    """The cluster that is also read now: BOOTSTRAP, with the settings of KAFKA_CONFIG. Raises: BadInput."""
+    return from_variables(environment) if environment.get("BOOTSTRAP", "").strip() else None
+
+
+def audit(settings: Settings, live: Connection | None = None) -> int:
+    """Reads the live cluster where one is named, then runs the DAG once and tells how it goes.
+
+    Gives: the exit code of the step that ended it. A cluster that cannot be read is told, and its logs are audited.
+    """
+    if live:
+        _read(live, settings)
     folder = embedded_airflow.AIRFLOW_HOME / "runs"
     folder.mkdir(parents=True, exist_ok=True)
     log, told = folder / f"{settings.run_id}.log", folder / f"{settings.run_id}.progress"
@@ -73,6 +87,19 @@ def audit(settings: Settings) -> int:
         print(busy, file=sys.stderr)
         return FAULT
     return screen.verdict(_near(str(log)))
+
+
+def _read(live: Connection, settings: Settings) -> None:
+    """Lands a reading of now, where ingest finds it."""
+    try:
+        code = snapshot.run(snapshot.Order(live, settings.lake, settings.run_at, settings.cluster))
+    except BadInput as problem:
+        print("\n".join(problem.sentences), file=sys.stderr)
+        code = BAD_INPUT
+    if code != DONE:
+        print(
+            "Warning: no reading of now was taken; the audit goes on with what LOGS tell.", file=sys.stderr, flush=True
+        )
 
 
 class Screen:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spark_jobs import audit
+from spark_jobs import audit, snapshot
 from spark_jobs.config import INPUTS
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
@@ -30,6 +30,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+_OF_SNAPSHOT = {
+    "bootstrap": "brokers of a live cluster, host:port,host:port",
+    "config": "client.properties file with librdkafka's settings; KAFKA_CONFIG",
+    "connection": "- for a connection as JSON on stdin, which needs neither of the two",
+    "cluster": "name of the cluster in the lake; default: its id",
+    "lake": "the lake in which the reading lands",
+    "at": "the instant that names the landed file, so that a retry overwrites it; default: now",
+    "to": "a JSON-lines file to which the reading is added instead of landing",
+}
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line; each option stands above the variable of the same name."""
     top = argparse.ArgumentParser(
@@ -43,6 +54,13 @@ def parser() -> argparse.ArgumentParser:
     run.set_defaults(verb=_audit)
     for i in INPUTS:
         run.add_argument(f"--{i.variable.lower().replace('_', '-')}", dest=i.field, help=i.meaning, metavar=i.variable)
+    run.add_argument("--bootstrap", help=_OF_SNAPSHOT["bootstrap"] + ": also read it now", metavar="BOOTSTRAP")
+
+    read = verbs.add_parser("snapshot", help="one reading of a live cluster, landed in the lake")
+    read.set_defaults(verb=_snapshot)
+    for option, meaning in _OF_SNAPSHOT.items():
+        read.add_argument(f"--{option}", help=meaning, metavar=option.upper())
+    read.add_argument("--print", help="print the reading instead of landing it", action="store_true", dest="printed")
 
     ask = verbs.add_parser("sql", help="an SQL prompt over the lake, or the answer to one query")
     ask.set_defaults(verb=_sql)
@@ -58,7 +76,27 @@ def parser() -> argparse.ArgumentParser:
 
 def _audit(given: argparse.Namespace) -> int:
     said = {i.field: value for i in INPUTS if (value := getattr(given, i.field))}
-    return audit.audit(audit.requested(os.environ, said))
+    environment = {**os.environ, **({"BOOTSTRAP": given.bootstrap} if given.bootstrap else {})}
+    return audit.audit(audit.requested(environment, said), audit.live_cluster(environment))
+
+
+def _snapshot(given: argparse.Namespace) -> int:
+    options = {"BOOTSTRAP": given.bootstrap, "KAFKA_CONFIG": given.config}
+    environment = {**os.environ, **{name: value for name, value in options.items() if value}}
+    if given.connection not in (None, "-"):
+        raise BadInput(
+            f"--connection is {given.connection!r}. Needed: -, and the connection on stdin: it holds secrets."
+        )
+    return snapshot.run(
+        snapshot.Order(
+            connection=snapshot.connection_of(environment, sys.stdin if given.connection else None),
+            lake=_lake(given),
+            at=snapshot.instant(given.at),
+            cluster=given.cluster or os.environ.get("CLUSTER", "").strip() or None,
+            to_file=given.to,
+            printed=given.printed,
+        )
+    )
 
 
 def _sql(given: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ GROUP_RECORDS = "group_records"
 _LONGEST = 120
 _STAMP = "%Y%m%dT%H%M%SZ"
 _LANDED = re.compile(r"(?P<cluster>.+)-(?P<at>\d{8}T\d{6}Z)\.jsonl")
-_SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "abfs"}
+_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """Hadoop's names of file systems, as pyarrow calls them."""
 
 _RENAMING = ("hdfs", "viewfs")

@@ -44,9 +44,19 @@ def test_a_missing_folder_is_told_before_anything_starts() -> None:
         audit.requested({"LOGS": "/no/such/folder"}, {})
 
 
-def test_a_live_cluster_is_refused_in_words() -> None:
-    with pytest.raises(BadInput, match="reads no live cluster"):
-        audit.requested({"BOOTSTRAP": "localhost:9092"}, {})
+def test_a_live_cluster_is_audited_with_its_logs(tmp_path: Path) -> None:
+    live = {"BOOTSTRAP": "localhost:9092"}
+    with pytest.raises(BadInput, match="BOOTSTRAP is given and LOGS is not"):
+        audit.requested(live, {})
+    assert audit.requested({**live, "LOGS": str(tmp_path)}, {}).logs == str(tmp_path)
+    connection = audit.live_cluster(live)
+    assert connection and connection.settings == {"bootstrap.servers": "localhost:9092"}
+    assert audit.live_cluster({"BOOTSTRAP": " ", "KAFKA_CONFIG": "/no/such"}) is None
+
+
+def test_a_live_cluster_that_cannot_be_named_stops_the_audit_before_it_begins() -> None:
+    with pytest.raises(BadInput, match=r"names 'localhost:port' in bootstrap\.servers"):
+        audit.live_cluster({"BOOTSTRAP": "localhost:port"})
 
 
 @pytest.mark.parametrize("code", [1, 2, 42, 137])

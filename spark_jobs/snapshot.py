@@ -1,0 +1,105 @@
+"""One reading of a live cluster: taken, landed in the lake, told in a few sentences."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from spark_jobs.config import masked
+from spark_jobs.edges import landing
+from spark_jobs.edges.kafka import snapshot as kafka
+from spark_jobs.edges.kafka.connection import Connection, from_environment, from_json
+from spark_jobs.exits import DONE, FAULT, BadInput
+from spark_jobs.report.plain import visible
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to read, and where the reading goes: into the lake, else behind the lines of a file, else to stdout.
+
+    `at` is the instant that names the landed file: a retry for the same instant overwrites it.
+    """
+
+    connection: Connection
+    lake: str
+    at: datetime
+    cluster: str | None = None
+    to_file: str | None = None
+    printed: bool = False
+
+
+def connection_of(environment: Mapping[str, str], given: TextIO | None = None) -> Connection:
+    """The connection on a stream, else the one that the environment names. Raises: BadInput where neither does."""
+    if given:
+        return from_json(given.readline())
+    if found := from_environment(environment):
+        return found
+    raise BadInput(
+        "No cluster is named. Needed: BOOTSTRAP=host:port,host:port, or KAFKA_CONFIG with a client.properties file, "
+        "or an Airflow connection. Set one of them."
+    )
+
+
+def instant(text: str | None) -> datetime:
+    """The instant that names a file; now where none is given. Raises: BadInput where it is no instant."""
+    if not text:
+        return datetime.now(UTC)
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadInput(f"AT is {text!r}. Needed: an ISO instant, such as 2026-11-20T00:05Z.") from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def run(order: Order) -> int:
+    """Takes one reading and puts it where it belongs. Gives: 0, partial or not; 1 where no broker answered.
+
+    Keeps: stdout holds the reading alone where it is printed, else the summary.
+    Raises: BadInput where the settings are refused.
+    """
+    began = time.monotonic()
+    out = sys.stderr if order.printed else sys.stdout
+
+    def say(text: str) -> None:
+        print(f"{time.monotonic() - began:5.1f} s  {visible(text)}", file=out, flush=True)
+
+    say(f"Reading {order.connection.name}")
+    try:
+        reading = kafka.take(order.connection, order.cluster, say)
+    except kafka.Unreachable as silence:
+        print(visible(str(silence)), file=sys.stderr)
+        if order.cluster and not (order.printed or order.to_file):
+            place = land(failed(order.cluster, str(silence)), order.lake, order.at, order.connection.name)
+            print(f"That nobody answered is kept in {masked(place)}", file=sys.stderr)
+        return FAULT
+    if order.printed:
+        print(json.dumps(reading), flush=True)
+    elif order.to_file:
+        with Path(order.to_file).expanduser().open("a", encoding="utf-8") as file:
+            file.write(json.dumps(reading) + "\n")
+        say(f"Added to {order.to_file}")
+    else:
+        place = land(reading, order.lake, order.at, order.connection.name)
+        say(f"Landed in {masked(place)}")
+    for sentence in kafka.summary(reading):
+        say(sentence)
+    return DONE
+
+
+def failed(cluster: str, why: str) -> dict[str, Any]:
+    """The reading of a cluster that did not answer at all: kept and reported, and nothing concluded from it."""
+    return {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "cluster": cluster, "error": why}
+
+
+def land(reading: Mapping[str, Any], lake: str, at: datetime, otherwise: str) -> str:
+    """Lands a reading under the name of its cluster, else its id, else the name given. Gives: where it lies."""
+    name = reading.get("cluster") or reading.get("cluster_id") or otherwise
+    place = f"{landing.landing_folder(lake, landing.SNAPSHOTS)}/{landing.landed_name(name, at)}"
+    landing.write_atomically(place, json.dumps(reading) + "\n")
+    return place
