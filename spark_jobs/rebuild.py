@@ -103,6 +103,7 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
             "lag": part(read_of_groups, "lag").where("status <> 'ok'"),
             "coverage": read("quality.coverage", window).where("unparsed + quarantined > 0"),
             "unanswered": read("bronze.group_snapshots", window).where("error IS NOT NULL"),
+            "partial": read("bronze.snapshot_readings", window).where("missing IS NOT NULL OR error IS NOT NULL"),
             "troubled": _troubled(read("bronze.partition_snapshots", window)),
             "min_isr": _newest_min_isr(read("bronze.config_snapshots")),
         },

@@ -153,7 +153,8 @@ SNAPSHOT_READINGS = Table(
         *_SNAPSHOT,
         optional("cluster_id", "STRING", "The cluster id the brokers told"),
         optional("controller", "INT", "The broker named as controller"),
-        optional("missing", "ARRAY<STRING>", "Parts of the reading that did not answer; null where all did"),
+        optional("missing", "ARRAY<STRING>", "Parts that did not answer, or not wholly; null where all did"),
+        optional("reasons", "ARRAY<STRUCT<part: STRING, reason: STRING>>", "Why, as far as the reading tells it"),
         optional("error", "STRING", "Why the whole reading failed; null where it did not"),
     ),
 )

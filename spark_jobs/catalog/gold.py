@@ -356,7 +356,7 @@ FINDINGS = Table(
         required("finding_id", "STRING", "Hash of what it is"),
         required("rule_id", "STRING", "The rule that fired"),
         required("severity", "STRING", "How bad it is", codes=FINDING_SEVERITIES),
-        required("subject_kind", "STRING", "What it is about: group, broker, topic, partition, cluster, source"),
+        required("subject_kind", "STRING", "What it is about: group, broker, topic, partition, cluster, source, reading"),
         required("subject", "STRING", "Which one"),
         required("first_at", "TIMESTAMP", "When it began"),
         required("last_at", "TIMESTAMP", "When it was seen last"),

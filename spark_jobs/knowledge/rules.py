@@ -99,6 +99,15 @@ RULES: tuple[Rule, ...] = (
         source="docs/design.md section 7: what did not answer concludes nothing",
     ),
     Rule(
+        rule_id="reading_partial",
+        severity="info",
+        subject_kind="reading",
+        says="of {count} readings of the cluster the part {part} is missing, wholly or in part: {reason}",
+        advice="Brokers that were away or slow explain a few; where every reading lacks a part, see docs/live.md for the"
+        " rights that it needs.",
+        source="docs/design.md section 7: what did not answer concludes nothing",
+    ),
+    Rule(
         rule_id="lines_unread",
         severity="warning",
         subject_kind="source",

@@ -22,7 +22,7 @@ class Facts:
 
     `troubled_partitions` are rows of bronze.partition_snapshots at the last reading with fewer in-sync replicas than
     replicas; `min_isr` the configured min.insync.replicas of a topic, where a snapshot tells; `unanswered` rows of
-    bronze.group_snapshots with an error.
+    bronze.group_snapshots with an error; `partial` rows of bronze.snapshot_readings that lack a part.
     """
 
     cluster: str
@@ -34,6 +34,7 @@ class Facts:
     gaps: Sequence[Row] = ()
     coverage: Sequence[Row] = ()
     unanswered: Sequence[Row] = ()
+    partial: Sequence[Row] = ()
     troubled_partitions: Sequence[Row] = ()
     min_isr: Mapping[str, int] = field(default_factory=dict)
 
@@ -283,6 +284,34 @@ def _unanswered(facts: Facts) -> list[dict[str, Any]]:
     ]
 
 
+def _partial(facts: Facts) -> list[dict[str, Any]]:
+    """One finding for each part, however many readings lack it; a reading that failed lacks them all and counts once."""
+    by_part: dict[str, list[tuple[Row, str]]] = defaultdict(list)
+    for r in sorted(facts.partial, key=lambda r: (r["snapshot_at"], r["snapshot_id"])):
+        if r["error"]:
+            by_part["everything"].append((r, r["error"]))
+            continue
+        reasons: dict[str, list[str]] = defaultdict(list)
+        for told in r["reasons"] or ():
+            reasons[told["part"]].append(told["reason"])
+        for part in r["missing"]:
+            by_part[part].append((r, "; ".join(reasons[part]) or "it says no reason"))
+    return [
+        _finding(
+            facts,
+            "reading_partial",
+            part,
+            rows[0][0]["snapshot_at"],
+            rows[-1][0]["snapshot_at"],
+            [quote_snapshot(r["snapshot_id"], r["snapshot_at"], f"{part}: {reason}") for r, reason in rows],
+            part=part,
+            count=len(rows),
+            reason=rows[0][1],
+        )
+        for part, rows in sorted(by_part.items())
+    ]
+
+
 def _unread(facts: Facts) -> list[dict[str, Any]]:
     found = []
     for rule_id, column in (("lines_unread", "unparsed"), ("lines_quarantined", "quarantined")):
@@ -312,5 +341,6 @@ _RULES: tuple[Callable[[Facts], list[dict[str, Any]]], ...] = (
     _unclean,
     _gaps,
     _unanswered,
+    _partial,
     _unread,
 )

@@ -205,6 +205,7 @@ def judge(tables: Tables, window: Window) -> Tables:
             gaps=[g for g in tables["gaps"] if window.holds(g["seen_at"])],
             coverage=tables["coverage"],
             unanswered=tables["unanswered"],
+            partial=tables["partial"],
             troubled_partitions=tables["troubled"],
             min_isr={r["resource"]: int(r["value"]) for r in tables["min_isr"] if str(r["value"]).isdigit()},
         )

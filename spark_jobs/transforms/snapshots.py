@@ -16,7 +16,7 @@ _PAIRS = "ARRAY<ARRAY<STRING>>"
 """Lists such as [topic, partition, offset]: names and numbers mixed, so all are read as text."""
 
 _SHAPE = f"""
-    at STRING, cluster_id STRING, controller INT, error STRING,
+    at STRING, cluster_id STRING, controller INT, error STRING, missing ARRAY<STRUCT<part: STRING, reason: STRING>>,
     brokers ARRAY<STRUCT<id: INT, host: STRING, port: INT, rack: STRING>>,
     topics ARRAY<STRUCT<topic: STRING, internal: BOOLEAN, partitions: ARRAY<STRUCT<
         partition: INT, leader: INT, replicas: ARRAY<INT>, isr: ARRAY<INT>>>>>,
@@ -78,12 +78,15 @@ def readings(read: DataFrame, cluster: str) -> DataFrame:
 
 
 def _snapshot_readings(readings: DataFrame) -> DataFrame:
-    missing = F.array_compact(F.array(*(F.when(F.col(p).isNull(), F.lit(p)) for p in _PARTS)))
+    absent = F.array_compact(F.array(*(F.when(F.col(p).isNull(), F.lit(p)) for p in _PARTS)))
+    told = F.coalesce(F.col("missing.part"), F.array().cast("array<string>"))
+    missing = F.array_compact(F.array_union(absent, told))
     return readings.select(
         *_OF_READING,
         "cluster_id",
         "controller",
         F.nullif(missing, F.array().cast("array<string>")).alias("missing"),
+        F.col("missing").alias("reasons"),
         "error",
     )
 

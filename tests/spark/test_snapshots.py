@@ -72,7 +72,7 @@ def only(spark: SparkSession, table: Table, *columns: str) -> list[tuple[Any, ..
 
 def test_a_reading_becomes_rows_of_every_table(spark: SparkSession) -> None:
     assert rows(spark, bronze.SNAPSHOT_READINGS, READING) == [
-        {"cluster_id": "abc", "controller": 1, "missing": None, "error": None}
+        {"cluster_id": "abc", "controller": 1, "missing": None, "reasons": None, "error": None}
     ]
     assert only(spark, bronze.BROKER_SNAPSHOTS, "broker", "rack", "is_controller") == [(1, None, True), (2, "b", False)]
     assert only(
@@ -116,7 +116,10 @@ def test_what_did_not_answer_is_told(spark: SparkSession) -> None:
     assert failed["error"] == "KafkaException"
     assert failed["missing"] == ["cluster_id", "controller", "brokers", "topics", "end_offsets", "groups"]
     (partial,) = rows(spark, bronze.SNAPSHOT_READINGS, {k: v for k, v in READING.items() if k != "end_offsets"})
-    assert partial["missing"] == ["end_offsets"]
+    assert (partial["missing"], partial["reasons"]) == (["end_offsets"], None)
+    why = [{"part": "configs", "reason": "broker 2: timed out"}, {"part": "groups", "reason": "a broker: timed out"}]
+    (told,) = rows(spark, bronze.SNAPSHOT_READINGS, READING | {"missing": why})
+    assert (told["missing"], told["reasons"]) == (["configs", "groups"], why)
 
 
 def test_an_empty_assignor_is_none_and_no_controller_makes_nobody_one(spark: SparkSession) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from spark_jobs.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS
+from spark_jobs.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
 from spark_jobs.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, LEADER_IMBALANCE, REBALANCES
 from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS
 from spark_jobs.transforms.findings import Facts, judge_findings
@@ -74,6 +74,40 @@ def test_an_unclean_election_says_what_was_lost() -> None:
         "at least 3 records were lost",
         "how many records were lost cannot be told",
     ]
+
+
+def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it() -> None:
+    def lacks(minute: int, *parts: str, error: str | None = None, **reasons: str) -> dict[str, Any]:
+        told = [{"part": part, "reason": reason} for part, reason in reasons.items()] or None
+        at = AT + timedelta(minutes=minute)
+        return row(SNAPSHOT_READINGS, snapshot_at=at, missing=list(parts), reasons=told, error=error)
+
+    facts = Facts(
+        "c",
+        partial=[
+            lacks(5, "end_offsets", end_offsets="broker 2: timed out"),
+            lacks(0, "configs", "end_offsets", end_offsets="broker 1: timed out"),
+            lacks(10, "topics", "groups", error="nobody answered"),
+        ],
+    )
+    assert [(f["subject"], f["severity"], f["message"]) for f in judge_findings(facts)] == [
+        (
+            "configs",
+            "info",
+            "Of 1 readings of the cluster the part configs is missing, wholly or in part: it says no reason",
+        ),
+        (
+            "end_offsets",
+            "info",
+            "Of 2 readings of the cluster the part end_offsets is missing, wholly or in part: broker 1: timed out",
+        ),
+        (
+            "everything",
+            "info",
+            "Of 1 readings of the cluster the part everything is missing, wholly or in part: nobody answered",
+        ),
+    ]
+    assert [len(f["evidence"]) for f in judge_findings(facts)] == [1, 2, 1]
 
 
 def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
