@@ -115,7 +115,8 @@ BROKER_KINDS: dict[str, str] = {
     "controller_resigned": "This node is the controller no more: [controller_epoch]",
     "controller_known": "This node learned who the controller is: controller_epoch, [node; missing where nobody is]",
     "zookeeper_session_expired": "The broker lost its ZooKeeper session",
-    "log_dir_failed": "A log directory failed: [node], detail",
+    "log_dir_failed": "A log directory failed: [node], [nodes], [members: its partitions], detail",
+    "broker_halted": "The broker ends itself at once, since its last log directory failed: detail",
     "cluster_named": "A line tells the cluster id: detail",
 }
 

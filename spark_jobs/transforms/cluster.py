@@ -19,7 +19,8 @@ _ONLY_CONTROLLERS = (
     "election_started",
     "periodic_election",
 )
-CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, "log_dir_failed")
+_DISK_FAILURES = ("log_dir_failed", "broker_halted")
+CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES)
 
 _CATCHING_UP = timedelta(seconds=10)
 """A broker that is back applies what it missed within seconds."""
@@ -99,6 +100,6 @@ def context_of(events: Iterable[Row], outages: Iterable[Row]) -> ClusterContext:
             if e["kind"] == "election_started"
             or (e["kind"] == "periodic_election" and e["event_count"] and speaks_for_cluster(terms, e))
         ),
-        disk_failures=tuple(e for e in ordered if e["kind"] == "log_dir_failed"),
+        disk_failures=tuple(e for e in ordered if e["kind"] in _DISK_FAILURES),
         first_heard={e["broker"]: e["happened_at"] for e in reversed(ordered) if e["kind"] in _ONLY_CONTROLLERS},
     )

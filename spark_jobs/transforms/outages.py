@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from spark_jobs.transforms.controllers import Term, active_at, terms_of
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_snapshot, row_id
 from spark_jobs.transforms.presence import (
+    HALTED,
     LET_GO,
     MISSED,
     RESTARTED,
@@ -39,6 +40,7 @@ class Absence:
     up_at: datetime | None = None
     restart: Mark | None = None
     last_life: Row | None = None
+    is_halted: bool = False
     is_heard: bool = False
     shows_starts: bool = False
     lines: list[Row] = field(default_factory=list)
@@ -102,7 +104,7 @@ def _absences_of(marks: Sequence[Mark], signs: LifeSigns, terms: Sequence[Term],
 
 def _begins(mark: Mark, signs: LifeSigns, before: Absence | None) -> bool:
     """Whether a mark begins an absence of a broker that, as far as known, serves."""
-    if mark.says in (SHUTDOWN, MISSED):
+    if mark.says in (SHUTDOWN, HALTED, MISSED):
         return True
     if mark.says != RESTARTED:
         return False
@@ -116,6 +118,8 @@ def _begins(mark: Mark, signs: LifeSigns, before: Absence | None) -> bool:
 def _begun(mark: Mark, signs: LifeSigns, terms: Sequence[Term], session: timedelta, since: datetime | None) -> Absence:
     if mark.says == SHUTDOWN:
         return Absence(mark.broker, mark.at, True)
+    if mark.says == HALTED:
+        return Absence(mark.broker, mark.at, False, is_halted=True)
     life = signs.last_before(mark.broker, mark.at)
     if life and since and life["happened_at"] < since:
         life = None
@@ -175,12 +179,14 @@ def _row(cluster: str, absence: Absence, last_at: datetime) -> OutRow:
 def _judge(absence: Absence, last_at: datetime) -> tuple[str, str, str]:
     """Kind, confidence, and what happened.
 
-    Source: a start without a shutdown before it is a crash (catalogue BRK-04); a fenced broker that is unfenced
+    Source: a broker whose disks have failed halts (LogManager.handleLogDirFailure); a start without a shutdown before it is a crash (catalogue BRK-04); a fenced broker that is unfenced
     without a new incarnation was alive all the time (catalogue KRC-05, KRC-08, KRC-09).
     """
     who = f"Broker {absence.broker}"
     if absence.is_shutdown:
         return "controlled_shutdown", "certain", f"{who} was shut down in order."
+    if absence.is_halted:
+        return "crash", "certain", f"{who} ended itself, since a log directory that it cannot do without had failed."
     if absence.is_heard:
         return "unresponsive", "certain", f"{who} was alive while the cluster missed it: a pause, or the network."
     if absence.restart:

@@ -13,13 +13,14 @@ from spark_jobs.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS
 from spark_jobs.transforms.controllers import Term, speaks_for_cluster
 from spark_jobs.transforms.windows import Row, broker_ids
 
-SHUTDOWN, MISSED, LET_GO, RESTARTED, SERVES = "shutdown", "missed", "let_go", "restarted", "serves"
+SHUTDOWN, HALTED, MISSED, LET_GO, RESTARTED, SERVES = "shutdown", "halted", "missed", "let_go", "restarted", "serves"
 
 # What a broker's own line says of itself.
 _OWN_MARKS = {
     "broker_shutdown_started": SHUTDOWN,
     "controlled_shutdown_started": SHUTDOWN,
     "broker_stopped": SHUTDOWN,
+    "broker_halted": HALTED,
     "broker_starting": RESTARTED,
     "broker_started": SERVES,
     "broker_unfenced_self": SERVES,

@@ -12,7 +12,7 @@ from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, known_at
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaderships import NOBODY, Leadership
 from spark_jobs.transforms.partitions import Partition
-from spark_jobs.transforms.windows import Row
+from spark_jobs.transforms.windows import Row, broker_ids
 
 _RECOVERING = re.compile(r"(?:^|-> )RECOVERING\b")
 _PREFERRED = ("PREFERRED", "electPreferred", "maybeBalancePartitionLeaders")
@@ -90,12 +90,28 @@ def _outage_of(change: Change, context: ClusterContext) -> Row | None:
 
 
 def _failed_disk(change: Change, context: ClusterContext) -> Verdict | None:
-    for event in context.disk_failures:
-        node = event["node"] if event["node"] is not None else event["broker"]
-        if node == change.before.leader and -CLOCKS <= change.at - event["happened_at"] <= _DISK_FAILED_BEFORE:
-            says = f"A log directory of broker {node} failed, and it could lead no more."
-            return Verdict("log_dir_failed", "likely", says, quotes=(quote(event),))
-    return None
+    """The former leader lost the disk that the partition was on, or its last one.
+
+    Source: a broker names the partitions of a failed directory and leads on with the others; without its metadata
+    directory or its last one it ends (ReplicaManager.handleLogDirFailure). Controllers name the broker only.
+    """
+    leader = change.before.leader
+    near = [e for e in context.disk_failures if -CLOCKS <= change.at - e["happened_at"] <= _DISK_FAILED_BEFORE]
+    failed = [e for e in near if leader in _owners(e)]
+    naming = [e for e in failed if change.partition in (e["members"] or "").split(",")]
+    if naming:
+        says = f"The log directory of broker {leader} that held the partition failed, and it could lead no more."
+        return Verdict("log_dir_failed", "certain", says, quotes=tuple(map(quote, naming[:1])))
+    if not failed or any(e["members"] for e in failed):
+        return None
+    says = f"A log directory of broker {leader} failed, and it could lead no more."
+    return Verdict("log_dir_failed", "likely", says, quotes=tuple(map(quote, failed[:1])))
+
+
+def _owners(failure: Row) -> tuple[int, ...]:
+    """The brokers whose disk failed: those that a controller names, else the one that speaks."""
+    named = broker_ids(failure["nodes"]) or ((failure["node"],) if failure["node"] is not None else ())
+    return named or (failure["broker"],)
 
 
 def _unclean(change: Change, context: ClusterContext) -> Verdict | None:

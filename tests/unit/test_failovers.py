@@ -60,6 +60,36 @@ def test_a_leader_is_lost_with_its_broker(
     assert change["evidence"]
 
 
+@pytest.mark.parametrize(
+    ("excerpt", "topic", "partition", "changes"),
+    [
+        # Broker 2 loses the disk of the partition; broker 3 ends itself, though the partition lay on another disk of its.
+        ("disk-4.3", "disk-t", 9, [("log_dir_failed", "certain", 2, 3), ("broker_crash", "certain", 3, 1)]),
+        ("disk-4.3", "disk-t", 10, [("log_dir_failed", "certain", 3, 1)]),
+        ("disk-3.9", "disk-t", 3, [("log_dir_failed", "certain", 2, 3), ("log_dir_failed", "certain", 3, 1)]),
+        ("disk-3.9", "disk-single", 4, [("log_dir_failed", "certain", 2, -1)]),
+    ],
+)
+def test_a_leader_is_lost_with_its_disk(excerpt: str, topic: str, partition: int, changes: list[object]) -> None:
+    found = [r for r in failovers(events(excerpt)) if (r["topic"], r["partition"]) == (topic, partition)]
+    assert told(found, "kind", "confidence", "leader_from", "leader_to") == changes
+
+
+def test_a_disk_without_the_partition_takes_no_leader() -> None:
+    found = events("disk-4.3")
+    for event in found:
+        if event["members"] and event["broker"] == 2:
+            event["members"] = "other-0"
+    [first, _] = [r for r in failovers(found) if r["partition"] == 9]
+    assert first["kind"] != "log_dir_failed"
+
+
+def test_a_broker_that_ends_itself_over_its_disks_has_crashed() -> None:
+    for excerpt, down_at in (("disk-4.3", "11:57:35.972"), ("disk-3.9", "11:58:30.606")):
+        [outage] = rebuild_outages(events(excerpt), [], WHOLE)
+        assert told([outage], "broker", "kind", "confidence", "down_at") == [(3, "crash", "certain", at(down_at))]
+
+
 def test_an_epoch_that_rises_with_the_same_leader_is_no_failover() -> None:
     """shop-events-4: the controller takes broker 2 out of the ISR, then broker 3, before leadership moves at all."""
     epochs = {e["leader_epoch"] for e in events("preferred-2.8") if e["partition"] == 3 and e["leader_epoch"]}

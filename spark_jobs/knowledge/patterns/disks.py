@@ -55,7 +55,7 @@ PATTERNS = (
     ),
     Pattern(
         pattern_id="broker.all_log_dirs_failed",
-        kind="log_dir_failed",
+        kind="broker_halted",
         loggers=("kafka.log.LogManager",),
         contains="Shutdown broker because all log dirs in ",
         regex=r"^Shutdown broker because all log dirs in (?P<detail>.+) have failed$",
@@ -72,7 +72,7 @@ PATTERNS = (
     ),
     Pattern(
         pattern_id="broker.metadata_log_dir_failed",
-        kind="log_dir_failed",
+        kind="broker_halted",
         loggers=("kafka.server.ReplicaManager",),
         contains="Shutdown broker because the metadata log dir ",
         regex=r"^\[ReplicaManager broker=\d+\] Shutdown broker because the metadata log dir (?P<detail>.+) has failed$",
