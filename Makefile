@@ -4,7 +4,8 @@ PYTHON ?= $(firstword $(shell command -v python3.11 python3) python3.11)
 FIND_PYTHON = command -v $(PYTHON) >/dev/null || { \
 	echo 'Found: no Python. Needed: Python 3.11. What to do: install it so that python3.11 is on the PATH.' >&2; exit 2; }
 SPARK := .venv-spark/bin
-INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ LOOK_AHEAD_HOURS LOOK_BACK_HOURS Q KAFKA_CONFIG
+INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ LOOK_AHEAD_HOURS LOOK_BACK_HOURS Q KAFKA_CONFIG \
+	KAFKA LAYOUT SCENARIOS LESSON SEED KEEP
 
 # What a user gives reaches the programs through the environment, never through a shell line, and make
 # does not expand a dollar in it.
@@ -14,13 +15,14 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check audit snapshot report sql test check format bench docs up down locks clean
+.PHONY: help setup setup-check audit snapshot report sql test check drill format bench docs up down locks clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo '  make audit LOGS=/path/to/broker/logs [CLIENT_LOGS=...] [SNAPSHOTS=file.jsonl] [CLUSTER=name] [LAKE=dir]'
 	@echo '             [FROM=2026-11-20T00:00Z TO=2026-11-21T00:00Z] [GLOB=...] [LOGS_TZ=Europe/Berlin] [CLIENT_TZ=...]'
+	@echo '  make drill [KAFKA=4.3.1] [LAYOUT=separate] [SCENARIOS=crash,slow] [SEED=7] [KEEP=night.tar.gz] | LESSON=failover'
 
 setup: ## build what is missing: both environments, jars, the sample night
 	@$(FIND_PYTHON)
@@ -57,6 +59,9 @@ check: setup-check ## format, lint, types, import contracts, generated pages, un
 format: setup-check ## format the code
 	@$(SPARK)/ruff format .
 	@$(SPARK)/ruff check --fix .
+
+drill: setup ## real brokers, real faults, the truth, the score; LESSON=failover or rebalance teaches step by step
+	@$(SPARK)/python -m drill.run
 
 bench: setup ## how time grows with the night: one night beside ten
 	@$(SPARK)/python -m bench.ingest

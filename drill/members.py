@@ -20,6 +20,9 @@ from drill.java import Jvm
 from spark_jobs.launch import HOME
 
 POLL_MS = 100
+_LEAVES_WITHIN = 60
+"""Java's close may wait half a minute for a last commit."""
+
 _BYTES = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
 _JOINS = "(Re-)joining group"
 
@@ -100,7 +103,9 @@ class JavaMember:
 
     def leave(self) -> None:
         self._is_leaving = True
-        self._thread.join(30)
+        self._thread.join(_LEAVES_WITHIN)
+        if self._thread.is_alive():
+            raise MemberFault(f"{self._config['client.id']} did not leave within {_LEAVES_WITHIN} s.")
         self._jvm.exit()
         if self._fault:
             raise MemberFault(f"{self._config['client.id']} could not leave: {self._fault}")
@@ -180,10 +185,10 @@ class LibrdkafkaMember:
     def leave(self) -> None:
         self._tell({"do": "leave"})
         try:
-            if code := self._process.wait(30):
+            if code := self._process.wait(_LEAVES_WITHIN):
                 raise MemberFault(f"{self._config['client.id']} could not leave: exit code {code}, see its log.")
         except subprocess.TimeoutExpired:
-            raise MemberFault(f"{self._config['client.id']} did not leave within 30 s.") from None
+            raise MemberFault(f"{self._config['client.id']} did not leave within {_LEAVES_WITHIN} s.") from None
 
     def kill(self) -> None:
         self._process.kill()

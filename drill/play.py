@@ -20,6 +20,9 @@ from drill.steps import InSync, Scenario
 LANES = 3
 _APART = (1.0, 4.0)
 
+FAULTS = (SceneFault, AdminFault, MemberFault, ClusterFault)
+"""How a scenario can come to an early end."""
+
 Tell = Callable[[str], None]
 
 
@@ -68,7 +71,7 @@ def play_one(scene: Scene, tell: Tell) -> Played:
         scene.stage.truth.write("scenario", name=name)
         for step in scene.scenario.steps:
             do(step, scene)
-    except (SceneFault, AdminFault, MemberFault, ClusterFault) as failed:
+    except FAULTS as failed:
         fault = str(failed)
         if scene.last:
             scene.stage.truth.withdraw(scene.last, f"the scenario ended here: {fault}")

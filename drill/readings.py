@@ -1,12 +1,49 @@
-"""Readings of the drill's cluster, one after the other, as a cron job would take them."""
+"""Readings of the drill's cluster every few seconds, taken as the product takes them."""
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+
+from spark_jobs.edges.kafka.connection import Connection
+from spark_jobs.edges.kafka.snapshot import Unreachable, take
+
+EVERY = 10.0
 
 
 @contextmanager
 def readings(bootstrap: str, path: Path) -> Iterator[None]:
-    yield
+    """Takes readings into a SNAPSHOTS file for as long as the block lasts, one at its start and one at its end."""
+    over = threading.Event()
+    connection = Connection.of("the drill's cluster", {"bootstrap.servers": bootstrap, "default.api.timeout.ms": 5000})
+
+    def _take() -> None:
+        with path.open("a", encoding="utf-8") as file:
+            while True:
+                is_last = over.is_set()
+                file.write(json.dumps(_reading(connection)) + "\n")
+                file.flush()
+                if is_last:
+                    return
+                over.wait(EVERY)
+
+    thread = threading.Thread(target=_take, name="readings")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _reading(connection: Connection) -> dict[str, Any]:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    try:
+        return take(connection)
+    except Unreachable as nobody:
+        return {"at": at, "error": str(nobody)}

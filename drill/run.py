@@ -5,24 +5,34 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import random
+import shutil
+import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
+from drill import score
 from drill.admin import Admin
-from drill.cluster import LAYOUTS, Cluster, ClusterFault
+from drill.cluster import Cluster
 from drill.jars import NEWEST, VERSIONS, CannotFetch
+from drill.lessons import teach
 from drill.names import Names
-from drill.play import Played, play, tell
+from drill.play import FAULTS, Played, play, tell
 from drill.readings import readings
+from drill.record import DRILLS, record
 from drill.scenarios import SCENARIOS
 from drill.scene import Stage
 from drill.steps import Scenario
 from drill.truth_file import TruthFile
-from spark_jobs.exits import BAD_INPUT, DONE
+from spark_jobs.exits import BAD_INPUT, DONE, FAULT, BadInput
+from spark_jobs.launch import HOME
+
+VARIABLES = ("KAFKA", "LAYOUT", "SCENARIOS", "LESSON", "SEED", "KEEP")
+"""What a user gives through the environment; an option stands above the variable of its name."""
 
 MAIN_PARTITIONS = 9
 QUICK_SESSIONS: Mapping[str, str] = {
@@ -60,6 +70,8 @@ def drill(version: str, layout: str, scenarios: Sequence[Scenario], seed: int, f
             time.sleep(2)
         truth.write("leaders_at_end", leaders=_leaders(admin))
         truth.write("end")
+    for bulky in ("data", "config"):
+        shutil.rmtree(folder / bulky, ignore_errors=True)
     return played
 
 
@@ -88,49 +100,84 @@ def _leaders(admin: Admin) -> dict[str, dict[str, object]]:
 def chosen(names: str, version: str, layout: str) -> list[Scenario]:
     """The scenarios asked for; without names, the usual ones that fit; `all`, every one that fits.
 
-    Raises: ValueError where a name is unknown, or does not fit this cluster.
+    Raises: BadInput where a name is unknown, or does not fit this cluster.
     """
     if names in ("", "all"):
         return [s for s in SCENARIOS.values() if s.fits(version, layout) and (s.usual or names)]
     asked = [n.strip() for n in names.split(",") if n.strip()]
     if unknown := [n for n in asked if n not in SCENARIOS]:
-        raise ValueError(f"Found: scenario {', '.join(unknown)}. Needed: some of {', '.join(SCENARIOS)}.")
+        raise BadInput(f"Found: scenario {', '.join(unknown)}. Needed: some of {', '.join(SCENARIOS)}.")
     if unfit := [n for n in asked if not SCENARIOS[n].fits(version, layout)]:
-        raise ValueError(f"Kafka {version} ({layout}) cannot play {', '.join(unfit)}. Choose another one.")
+        raise BadInput(f"Kafka {version} ({layout}) cannot play {', '.join(unfit)}. Choose another one.")
     return [SCENARIOS[n] for n in asked]
 
 
+def audit(folder: Path) -> int:
+    """Audits what a drill has kept, as any user would, and prints the score. Gives: 0 where it passes."""
+    said = {name: folder / name for name in ("logs", "lake")}
+    said |= {"client-logs": folder / "clients", "snapshots": folder / "snapshots.jsonl"}
+    options = [word for name, path in said.items() for word in (f"--{name}", str(path))]
+    environment = {k: v for k, v in os.environ.items() if k not in VARIABLES}
+    audited = subprocess.run([sys.executable, "-m", "spark_jobs.cli", "audit", *options], env=environment, cwd=HOME)
+    if audited.returncode:
+        print(f"The audit ended with {audited.returncode}; what was recorded lies in {folder}.", file=sys.stderr)
+        return audited.returncode
+    print()
+    return score.main(["--lake", str(folder / "lake"), "--truth", str(folder / "truth.jsonl")])
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives: 0 where every scenario came to its end, 1 where one did not, 2 for input that cannot be played."""
-    parser = argparse.ArgumentParser(prog="python -m drill.run", description="Put a real cluster through real faults.")
-    parser.add_argument("--kafka", default=NEWEST, choices=VERSIONS, help="the Kafka to start")
-    parser.add_argument("--layout", choices=LAYOUTS, help="default: zookeeper for 2.8.2, else combined")
-    parser.add_argument("--scenarios", default="", help="names with commas between; `all`: uncommon ones too")
-    parser.add_argument("--seed", type=int, help="a number that gives names, order and times; printed where not given")
-    parser.add_argument("--keep", type=Path, help="a new folder for what was recorded")
-    parser.add_argument("--list", action="store_true", help="print the scenarios, each with what it teaches")
-    options = parser.parse_args(arguments)
+    """Gives: 0 where every scenario came to its end and the audit told what was done; 2 for input that is wrong."""
+    options = _parser().parse_args(arguments)
     logging.disable()  # py4j speaks of each JVM that is killed; that is what a drill does.
     if options.list:
         print("\n".join(f"{s.name:<22}{s.sentence}" for s in SCENARIOS.values()))
         return DONE
-    layout = options.layout or ("zookeeper" if options.kafka.startswith("2.") else "combined")
-    seed = random.SystemRandom().randrange(1_000_000) if options.seed is None else options.seed
-    folder = options.keep or Path(tempfile.mkdtemp(prefix="drill-")) / "night"
     try:
-        scenarios = chosen(options.scenarios, options.kafka, layout)
-        if folder.exists():
-            raise ValueError(f"Found: {folder} exists. Needed: a new folder to keep the drill in.")
-        played = drill(options.kafka, layout, scenarios, seed, folder)
-    except ValueError as problem:
-        print(problem, file=sys.stderr)
+        return _run(options)
+    except BadInput as problem:
+        print("\n".join(problem.sentences), file=sys.stderr)
         return BAD_INPUT
-    except (CannotFetch, ClusterFault) as fault:
+    except (CannotFetch, *FAULTS) as fault:
         print(fault, file=sys.stderr)
-        return 1
-    failed = [p for p in played if p.fault]
-    tell(f"{len(played) - len(failed)} of {len(played)} scenarios came to their end; seed {seed}")
-    return 1 if failed else DONE
+        return FAULT
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.kafka not in VERSIONS:
+        raise BadInput(f"Found: Kafka {options.kafka}. Needed: one of {', '.join(VERSIONS)}.")
+    layout = options.layout or ("zookeeper" if options.kafka.startswith("2.") else "combined")
+    if options.lesson:
+        return teach(options.lesson, options.kafka, layout)
+    if options.seed and not options.seed.isdecimal():
+        raise BadInput(f"Found: seed {options.seed}. Needed: a whole number.")
+    seed = int(options.seed) if options.seed else random.SystemRandom().randrange(1_000_000)
+    scenarios = chosen(options.scenarios, options.kafka, layout)
+    folder = DRILLS / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{options.kafka}-{seed}"
+    played = drill(options.kafka, layout, scenarios, seed, folder)
+    for p in (p for p in played if p.fault):
+        print(f"{p.name} came not to its end: {p.fault}", file=sys.stderr)
+    if options.keep:
+        tell(f"Kept in {record(folder, Path(options.keep))}")
+    judged = DONE if options.no_audit else audit(folder)
+    tell(f"{sum(not p.fault for p in played)} of {len(played)} scenarios came to their end; seed {seed}; {folder}")
+    return judged or (FAULT if any(p.fault for p in played) else DONE)
+
+
+def _parser() -> argparse.ArgumentParser:
+    def said(name: str) -> str:
+        return os.environ.get(name, "").strip()
+
+    parser = argparse.ArgumentParser(prog="python -m drill.run", description="Put a real cluster through real faults.")
+    parser.add_argument("--kafka", default=said("KAFKA") or NEWEST, help="the Kafka to start")
+    parser.add_argument("--layout", default=said("LAYOUT"), help="combined, separate or zookeeper")
+    parser.add_argument("--scenarios", default=said("SCENARIOS"), help="names with commas between; all: uncommon too")
+    parser.add_argument("--lesson", default=said("LESSON"), help="failover or rebalance, step by step, for a person")
+    parser.add_argument("--seed", default=said("SEED"), help="gives names, order and times; printed where not given")
+    parser.add_argument("--keep", default=said("KEEP"), help="a new folder, or .tar.gz, for a recording of the drill")
+    parser.add_argument("--no-audit", action="store_true", help="only play and record")
+    parser.add_argument("--list", action="store_true", help="print the scenarios, each with what it teaches")
+    return parser
 
 
 if __name__ == "__main__":

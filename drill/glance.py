@@ -1,0 +1,57 @@
+"""What Hindsight makes of a cluster's logs, in a second and without Spark: for lessons, while a cluster runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from spark_jobs.knowledge.reading import read_folder
+from spark_jobs.transforms.cluster import context_of
+from spark_jobs.transforms.controllers import terms_of
+from spark_jobs.transforms.failovers import rebuild_failovers
+from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from spark_jobs.transforms.rebalances.model import BrokerAbsence
+from spark_jobs.transforms.rebalances.topics import topic_changes
+from spark_jobs.transforms.windows import Window, in_order
+
+Row = dict[str, Any]
+_AROUND = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Glance:
+    """Rows of the gold tables of the same names."""
+
+    rebalances: list[Row]
+    broker_outages: list[Row]
+    failovers: list[Row]
+
+
+def glance(logs: Path, clients: Path) -> Glance:
+    """Reads the logs of a small cluster and its clients, and rebuilds what happened."""
+    now = datetime.now(UTC)
+    window = Window(now - _AROUND, now + _AROUND)
+    of_brokers = in_order(read_folder(logs, "drill", "broker")[0])
+    of_clients = in_order(read_folder(clients, "drill", "client")[0])
+    outages = rebuild_outages(of_brokers, [], window)
+    around = GroupContext(
+        "drill",
+        of_brokers[0]["happened_at"],
+        now,
+        topic_changes(of_brokers, terms_of(of_brokers)),
+        [BrokerAbsence(o["outage_id"], o["broker"], o["down_at"], o["up_at"]) for o in outages],
+    )
+    both = [*of_brokers, *of_clients]
+    groups = sorted({e["group_id"] for e in of_brokers if e["group_id"]})
+    return Glance(
+        rebalances=[
+            row
+            for group in groups
+            for row in rebuild_group(group, [e for e in both if e["group_id"] == group], around).rebalances
+        ],
+        broker_outages=outages,
+        failovers=rebuild_failovers(of_brokers, [], context_of(of_brokers, outages), window),
+    )
