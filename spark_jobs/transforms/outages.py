@@ -179,8 +179,9 @@ def _row(cluster: str, absence: Absence, last_at: datetime) -> OutRow:
 def _judge(absence: Absence, last_at: datetime) -> tuple[str, str, str]:
     """Kind, confidence, and what happened.
 
-    Source: a broker whose disks have failed halts (LogManager.handleLogDirFailure); a start without a shutdown before it is a crash (catalogue BRK-04); a fenced broker that is unfenced
-    without a new incarnation was alive all the time (catalogue KRC-05, KRC-08, KRC-09).
+    Source: a broker halts over its disks (LogManager.handleLogDirFailure); a start without a shutdown before it is a
+    crash (catalogue BRK-04); a fenced broker that is unfenced without a new incarnation was alive all the time
+    (catalogue KRC-05, KRC-08, KRC-09).
     """
     who = f"Broker {absence.broker}"
     if absence.is_shutdown:

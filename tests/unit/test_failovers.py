@@ -63,7 +63,7 @@ def test_a_leader_is_lost_with_its_broker(
 @pytest.mark.parametrize(
     ("excerpt", "topic", "partition", "changes"),
     [
-        # Broker 2 loses the disk of the partition; broker 3 ends itself, though the partition lay on another disk of its.
+        # Broker 2 loses the disk of the partition; broker 3 ends itself, though the partition lay on another disk.
         ("disk-4.3", "disk-t", 9, [("log_dir_failed", "certain", 2, 3), ("broker_crash", "certain", 3, 1)]),
         ("disk-4.3", "disk-t", 10, [("log_dir_failed", "certain", 3, 1)]),
         ("disk-3.9", "disk-t", 3, [("log_dir_failed", "certain", 2, 3), ("log_dir_failed", "certain", 3, 1)]),
