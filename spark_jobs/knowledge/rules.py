@@ -103,8 +103,8 @@ RULES: tuple[Rule, ...] = (
         severity="info",
         subject_kind="reading",
         says="of {count} readings of the cluster the part {part} is missing, wholly or in part: {reason}",
-        advice="Brokers that were away or slow explain a few; where every reading lacks a part, see docs/live.md for the"
-        " rights that it needs.",
+        advice="Brokers that were away or slow explain a few; where every reading lacks a part, see docs/live.md for"
+        " the rights that it needs.",
         source="docs/design.md section 7: what did not answer concludes nothing",
     ),
     Rule(

@@ -285,7 +285,7 @@ def _unanswered(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _partial(facts: Facts) -> list[dict[str, Any]]:
-    """One finding for each part, however many readings lack it; a reading that failed lacks them all and counts once."""
+    """One finding for each part, however many readings lack it; a reading that failed lacks everything, once."""
     by_part: dict[str, list[tuple[Row, str]]] = defaultdict(list)
     for r in sorted(facts.partial, key=lambda r: (r["snapshot_at"], r["snapshot_id"])):
         if r["error"]:
