@@ -131,9 +131,13 @@ class Admin:
         self._got(self._client.createPartitions(self._jvm.map({topic: wanted})).all())
 
     def elect_preferred(self, topic: str) -> None:
-        """Gives every partition of a topic back to its first replica."""
+        """Gives every partition of a topic that another leads back to its first replica."""
         kind = self._jvm.java.org.apache.kafka.common.ElectionType.PREFERRED
-        ours = [self._partition(p.topic, p.partition) for p in self.topics() if p.topic == topic]
+        ours = [
+            self._partition(p.topic, p.partition)
+            for p in self.topics()
+            if p.topic == topic and p.leader != p.replicas[0]
+        ]
         self._got(self._client.electLeaders(kind, self._jvm.java.java.util.HashSet(self._jvm.list(ours))).all())
 
     def reassign(self, topic: str, partition: int, replicas: Sequence[int]) -> None:

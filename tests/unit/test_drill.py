@@ -1,0 +1,180 @@
+"""The drill's scenarios as data, its recordings, and the truth it writes: all that needs no cluster."""
+
+from __future__ import annotations
+
+import json
+import random
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from drill.names import Names
+from drill.on_groups import do
+from drill.record import HOME, record
+from drill.run import chosen, main
+from drill.scenarios import SCENARIOS
+from drill.scenarios.brokers import BROKER_SCENARIOS
+from drill.scenarios.groups import GROUP_SCENARIOS
+from drill.scenarios.uncommon import UNCOMMON_SCENARIOS
+from drill.steps import Close, Gone, Kill, KillBroker, OnBroker, OnMember, PauseBroker, Scenario, Start, StopBroker
+from drill.truth import EXPECTS, SILENCES, read_truth
+from drill.truth_file import TruthFile
+from spark_jobs.exits import BAD_INPUT, BadInput
+
+ALL = (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *BROKER_SCENARIOS)
+each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
+
+
+def test_scenarios_have_names_of_their_own_and_say_what_they_teach() -> None:
+    assert len(SCENARIOS) == len(ALL)
+    assert all(s.sentence.endswith(".") for s in ALL)
+
+
+@each_scenario
+def test_what_a_scenario_expects_can_be_scored(scenario: Scenario) -> None:
+    assert {s.expect for s in scenario.steps if s.expect} <= EXPECTS
+
+
+@each_scenario
+def test_every_step_is_one_that_the_play_can_do(scenario: Scenario) -> None:
+    unknown = do.dispatch(object)
+    assert [type(s).__name__ for s in scenario.steps if do.dispatch(type(s)) is unknown] == []
+
+
+@each_scenario
+def test_a_member_is_in_the_group_when_something_is_done_to_it_and_out_of_it_at_the_end(scenario: Scenario) -> None:
+    alive: set[str] = set()
+    for step in (s for s in scenario.steps if isinstance(s, OnMember)):
+        if isinstance(step, Start):
+            assert step.member not in alive, step
+            alive.add(step.member)
+        else:
+            assert step.member in alive, step
+        if isinstance(step, (Close, Kill)):
+            alive.discard(step.member)
+    assert not alive
+
+
+@each_scenario
+def test_a_member_that_goes_without_a_word_is_waited_for(scenario: Scenario) -> None:
+    silent = [
+        s
+        for s in scenario.steps
+        if (isinstance(s, Kill) and s.expect not in SILENCES) or (isinstance(s, Close) and s.expect in SILENCES)
+    ]
+    following = {id(a): b for a, b in zip(scenario.steps, scenario.steps[1:])}
+    assert all(following[id(s)] == Gone(member=s.member) for s in silent)
+
+
+@each_scenario
+def test_a_broker_that_goes_comes_back(scenario: Scenario) -> None:
+    gone: list[str] = []
+    for step in (s for s in scenario.steps if isinstance(s, OnBroker)):
+        if isinstance(step, (KillBroker, StopBroker, PauseBroker)):
+            gone.append(step.broker)
+        elif type(step).__name__ in ("StartBroker", "ResumeBroker"):
+            gone.remove(step.broker)
+    assert gone == []
+
+
+def test_a_drill_plays_what_its_kafka_can_do() -> None:
+    names = {s.name for s in chosen("", "2.8.2", "zookeeper")}
+    assert "crash" in names and "controller_killed" in names
+    assert not {"consumer_protocol", "controller_lost", "join_timeout"} & names
+    assert "join_timeout" in {s.name for s in chosen("all", "4.3.1", "combined")}
+    assert [s.name for s in chosen("slow, leave", "4.3.1", "combined")] == ["slow", "leave"]
+
+
+@pytest.mark.parametrize(
+    ("names", "version", "layout", "said"),
+    [
+        ("crash,crush", "4.3.1", "combined", "crush"),
+        ("consumer_protocol", "3.9.2", "combined", "cannot play consumer_protocol"),
+        ("controller_lost", "4.3.1", "combined", "cannot play controller_lost"),
+    ],
+)
+def test_a_scenario_that_cannot_be_played_is_named(names: str, version: str, layout: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        chosen(names, version, layout)
+
+
+@pytest.mark.parametrize("options", [["--kafka", "1.1"], ["--seed", "x"], ["--lesson", "cooking"]])
+def test_a_drill_that_cannot_be_is_refused_before_anything_starts(options: list[str]) -> None:
+    assert main(options) == BAD_INPUT
+
+
+def test_two_seeds_give_other_names_and_one_seed_the_same() -> None:
+    def drawn(seed: int) -> list[str]:
+        names = Names(random.Random(seed))
+        return [named for _ in range(50) for named in (names.group(), names.topic(), names.client("g"))]
+
+    assert drawn(1) == drawn(1)
+    assert len(set(drawn(1))) == 150
+    assert len(set(drawn(1)) & set(drawn(2))) < 15
+
+
+def test_the_truth_can_be_scored_at_every_instant_and_takes_back_what_did_not_happen(tmp_path: Path) -> None:
+    truth = TruthFile(tmp_path / "truth.jsonl")
+    row = truth.write("topic_deleted", group="g", topic="t", expect="topic_deleted", client=None)
+    [act] = read_truth((tmp_path / "truth.jsonl").read_text().splitlines())
+    assert (act.expect, act.group, act.topic, act.client) == ("topic_deleted", "g", "t", None)
+    truth.withdraw(row, "nothing followed")
+    [line] = (tmp_path / "truth.jsonl").read_text().splitlines()
+    assert "expect" not in json.loads(line) and json.loads(line)["note"] == "nothing followed"
+
+
+def _drill(folder: Path) -> Path:
+    """A drill's folder with this machine's paths in every file that a recording keeps."""
+    here = f"{folder.resolve()}/data {HOME}/.kafka/lib.jar {Path.home()}/x"
+    files = {
+        "logs/broker-1/server.log": f"[2026-11-21 01:02:03,004] INFO logs in {here} (kafka.log)\n\x85raw \x00\n",
+        "clients/a.log": f"classpath {here}\r\n",
+        "snapshots.jsonl": "{}\n",
+        "truth.jsonl": '{"at": "2026-11-21T00:00:00+00:00", "action": "end"}\n',
+        "cluster.json": json.dumps({"log.dirs": here}),
+        "data/broker-1/secret.bin": "not kept",
+        "drill.log": "not kept",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+    (folder / "logs/broker-1/server.log").open("ab").write(b"\xff\xfe not UTF-8\n")
+    return folder
+
+
+def _texts(folder: Path) -> Iterator[bytes]:
+    return (p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file())
+
+
+def test_a_recording_has_every_line_and_no_path_of_this_machine(tmp_path: Path) -> None:
+    drill = _drill(tmp_path / "drill")
+    kept = record(drill, tmp_path / "kept" / "night")
+    found = {str(p.relative_to(kept)) for p in kept.rglob("*") if p.is_file()}
+    assert found == {"logs/broker-1/server.log", "clients/a.log", "snapshots.jsonl", "truth.jsonl", "cluster.json"}
+    for path in (str(tmp_path), str(HOME), f"{Path.home()}/x"):
+        assert not any(path.encode() in text for text in _texts(kept)), path
+    log = (kept / "logs/broker-1/server.log").read_bytes()
+    assert b"logs in /kafka/data /opt/hindsight/.kafka/lib.jar" in log
+    assert log.endswith(b"\xc2\x85raw \x00\n\xff\xfe not UTF-8\n")
+    assert (kept / "clients/a.log").read_bytes().endswith(b"\r\n")
+
+
+def test_a_packed_recording_unpacks_to_the_same_folder_and_names_nobody(tmp_path: Path) -> None:
+    drill = _drill(tmp_path / "drill")
+    kept = record(drill, tmp_path / "night")
+    packed = record(drill, tmp_path / "packed" / "night.tar.gz")
+    with tarfile.open(packed) as archive:
+        assert {m.uname for m in archive} == {"kafka"}
+        archive.extractall(tmp_path / "out", filter="data")
+    assert list(_texts(tmp_path / "out" / "night")) == list(_texts(kept))
+
+
+def test_a_recording_is_not_written_over_another_nor_made_of_nothing(tmp_path: Path) -> None:
+    drill = _drill(tmp_path / "drill")
+    record(drill, tmp_path / "night")
+    with pytest.raises(BadInput, match="exists already"):
+        record(drill, tmp_path / "night")
+    with pytest.raises(BadInput, match="no logs and no truth"):
+        record(tmp_path / "nothing", tmp_path / "other")
