@@ -68,6 +68,17 @@ def parser() -> argparse.ArgumentParser:
     ask.add_argument("--lake", help="the lake to ask", metavar="LAKE")
     ask.add_argument("--format", default="table", help="how answers are printed: table, csv or json")
 
+    # The drill has a parser of its own: with another prefix, what begins with a dash is handed on to it.
+    faults = "put a real cluster through real faults, and score what the audit says"
+    play = verbs.add_parser("drill", help=faults, prefix_chars="+", add_help=False)
+    play.set_defaults(verb=_drill)
+    play.add_argument("options", nargs="*")
+
+    keep = verbs.add_parser("record", help="keep a drill without a path of this machine, so that it becomes a test")
+    keep.set_defaults(verb=_record)
+    keep.add_argument("to", type=Path, help="a new folder, or a file that ends in .tar.gz")
+    keep.add_argument("--drill", type=Path, help="the drill's folder; without it the newest drill", metavar="FOLDER")
+
     show = verbs.add_parser("report", help="where the newest report lies")
     show.set_defaults(verb=_report)
     show.add_argument("--lake", help="the lake it was written into", metavar="LAKE")
@@ -103,6 +114,19 @@ def _sql(given: argparse.Namespace) -> int:
     from spark_jobs.edges import sql  # DuckDB is loaded only where it is used
 
     return sql.main(_lake(given), given.query or os.environ.get("Q", "").strip() or None, given.format)
+
+
+def _drill(given: argparse.Namespace) -> int:
+    from drill import run  # Py4J and Kafka's client are loaded only where a cluster is started
+
+    return run.main(given.options)
+
+
+def _record(given: argparse.Namespace) -> int:
+    from drill.record import record
+
+    print(record(given.drill, given.to))
+    return DONE
 
 
 def _report(given: argparse.Namespace) -> int:
