@@ -9,6 +9,7 @@ NOISE: tuple[Noise, ...] = (
         "Offsets of deleted topics go; no group changes.",
         {
             "offsets associated with deleted partitions": "[2026-11-21 01:55:59,679] INFO [GroupCoordinator 1]: Removed 0 offsets associated with deleted partitions: crm-rx-6-x1-0, crm-rx-6-x1-1, crm-rx-6-x1-2. (kafka.coordinator.group.GroupCoordinator)",
+            " while cleaning share group state for topics ": "[2026-11-21 12:04:26,330] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=10] Generated 0 records in 4 milliseconds while cleaning share group state for topics [cM958Y25ScOjsdDWC6GTrQ]. (org.apache.kafka.coordinator.group.GroupCoordinatorShard)",
             "tombstone records in ": "[2026-11-21 01:48:26,887] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=4] Generated 0 tombstone records in 0 milliseconds while deleting offsets for partitions [ads-rx-13-x1-0, ads-rx-13-x1-1, ads-rx-13-x1-2]. (org.apache.kafka.coordinator.group.GroupCoordinatorShard)",
         },
     ),

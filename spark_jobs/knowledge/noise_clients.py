@@ -55,6 +55,13 @@ NOISE: tuple[Noise, ...] = (
         },
     ),
     *noise(
+        ("org.apache.kafka.clients.consumer.internals.ClassicKafkaConsumer",),
+        "Advice, not news.",
+        {
+            "The consumer rebalance protocol (KIP-848) is production-ready!": "[2026-11-21 12:05:37,609] INFO [Consumer clientId=billing-tracker-d15ed, groupId=bridge-of-ads-15] \n****************************************************************\n* The consumer rebalance protocol (KIP-848) is production-ready!\n* Set the consumer configuration group.protocol=consumer to try it out.\n* See https://kafka.apache.org/documentation/#consumer_rebalance_protocol\n**************************************************************** (org.apache.kafka.clients.consumer.internals.ClassicKafkaConsumer)",
+        },
+    ),
+    *noise(
         ("org.apache.kafka.clients.consumer.internals.CommitRequestManager",),
         "The member left; its own lines say so.",
         {
