@@ -130,6 +130,14 @@ class Admin:
         wanted = self._admin.NewPartitions.increaseTo(to)
         self._got(self._client.createPartitions(self._jvm.map({topic: wanted})).all())
 
+    def set_topic(self, topic: str, name: str, value: str) -> None:
+        """Gives one setting of a topic another value."""
+        config = self._jvm.java.org.apache.kafka.common.config.ConfigResource
+        operation = self._admin.AlterConfigOp
+        place = config(config.Type.TOPIC, topic)
+        change = operation(self._admin.ConfigEntry(name, value), operation.OpType.SET)
+        self._got(self._client.incrementalAlterConfigs(self._jvm.map({place: self._jvm.list([change])})).all())
+
     def elect_preferred(self, topic: str) -> None:
         """Gives every partition of a topic that another leads back to its first replica."""
         kind = self._jvm.java.org.apache.kafka.common.ElectionType.PREFERRED

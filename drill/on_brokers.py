@@ -19,6 +19,7 @@ from drill.steps import (
     Produce,
     Reassign,
     ResumeBroker,
+    SetTopic,
     StartBroker,
     StartController,
     StopBroker,
@@ -143,6 +144,13 @@ def _(step: Reassign, scene: Scene) -> None:
     topic, to = scene.topic(step.topic), [scene.broker(role) for role in step.to]
     scene.act("reassignment", topic=topic, partition=0, replicas=to, expect=step.expect)
     scene.stage.admin.reassign(topic, 0, to)
+
+
+@do.register
+def _(step: SetTopic, scene: Scene) -> None:
+    topic = scene.topic(step.topic)
+    scene.act("topic_set", topic=topic, setting=f"{step.name}={step.value}", expect=step.expect)
+    scene.stage.admin.set_topic(topic, step.name, step.value)
 
 
 @do.register

@@ -31,6 +31,7 @@ from drill.steps import (
 from drill.truth import DURATION_BLAME, SILENCES
 
 _SETTLES_WITHIN = 70
+_REFUSED_WITHIN = 4
 
 
 @singledispatch
@@ -56,7 +57,10 @@ def _(step: Start, scene: Scene) -> None:
     config = {key.replace(".", "_"): value for key, value in told.items()} | {"pattern": scene.pattern(step)}
     scene.act_on(step.member, "member_start", expect=step.expect, librdkafka=step.librdkafka, **config)
     member.join()
-    scene.present.add(step.member)
+    if step.refused:
+        time.sleep(_REFUSED_WITHIN)
+    else:
+        scene.present.add(step.member)
     if step.settles:
         scene.settle(_SETTLES_WITHIN)
 

@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +36,9 @@ VARIABLES = ("KAFKA", "LAYOUT", "SCENARIOS", "LESSON", "SEED", "KEEP")
 """What a user gives through the environment; an option stands above the variable of its name."""
 
 MAIN_PARTITIONS = 9
+MOST_MEMBERS = 4
+"""So many members a classic group may have: one more is refused."""
+
 QUICK_SESSIONS: Mapping[str, str] = {
     "group.consumer.min.session.timeout.ms": "6000",
     "group.consumer.session.timeout.ms": "9000",
@@ -44,19 +48,22 @@ QUICK_SESSIONS: Mapping[str, str] = {
 """Broker settings from 4.0 on, so that a KIP-848 member is missed within seconds."""
 
 
-def drill(version: str, layout: str, scenarios: Sequence[Scenario], seed: int, folder: Path) -> list[Played]:
-    """Plays scenarios on a cluster of its own and keeps what a site would have, with the truth, in `folder`.
+@contextmanager
+def drill(
+    version: str, layout: str, scenarios: Sequence[Scenario], seed: int, folder: Path
+) -> Iterator[tuple[Cluster, list[Played]]]:
+    """Plays scenarios on a cluster of its own, which runs on as long as the block lasts.
 
-    Gives: how each went. The folder then holds logs/, clients/, snapshots.jsonl, truth.jsonl and cluster.json.
+    Gives: the cluster, and how each scenario went. The folder holds what a site would have, with the truth: logs/,
+    clients/, snapshots.jsonl, truth.jsonl and cluster.json.
     """
     rng = random.Random(seed)
     clients = folder / "clients"
     clients.mkdir(parents=True)
     truth = TruthFile(folder / "truth.jsonl")
-    settings = QUICK_SESSIONS if version >= "4" else {}
     tell(f"Kafka {version}, {layout}, seed {seed}: {len(scenarios)} scenarios; everything goes to {folder}")
     with (
-        Cluster.start(version, folder, layout, settings) as cluster,
+        Cluster.start(version, folder, layout, settings_for(version)) as cluster,
         Admin(cluster.libs, version, cluster.bootstrap, folder / "drill.log") as admin,
     ):
         (folder / "cluster.json").write_text(json.dumps(_described(cluster), indent=1) + "\n")
@@ -70,9 +77,18 @@ def drill(version: str, layout: str, scenarios: Sequence[Scenario], seed: int, f
             time.sleep(2)
         truth.write("leaders_at_end", leaders=_leaders(admin))
         truth.write("end")
+        yield cluster, played
     for bulky in ("data", "config"):
         shutil.rmtree(folder / bulky, ignore_errors=True)
-    return played
+
+
+def settings_for(version: str) -> Mapping[str, str]:
+    """What the drill sets brokers to, beside what every cluster of its kind has."""
+    return {"group.max.size": str(MOST_MEMBERS), **(QUICK_SESSIONS if _is_from(version, 4) else {})}
+
+
+def _is_from(version: str, major: int) -> bool:
+    return int(version.partition(".")[0]) >= major
 
 
 def _member_config(rng: random.Random) -> dict[str, str]:
@@ -112,12 +128,12 @@ def chosen(names: str, version: str, layout: str) -> list[Scenario]:
     return [SCENARIOS[n] for n in asked]
 
 
-def audit(folder: Path) -> int:
-    """Audits what a drill has kept, as any user would, and prints the score. Gives: 0 where it passes."""
+def audit(folder: Path, bootstrap: str) -> int:
+    """Audits the running cluster and its logs, as any user would, and prints the score. Gives: 0 where it passes."""
     said = {name: folder / name for name in ("logs", "lake")}
     said |= {"client-logs": folder / "clients", "snapshots": folder / "snapshots.jsonl"}
     options = [word for name, path in said.items() for word in (f"--{name}", str(path))]
-    environment = {k: v for k, v in os.environ.items() if k not in VARIABLES}
+    environment = {k: v for k, v in os.environ.items() if k not in VARIABLES} | {"BOOTSTRAP": bootstrap}
     audited = subprocess.run([sys.executable, "-m", "spark_jobs.cli", "audit", *options], env=environment, cwd=HOME)
     if audited.returncode:
         print(f"The audit ended with {audited.returncode}; what was recorded lies in {folder}.", file=sys.stderr)
@@ -154,12 +170,12 @@ def _run(options: argparse.Namespace) -> int:
     seed = int(options.seed) if options.seed else random.SystemRandom().randrange(1_000_000)
     scenarios = chosen(options.scenarios, options.kafka, layout)
     folder = DRILLS / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{options.kafka}-{seed}"
-    played = drill(options.kafka, layout, scenarios, seed, folder)
+    with drill(options.kafka, layout, scenarios, seed, folder) as (cluster, played):
+        if options.keep:
+            tell(f"Kept in {record(folder, Path(options.keep))}")
+        judged = DONE if options.no_audit else audit(folder, cluster.bootstrap)
     for p in (p for p in played if p.fault):
         print(f"{p.name} came not to its end: {p.fault}", file=sys.stderr)
-    if options.keep:
-        tell(f"Kept in {record(folder, Path(options.keep))}")
-    judged = DONE if options.no_audit else audit(folder)
     tell(f"{sum(not p.fault for p in played)} of {len(played)} scenarios came to their end; seed {seed}; {folder}")
     return judged or (FAULT if any(p.fault for p in played) else DONE)
 

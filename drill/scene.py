@@ -15,7 +15,7 @@ from drill.admin import Admin, AdminFault, Group, Partition
 from drill.cluster import Cluster
 from drill.members import JavaMember, LibrdkafkaMember, Member
 from drill.names import Names
-from drill.steps import MAIN, Scenario, Start
+from drill.steps import MAIN, OFFSETS, Scenario, Start
 from drill.truth_file import Row, TruthFile
 
 _LOOK_EVERY = 0.5
@@ -60,7 +60,7 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.group = self.stage.names.group()
-        self.topics = {MAIN: self.stage.main}
+        self.topics = {MAIN: self.stage.main, OFFSETS: OFFSETS}
         self.prefix = self.stage.names.topic()
         self.brokers = dict(zip("xyz", self.rng.sample(sorted(self.stage.cluster.brokers), 3)))
 

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 MAIN = "main"
-"""The topic that every scenario shares; every other topic is the scenario's own."""
+"""The topic that every scenario shares; every other topic but this one and OFFSETS is the scenario's own."""
+
+OFFSETS = "__consumer_offsets"
+"""Where coordinators keep their groups."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,13 +32,15 @@ class OnMember(Step):
 
 @dataclass(frozen=True, kw_only=True)
 class Start(OnMember):
-    """A member starts. `config` stands above what the play gives every member. `settles`: wait until it has joined."""
+    """A member starts. `config` stands above what the play gives every member. `settles`: wait until it has joined;
+    `refused`: the group is full and does not take it."""
 
     topics: tuple[str, ...] = (MAIN,)
     pattern: str | None = None
     librdkafka: bool = False
     config: Mapping[str, str] = field(default_factory=dict)
     settles: bool = True
+    refused: bool = False
     expect: str | None = "member_join"
 
 
@@ -163,6 +168,15 @@ class CreateTopic(Step):
     replicas: int = 3
     placed: tuple[tuple[str, ...], ...] = ()
     configs: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetTopic(Step):
+    """One setting of a topic."""
+
+    topic: str
+    name: str
+    value: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from drill.steps import (
+    OFFSETS,
     Back,
     Close,
+    Detected,
     Gone,
+    InSync,
     Kill,
+    KillBroker,
     Pause,
     Rebalanced,
     RemoveAll,
     Resume,
     Scenario,
     Settled,
+    SetTopic,
     Stall,
     Start,
+    StartBroker,
     Wait,
 )
 
@@ -103,6 +109,36 @@ UNCOMMON_SCENARIOS: tuple[Scenario, ...] = (
             Close(member="a", expect="static_leave_silent"),
             Gone(member="a"),
         ),
+        usual=False,
+    ),
+    Scenario(
+        "over_capacity",
+        "A group that has group.max.size members refuses one more, and goes on undisturbed.",
+        (
+            *(Start(member=name) for name in "abcd"),
+            Start(member="e", expect="no_rebalance", refused=True),
+            Kill(member="e", expect="no_rebalance"),
+            *(Close(member=name) for name in "abcd"),
+        ),
+    ),
+    Scenario(
+        "storage_error",
+        "A coordinator that cannot write to __consumer_offsets starts its groups over until it can.",
+        (
+            Start(member="a"),
+            SetTopic(topic=OFFSETS, name="min.insync.replicas", value="3"),
+            KillBroker(broker="x"),
+            Detected(broker="x"),
+            Start(member="b", settles=False),
+            Wait(seconds=8),
+            StartBroker(broker="x"),
+            InSync(),
+            SetTopic(topic=OFFSETS, name="min.insync.replicas", value="1"),
+            Settled(),
+            Close(member="a"),
+            Close(member="b"),
+        ),
+        on_brokers=True,
         usual=False,
     ),
 )
