@@ -14,6 +14,16 @@ LOGGER_REACH = 300
 LOGGER_REGEX = r" \(([\w$]+(?:[.][\w$]+)+)\)$"
 
 
+KAFKAS_PACKAGES = ("kafka.", "org.apache.kafka.")
+"""Kafka moves classes from Scala's packages to Java's, and their lines stay: within Kafka a class is known by its name.
+Source: kafka.server.BrokerLifecycleManager until 4.2 is org.apache.kafka.server.BrokerLifecycleManager in 4.3."""
+
+
+def class_of(logger: str) -> str:
+    """What a logger is known by: the class of Kafka's own, wherever it lies, else the whole name."""
+    return logger.rpartition(".")[2] if logger.startswith(KAFKAS_PACKAGES) else logger
+
+
 def _without_cr(text: str) -> str:
     """Spark's trim walks the whole text, so it is asked only where there is something to trim."""
     return f"if(endswith({text}, '\\r'), trim(TRAILING '\\r' FROM {text}), {text})"
@@ -106,3 +116,6 @@ MISSPELT_LOGS = {"stage-change.log": "state-change.log"}
 """Kafka 4.0.0 rolls its state-change log under a misspelt name (KAFKA-19576)."""
 
 LOG_NAME_REGEX = re.compile(r".*[.]log|.*[.]log[.].*|.*[.]gz|(?i:kafka).*[.]out")
+
+GC_LOG_REGEX = re.compile(r"(?:.*[-_.])?gc[.]log(?:[.].*)?")
+"""What a JVM writes about its garbage, beside a broker's logs: kafkaServer-gc.log, kafkaServer-gc.log.0.current."""

@@ -24,10 +24,11 @@ from spark_jobs.knowledge.layouts import (
     MESSAGE_LIMIT,
     MISSPELT_LOGS,
     ROTATED_SUFFIXES,
+    class_of,
 )
 from spark_jobs.knowledge.model import Layout, Pattern
 from spark_jobs.knowledge.noise import NOISE
-from spark_jobs.knowledge.patterns import PATTERNS, RELEVANT_LOGGERS
+from spark_jobs.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
 
 Event = dict[str, Any]
 
@@ -39,7 +40,12 @@ _ROTATED = tuple(re.compile(s, re.ASCII) for s in ROTATED_SUFFIXES)
 _INTEGERS = frozenset(c.name for c in EVENT_FIELDS if c.type in ("INT", "BIGINT"))
 _EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
 
-_PATTERNS_OF = {logger: tuple(p for p in PATTERNS if logger in p.loggers) for logger in RELEVANT_LOGGERS}
+_PATTERNS_OF = {
+    name: tuple(p for p in PATTERNS if name in {class_of(logger) for logger in p.loggers}) for name in RELEVANT_CLASSES
+}
+_NOISE_OF = {
+    name: tuple(n for n in NOISE if name in {class_of(logger) for logger in n.loggers}) for name in RELEVANT_CLASSES
+}
 
 
 @dataclass
@@ -91,7 +97,7 @@ def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event
             left.lines += record.line_count
             if event := event_of(record, cluster, origin):
                 claimed.append((record, event))
-            elif record.logger is not None and record.logger not in RELEVANT_LOGGERS:
+            elif record.logger is not None and class_of(record.logger) not in RELEVANT_CLASSES:
                 left.ignored[record.logger] += 1
             elif record.logger is not None and is_noise(record.logger, record.message):
                 left.noise[record.logger] += 1
@@ -151,7 +157,7 @@ def claim_of(logger: str, message: str) -> tuple[Pattern, dict[str, str]] | None
     """The first pattern that claims the message, with the fields it names. An empty field counts as missing."""
     if len(message) > MESSAGE_LIMIT:
         return None
-    for pattern in _PATTERNS_OF.get(logger, ()):
+    for pattern in _PATTERNS_OF.get(class_of(logger), ()):
         if pattern.contains in message:
             match = pattern.compiled.match(message)
             if match:
@@ -161,7 +167,7 @@ def claim_of(logger: str, message: str) -> tuple[Pattern, dict[str, str]] | None
 
 def is_noise(logger: str, message: str) -> bool:
     """Whether the line is known to carry nothing we use."""
-    return any(logger in n.loggers and n.contains in message for n in NOISE)
+    return any(n.contains in message for n in _NOISE_OF.get(class_of(logger), ()))
 
 
 def broker_told(message: str) -> int | None:

@@ -6,6 +6,8 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, Window
@@ -14,7 +16,14 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog.silver import EVENT_FIELDS, EVENTS
 from spark_jobs.conform import quoted
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
-from spark_jobs.knowledge.layouts import BROKER_FOLDER_REGEX, BROKER_REGEX, LAYOUTS, MESSAGE_LIMIT
+from spark_jobs.knowledge.layouts import (
+    BROKER_FOLDER_REGEX,
+    BROKER_REGEX,
+    KAFKAS_PACKAGES,
+    LAYOUTS,
+    MESSAGE_LIMIT,
+    class_of,
+)
 from spark_jobs.knowledge.model import Noise, Pattern
 from spark_jobs.transforms.collect import MOST_LINES
 
@@ -41,8 +50,8 @@ def parse(records: DataFrame, patterns: Iterable[Pattern], noise: Iterable[Noise
         is ignored, its message where it is unparsed.
     Keeps: one row for each record.
     """
-    known = _by_logger(noise, lambda n: {"contains": n.contains})
-    entries = _lookup(known, F.col("logger"), "contains: string")
+    known = _by_class(noise, lambda n: {"contains": n.contains})
+    entries = _lookup(known, _class_of(F.col("logger")), "contains: string")
     is_noise = F.exists(entries, lambda n: F.contains("message", n["contains"]))
     fate = (
         F.when(F.size("sentences") > 0, "quarantined")
@@ -71,12 +80,12 @@ def claim(records: DataFrame, patterns: Iterable[Pattern]) -> DataFrame:
     Gives: the rows with logger, message (null where the logger is none of the patterns'), sentences (why the record
         is broken) and claim (kind, pattern and fields as text; null where no pattern claims it, or it is broken).
     """
-    table = _by_logger(patterns, lambda p: {"contains": p.contains, "regex": p.java_regex, "becomes": _replacement(p)})
-    logger = F.col("logger")
-    matters = F.col("layout").isNull() | logger.isNull() | logger.isin(*table)
+    table = _by_class(patterns, lambda p: {"contains": p.contains, "regex": p.java_regex, "becomes": _replacement(p)})
+    name = _class_of(F.col("logger"))
+    matters = F.col("layout").isNull() | name.isNull() | name.isin(*table)
     words = F.coalesce(_by_layout({y.name: y.message for y in LAYOUTS}), F.col("text"))
     separated = F.translate("message", _PART, "\N{REPLACEMENT CHARACTER}")
-    claims = F.filter(_lookup(table, logger, "contains: string, regex: string, becomes: string"), _claims)
+    claims = F.filter(_lookup(table, name, "contains: string, regex: string, becomes: string"), _claims)
     first = F.transform(F.slice(claims, 1, 1), lambda p: F.regexp_replace("message", p["regex"], p["becomes"]))
     text = F.get(first, F.lit(0))
     return (
@@ -154,18 +163,24 @@ def quarantined(parsed: DataFrame) -> DataFrame:
     )
 
 
-def _by_logger(items: Iterable[Any], shape: Any) -> dict[str, list[dict[str, str]]]:
+def _by_class(items: Iterable[Any], shape: Any) -> dict[str, list[dict[str, str]]]:
     table: dict[str, list[dict[str, str]]] = defaultdict(list)
     for item in items:
-        for logger in item.loggers:
-            table[logger].append(shape(item))
+        for name in {class_of(logger) for logger in item.loggers}:
+            table[name].append(shape(item))
     return table
 
 
-def _lookup(table: Mapping[str, list[dict[str, str]]], logger: Column, shape: str) -> Column:
+def _class_of(logger: Column) -> Column:
+    """knowledge.layouts.class_of in Spark's words."""
+    is_kafkas = reduce(or_, (logger.startswith(package) for package in KAFKAS_PACKAGES))
+    return F.when(is_kafkas, F.substring_index(logger, ".", -1)).otherwise(logger)
+
+
+def _lookup(table: Mapping[str, list[dict[str, str]]], name: Column, shape: str) -> Column:
     """The entries of a record's logger; null where it has none. The table is a constant of the plan."""
     entries = F.from_json(F.lit(json.dumps(table)), f"map<string, array<struct<{shape}>>>")
-    return F.try_element_at(entries, logger)
+    return F.try_element_at(entries, name)
 
 
 def _claims(pattern: Column) -> Column:

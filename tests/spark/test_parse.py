@@ -13,7 +13,7 @@ from spark_jobs.catalog import bronze
 from spark_jobs.catalog.silver import EVENT_FIELDS
 from spark_jobs.conform import frame_of
 from spark_jobs.knowledge import reading
-from spark_jobs.knowledge.layouts import MESSAGE_LIMIT
+from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, class_of
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.transforms import collect, coverage, parse
@@ -79,7 +79,10 @@ def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSe
             assert fate[n] in ("ignored", "unparsed"), text
             assert (fate[n] == "ignored") == (
                 plain.logger is not None
-                and (plain.logger not in reading.RELEVANT_LOGGERS or reading.is_noise(plain.logger, plain.message))
+                and (
+                    class_of(plain.logger) not in reading.RELEVANT_CLASSES
+                    or reading.is_noise(plain.logger, plain.message)
+                )
             ), text
         else:
             names = ["kind", "pattern_id", "broker", *FIELDS]

@@ -1,5 +1,6 @@
 """Every log line that is read, one pattern each."""
 
+from spark_jobs.knowledge.layouts import class_of
 from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns import (
     brokers_kraft,
@@ -58,5 +59,5 @@ PATTERNS: tuple[Pattern, ...] = (
 )
 """In no order of meaning: no record fits two of them."""
 
-RELEVANT_LOGGERS: frozenset[str] = frozenset(logger for pattern in PATTERNS for logger in pattern.loggers)
+RELEVANT_CLASSES: frozenset[str] = frozenset(class_of(logger) for pattern in PATTERNS for logger in pattern.loggers)
 """The loggers whose lines matter: a line of theirs that no pattern claims and that is no known noise is unparsed."""
