@@ -1,0 +1,52 @@
+"""One real cluster for all live tests of a process: three brokers, with a way in that asks for a password."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from drill.cluster import Cluster
+from drill.jars import NEWEST
+
+USERS = {"admin": "admin-s3cret", "hindsight": "hindsight-s3cret", "nobody": "nobody-s3cret"}
+"""Who may come in by SASL/PLAIN. Without SASL everyone is a super user; `admin` is one too."""
+
+
+@dataclass
+class GuardedCluster(Cluster):
+    """A cluster with a second listener on which SASL/PLAIN and ACLs hold."""
+
+    doors: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def guarded_bootstrap(self) -> str:
+        """Where clients begin that have a user and a password."""
+        return ",".join(f"127.0.0.1:{port}" for port in self.doors.values())
+
+    def _broker(self, number: int, count: int) -> dict[str, str]:
+        own = super()._broker(number, count)
+        with socket.socket() as tried:
+            tried.bind(("127.0.0.1", 0))
+            self.doors[number] = tried.getsockname()[1]
+        users = " ".join(f'user_{name}="{password}"' for name, password in USERS.items())
+        return {
+            **own,
+            "listeners": f"{own['listeners']},DOOR://127.0.0.1:{self.doors[number]}",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,DOOR:SASL_PLAINTEXT",
+            "sasl.enabled.mechanisms": "PLAIN",
+            "listener.name.door.plain.sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule "
+            f"required {users};",
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "super.users": "User:ANONYMOUS;User:admin",
+        }
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedCluster]:
+    """Three brokers of the newest Kafka. A test that stops one starts it again and waits until it is up."""
+    with GuardedCluster.start(NEWEST, tmp_path_factory.mktemp("kafka") / "cluster") as running:
+        assert isinstance(running, GuardedCluster)
+        yield running
