@@ -21,11 +21,15 @@ class AdminFault(Exception):
 
 @dataclass(frozen=True)
 class Group:
-    """A consumer group at one instant, as its coordinator describes it. `members`: client ids, one for each member."""
+    """A consumer group at one instant, as its coordinator describes it.
+
+    `members`: client ids, one for each member; `owns`: what each of them owns, in the same order.
+    """
 
     state: str
     coordinator: int
     members: tuple[str, ...]
+    owns: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -66,14 +70,19 @@ class Admin:
             found = self._got(self._client.describeConsumerGroups(self._jvm.list([group])).all()).get(group)
         except AdminFault as fault:
             if "GroupIdNotFound" in str(fault):
-                return Group("Dead", -1, ())
+                return Group("Dead", -1, (), ())
             raise
-        members = sorted(m.clientId() for m in found.members())
+        owns = sorted(
+            (m.clientId(), tuple(sorted(p.toString() for p in m.assignment().topicPartitions())))
+            for m in found.members()
+        )
         coordinator = found.coordinator()
+        state = found.groupState() if self._version >= (4, 0) else found.state()
         return Group(
-            (found.groupState() if self._version >= (4, 0) else found.state()).toString(),
-            coordinator.id() if coordinator else -1,
-            tuple(members),
+            state=state.toString(),
+            coordinator=coordinator.id() if coordinator else -1,
+            members=tuple(client for client, _ in owns),
+            owns=tuple(partitions for _, partitions in owns),
         )
 
     def topics(self) -> tuple[Partition, ...]:

@@ -128,7 +128,8 @@ class Classroom:
         with contextlib.suppress(AdminFault):
             found = self.scene.stage.admin.group(self.scene.group)
             yield f"Group: {self.scene.group}  State: {found.state}  Coordinator: broker {found.coordinator}"
-            yield f"Generation: {self.scene.newest_generation()}  Members: {', '.join(found.members) or 'none'}"
+            yield f"Generation: {self.scene.newest_generation()}  Members: {len(found.members)}"
+            yield from (f"Client: {m}  Owns: {', '.join(o) or 'nothing'}" for m, o in zip(found.members, found.owns))
 
     def _verdicts(self) -> Sequence[str]:
         """What is new since the last step; a log takes a moment to be written."""
