@@ -15,10 +15,10 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check audit snapshot report sql test check drill format bench docs up down locks clean
+.PHONY: help setup setup-check audit snapshot report sql test test-live check drill format bench docs up down locks clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo '  make audit LOGS=/path/to/broker/logs [CLIENT_LOGS=...] [SNAPSHOTS=file.jsonl] [CLUSTER=name] [LAKE=dir]'
 	@echo '             [FROM=2026-11-20T00:00Z TO=2026-11-21T00:00Z] [GLOB=...] [LOGS_TZ=Europe/Berlin] [CLIENT_TZ=...]'
@@ -46,7 +46,10 @@ sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one an
 
 test: setup-check ## every test; ends with pytest's summary line
 	@.venv-airflow/bin/python -m pytest tests/dags
-	@$(SPARK)/python -m pytest tests/unit tests/spark tests/store tests/audit
+	@$(SPARK)/python -m pytest tests/unit tests/spark tests/store tests/audit tests/live
+
+test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and others
+	@$(SPARK)/python -m pytest tests/live
 
 check: setup-check ## format, lint, types, import contracts, generated pages, unit tests: seconds
 	@$(SPARK)/ruff format --check .

@@ -1,0 +1,38 @@
+"""A short drill: a real cluster is put through faults, audited as a user would, and told as it was done."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from drill.jars import NEWEST
+from spark_jobs.knowledge.reading import read_folder
+from spark_jobs.launch import HOME
+
+KAFKA = os.environ.get("KAFKA") or NEWEST
+SHORT = ("leave", "crash_librdkafka", "slow", "coordinator_killed")
+"""What every Kafka of the drill can play in a minute and a half."""
+
+
+def test_a_short_drill_is_told_as_it_was_done(tmp_path: Path) -> None:
+    night = tmp_path / "night"
+    command = [
+        sys.executable,
+        "-m",
+        "drill.run",
+        "--kafka",
+        KAFKA,
+        "--scenarios",
+        ",".join(SHORT),
+        "--keep",
+        str(night),
+    ]
+    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert "PASSED" in done.stdout
+    for folder, origin in (("logs", "broker"), ("clients", "client")):
+        events, left = read_folder(night / folder, "drill", origin)
+        assert events
+        assert [r.text for r in left.unparsed] == [], f"Kafka {KAFKA} words a line in a way that we do not know"
