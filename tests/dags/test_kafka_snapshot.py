@@ -1,0 +1,131 @@
+"""The DAG of readings: a task for each cluster, secrets on stdin alone, and what an exit code means to Airflow."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.dag_processing.dagbag import DagBag
+from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
+from hindsight_snapshot import SnapshotOperator, clusters
+
+DAGS = Path(__file__).resolve().parents[2] / "dags"
+PYTHON = """#!/bin/sh
+printf '%s\\n' "$@" > "$0.arguments"
+env > "$0.environment"
+cat > "$0.stdin"
+echo 'last words'
+exit {code}
+"""
+EXTRA = {"bootstrap.servers": "b:1", "sasl.password": "s3cret"}
+
+
+@pytest.fixture()
+def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Spark environment whose interpreter notes what it was given."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
+    monkeypatch.setenv("HINDSIGHT_LAKE", "/lake")
+    monkeypatch.delenv("HINDSIGHT_CLUSTER", raising=False)
+    monkeypatch.setenv("AIRFLOW_CONN_ORDERS", json.dumps({"conn_type": "kafka", "extra": EXTRA}))
+    return tmp_path / "bin" / "python"
+
+
+def run(python: Path, code: int, connection_id: str = "orders") -> None:
+    python.write_text(PYTHON.format(code=code))
+    python.chmod(0o755)
+    run_after = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
+    SnapshotOperator(connection_id=connection_id).execute({"dag_run": SimpleNamespace(run_after=run_after)})
+
+
+def noted(python: Path, what: str) -> str:
+    return Path(f"{python}.{what}").read_text()
+
+
+def dag_of(monkeypatch: pytest.MonkeyPatch, names: str | None) -> Any:
+    if names is None:
+        monkeypatch.delenv("HINDSIGHT_CLUSTERS", raising=False)
+    else:
+        monkeypatch.setenv("HINDSIGHT_CLUSTERS", names)
+    bag = DagBag(str(DAGS))
+    assert bag.import_errors == {}
+    return bag.dags["kafka_snapshot"]
+
+
+def test_each_cluster_has_a_task_and_none_waits_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    dag = dag_of(monkeypatch, " orders, pay/eu ,,orders ")
+    assert {t.task_id for t in dag.tasks} == {"snapshot_orders", "snapshot_pay_eu"}
+    assert not any(t.upstream_task_ids or t.downstream_task_ids for t in dag.tasks)
+
+
+def test_one_cluster_needs_no_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert dag_of(monkeypatch, None).task_ids == ["snapshot_kafka_default"]
+    monkeypatch.setenv("HINDSIGHT_CLUSTERS", " , ")
+    assert clusters() == ["kafka_default"]
+
+
+def test_it_runs_every_five_minutes_one_run_at_a_time_with_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    dag = dag_of(monkeypatch, None)
+    assert (dag.max_active_runs, dag.catchup) == (1, False)
+    assert dag.timetable.expression == "*/5 * * * *"
+    (task,) = dag.tasks
+    assert task.retries == 2
+    assert task.retry_delay + task.execution_timeout < timedelta(minutes=5)
+
+
+def test_secrets_go_through_stdin_and_nowhere_else(python: Path) -> None:
+    run(python, 0)
+    assert json.loads(noted(python, "stdin")) == {"name": "orders", "settings": EXTRA}
+    assert "s3cret" not in noted(python, "arguments") + noted(python, "environment")
+    assert os.environ["AIRFLOW_CONN_ORDERS"]
+
+
+def test_a_retry_is_for_the_same_file(python: Path) -> None:
+    run(python, 0)
+    first = noted(python, "arguments")
+    run(python, 0)
+    assert noted(python, "arguments") == first
+    arguments = first.split()
+    assert arguments[:3] == ["-m", "spark_jobs.cli", "snapshot"]
+    assert dict(zip(arguments[3::2], arguments[4::2])) == {
+        "--at": "2026-11-20T03:05:00+00:00",
+        "--lake": "/lake",
+        "--connection": "-",
+        "--cluster": "orders",
+    }
+
+
+def test_without_the_default_connection_variables_name_the_cluster(
+    python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOOTSTRAP", "b:1")
+    run(python, 0, "kafka_default")
+    assert noted(python, "stdin") == ""
+    assert "--connection" not in noted(python, "arguments")
+    assert "--cluster" not in noted(python, "arguments")
+    assert "BOOTSTRAP=b:1" in noted(python, "environment").splitlines()
+    monkeypatch.setenv("HINDSIGHT_CLUSTER", "prod")
+    run(python, 0, "kafka_default")
+    assert noted(python, "arguments").endswith("--cluster\nprod\n")
+
+
+def test_a_named_connection_that_is_not_there_is_no_default(python: Path) -> None:
+    with pytest.raises(AirflowNotFoundException):
+        run(python, 0, "nowhere")
+
+
+def test_refused_settings_fail_for_good(python: Path) -> None:
+    with pytest.raises(AirflowFailException, match="orders cannot be read with these settings: last words"):
+        run(python, 2)
+
+
+@pytest.mark.parametrize("code", [1, 134, 143])
+def test_any_other_failure_may_be_retried(python: Path, code: int) -> None:
+    with pytest.raises(AirflowException, match=f"exit code {code}") as failure:
+        run(python, code)
+    assert not isinstance(failure.value, AirflowFailException)
