@@ -50,7 +50,10 @@ _MOST_HOURS = 24 * 31
 
 @dataclass(frozen=True)
 class Settings:
-    """What one run works on. Paths are absolute or URIs; a missing window means everything in the input."""
+    """What one run works on. Paths are absolute or URIs; a missing window means everything in the input.
+
+    `read_to_end`: the last record of a file that still grows is taken as it stands, instead of waiting for the next.
+    """
 
     logs: str
     lake: str
@@ -66,6 +69,7 @@ class Settings:
     client_tz: str = "UTC"
     look_ahead_hours: int = LOOK_AHEAD_HOURS
     look_back_hours: int = LOOK_BACK_HOURS
+    read_to_end: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Settings:
@@ -146,6 +150,7 @@ class _Reading:
             client_tz=self.zone("client_tz"),
             look_ahead_hours=self.hours("look_ahead_hours", LOOK_AHEAD_HOURS),
             look_back_hours=self.hours("look_back_hours", LOOK_BACK_HOURS),
+            read_to_end=self.given.get("read_to_end") is True,
         )
         if self.problems:
             raise BadInput(*self.problems)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,27 +14,20 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import bronze, quality, silver
 from spark_jobs.catalog.codes import LINE_FATES
 from spark_jobs.catalog.ids import row_id
-from spark_jobs.catalog.model import Table
+from spark_jobs.collect import Collected, collect, economy, looking
 from spark_jobs.config import Settings
 from spark_jobs.conform import frame_of
 from spark_jobs.edges import progress
-from spark_jobs.edges.identity import name_cluster
-from spark_jobs.edges.log_files import Listing, Place, list_places
-from spark_jobs.edges.readings import Readings, read_readings
-from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
-from spark_jobs.edges.survey import Survey, broken_off, survey
+from spark_jobs.edges.survey import broken_off
 from spark_jobs.exits import BadInput
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
-from spark_jobs.transforms import collect, coverage, parse, snapshots
+from spark_jobs.transforms import coverage, parse, snapshots
 from spark_jobs.transforms.windows import Window
 
 _TICK = timedelta(milliseconds=1)
 """A window ends after its last instant; the clocks of logs count in milliseconds."""
-
-_FEW_BYTES = 16 * 1024 * 1024
-"""A night as small takes longer to plan than to read."""
 
 Summary = dict[str, Any]
 
@@ -43,37 +35,29 @@ Summary = dict[str, Any]
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> Summary:
     """Keeps every record once, parses those around the window, and counts every line.
 
-    Gives: cluster, window_from, window_to; files (how many were read), files_not_read (names), lines (what they
-        became, as quality.coverage counts them), snapshots (readings), warnings (sentences).
+    Gives: what collect tells (cluster, files, files_not_read, held_back, snapshots, warnings); window_from, window_to;
+        lines: what they became, as quality.coverage counts them.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
-    listing = list_places(spark, _places(settings), settings.glob)
-    with for_few_rows(spark) if listing.size <= _FEW_BYTES else nullcontext():
-        return _ingest(spark, settings, listing)
+    look = looking(spark, settings)
+    listing = look()
+    with economy(spark, listing):
+        store = Store(spark, settings.lake)
+        others = (silver.EVENTS, quality.COVERAGE, quality.UNPARSED_LINES, quality.QUARANTINE)
+        held = collect(store, settings, listing, look, others)
+        return _tell(Night(store, settings, _window(settings, held), held))
 
 
-def _ingest(spark: SparkSession, settings: Settings, listing: Listing) -> Summary:
-    store = Store(spark, settings.lake)
-    found, readings = at_once(partial(survey, spark, listing), partial(read_readings, spark, settings.snapshots))
-    cluster, doubts = name_cluster(store, settings, found, readings)
-    night = Night(store, settings, cluster, _window(settings, found, readings), found, readings)
-    progress.say(f"{len(found.facts)} files of cluster {cluster}, from {night.window.start} to {night.window.end}")
-    night.collect()
+def _tell(night: Night) -> Summary:
+    progress.say(f"From {night.window.start} to {night.window.end}")
     lines = night.parse()
     progress.say(
         f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "
         f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
     )
-    return {
-        "cluster": cluster,
-        "window_from": night.window.start.isoformat(),
-        "window_to": night.window.end.isoformat(),
-        "files": len(found.facts),
-        "files_not_read": list(found.not_read),
-        "lines": lines,
-        "snapshots": readings.count,
-        "warnings": [*doubts, *found.warnings(), *readings.warnings()],
-    }
+    said = night.collected.summary()
+    window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
+    return {**said, **window, "lines": lines, "warnings": [*said["warnings"], *night.waits()]}
 
 
 @dataclass(frozen=True)
@@ -82,10 +66,13 @@ class Night:
 
     store: Store
     settings: Settings
-    cluster: str
     window: Window
-    found: Survey
-    readings: Readings
+    collected: Collected
+
+    @property
+    def cluster(self) -> str:
+        """The name under which the input is kept."""
+        return self.collected.cluster
 
     @property
     def around(self) -> Window:
@@ -95,28 +82,17 @@ class Night:
             self.window.end + timedelta(hours=self.settings.look_ahead_hours),
         )
 
-    def collect(self) -> None:
-        """Adds to bronze what it does not hold yet. The other tables of this step are made at the same time."""
-        readings = snapshots.readings(self.readings.lines, self.cluster).persist()
-        frames = {bronze.LOG_RECORDS: self.records(), **{t: snapshots.rows_of(t, readings) for t in snapshots.TABLES}}
-        others = (silver.EVENTS, quality.COVERAGE, quality.UNPARSED_LINES, quality.QUARANTINE)
-        at_once(
-            *(partial(self.keep, table, frame) for table, frame in frames.items()),
-            *(partial(self.store.create, table) for table in others),
-        )
-        readings.unpersist()
-        self.found.records.unpersist()
-
-    def keep(self, table: Table, frame: DataFrame) -> None:
-        """Adds to a table the rows that it does not hold yet."""
-        self.store.create(table)
-        self.store.append_new(table, frame)
-
-    def records(self) -> DataFrame:
-        """The records of the files, as bronze keeps them."""
-        placed = self.found.records.join(F.broadcast(self.found.turns()), "file")
-        known = {"cluster": F.lit(self.cluster), "run_collected_at": F.lit(self.settings.run_at)}
-        return collect.identify(placed, self.cluster).withColumns(known).select(*bronze.LOG_RECORDS.column_names)
+    def waits(self) -> list[str]:
+        """A sentence about last records that are held back, where the window reaches into their files."""
+        ends = [f for f in self.collected.facts if f.file.name in self.collected.held_back and f.last_at]
+        names = [f.file.name for f in ends if f.last_at and self.window.holds(f.last_at)]
+        if not names:
+            return []
+        lines = sum(self.collected.held_back[name] for name in names)
+        return [
+            f"{len(names)} files still grow ({', '.join(names[:5])}): their last records, {lines} lines, wait until a "
+            "head follows or the file has rested ten minutes. The next run takes them."
+        ]
 
     def parse(self) -> dict[str, int]:
         """Parses the records around the window anew, and replaces what was known of them. Gives: lines by fate."""
@@ -144,7 +120,7 @@ class Night:
         columns = ("lines_in", *(coverage.COLUMN_OF[fate] for fate in LINE_FATES))
         row = covered.agg(*(F.sum(c).alias(c) for c in columns)).first()
         if row["lines_in"] is None:
-            first_at, last_at = self.found.span
+            first_at, last_at = self.collected.span
             raise BadInput(
                 f"No record lies between {self.window.start.isoformat()} and {self.window.end.isoformat()}: the files "
                 f"reach from {first_at.isoformat()} to {last_at.isoformat()}. Needed: a window that holds records. "
@@ -165,29 +141,29 @@ class Night:
                 "row": fact.file.name,
                 "sentences": [broken_off(fact)],
             }
-            for fact in self.found.facts.values()
+            for fact in self.collected.facts
             if fact.damage
         ]
         return (
             parse.quarantined(parsed)
             .unionByName(frame_of(self.store.spark, files, quality.QUARANTINE))
-            .unionByName(snapshots.quarantined(self.readings.lines, self.cluster, "snapshots"))
+            .unionByName(snapshots.quarantined(self.collected.readings.lines, self.cluster, "snapshots"))
         )
 
 
-def _places(settings: Settings) -> list[Place]:
-    brokers = Place(settings.logs, "broker", settings.logs_tz, "LOGS")
-    if settings.client_logs is None:
-        return [brokers]
-    return [brokers, Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS")]
+def _window(settings: Settings, held: Collected) -> Window:
+    """The window asked for, else the first to the last instant of logs and readings.
 
-
-def _window(settings: Settings, found: Survey, readings: Readings) -> Window:
-    """The window asked for, else the first to the last instant of logs and readings."""
+    Odd: readings that landed count where they follow within the look-ahead; weeks of others may lie in the lake.
+    """
     if settings.window_from and settings.window_to:
         return Window(settings.window_from, settings.window_to)
-    instants: list[datetime] = [*found.span, *(at for at in (readings.first_at, readings.last_at) if at)]
-    return Window(min(instants), max(instants) + _TICK)
+    instants: list[datetime] = [*held.span, *(at for at in (held.brought.first_at, held.brought.last_at) if at)]
+    start, end = min(instants), max(instants)
+    landed_at = held.landed.last_at if held.landed else None
+    if landed_at and end < landed_at <= end + timedelta(hours=settings.look_ahead_hours):
+        end = landed_at
+    return Window(start, end + _TICK)
 
 
 def _beginnings(held: DataFrame) -> DataFrame:

@@ -35,6 +35,33 @@ LOG_RECORDS = Table(
     checks=(Check("line_count_positive", "line_count >= 1", "a record has at least one physical line"),),
 )
 
+LOG_FILES = Table(
+    layer="bronze",
+    name="log_files",
+    grain="one log file as it was read to its end: a file that is known here is not read again",
+    key=("cluster", "origin", "source", "zone", "fingerprint", "read_as"),
+    columns=(
+        _CLUSTER,
+        required("origin", "STRING", "Who wrote it", codes=("broker", "client")),
+        required("source", "STRING", "The log it belongs to"),
+        required("file", "STRING", "Its name as seen from the LOGS root when it was read"),
+        required("zone", "STRING", "The zone in which its clock was read"),
+        required("size_bytes", "BIGINT", "Its size", unit="bytes"),
+        required("modified_at", "TIMESTAMP", "When it was written last"),
+        required("fingerprint", "STRING", "Hash of its size and of its first and last 4 KiB, whatever its name"),
+        required("read_as", "STRING", "Hash of what is known of heads and cluster ids; another one reads it anew"),
+        required("line_count", "INT", "Physical lines", unit="lines"),
+        required("timeless_count", "INT", "Records without an instant", unit="records"),
+        optional("first_at", "TIMESTAMP", "The first instant of its records; null where none has one"),
+        optional("last_at", "TIMESTAMP", "The last instant of its records; null where none has one"),
+        required("set_back_ms", "BIGINT", "How far its clock goes back at most", unit="ms"),
+        required("is_kafkas", "BOOLEAN", "Whether a line of it is from a logger of Kafka's own"),
+        optional("damage", "STRING", "Why it could not be unpacked to its end; null where it could"),
+        required("cluster_ids", "ARRAY<STRING>", "The ids of clusters that its lines name"),
+        required("run_collected_at", "TIMESTAMP", "When a run read it first"),
+    ),
+)
+
 BROKER_SNAPSHOTS = Table(
     layer="bronze",
     name="broker_snapshots",
@@ -156,11 +183,15 @@ SNAPSHOT_READINGS = Table(
         optional("missing", "ARRAY<STRING>", "Parts that did not answer, or not wholly; null where all did"),
         optional("reasons", "ARRAY<STRUCT<part: STRING, reason: STRING>>", "Why, as far as the reading tells it"),
         optional("error", "STRING", "Why the whole reading failed; null where it did not"),
+        optional(
+            "run_landed_as", "STRING", "The file it landed in, which is not read again; null where it was brought"
+        ),
     ),
 )
 
 TABLES = (
     LOG_RECORDS,
+    LOG_FILES,
     SNAPSHOT_READINGS,
     BROKER_SNAPSHOTS,
     PARTITION_SNAPSHOTS,

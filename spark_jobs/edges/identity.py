@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pyspark.sql import functions as F
 
@@ -10,24 +10,26 @@ from spark_jobs.catalog import bronze, silver
 from spark_jobs.config import Settings
 from spark_jobs.edges.readings import Readings
 from spark_jobs.edges.store import Store
-from spark_jobs.edges.survey import Survey
 from spark_jobs.exits import BadInput
 
 
-def name_cluster(store: Store, settings: Settings, found: Survey, readings: Readings) -> tuple[str, list[str]]:
+def name_cluster(
+    store: Store, settings: Settings, told: Mapping[str, frozenset[str]], readings: Readings
+) -> tuple[str, list[str]]:
     """The name under which the input is kept, and what is doubtful about it.
 
+    Takes: the ids that lines tell, by who wrote them.
     Order: the name given; the id that snapshots or brokers tell; the one id that clients tell; the folder's name.
     Raises: BadInput where the input is of two clusters, or the lake knows another cluster under that name.
     """
-    ids = found.cluster_ids["broker"] | readings.cluster_ids
+    ids = told["broker"] | readings.cluster_ids
     if len(ids) > 1:
         raise BadInput(
             f"LOGS and SNAPSHOTS name {len(ids)} clusters: {_listed(ids)}. "
             "Needed: the logs and readings of one cluster. Audit each cluster by itself."
         )
-    if not ids and len(found.cluster_ids["client"]) == 1:
-        ids = found.cluster_ids["client"]
+    if not ids and len(told["client"]) == 1:
+        ids = told["client"]
     name = settings.cluster or next(iter(ids), None)
     if name is None:
         name = settings.logs.rstrip("/").rpartition("/")[2]
@@ -45,6 +47,9 @@ def _known(store: Store, name: str) -> frozenset[str]:
     told = []
     if store.has(bronze.SNAPSHOT_READINGS):
         told.append(store.read(bronze.SNAPSHOT_READINGS).select("cluster", F.col("cluster_id").alias("id")))
+    if store.has(bronze.LOG_FILES):
+        read = store.read(bronze.LOG_FILES).where("origin = 'broker'")
+        told.append(read.select("cluster", F.explode("cluster_ids").alias("id")))
     if store.has(silver.EVENTS):
         named = store.read(silver.EVENTS).where("kind = 'cluster_named' AND origin = 'broker'")
         told.append(named.select("cluster", F.col("detail").alias("id")))

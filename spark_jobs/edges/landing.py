@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,12 @@ def newest_landed(lake: str) -> dict[str, str]:
     folder = landing_folder(lake, SNAPSHOTS)
     found = {m["cluster"]: name for name in list_landed(lake, SNAPSHOTS) if (m := _LANDED.fullmatch(name))}
     return {cluster: f"{folder}/{name}" for cluster, name in found.items()}
+
+
+def landed_of(lake: str, clusters: Iterable[str]) -> set[str]:
+    """The names of the files that hold readings of clusters, by the names they landed under."""
+    wanted = {safe_name(cluster) for cluster in clusters}
+    return {n for n in list_landed(lake, SNAPSHOTS) if (m := _LANDED.fullmatch(n)) and m["cluster"] in wanted}
 
 
 def list_landed(lake: str, kind: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from spark_jobs.config import masked
 from spark_jobs.exits import BadInput
-from spark_jobs.knowledge.layouts import LOG_NAME_REGEX
+from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX
 from spark_jobs.knowledge.reading import source_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,14 +43,25 @@ class LogFile:
     path: str
     name: str
     size: int
+    modified_at: datetime
     source: str
     origin: str
     zone: str
 
 
+class _Found(NamedTuple):
+    """Something that lies in a place, by its name below the root."""
+
+    name: str
+    uri: str
+    path: str
+    size: int
+    modified_at: datetime
+
+
 @dataclass(frozen=True)
 class Listing:
-    """What places hold: the files that are logs, and the names of those that are not read."""
+    """What places hold: the files that are logs, and the names of those that are not read, some with the reason."""
 
     files: tuple[LogFile, ...]
     not_read: tuple[str, ...]
@@ -100,8 +111,8 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
             f"Needed: the {place.origin}s' log files. Check the path, and that the logs were copied there."
         )
     files = tuple(
-        LogFile(uri, escaped(path), name, size, source_of(name), place.origin, place.zone)
-        for name, uri, path, size in found
+        LogFile(uri, escaped(path), name, size, modified_at, source_of(name), place.origin, place.zone)
+        for name, uri, path, size, modified_at in found
         if _is_log(name, glob) or _is_place_itself(name, path, place)
     )
     if not files:
@@ -111,7 +122,7 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
             f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
         )
     names = {f.name for f in files}
-    return Listing(files, tuple(name for name, *_ in found if name not in names))
+    return Listing(files, tuple(_not_read(name) for name, *_ in found if name not in names))
 
 
 def read_lines(spark: SparkSession, files: Sequence[LogFile], damaged: Sequence[LogFile] = ()) -> DataFrame:
@@ -121,6 +132,8 @@ def read_lines(spark: SparkSession, files: Sequence[LogFile], damaged: Sequence[
     Gives: value (the line's bytes), uri, block (where its split begins) and place (its order within the split).
     """
     whole = [f.path for f in files if f not in damaged]
+    if not files:
+        return spark.createDataFrame([], "value STRING, uri STRING, block BIGINT, place BIGINT")
     if not damaged:
         return _lines(spark, whole, False)
     broken = _lines(spark, [f.path for f in damaged], True)
@@ -143,6 +156,11 @@ def instant(micros: int | None) -> datetime | None:
     return None if micros is None else _EPOCH + timedelta(microseconds=micros)
 
 
+def written_at(status: Any) -> datetime:
+    """When a file was written last, as Hadoop's status of it says."""
+    return _EPOCH + timedelta(milliseconds=status.getModificationTime())
+
+
 def damage_of(spark: SparkSession, files: Sequence[LogFile]) -> dict[LogFile, str]:
     """Why a compressed file cannot be unpacked to its end, of those that cannot. Odd: the driver reads them all."""
     found = {f: _damage(spark, f) for f in files if f.name.endswith(".gz")}
@@ -150,12 +168,12 @@ def damage_of(spark: SparkSession, files: Sequence[LogFile]) -> dict[LogFile, st
 
 
 def is_read_failure(error: Exception) -> bool:
-    """Whether Spark failed since it could not read a file to its end."""
-    return "FAILED_READ_FILE" in str(error)
+    """Whether Spark failed since it did not find a file, or could not read it to its end."""
+    return "FAILED_READ_FILE" in str(error) or "PATH_NOT_FOUND" in str(error)
 
 
 def _lines(spark: SparkSession, paths: Sequence[str], broken: bool) -> DataFrame:
-    reader = spark.read.option("lineSep", "\n").option("ignoreCorruptFiles", broken)
+    reader = spark.read.option("lineSep", "\n").options(ignoreCorruptFiles=broken, ignoreMissingFiles=True)
     return reader.text(list(paths)).select(
         "value",
         F.regexp_replace("_metadata.file_path", _LOCAL, "file:///").alias("uri"),
@@ -164,33 +182,46 @@ def _lines(spark: SparkSession, paths: Sequence[str], broken: bool) -> DataFrame
     )
 
 
-def _walk(spark: SparkSession, place: Place) -> list[tuple[str, str, str, int]]:
-    """Name below the root, URI, path and size of each file."""
+def _walk(spark: SparkSession, place: Place) -> list[_Found]:
+    """Everything below a place. Odd: a folder that vanishes meanwhile makes us look again."""
+    for _ in range(_LOOKS):
+        try:
+            return _look(spark, place)
+        except Py4JJavaError as refusal:
+            kind = refusal.java_exception.getClass().getSimpleName()
+            if kind in _NO_SUCH_PLACE:
+                raise BadInput(
+                    f"{place} and Spark cannot open it: {refusal.java_exception.getMessage()}. "
+                    "Needed: a path, or a URI of a file system that this Spark knows. "
+                    "Check it, or add the file system's jar."
+                ) from refusal
+            if kind != "FileNotFoundException":
+                raise
+    raise BadInput(
+        f"{place} and folders below it vanish while they are listed. "
+        "Needed: a place that stays as long as it is read. Give the folder above those that come and go."
+    )
+
+
+def _look(spark: SparkSession, place: Place) -> list[_Found]:
     context: Any = spark.sparkContext
-    try:
-        root = context._jvm.org.apache.hadoop.fs.Path(place.root)
-        system = root.getFileSystem(context._jsc.hadoopConfiguration())
-        if not system.exists(root):
-            raise BadInput(
-                f"{place} and nothing is there. "
-                f"Needed: a folder, a file or a URI with the {place.origin}s' logs. Check the path."
-            )
-        top = system.getFileStatus(root)
-        above = (top.getPath().getParent() if top.isFile() else top.getPath()).toUri().getPath().rstrip("/")
-        files, listing = [], system.listFiles(root, True)
-        while listing.hasNext():
-            status = listing.next()
-            path = status.getPath()
-            name = path.toUri().getPath()[len(above) + 1 :]
-            files.append((name, re.sub(_LOCAL, "file:///", path.toUri().toString()), path.toString(), status.getLen()))
-        return files
-    except Py4JJavaError as refusal:
-        if refusal.java_exception.getClass().getSimpleName() not in _NO_SUCH_PLACE:
-            raise
+    root = context._jvm.org.apache.hadoop.fs.Path(place.root)
+    system = root.getFileSystem(context._jsc.hadoopConfiguration())
+    if not system.exists(root):
         raise BadInput(
-            f"{place} and Spark cannot open it: {refusal.java_exception.getMessage()}. "
-            "Needed: a path, or a URI of a file system that this Spark knows. Check it, or add the file system's jar."
-        ) from refusal
+            f"{place} and nothing is there. "
+            f"Needed: a folder, a file or a URI with the {place.origin}s' logs. Check the path."
+        )
+    top = system.getFileStatus(root)
+    above = (top.getPath().getParent() if top.isFile() else top.getPath()).toUri().getPath().rstrip("/")
+    files, listing = [], system.listFiles(root, True)
+    while listing.hasNext():
+        status = listing.next()
+        path = status.getPath()
+        uri = re.sub(_LOCAL, "file:///", path.toUri().toString())
+        name = path.toUri().getPath()[len(above) + 1 :]
+        files.append(_Found(name, uri, path.toString(), status.getLen(), written_at(status)))
+    return files
 
 
 _LOCAL = "^file:/+"
@@ -199,12 +230,19 @@ _LOCAL = "^file:/+"
 _NO_SUCH_PLACE = ("UnsupportedFileSystemException", "IllegalArgumentException", "AccessControlException")
 
 
+_LOOKS = 3
+
+
+def _not_read(name: str) -> str:
+    return f"{name} (what a JVM says about its garbage)" if GC_LOG_REGEX.fullmatch(name.rpartition("/")[2]) else name
+
+
 def _is_log(name: str, glob: str | None) -> bool:
     file = name.rpartition("/")[2]
     if file.startswith(("_", ".")):
         return False
     if glob is None:
-        return LOG_NAME_REGEX.fullmatch(file) is not None
+        return LOG_NAME_REGEX.fullmatch(file) is not None and not GC_LOG_REGEX.fullmatch(file)
     return any(fnmatchcase(file, g.strip()) or fnmatchcase(name, g.strip()) for g in glob.split(","))
 
 
@@ -216,8 +254,9 @@ def _is_place_itself(name: str, path: str, place: Place) -> bool:
 def _damage(spark: SparkSession, file: LogFile) -> str | None:
     context: Any = spark.sparkContext
     path = context._jvm.org.apache.hadoop.fs.Path(context._jvm.java.net.URI(file.uri))
-    stream = path.getFileSystem(context._jsc.hadoopConfiguration()).open(path)
+    stream = None
     try:
+        stream = path.getFileSystem(context._jsc.hadoopConfiguration()).open(path)
         context._jvm.org.apache.commons.io.IOUtils.consume(context._jvm.java.util.zip.GZIPInputStream(stream))
         return None
     except Py4JJavaError as refusal:
@@ -226,10 +265,12 @@ def _damage(spark: SparkSession, file: LogFile) -> str | None:
             raise
         return _DAMAGES[kind]
     finally:
-        stream.close()
+        if stream is not None:
+            stream.close()
 
 
 _DAMAGES = {
+    "FileNotFoundException": None,
     "EOFException": "it ends before its end: it was cut off, or is still being written",
     "ZipException": "it is no gzip file, or its bytes were changed",
 }

@@ -1,23 +1,29 @@
-"""The snapshots file: readings of the cluster, looked at once before anything is written."""
+"""Readings of the cluster: a file that somebody brings, and what has landed in the lake; looked at before writing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_jobs.catalog import bronze
 from spark_jobs.config import masked
-from spark_jobs.edges.log_files import escaped, instant
+from spark_jobs.edges.landing import SNAPSHOTS, landed_of, landing_folder
+from spark_jobs.edges.log_files import escaped, instant, is_read_failure
+from spark_jobs.edges.store import Store
 from spark_jobs.exits import BadInput
 from spark_jobs.transforms import snapshots
 
 
 @dataclass(frozen=True)
 class Readings:
-    """The lines of the file taken apart, and what they say as a whole; instants are null where there is no reading."""
+    """The lines of files taken apart, and what they say as a whole; instants are null where there is no reading."""
 
     lines: DataFrame
     count: int
@@ -26,12 +32,18 @@ class Readings:
     first_at: datetime | None
     last_at: datetime | None
     cluster_ids: frozenset[str]
+    breaks_off: bool
 
     def warnings(self) -> list[str]:
         """What a person should know about them, a sentence each."""
         said = (
             (self.broken, "Lines of SNAPSHOTS that are no reading of a cluster: {}. quality.quarantine says why."),
             (self.errors, "Readings in SNAPSHOTS that failed as a whole: {}. Nothing is concluded from them."),
+            (
+                self.breaks_off,
+                "A file of SNAPSHOTS cannot be unpacked to its end: what stands before the break is kept. "
+                "Needed: the whole file. Copy it again from where it was written, then audit again.",
+            ),
         )
         return [sentence.format(count) for count, sentence in said if count]
 
@@ -40,34 +52,80 @@ def read_readings(spark: SparkSession, place: str | None) -> Readings:
     """Reads a JSON-lines file, or all files of a folder; no place gives no readings.
 
     Raises: BadInput where nothing is there.
+    Odd: a compressed file that breaks off is read up to the break.
     """
-    lines = snapshots.read_snapshots(_lines(spark, place)).persist()
-    said = lines.agg(
-        F.count("snapshot_at").alias("count"),
-        F.count_if(F.col("snapshot_at").isNull()).alias("broken"),
-        F.count("error").alias("errors"),
-        F.unix_micros(F.min("snapshot_at")).alias("first_at"),
-        F.unix_micros(F.max("snapshot_at")).alias("last_at"),
-        F.collect_set("cluster_id").alias("cluster_ids"),
-    ).first()
+    if place is None:
+        return _looked_at(_brought(spark.createDataFrame([], "value STRING")))
+    try:
+        return _looked_at(_brought(spark.read.text(escaped(place))))
+    except AnalysisException as refusal:
+        raise BadInput(
+            f"SNAPSHOTS names {masked(place)}, and Spark cannot open it ({refusal.getCondition()}). "
+            "Needed: a JSON-lines file, or a folder of them, with one reading of the cluster a line. Check the path."
+        ) from refusal
+    except (Py4JJavaError, PySparkException) as failure:
+        if not is_read_failure(failure):
+            raise
+        before_the_break = spark.read.option("ignoreCorruptFiles", True).text(escaped(place))
+        return _looked_at(_brought(before_the_break), breaks_off=True)
+
+
+def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings | None:
+    """Reads what has landed for a cluster and was not taken yet; None where there is nothing.
+
+    Takes: the names under which the cluster's readings land.
+    """
+    landed = landed_of(store.lake, names)
+    if landed and store.has(bronze.SNAPSHOT_READINGS):
+        held = store.read(bronze.SNAPSHOT_READINGS).where((F.col("cluster") == cluster) & "run_landed_as IS NOT NULL")
+        landed -= {row[0] for row in held.select("run_landed_as").collect()}
+    if not landed:
+        return None
+    folder = landing_folder(store.lake, SNAPSHOTS)
+    lines = store.spark.read.text([escaped(f"{folder}/{name}") for name in sorted(landed)])
+    return _looked_at(lines.select("value", F.col("_metadata.file_name").alias("landed_as")))
+
+
+def _brought(lines: DataFrame) -> DataFrame:
+    return lines.select("value", F.lit(None).cast("string").alias("landed_as"))
+
+
+def _looked_at(lines: DataFrame, breaks_off: bool = False) -> Readings:
+    read = snapshots.read_snapshots(lines).persist()
+    try:
+        said = read.agg(
+            F.count("snapshot_at").alias("count"),
+            F.count_if(F.col("snapshot_at").isNull()).alias("broken"),
+            F.count("error").alias("errors"),
+            F.unix_micros(F.min("snapshot_at")).alias("first_at"),
+            F.unix_micros(F.max("snapshot_at")).alias("last_at"),
+            F.collect_set("cluster_id").alias("cluster_ids"),
+        ).first()
+    except BaseException:
+        read.unpersist()
+        raise
     return Readings(
-        lines=lines,
+        lines=read,
         count=said["count"],
         broken=said["broken"],
         errors=said["errors"],
         first_at=instant(said["first_at"]),
         last_at=instant(said["last_at"]),
         cluster_ids=frozenset(said["cluster_ids"]),
+        breaks_off=breaks_off,
     )
 
 
-def _lines(spark: SparkSession, place: str | None) -> DataFrame:
-    if place is None:
-        return spark.createDataFrame([], "value STRING")
-    try:
-        return spark.read.text(escaped(place))
-    except AnalysisException as refusal:
-        raise BadInput(
-            f"SNAPSHOTS names {masked(place)}, and Spark cannot open it ({refusal.getCondition()}). "
-            "Needed: a JSON-lines file, or a folder of them, with one reading of the cluster a line. Check the path."
-        ) from refusal
+def joined(parts: Sequence[Readings]) -> Readings:
+    """Several sets of readings as one."""
+    instants = [at for part in parts for at in (part.first_at, part.last_at) if at]
+    return Readings(
+        lines=reduce(DataFrame.unionByName, (part.lines for part in parts)),
+        count=sum(part.count for part in parts),
+        broken=sum(part.broken for part in parts),
+        errors=sum(part.errors for part in parts),
+        first_at=min(instants, default=None),
+        last_at=max(instants, default=None),
+        cluster_ids=frozenset[str]().union(*(part.cluster_ids for part in parts)),
+        breaks_off=any(part.breaks_off for part in parts),
+    )

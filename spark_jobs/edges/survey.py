@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -14,90 +14,121 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from spark_jobs.edges.log_files import Listing, LogFile, damage_of, describe, instant, is_read_failure, read_lines
+from spark_jobs.catalog.ids import row_id
+from spark_jobs.edges.file_marks import fingerprints
+from spark_jobs.edges.log_files import LogFile, damage_of, describe, instant, is_read_failure, read_lines
 from spark_jobs.exits import BadInput
+from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.transforms import collect, parse
+from spark_jobs.transforms.turns import NEVER, OUT_OF_ORDER, Span
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
 """What the lines of a broker's own loggers hold."""
 
-_STEADY = timedelta(seconds=1)
-"""Threads of one process write a few milliseconds out of order; a clock that was set back goes back further."""
+READ_AS = row_id(
+    *(part for layout in LAYOUTS for part in (layout.name, layout.head, layout.timestamp)),
+    *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.java_regex)),
+    *_KAFKAS_OWN,
+)
+"""Stands for everything that a file's facts rest on: where it changes, files are read anew."""
+
+_TRIES = 3
 
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What one file holds; instants are null where no line of it has a head."""
+    """What one file holds; instants are null where no line of it has a head.
+
+    `timeless` counts records without an instant; `cluster_ids` are those that its lines name.
+    """
 
     file: LogFile
     lines: int
+    timeless: int
     first_at: datetime | None
     last_at: datetime | None
     set_back: timedelta
     is_kafkas: bool
     damage: str | None
+    cluster_ids: frozenset[str]
+
+    @property
+    def span(self) -> Span:
+        """The instants it covers; none where no line has a head."""
+        return Span(self.file.source, self.first_at or NEVER, self.last_at or NEVER, self.timeless > 0)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The last record of a file: its place, and its physical lines."""
+
+    block: int
+    record: int
+    lines: int
 
 
 @dataclass(frozen=True)
 class Survey:
-    """The records of all files, kept in memory or on local disk, and what is known of each file by its number."""
+    """The records of files, kept in memory or on local disk, and what is known of each file by its number."""
 
     records: DataFrame
     facts: Mapping[int, FileFacts]
-    not_read: tuple[str, ...]
-    cluster_ids: Mapping[str, frozenset[str]]
+    tails: Mapping[int, Tail]
 
-    @property
-    def span(self) -> tuple[datetime, datetime]:
-        """The first and the last instant of all files."""
-        told = [f for f in self.facts.values() if f.first_at and f.last_at]
-        return min(f.first_at for f in told if f.first_at), max(f.last_at for f in told if f.last_at)
-
-    def turns(self) -> DataFrame:
-        """The rank and the lane of each file among those of its source: file, rank, lane."""
-        never = datetime.max.replace(tzinfo=UTC)
-        spans = {n: collect.Span(f.file.source, f.first_at or never, f.last_at or never) for n, f in self.facts.items()}
-        rows = [{"file": n, "rank": rank, "lane": lane} for n, (rank, lane) in collect.in_turn(spans).items()]
-        return describe(self.records.sparkSession, rows, "file: int, rank: int, lane: int")
-
-    def warnings(self) -> list[str]:
-        """What a person should know about the files, a sentence each."""
-        facts = sorted(self.facts.values(), key=lambda f: f.file.name)
-        return [
-            *(broken_off(f) for f in facts if f.damage),
-            *(
-                f"No line of {f.file.name} begins as a log line that we know: all {f.lines} are counted, no more."
-                for f in facts
-                if f.lines and not f.first_at
-            ),
-            *(
-                f"The clock of {f.file.name} goes back by up to {f.set_back}: its records keep their order in the file."
-                for f in facts
-                if f.set_back >= _STEADY
-            ),
-        ]
+    def joined(self, other: Survey) -> Survey:
+        """Both together. Odd: each is to be unpersisted by itself."""
+        records = self.records.unionByName(other.records)
+        return Survey(records, {**self.facts, **other.facts}, {**self.tails, **other.tails})
 
 
-def survey(spark: SparkSession, listing: Listing) -> Survey:
+def warnings_about(files: Iterable[FileFacts]) -> list[str]:
+    """What a person should know about files, a sentence each."""
+    facts = sorted(files, key=lambda f: f.file.name)
+    return [
+        *(broken_off(f) for f in facts if f.damage),
+        *(
+            f"No line of {f.file.name} begins as a log line that we know: all {f.lines} are counted, no more."
+            for f in facts
+            if f.lines and not f.first_at
+        ),
+        *(
+            f"The clock of {f.file.name} goes back by up to {f.set_back}: its records keep their order in the file."
+            for f in facts
+            if f.set_back >= OUT_OF_ORDER
+        ),
+    ]
+
+
+def survey(spark: SparkSession, files: Mapping[int, LogFile], marks: Mapping[LogFile, str]) -> Survey:
     """Reads every file once.
 
-    Raises: BadInput where none of the brokers' files holds a line of Kafka's.
+    Takes: the files by their numbers, and their fingerprints.
+    Gives: what could be read. Where a file changes so that Spark cannot read it, those of its source are left out.
     Odd: a compressed file that breaks off is read up to the break.
     """
-    try:
-        found = _surveyed(spark, listing, {})
-    except (Py4JJavaError, PySparkException) as failure:
-        damage = damage_of(spark, listing.files) if is_read_failure(failure) else {}
-        if not damage:
-            raise
-        found = _surveyed(spark, listing, damage)
-    brokers = [f for f in found.facts.values() if f.file.origin == "broker"]
-    if not any(f.is_kafkas and f.first_at for f in brokers):
-        found.records.unpersist()
-        raise BadInput(_no_kafka(brokers))
-    return found
+    left, damage = dict(files), dict[LogFile, str]()
+    for _ in range(_TRIES):
+        try:
+            return _surveyed(spark, left, damage)
+        except (Py4JJavaError, PySparkException) as failure:
+            if not is_read_failure(failure):
+                raise
+            moved = changed_sources(spark, left.values(), marks)
+            found = damage_of(spark, [f for f in left.values() if f.source not in moved and f not in damage])
+            if not moved and not found:
+                raise
+            left = {n: f for n, f in left.items() if f.source not in moved}
+            damage |= found
+    return _surveyed(spark, {}, damage)
+
+
+def changed_sources(spark: SparkSession, files: Iterable[LogFile], marks: Mapping[LogFile, str]) -> set[str]:
+    """The sources of those files that no longer are what they were listed as."""
+    listed = list(files)
+    now = fingerprints(spark, listed)
+    return {f.source for f in listed if f not in now or now[f] != marks.get(f)}
 
 
 def broken_off(fact: FileFacts) -> str:
@@ -108,76 +139,85 @@ def broken_off(fact: FileFacts) -> str:
     )
 
 
-def _no_kafka(facts: Sequence[FileFacts]) -> str:
-    lines = sum(f.lines for f in facts)
-    some = ", ".join(f.file.name for f in facts[:5])
-    return (
-        f"None of the {lines} lines in the {len(facts)} files of LOGS ({some}) is one that a Kafka broker wrote. "
+def refuse_foreign(facts: Iterable[FileFacts]) -> None:
+    """Raises: BadInput where none of the brokers' files holds a line of Kafka's."""
+    brokers = [f for f in facts if f.file.origin == "broker"]
+    if any(f.is_kafkas and f.first_at for f in brokers):
+        return
+    lines = sum(f.lines for f in brokers)
+    some = ", ".join(f.file.name for f in brokers[:5])
+    raise BadInput(
+        f"None of the {lines} lines in the {len(brokers)} files of LOGS ({some}) is one that a Kafka broker wrote. "
         "Needed: logs in the layout of Kafka's distribution, such as "
         "'[2026-11-20 23:59:59,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)'. Check the path."
     )
 
 
-def _surveyed(spark: SparkSession, listing: Listing, damage: Mapping[LogFile, str]) -> Survey:
-    files = listing.files
+def _surveyed(spark: SparkSession, files: Mapping[int, LogFile], damage: Mapping[LogFile, str]) -> Survey:
     told = describe(
         spark,
-        [
-            {"uri": f.uri, "file": n, "source": f.source, "origin": f.origin, "zone": f.zone}
-            for n, f in enumerate(files)
-        ],
+        [{"uri": f.uri, "file": n, "source": f.source, "origin": f.origin, "zone": f.zone} for n, f in files.items()],
         "uri: string, file: int, source: string, origin: string, zone: string",
     )
-    lines = read_lines(spark, files, tuple(damage)).join(F.broadcast(told.select("uri", "file")), "uri", "left")
+    lines = read_lines(spark, list(files.values()), [f for f in files.values() if f in damage])
+    lines = lines.join(F.broadcast(told.select("uri", "file")), "uri", "left")
     placed = collect.assemble(lines).join(F.broadcast(told.drop("uri")), "file", "left")
-    records = collect.date(placed, {f.zone for f in files}).persist()
+    records = collect.date(placed, {f.zone for f in files.values()}).persist()
     try:
-        return Survey(records, _facts(records, files, damage), listing.not_read, _cluster_ids(records))
+        return Survey(records, *_facts(records, files, damage))
     except BaseException:
         records.unpersist()
         raise
 
 
-def _facts(records: DataFrame, files: Sequence[LogFile], damage: Mapping[LogFile, str]) -> dict[int, FileFacts]:
+def _facts(
+    records: DataFrame, files: Mapping[int, LogFile], damage: Mapping[LogFile, str]
+) -> tuple[dict[int, FileFacts], dict[int, Tail]]:
     at = F.unix_micros("happened_at")
     before = F.lag(at).over(Window.partitionBy("file").orderBy("block", "record"))
     is_kafkas = reduce(or_, (F.contains("text", F.lit(literal)) for literal in _KAFKAS_OWN))
+    place = F.struct("block", "record", "line_count").alias("place")
     rows = (
-        records.select("file", "line_count", at.alias("at"), (before - at).alias("set_back"), is_kafkas.alias("kafkas"))
+        records.select("file", at.alias("at"), (before - at).alias("set_back"), is_kafkas.alias("kafkas"), place)
         .groupBy("file")
         .agg(
-            F.sum("line_count").alias("lines"),
+            F.sum("place.line_count").alias("lines"),
+            F.count_if(F.col("at").isNull()).alias("timeless"),
             F.min("at").alias("first_at"),
             F.max("at").alias("last_at"),
             F.max("set_back").alias("set_back"),
             F.max("kafkas").alias("kafkas"),
+            F.max("place").alias("tail"),
         )
         .collect()
     )
     seen = {row["file"]: row for row in rows}
     if None in seen:
         raise RuntimeError(f"Spark gave {seen[None]['lines']} lines of files under names that were not asked for.")
-    return {n: _fact(file, seen.get(n), damage.get(file)) for n, file in enumerate(files)}
+    named = _cluster_ids(records)
+    facts = {n: _fact(f, seen.get(n), damage.get(f), named.get(n, frozenset())) for n, f in files.items()}
+    return facts, {n: Tail(*row["tail"]) for n, row in seen.items()}
 
 
-def _fact(file: LogFile, row: Any, damage: str | None) -> FileFacts:
+def _fact(file: LogFile, row: Any, damage: str | None, cluster_ids: frozenset[str]) -> FileFacts:
     if row is None:
-        return FileFacts(file, 0, None, None, timedelta(0), False, damage)
+        return FileFacts(file, 0, 0, None, None, timedelta(0), False, damage, cluster_ids)
     return FileFacts(
         file=file,
         lines=row["lines"],
+        timeless=row["timeless"],
         first_at=instant(row["first_at"]),
         last_at=instant(row["last_at"]),
         set_back=timedelta(microseconds=max(row["set_back"] or 0, 0)),
         is_kafkas=row["kafkas"],
         damage=damage,
+        cluster_ids=cluster_ids,
     )
 
 
-def _cluster_ids(records: DataFrame) -> dict[str, frozenset[str]]:
-    """The ids of clusters that lines name, by who wrote them."""
+def _cluster_ids(records: DataFrame) -> dict[int, frozenset[str]]:
+    """The ids of clusters that the lines of each file name."""
     likely = reduce(or_, (F.contains("text", F.lit(p.contains)) for p in _NAMES_CLUSTER))
-    rows = (
-        parse.fields(parse.claim(records.where(likely), _NAMES_CLUSTER)).select("origin", "detail").distinct().collect()
-    )
-    return {origin: frozenset(r["detail"] for r in rows if r["origin"] == origin) for origin in ("broker", "client")}
+    named = parse.fields(parse.claim(records.where(likely), _NAMES_CLUSTER))
+    rows = named.groupBy("file").agg(F.collect_set("detail").alias("ids")).collect()
+    return {row["file"]: frozenset(row["ids"]) for row in rows}

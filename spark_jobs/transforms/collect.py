@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Collection
+from datetime import timedelta
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -20,15 +19,6 @@ _HEAD_REACH = 200
 _DOUBLED = timedelta(hours=1)
 _SET_BACK = timedelta(minutes=1)
 """Threads write some milliseconds out of order, never minutes."""
-
-
-@dataclass(frozen=True)
-class Span:
-    """The instants that one file of a source covers."""
-
-    source: str
-    first_at: datetime
-    last_at: datetime
 
 
 def assemble(lines: DataFrame) -> DataFrame:
@@ -134,26 +124,6 @@ def date(records: DataFrame, zones: Collection[str]) -> DataFrame:
         )
         .drop("told", "is_doubled", "set_back")
     )
-
-
-def in_turn(spans: Mapping[int, Span]) -> dict[int, tuple[int, int]]:
-    """How the files of each source follow one another: the rank and the lane of each file.
-
-    Files that lie one after another share a lane, as a rotation leaves them; one that overlaps others is a copy of
-    what they hold, or of a part of it, and has a lane of its own. Identical records are counted within a lane, so
-    that a rotation between two of them loses none and a copy adds none.
-    Order: by first and last instant; two files of one span in the order of their numbers.
-    """
-    turns: dict[int, tuple[int, int]] = {}
-    lanes: dict[str, list[Span]] = {}
-    ordered = sorted(spans.items(), key=lambda s: (s[1].source, s[1].first_at, s[1].last_at, s[0]))
-    for rank, (file, span) in enumerate(ordered):
-        ends = lanes.setdefault(span.source, [])
-        free = (n for n, last in enumerate(ends) if last.last_at <= span.first_at and last != span)
-        lane = next(free, len(ends))
-        ends[lane : lane + 1] = [span]
-        turns[file] = rank, lane
-    return turns
 
 
 def row_id(*parts: Column) -> Column:

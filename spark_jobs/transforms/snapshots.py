@@ -35,13 +35,14 @@ _OF_READING = ("cluster", "snapshot_id", "snapshot_at")
 def read_snapshots(lines: DataFrame) -> DataFrame:
     """Lines of a snapshots file taken apart.
 
-    Takes: value, a line's text. Gives: value, and the reading's fields; snapshot_at is null where it is no reading.
+    Takes: value, a line's text; landed_as, the file it landed in.
+    Gives: both, and the reading's fields; snapshot_at is null where it is no reading.
     """
     reading = F.from_json("value", _SHAPE)
-    said = lines.where(F.trim("value") != "").select("value", reading.alias("said"))
+    said = lines.where(F.trim("value") != "").select("value", "landed_as", reading.alias("said"))
     is_json = F.try_parse_json("value").isNotNull()
     at = F.when(is_json, F.col("said.at").try_cast("timestamp"))
-    return said.select("value", at.alias("snapshot_at"), "said.*")
+    return said.select("value", "landed_as", at.alias("snapshot_at"), "said.*")
 
 
 def quarantined(read: DataFrame, cluster: str, source: str) -> DataFrame:
@@ -88,6 +89,7 @@ def _snapshot_readings(readings: DataFrame) -> DataFrame:
         F.nullif(missing, F.array().cast("array<string>")).alias("missing"),
         F.col("missing").alias("reasons"),
         "error",
+        F.col("landed_as").alias("run_landed_as"),
     )
 
 

@@ -12,11 +12,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs.edges.log_files import Place, list_places
-from spark_jobs.edges.survey import survey
+from spark_jobs.edges.passes import NOTHING, Pass, pass_over
+from spark_jobs.edges.store import Store
+from spark_jobs.edges.survey import warnings_about
 from spark_jobs.exits import BadInput
 from spark_jobs.knowledge import reading
 from spark_jobs.transforms import collect
-from tests.support.logs import conf, lay, resigned
+from tests.support.logs import RUN_AT, conf, lay, resigned
 
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)
 TRACE = (
@@ -28,13 +30,18 @@ Row = dict[str, Any]
 
 def collected(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = "broker") -> list[Row]:
     """The records of a folder, by source, instant and rank."""
-    found = survey(spark, list_places(spark, [Place(str(root), origin, zone, "LOGS")], None))
+    found = passed(spark, root, zone, origin)
     try:
-        placed = found.records.join(found.turns(), "file")
-        rows = [row.asDict() for row in collect.identify(placed, "prod").collect()]
+        rows = [row.asDict() for row in collect.identify(found.records(RUN_AT, NOTHING), "prod").collect()]
     finally:
-        found.records.unpersist()
+        found.forget()
     return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
+
+
+def passed(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = "broker") -> Pass:
+    """One pass over a folder, into a lake that knows none of its files."""
+    listing = list_places(spark, [Place(str(root), origin, zone, "LOGS")], None)
+    return pass_over(Store(spark, "/no/such/lake"), listing.files, None)
 
 
 def what(rows: list[Row]) -> list[tuple[Any, ...]]:
@@ -132,9 +139,9 @@ def test_an_hour_that_is_told_twice_is_read_by_the_order_in_the_file(spark: Spar
 def test_a_clock_that_is_set_back_keeps_the_order_of_the_file(spark: SparkSession, tmp_path: Path) -> None:
     at = ("01:00:00,005", "01:00:00,005", "00:30:00,000", "01:00:00,005")
     lay(tmp_path, {"server.log": "".join(resigned(n, clock) for n, clock in enumerate(at))})
-    found = survey(spark, list_places(spark, [Place(str(tmp_path), "broker", "UTC", "LOGS")], None))
-    assert [w for w in found.warnings() if "goes back by up to 0:30:00.005000" in w]
-    found.records.unpersist()
+    found = passed(spark, tmp_path)
+    assert [w for w in warnings_about(found.facts.values()) if "goes back by up to 0:30:00.005000" in w]
+    found.forget()
     same = [r for r in collected(spark, tmp_path) if r["happened_at"].hour == 1]
     assert [(r["order"], r["text"].partition("partition ")[2][0]) for r in same] == [(0, "0"), (1, "1"), (2, "3")]
 
@@ -191,11 +198,3 @@ def test_a_glob_and_a_file_named_outright_choose_what_is_read(spark: SparkSessio
     whole_and_part = [Place(str(tmp_path), "broker", "UTC", "LOGS"), replace(places[1], root=str(tmp_path / "a"))]
     files = list_places(spark, whole_and_part, None).files
     assert sorted((f.name, f.origin) for f in files) == [("b.log", "broker"), ("server.log", "client")]
-
-
-def test_files_follow_one_another_by_what_they_hold() -> None:
-    def span(first: int, last: int, source: str = "a") -> collect.Span:
-        return collect.Span(source, START + timedelta(seconds=first), START + timedelta(seconds=last))
-
-    spans = {1: span(10, 20), 2: span(0, 10), 3: span(0, 20), 4: span(20, 20), 5: span(20, 20), 6: span(5, 6, "b")}
-    assert collect.in_turn(spans) == {2: (0, 0), 3: (1, 1), 1: (2, 0), 4: (3, 0), 5: (4, 1), 6: (5, 0)}

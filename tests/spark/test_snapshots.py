@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.ids import row_id
@@ -54,7 +55,7 @@ Row = dict[str, Any]
 
 def read(spark: SparkSession, *lines: Row | str) -> DataFrame:
     texts = [(line if isinstance(line, str) else json.dumps(line),) for line in lines]
-    return snapshots.read_snapshots(spark.createDataFrame(texts, "value STRING"))
+    return snapshots.read_snapshots(spark.createDataFrame(texts, "value STRING").withColumn("landed_as", F.lit(None)))
 
 
 def rows(spark: SparkSession, table: Table, *lines: Row | str) -> list[Row]:

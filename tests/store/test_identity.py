@@ -34,12 +34,10 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
 def named(
     store: Store, given: str | None, brokers: str = "", clients: str = "", readings: str = ""
 ) -> tuple[str, list[str]]:
-    found: Any = SimpleNamespace(
-        cluster_ids={"broker": frozenset(brokers.split()), "client": frozenset(clients.split())}
-    )
+    told = {"broker": frozenset(brokers.split()), "client": frozenset(clients.split())}
     read: Any = SimpleNamespace(cluster_ids=frozenset(readings.split()))
     wishes = settings(Path(store.lake), Path("/data/berlin"), cluster=given)
-    return name_cluster(store, wishes, found, read)
+    return name_cluster(store, wishes, told, read)
 
 
 @pytest.mark.parametrize(

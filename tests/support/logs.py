@@ -53,7 +53,8 @@ def unpack_night(folder: Path) -> Path:
 
 def settings(lake: Path, logs: Path, **given: Any) -> Settings:
     """The settings of a run on a folder of logs."""
-    return Settings.of({"logs": logs, "lake": lake, "run_id": "run-1", "run_at": RUN_AT, "cluster": "prod", **given})
+    known = {"run_id": "run-1", "run_at": RUN_AT, "cluster": "prod", "read_to_end": True}
+    return Settings.of({"logs": logs, "lake": lake, **known, **given})
 
 
 def run(spark: SparkSession, lake: Path, logs: Path, **given: Any) -> tuple[Store, Row]:

@@ -1,0 +1,114 @@
+"""The ledger: which files were read to their end, and what they hold, so that none is read twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.bronze import LOG_FILES
+from spark_jobs.conform import frame_of
+from spark_jobs.edges.file_marks import fingerprints
+from spark_jobs.edges.log_files import LogFile, describe, instant
+from spark_jobs.edges.store import Store
+from spark_jobs.edges.survey import READ_AS, FileFacts
+
+_MS = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What a lake knows of the files that were listed: facts and the cluster of the known; fingerprints of the rest."""
+
+    known: Mapping[LogFile, FileFacts]
+    clusters: Mapping[LogFile, str]
+    marks: Mapping[LogFile, str]
+
+
+def consult(store: Store, files: Iterable[LogFile], cluster: str | None) -> Ledger:
+    """Finds files in the ledger: by name, size and time without opening them, else by their fingerprint.
+
+    Takes: the cluster's name where it is given; else files of any cluster are found.
+    """
+    listed = list(files)
+    rows = _rows(store, listed, cluster)
+    found = {f: row for f in listed for row in rows.get(_kind(f), ()) if _is_same(row, f)}
+    marks = fingerprints(store.spark, [f for f in listed if f not in found])
+    found |= {f: row for f, mark in marks.items() for row in rows.get(_kind(f), ()) if row["fingerprint"] == mark}
+    return Ledger(
+        known={f: _facts(f, row) for f, row in found.items()},
+        clusters={f: row["cluster"] for f, row in found.items()},
+        marks=marks,
+    )
+
+
+def enter(store: Store, cluster: str, facts: Iterable[FileFacts], marks: Mapping[LogFile, str], at: datetime) -> None:
+    """Adds files that were read to their end. Their records must be in the lake by then."""
+    rows = [_row(fact, marks[fact.file], cluster, at) for fact in facts]
+    once = {tuple(row[k] for k in LOG_FILES.key): row for row in rows}
+    store.create(LOG_FILES)
+    if once:
+        store.append_new(LOG_FILES, frame_of(store.spark, once.values(), LOG_FILES))
+
+
+def _rows(store: Store, files: list[LogFile], cluster: str | None) -> dict[tuple[Any, ...], list[Any]]:
+    if not store.has(LOG_FILES):
+        return {}
+    sizes = describe(store.spark, [{"size_bytes": size} for size in {f.size for f in files}], "size_bytes: bigint")
+    held = store.read(LOG_FILES).where(F.col("read_as") == READ_AS)
+    if cluster is not None:
+        held = held.where(F.col("cluster") == cluster)
+    micros = {c: F.unix_micros(c) for c in ("modified_at", "first_at", "last_at")}
+    rows: dict[tuple[Any, ...], list[Any]] = {}
+    for row in held.join(F.broadcast(sizes), "size_bytes").withColumns(micros).collect():
+        rows.setdefault((row["origin"], row["source"], row["zone"], row["size_bytes"]), []).append(row)
+    return rows
+
+
+def _kind(file: LogFile) -> tuple[Any, ...]:
+    return file.origin, file.source, file.zone, file.size
+
+
+def _is_same(row: Any, file: LogFile) -> bool:
+    return row["file"] == file.name and instant(row["modified_at"]) == file.modified_at
+
+
+def _facts(file: LogFile, row: Any) -> FileFacts:
+    return FileFacts(
+        file=file,
+        lines=row["line_count"],
+        timeless=row["timeless_count"],
+        first_at=instant(row["first_at"]),
+        last_at=instant(row["last_at"]),
+        set_back=row["set_back_ms"] * _MS,
+        is_kafkas=row["is_kafkas"],
+        damage=row["damage"],
+        cluster_ids=frozenset(row["cluster_ids"]),
+    )
+
+
+def _row(fact: FileFacts, mark: str, cluster: str, at: datetime) -> dict[str, Any]:
+    file = fact.file
+    return {
+        "cluster": cluster,
+        "origin": file.origin,
+        "source": file.source,
+        "file": file.name,
+        "zone": file.zone,
+        "size_bytes": file.size,
+        "modified_at": file.modified_at,
+        "fingerprint": mark,
+        "read_as": READ_AS,
+        "line_count": fact.lines,
+        "timeless_count": fact.timeless,
+        "first_at": fact.first_at,
+        "last_at": fact.last_at,
+        "set_back_ms": fact.set_back // _MS,
+        "is_kafkas": fact.is_kafkas,
+        "damage": fact.damage,
+        "cluster_ids": sorted(fact.cluster_ids),
+        "run_collected_at": at,
+    }
