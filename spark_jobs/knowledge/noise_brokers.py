@@ -185,6 +185,13 @@ NOISE: tuple[Noise, ...] = (
         },
     ),
     *noise(
+        ("kafka.server.ReplicaManager",),
+        "A record that was refused; why stands in the trace, and ISR changes have lines of their own.",
+        {
+            "Error processing append operation on partition ": "[2026-11-21 12:09:37,243] ERROR [ReplicaManager broker=2] Error processing append operation on partition AFjwywNpSYu-_6_tSp42Fg:stock.30-t-0 (kafka.server.ReplicaManager)",
+        },
+    ),
+    *noise(
         ("kafka.server.ReplicaManager", "kafka.log.LogManager", "state.change.logger"),
         "What follows from a failed log directory, which has a line of its own.",
         {

@@ -115,6 +115,8 @@ NOISE: tuple[Noise, ...] = (
         {
             "CreateTopics result(s): ": "[2026-11-21 01:40:54,304] INFO [QuorumController id=2] CreateTopics result(s): CreatableTopic(name='shop-events', numPartitions=9, replicationFactor=3, assignments=[], configs=[]): SUCCESS (org.apache.kafka.controller.ReplicationControlManager)",
             "DeleteTopics result(s): ": "[2026-11-21 01:48:26,823] INFO [QuorumController id=2] DeleteTopics result(s): {id: 0iOp7e7mTgCgj6LoMZQA_w, name: ads-rx-13-x1, result: SUCCESS} (org.apache.kafka.controller.ReplicationControlManager)",
+            "] Successfully altered ": "[2026-11-21 12:09:52,914] INFO [QuorumController id=3] Successfully altered 1 out of 1 partition reassignment(s). (org.apache.kafka.controller.ReplicationControlManager)",
+            "] Removed ELRs from ": "[2026-11-21 12:09:28,799] INFO [QuorumController id=1] Removed ELRs from 0 partitions of topic stock.30-t. (org.apache.kafka.controller.ReplicationControlManager)",
             "Removing heartbeat tracker entry for broker ": "[2026-11-21 01:51:44,727] INFO [QuorumController id=1] Removing heartbeat tracker entry for broker 3 at previous epoch 9. Current epoch is 1949 (org.apache.kafka.controller.ReplicationControlManager)",
         },
     ),

@@ -14,6 +14,9 @@ from spark_jobs.transforms.leaderships import NOBODY, Leadership
 from spark_jobs.transforms.partitions import Partition
 from spark_jobs.transforms.windows import Row, broker_ids
 
+_SAME_LEADER = "leader=-2,"
+"""How a record of KRaft writes that the leader stays."""
+
 _RECOVERING = re.compile(r"(?:^|-> )RECOVERING\b")
 _PREFERRED = ("PREFERRED", "electPreferred", "maybeBalancePartitionLeaders")
 
@@ -175,15 +178,24 @@ def _restored(change: Change, context: ClusterContext) -> Verdict | None:
 
 
 def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
+    """The partition moves to other brokers, or has just moved.
+
+    Source: KRaft tells the leader epoch of the change itself (ReplicationControlManager), and a controller that starts
+    repeats all of them: another epoch is another change. ZooKeeper tells none.
+    """
     moves = [
         e
         for e in change.life
         if e["kind"] == "reassignment_changed" and -CLOCKS <= change.at - e["happened_at"] <= _REASSIGNED_BEFORE
     ]
-    if not moves or _outage_of(change, context):
-        return None
     says = f"{_moved(change)} while its replicas were reassigned."
-    return Verdict("reassignment", "likely", says, quotes=(quote(moves[-1]),))
+    exact = [e for e in moves if e["leader_epoch"] == change.after.epoch and _SAME_LEADER not in e["detail"]]
+    if exact and change.after.epoch == change.before.epoch + 1:
+        return Verdict("reassignment", "certain", says, quotes=(quote(exact[0]),))
+    about = [e for e in moves if e["leader_epoch"] in (None, change.before.epoch)]
+    if not about or _outage_of(change, context):
+        return None
+    return Verdict("reassignment", "likely", says, quotes=(quote(about[-1]),))
 
 
 def _lost_its_broker(change: Change, context: ClusterContext) -> Verdict | None:

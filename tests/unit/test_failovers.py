@@ -75,6 +75,20 @@ def test_a_leader_is_lost_with_its_disk(excerpt: str, topic: str, partition: int
     assert told(found, "kind", "confidence", "leader_from", "leader_to") == changes
 
 
+def test_a_leader_changes_with_the_replicas_of_its_partition() -> None:
+    [change] = failovers(events("reassignment-4.3"))
+    assert (change["kind"], change["confidence"]) == ("reassignment", "certain")
+    assert (change["leader_from"], change["leader_to"], change["epoch_to"]) == (1, 2, 1)
+
+
+def test_a_reassignment_of_another_epoch_explains_nothing() -> None:
+    found = events("reassignment-4.3")
+    for event in found:
+        if event["kind"] == "reassignment_changed":
+            event["leader_epoch"] = 7
+    assert [r["kind"] for r in failovers(found)] != ["reassignment"]
+
+
 def test_a_disk_without_the_partition_takes_no_leader() -> None:
     found = events("disk-4.3")
     for event in found:

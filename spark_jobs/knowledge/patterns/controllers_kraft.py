@@ -2,7 +2,7 @@
 # ruff: noqa: E501 - captured lines stay whole
 
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import captured, made
+from spark_jobs.knowledge.patterns.fragments import captured
 
 _QUORUM_LOGGERS = ("org.apache.kafka.controller.QuorumController",)
 _RAFT_LOGGERS = ("org.apache.kafka.raft.QuorumState",)
@@ -81,10 +81,10 @@ PATTERNS = (
         versions="3.3-4.2",
         source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
         samples=(
-            made(
-                "4.1",
-                "[2025-03-12 10:00:00,260] WARN [QuorumController id=3001] Renouncing the leadership due to a metadata log event. We were the leader at epoch 13, but in the new epoch 14, the leader is 3002. Reverting to last stable offset 10500. (org.apache.kafka.controller.QuorumController)",
-                controller_epoch="13",
+            captured(
+                "4.3",
+                "[2026-11-21 12:12:55,550] WARN [QuorumController id=1] Renouncing the leadership due to a metadata log event. We were the leader at epoch 5, but in the new epoch 6, the leader is (none). Reverting to last stable offset 962. (org.apache.kafka.controller.QuorumController)",
+                controller_epoch="5",
             ),
         ),
         counter_samples=(_A_NEW_EPOCH,),

@@ -198,11 +198,22 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Replayed partition assignment change ",
         regex=_HEAD
-        + r"Replayed partition assignment change (?P<detail>PartitionChangeRecord\(partitionId=(?P<partition>\d+), .*\)) "
-        r"for topic (?P<topic>[\w.-]+)$",
-        versions="3.0-4.2",
+        + r"Replayed partition assignment change (?P<detail>PartitionChangeRecord\(partitionId=(?P<partition>\d+), [^()]*\)) "
+        r"for topic (?P<topic>[\w.-]+)(?:\. \(isr: \[[\d, ]*\] -> \[[\d, ]*\], replicaSet: \[[\d, ]*\] -> \[(?P<replicas>[\d, ]*)\], "
+        r"partitionEpoch: (?P<partition_epoch>\d+), leaderEpoch: (?P<leader_epoch>\d+)\))?$",
+        versions="3.0-4.3",
         source=f"{_SOURCE} replay",
         samples=(
+            captured(
+                "4.3",
+                "[2026-11-21 12:09:53,010] INFO [QuorumController id=2] Replayed partition assignment change PartitionChangeRecord(partitionId=0, topicId=f1hBB9mtTd-zvwUshz-uOg, isr=[2, 3], leader=2, replicas=[2, 3], removingReplicas=[], addingReplicas=[], leaderRecoveryState=-1, directories=[24RKU6qoKu8H5vSFUMJw2w, FvP3HBe9TuTZo0eEvuZuvw], eligibleLeaderReplicas=null, lastKnownElr=null) for topic crm-6-tracker-t. (isr: [1, 3] -> [2, 3], replicaSet: [2, 3, 1] -> [2, 3], partitionEpoch: 2, leaderEpoch: 1) (org.apache.kafka.controller.ReplicationControlManager)",
+                detail="PartitionChangeRecord(partitionId=0, topicId=f1hBB9mtTd-zvwUshz-uOg, isr=[2, 3], leader=2, replicas=[2, 3], removingReplicas=[], addingReplicas=[], leaderRecoveryState=-1, directories=[24RKU6qoKu8H5vSFUMJw2w, FvP3HBe9TuTZo0eEvuZuvw], eligibleLeaderReplicas=null, lastKnownElr=null)",
+                partition="0",
+                topic="crm-6-tracker-t",
+                replicas="2, 3",
+                partition_epoch="2",
+                leader_epoch="1",
+            ),
             made(
                 "4.1",
                 "[2025-03-12 10:00:02,315] INFO [QuorumController id=3002] Replayed partition assignment change PartitionChangeRecord(partitionId=3, topicId=4HkDZxRhQ9unLOl0w9cqWg, isr=null, leader=-2, replicas=[4, 5, 6, 1, 2, 3], removingReplicas=[1, 2, 3], addingReplicas=[4, 5, 6], leaderRecoveryState=-1, directories=null, eligibleLeaderReplicas=null, lastKnownElr=null) for topic orders (org.apache.kafka.controller.ReplicationControlManager)",
@@ -219,16 +230,30 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" completed the ongoing partition reassignment",
         regex=_HEAD
-        + rf"AlterPartition request from node \d+ for {TOPIC_PARTITION} (?P<detail>completed the ongoing partition reassignment.*)$",
-        versions="3.2-4.2",
+        + rf"AlterPartition request from node \d+ for {TOPIC_PARTITION} (?P<detail>completed the ongoing partition reassignment"
+        r"(?: and triggered a leadership change)?)(?: isr: \[[\d, ]*\] -> \[(?P<isr>[\d, ]*)\], replicaSet: \[[\d, ]*\] -> "
+        r"\[(?P<replicas>[\d, ]*)\], partitionEpoch: \d+ -> (?P<partition_epoch>\d+), leaderEpoch: \d+ -> (?P<leader_epoch>\d+))?"
+        r"\..*$",
+        versions="3.2-4.3",
         source=f"{_SOURCE} alterPartition",
         samples=(
+            captured(
+                "4.3",
+                "[2026-11-21 12:09:52,976] INFO [QuorumController id=3] AlterPartition request from node 1 for crm-6-tracker-t-0 completed the ongoing partition reassignment and triggered a leadership change isr: [1, 3] -> [2, 3], replicaSet: [2, 3, 1] -> [2, 3], partitionEpoch: 1 -> 2, leaderEpoch: 0 -> 1. Returning NEW_LEADER_ELECTED. (org.apache.kafka.controller.ReplicationControlManager)",
+                topic="crm-6-tracker-t",
+                partition="0",
+                detail="completed the ongoing partition reassignment and triggered a leadership change",
+                isr="2, 3",
+                replicas="2, 3",
+                partition_epoch="2",
+                leader_epoch="1",
+            ),
             made(
                 "4.1",
                 "[2025-03-12 10:00:02,452] INFO [QuorumController id=3002] AlterPartition request from node 1 for orders-3 completed the ongoing partition reassignment. (org.apache.kafka.controller.ReplicationControlManager)",
                 topic="orders",
                 partition="3",
-                detail="completed the ongoing partition reassignment.",
+                detail="completed the ongoing partition reassignment",
             ),
         ),
         counter_samples=(_A_PARTITION,),
