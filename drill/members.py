@@ -24,7 +24,6 @@ _LEAVES_WITHIN = 60
 """Java's close may wait half a minute for a last commit."""
 
 _BYTES = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
-_JOINS = "(Re-)joining group"
 
 
 class MemberFault(Exception):
@@ -34,15 +33,14 @@ class MemberFault(Exception):
 class Member(Protocol):
     """A consumer in a process of its own. Nothing reaches Kafka before `join`.
 
-    `subscribe`: topics, or one pattern. `slow`: one record takes so long. `stall`: it sends JoinGroup and then does
-    not poll for so long. `leave` ends the process in an orderly way; `kill`, `pause` and `resume` are signals.
+    `subscribe`: topics, or one pattern. `slow`: one record takes so long. `leave` ends the process in an orderly
+    way; `kill`, `pause` and `resume` are signals.
     """
 
     def join(self) -> None: ...
     def subscribe(self, topics: Sequence[str], pattern: str | None = None) -> None: ...
     def slow(self, ms: int) -> None: ...
-    def stall(self, ms: int) -> None: ...
-    def enforce_rebalance(self, reason: str | None) -> None: ...
+    def enforce_rebalance(self) -> None: ...
     def leave(self) -> None: ...
     def kill(self) -> None: ...
     def pause(self) -> None: ...
@@ -63,7 +61,6 @@ class JavaMember:
         pattern: str | None = None,
     ) -> None:
         self._jvm = Jvm(libs, version, log)
-        self._log = log
         self._config = config
         self._asked: queue.SimpleQueue[Callable[[Any], None]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=config["client.id"], daemon=True)
@@ -86,20 +83,8 @@ class JavaMember:
     def slow(self, ms: int) -> None:
         self._asked.put(lambda _: time.sleep(ms / 1000))
 
-    def stall(self, ms: int) -> None:
-        zero = self._jvm.java.java.time.Duration.ZERO
-        before = self._joins()
-
-        def _stall(consumer: Any) -> None:
-            until = time.monotonic() + 30
-            while self._joins() == before and time.monotonic() < until:
-                consumer.poll(zero)
-            time.sleep(ms / 1000)
-
-        self._asked.put(_stall)
-
-    def enforce_rebalance(self, reason: str | None) -> None:
-        self._asked.put(lambda c: c.enforceRebalance(reason) if reason else c.enforceRebalance())
+    def enforce_rebalance(self) -> None:
+        self._asked.put(lambda consumer: consumer.enforceRebalance())
 
     def leave(self) -> None:
         self._is_leaving = True
@@ -122,9 +107,6 @@ class JavaMember:
 
     def end(self) -> None:
         self.kill()
-
-    def _joins(self) -> int:
-        return self._log.read_text(errors="replace").count(_JOINS) if self._log.exists() else 0
 
     def _run(self) -> None:
         try:
@@ -176,10 +158,7 @@ class LibrdkafkaMember:
     def slow(self, ms: int) -> None:
         self._tell({"do": "slow", "ms": ms})
 
-    def stall(self, ms: int) -> None:
-        raise MemberFault("librdkafka joins and syncs in a thread of its own: it cannot stall between the two.")
-
-    def enforce_rebalance(self, reason: str | None) -> None:
+    def enforce_rebalance(self) -> None:
         raise MemberFault("librdkafka has no call that asks for a rebalance.")
 
     def leave(self) -> None:

@@ -22,7 +22,6 @@ from drill.steps import (
     Resume,
     Settled,
     Slow,
-    Stall,
     Start,
     Step,
     Subscribe,
@@ -102,12 +101,6 @@ def _(step: Slow, scene: Scene) -> None:
 
 
 @do.register
-def _(step: Stall, scene: Scene) -> None:
-    scene.act_on(step.member, "member_stalls_after_join", expect=step.expect, ms=step.ms)
-    scene.members[step.member].stall(step.ms)
-
-
-@do.register
 def _(step: Subscribe, scene: Scene) -> None:
     scene.act_on(step.member, "subscription_changed", expect=step.expect)
     scene.members[step.member].subscribe([scene.topic(t) for t in step.topics])
@@ -116,7 +109,7 @@ def _(step: Subscribe, scene: Scene) -> None:
 @do.register
 def _(step: EnforceRebalance, scene: Scene) -> None:
     scene.act_on(step.member, "enforce_rebalance", expect=step.expect)
-    scene.members[step.member].enforce_rebalance(None)
+    scene.members[step.member].enforce_rebalance()
 
 
 @do.register

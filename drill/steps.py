@@ -81,13 +81,6 @@ class Slow(OnMember):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stall(OnMember):
-    """At the next rebalance it sends JoinGroup and then does not poll for so long."""
-
-    ms: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Subscribe(OnMember):
     """It subscribes to other topics."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from drill.steps import (
     OFFSETS,
-    Back,
     Close,
     Detected,
     Gone,
@@ -18,7 +17,7 @@ from drill.steps import (
     Scenario,
     Settled,
     SetTopic,
-    Stall,
+    Slow,
     Start,
     StartBroker,
     Wait,
@@ -38,14 +37,16 @@ def _static(instance: str) -> dict[str, str]:
 UNCOMMON_SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "sync_timeout",
-        "A member that joins and then does not fetch its assignment is dropped after the rebalance timeout.",
+        "A member that joins and stands still before it has its assignment is dropped after the rebalance timeout.",
         (
             Start(member="a", config=LONG_SESSION),
             Start(member="b", config=LONG_SESSION),
-            Stall(member="b", ms=25_000),
+            Slow(member="a", ms=5_000, expect=None),
             Start(member="c", config=LONG_SESSION, settles=False),
+            Wait(seconds=3),
+            Pause(member="b", expect=None),
             Gone(member="b"),
-            Back(member="b"),
+            Resume(member="b"),
             Close(member="a"),
             Close(member="b"),
             Close(member="c"),
