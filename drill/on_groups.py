@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import singledispatch
 
 from drill.scene import Scene, SceneFault
@@ -57,7 +56,7 @@ def _(step: Start, scene: Scene) -> None:
     scene.act_on(step.member, "member_start", expect=step.expect, librdkafka=step.librdkafka, **config)
     member.join()
     if step.refused:
-        time.sleep(_REFUSED_WITHIN)
+        scene.rest(_REFUSED_WITHIN)
     else:
         scene.present.add(step.member)
     if step.settles:
@@ -176,4 +175,4 @@ def _(step: Rebalanced, scene: Scene) -> None:
 
 @do.register
 def _(step: Wait, scene: Scene) -> None:
-    time.sleep(step.seconds * scene.rng.uniform(0.9, 1.3))
+    scene.rest(step.seconds * scene.rng.uniform(0.9, 1.3))

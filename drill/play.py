@@ -48,11 +48,16 @@ def play(stage: Stage, scenarios: Sequence[Scenario], rng: random.Random, tell: 
     scenes = {s.name: Scene(stage, s, random.Random(rng.getrandbits(32))) for s in (*on_groups, *on_brokers)}
     with ThreadPoolExecutor(LANES) as lanes:
         waiting = []
-        for scenario in on_groups:
-            waiting.append(lanes.submit(play_one, scenes[scenario.name], tell))
-            if len(waiting) < LANES:
-                time.sleep(rng.uniform(*_APART))
-        played = [w.result() for w in waiting]
+        try:
+            for scenario in on_groups:
+                waiting.append(lanes.submit(play_one, scenes[scenario.name], tell))
+                if len(waiting) < LANES:
+                    time.sleep(rng.uniform(*_APART))
+            played = [w.result() for w in waiting]
+        except BaseException:
+            stage.over.set()
+            lanes.shutdown(cancel_futures=True)
+            raise
     for scenario in on_brokers:
         played.append(play_one(scenes[scenario.name], tell))
         time.sleep(rng.uniform(*_APART))
@@ -75,6 +80,9 @@ def play_one(scene: Scene, tell: Tell) -> Played:
         fault = str(failed)
         if scene.last:
             scene.stage.truth.withdraw(scene.last, f"the scenario ended here: {fault}")
+    except BaseException:
+        scene.stage.over.set()
+        raise
     finally:
         scene.end()
     played = Played(name, time.monotonic() - began, fault)

@@ -8,6 +8,7 @@ import logging
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -157,6 +158,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CannotFetch, *FAULTS) as fault:
         print(fault, file=sys.stderr)
         return FAULT
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return 130
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -197,4 +201,5 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

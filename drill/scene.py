@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -29,7 +30,7 @@ class SceneFault(Exception):
 
 @dataclass(frozen=True)
 class Stage:
-    """What all scenarios of a drill share. `clients`: the folder of the members' logs."""
+    """What all scenarios of a drill share. `clients`: the members' logs; `over`: set when the drill is stopped."""
 
     cluster: Cluster
     admin: Admin
@@ -38,6 +39,7 @@ class Stage:
     names: Names
     main: str
     member_config: Mapping[str, str]
+    over: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass
@@ -120,7 +122,7 @@ class Scene:
         wanted = tuple(sorted(self.clients[m] for m in self.present))
         found: Group | None = None
         since = 0.0
-        for now in _looks(within):
+        for now in self._looks(within):
             with suppress(AdminFault):
                 found = self.stage.admin.group(self.group)
                 if not self._is_settled(found, wanted):
@@ -128,7 +130,7 @@ class Scene:
                 elif not since:
                     since = now
                 elif now - since >= _SETTLED_FOR:
-                    time.sleep(self.rng.uniform(*_REST))
+                    self.rest(self.rng.uniform(*_REST))
                     return
         raise SceneFault(
             f"Found after {within:.0f} s: group {self.group} {found and (found.state, found.members)}. "
@@ -142,7 +144,7 @@ class Scene:
 
     def wait_for_generation(self, within: float) -> bool:
         """Whether a generation came that the group did not have before the last act."""
-        return any(self.newest_generation() > self.generation for _ in _looks(within))
+        return any(self.newest_generation() > self.generation for _ in self._looks(within))
 
     def newest_generation(self) -> int:
         """The newest generation, or group epoch, that a coordinator has told of the group."""
@@ -156,28 +158,32 @@ class Scene:
 
     def wait_for_partitions(self, holds: Callable[[tuple[Partition, ...]], bool], needed: str, within: float) -> None:
         """Waits until the cluster's partitions are as they should be."""
-        for _ in _looks(within):
+        for _ in self._looks(within):
             with suppress(AdminFault):
                 if holds(self.stage.admin.topics()):
                     return
         raise SceneFault(f"Needed within {within:.0f} s: {needed}. It did not come.")
 
+    def rest(self, seconds: float) -> None:
+        """Lets time pass. Raises: SceneFault where the drill is stopped meanwhile."""
+        if self.stage.over.wait(seconds):
+            raise SceneFault("The drill was stopped.")
+
+    def _looks(self, within: float) -> Iterator[float]:
+        """Now and again until the time is over."""
+        until = time.monotonic() + within
+        while (now := time.monotonic()) < until:
+            yield now
+            self.rest(_LOOK_EVERY)
+
     def end(self) -> None:
         """Ends every member that is left; a scenario on brokers leaves all of them running."""
         for member in self.members.values():
             member.end()
-        if self.scenario.on_brokers:
+        if self.scenario.on_brokers and not self.stage.over.is_set():
             for node in (*self.stage.cluster.others.values(), *self.stage.cluster.brokers.values()):
                 if node.is_running():
                     node.resume()
                 else:
                     node.start()
             self.stage.cluster.wait_until_up()
-
-
-def _looks(within: float) -> Iterator[float]:
-    """Now and again until the time is over."""
-    until = time.monotonic() + within
-    while (now := time.monotonic()) < until:
-        yield now
-        time.sleep(_LOOK_EVERY)

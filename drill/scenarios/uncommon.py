@@ -24,6 +24,7 @@ from drill.steps import (
 )
 
 LONG_SESSION = {"session.timeout.ms": "45000", "max.poll.interval.ms": "8000"}
+COMMITS_NOTHING = {"enable.auto.commit": "false"}
 _ASSIGNORS = "org.apache.kafka.clients.consumer"
 RANGE = {"partition.assignment.strategy": f"{_ASSIGNORS}.RangeAssignor"}
 BOTH = {"partition.assignment.strategy": f"{_ASSIGNORS}.RoundRobinAssignor,{_ASSIGNORS}.RangeAssignor"}
@@ -126,11 +127,11 @@ UNCOMMON_SCENARIOS: tuple[Scenario, ...] = (
         "storage_error",
         "A coordinator that cannot write to __consumer_offsets starts its groups over until it can.",
         (
-            Start(member="a"),
+            Start(member="a", config=COMMITS_NOTHING),
             SetTopic(topic=OFFSETS, name="min.insync.replicas", value="3"),
             KillBroker(broker="x"),
             Detected(broker="x"),
-            Start(member="b", settles=False),
+            Start(member="b", config=COMMITS_NOTHING, settles=False),
             Wait(seconds=8),
             StartBroker(broker="x"),
             InSync(),
