@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,18 +11,11 @@ import duckdb
 
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.config import is_uri
+from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text
+from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
 from spark_jobs.exits import BadInput
 
 LAYERS = tuple(dict.fromkeys(t.layer for t in TABLES))
-_PLAIN_TYPES = {
-    "STRING": "VARCHAR",
-    "INT": "INTEGER",
-    "BIGINT": "BIGINT",
-    "DOUBLE": "DOUBLE",
-    "BOOLEAN": "BOOLEAN",
-    "TIMESTAMP": "TIMESTAMP WITH TIME ZONE",
-    "BINARY": "BLOB",
-}
 _NOT_YET = " (nothing published yet)"
 
 
@@ -30,17 +23,19 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     """A connection to a database in memory that holds one view for each table of the catalog.
 
     Takes: the lake's folder, or a URI that delta-rs reads.
-    Gives: views `layer.table` with comments; a table that nobody has published yet is a view without rows.
+    Gives: views `layer.table` with comments; a table that nobody has published yet is a view without rows. Schema `now`
+        holds the newest landed reading of each cluster.
     Keeps: no file outside the lake can be read, and no setting changed back; what is asked is checked by `sql`.
-    Raises: BadInput where the lake holds no table at all.
+    Raises: BadInput where the lake holds no table and no reading at all.
     """
     place = lake.rstrip("/") if is_uri(lake) else os.path.abspath(os.path.expanduser(lake))
     folders = {t: f"{place}/{t.layer}/{t.name}" for t in TABLES}
     published = {t for t, folder in folders.items() if _is_published(folder)}
-    if not published:
+    landed = newest_readings(place)
+    if not published and not landed:
         raise BadInput(
             f"There is no lake at {place}: none of its {len(TABLES)} tables was found. Needed: the tables of an"
-            " audit. Run `make audit` first, or name the lake with LAKE=."
+            " audit, or a landed reading. Run `make audit` or `make snapshot` first, or name the lake with LAKE=."
         )
     connection = duckdb.connect(
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
@@ -48,11 +43,14 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     connection.execute("SET TimeZone = 'UTC'")
     reads_delta = not is_uri(place) and _load_delta(connection)
     for layer in LAYERS:
-        connection.execute(f"CREATE SCHEMA {_name(layer)}")
+        connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
     for table, folder in folders.items():
         source = _scan(connection, table, folder, reads_delta) if table in published else _nothing(table)
         connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
-        _comment(connection, table, "" if table in published else _NOT_YET)
+        _comment(connection, _view(table), table.grain + ("" if table in published else _NOT_YET), table.columns)
+    create_now_views(connection, landed)
+    for view in VIEWS:
+        _comment(connection, view.full_name, view.grain, view.columns)
     _lock(connection, place)
     return connection
 
@@ -73,33 +71,34 @@ def _load_delta(connection: duckdb.DuckDBPyConnection) -> bool:
     extension = Path(found.origin).parent / "extensions" / f"v{duckdb.__version__}" / "delta.duckdb_extension"
     if not extension.exists():
         return False
-    connection.execute(f"LOAD {_text(str(extension))}")
+    connection.execute(f"LOAD {quoted_text(str(extension))}")
     return True
 
 
 def _scan(connection: duckdb.DuckDBPyConnection, table: Table, folder: str, reads_delta: bool) -> str:
     if reads_delta:
         # As a URI: the extension takes a path for one, and a percent sign in it for the escape of another character.
-        return f"SELECT * FROM delta_scan({_text(Path(folder).as_uri())})"
+        return f"SELECT * FROM delta_scan({quoted_text(Path(folder).as_uri())})"
     from deltalake import DeltaTable
 
     registered = f"{table.layer}_{table.name}"
     connection.register(registered, DeltaTable(folder).to_pyarrow_dataset())
-    return f"SELECT * FROM {_name(registered)}"
+    return f"SELECT * FROM {quoted_name(registered)}"
 
 
 def _nothing(table: Table) -> str:
-    columns = ", ".join(f"NULL::{duck_type(c.type)} AS {_name(c.name)}" for c in table.columns)
+    columns = ", ".join(f"NULL::{duck_type(c.type)} AS {quoted_name(c.name)}" for c in table.columns)
     return f"SELECT {columns} WHERE false"
 
 
-def _comment(connection: duckdb.DuckDBPyConnection, table: Table, remark: str) -> None:
-    view = _view(table)
-    connection.execute(f"COMMENT ON VIEW {view} IS {_text('One row: ' + table.grain + remark)}")
+def _comment(connection: duckdb.DuckDBPyConnection, view: str, grain: str, columns: Sequence[Column]) -> None:
+    connection.execute(f"COMMENT ON VIEW {view} IS {quoted_text('One row: ' + grain)}")
     present = {name for name, *_ in connection.execute(f"DESCRIBE {view}").fetchall()}
-    for column in table.columns:
+    for column in columns:
         if column.name in present:
-            connection.execute(f"COMMENT ON COLUMN {view}.{_name(column.name)} IS {_text(described(column))}")
+            connection.execute(
+                f"COMMENT ON COLUMN {view}.{quoted_name(column.name)} IS {quoted_text(described(column))}"
+            )
 
 
 def described(column: Column) -> str:
@@ -113,40 +112,10 @@ def _lock(connection: duckdb.DuckDBPyConnection, place: str) -> None:
     """Nothing but the lake can be read from now on, nothing is spilled to disk, and none of it can be undone."""
     connection.execute("SET temp_directory = ''")
     if not is_uri(place):
-        connection.execute(f"SET allowed_directories = [{_text(place + '/')}]")
+        connection.execute(f"SET allowed_directories = [{quoted_text(place + '/')}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
 
 
-def duck_type(spark_type: str) -> str:
-    """DuckDB's name of a type of the catalog."""
-    if match := re.fullmatch(r"ARRAY<(.*)>", spark_type):
-        return f"{duck_type(match[1])}[]"
-    if match := re.fullmatch(r"STRUCT<(.*)>", spark_type):
-        fields = (field.split(":", 1) for field in _fields(match[1]))
-        return f"STRUCT({', '.join(f'{_name(name.strip())} {duck_type(of.strip())}' for name, of in fields)})"
-    return _PLAIN_TYPES[spark_type]
-
-
-def _fields(text: str) -> list[str]:
-    """The fields of a struct: the commas inside its fields' own types part nothing."""
-    fields, depth = [""], 0
-    for character in text:
-        depth += {"<": 1, ">": -1}.get(character, 0)
-        if character == "," and depth == 0:
-            fields.append("")
-        else:
-            fields[-1] += character
-    return fields
-
-
 def _view(table: Table) -> str:
-    return f"{_name(table.layer)}.{_name(table.name)}"
-
-
-def _name(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    return f"{quoted_name(table.layer)}.{quoted_name(table.name)}"

@@ -14,6 +14,7 @@ from spark_jobs.catalog import BY_NAME
 from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.lake_views import LAYERS, open_lake
 from spark_jobs.edges.named_queries import NamedQuery, asked_for, named_queries
+from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
 from spark_jobs.report.plain import visible
@@ -189,14 +190,14 @@ class Session:
 def _tables(session: Session, _: str) -> None:
     session.show(
         "SELECT schema_name || '.' || view_name AS \"table\", comment AS meaning FROM duckdb_views()"
-        " WHERE schema_name = ANY(?) ORDER BY ALL",
-        [list(LAYERS)],
+        " WHERE schema_name = ANY(?) AND comment IS NOT NULL ORDER BY ALL",
+        [[*LAYERS, SCHEMA]],
     )
 
 
 def _describe(session: Session, table: str) -> None:
     layer, _, name = table.partition(".")
-    if table not in BY_NAME:
+    if table not in BY_NAME and table not in VIEW_BY_NAME:
         raise BadInput(f"There is no table {visible(table)!r}. Needed: layer.table as .tables lists them.")
     session.show(
         "SELECT column_name AS \"column\", regexp_replace(data_type, '[(].*[)]', '(…)') AS type, comment AS meaning"

@@ -9,24 +9,9 @@ from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.model import Table
+from spark_jobs.catalog.readings import READING
 from spark_jobs.transforms.collect import row_id
 from spark_jobs.transforms.parse import QUOTED
-
-_PAIRS = "ARRAY<ARRAY<STRING>>"
-"""Lists such as [topic, partition, offset]: names and numbers mixed, so all are read as text."""
-
-_SHAPE = f"""
-    at STRING, cluster_id STRING, controller INT, error STRING, missing ARRAY<STRUCT<part: STRING, reason: STRING>>,
-    brokers ARRAY<STRUCT<id: INT, host: STRING, port: INT, rack: STRING>>,
-    topics ARRAY<STRUCT<topic: STRING, internal: BOOLEAN, partitions: ARRAY<STRUCT<
-        partition: INT, leader: INT, replicas: ARRAY<INT>, isr: ARRAY<INT>>>>>,
-    end_offsets {_PAIRS},
-    groups ARRAY<STRUCT<group: STRING, state: STRING, type: STRING, assignor: STRING, coordinator: INT, error: STRING,
-        members: ARRAY<STRUCT<member_id: STRING, client_id: STRING, host: STRING, instance_id: STRING,
-            assignment: {_PAIRS}>>,
-        committed: {_PAIRS}>>,
-    configs ARRAY<STRUCT<resource_type: STRING, resource: STRING, name: STRING, value: STRING, source: STRING>>
-"""
 
 _PARTS = ("cluster_id", "controller", "brokers", "topics", "end_offsets", "groups")
 _OF_READING = ("cluster", "snapshot_id", "snapshot_at")
@@ -38,7 +23,7 @@ def read_snapshots(lines: DataFrame) -> DataFrame:
     Takes: value, a line's text; landed_as, the file it landed in.
     Gives: both, and the reading's fields; snapshot_at is null where it is no reading.
     """
-    reading = F.from_json("value", _SHAPE)
+    reading = F.from_json("value", READING)
     said = lines.where(F.trim("value") != "").select("value", "landed_as", reading.alias("said"))
     is_json = F.try_parse_json("value").isNotNull()
     at = F.when(is_json, F.col("said.at").try_cast("timestamp"))

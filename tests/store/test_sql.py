@@ -22,8 +22,10 @@ from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import duck_type, open_lake
 from spark_jobs.edges.named_queries import asked_for, named_queries, read_query
+from spark_jobs.edges.now_views import VIEW_BY_NAME
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
+from tests.store import test_now
 from tests.support.lake import write_lake
 from tests.support.rows import AT, QUOTE, row
 
@@ -195,8 +197,8 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
 
 
 class TestNamedQueries:
-    def test_each_is_run_here_and_there_are_ten_at_least(self) -> None:
-        assert {asked.split()[0] for asked in EXPECTED} == set(named_queries())
+    def test_each_is_run_here_or_over_a_landed_reading_and_there_are_ten_at_least(self) -> None:
+        assert {asked.split()[0] for asked in (*EXPECTED, *test_now.EXPECTED)} == set(named_queries())
         assert len(named_queries()) >= 10
 
     @pytest.mark.parametrize("asked", EXPECTED)
@@ -279,7 +281,7 @@ class TestViews:
     ) -> None:
         assert answers(session, "SELECT * FROM gold.isr_changes", capsys) == []
         tables = {t["table"]: t["meaning"] for t in answers(session, ".tables", capsys)}
-        assert set(tables) == set(BY_NAME)
+        assert set(tables) == {*BY_NAME, *VIEW_BY_NAME}
         assert tables["gold.isr_changes"].endswith("(nothing published yet)")
         assert not tables["gold.rebalances"].endswith("(nothing published yet)")
 
@@ -296,7 +298,9 @@ class TestViews:
             assert open_lake(place).execute("SELECT count(*) FROM gold.rebalances").fetchone() == (3,)
 
     def test_no_lake_is_told(self, tmp_path: Path) -> None:
-        with pytest.raises(BadInput, match=r"There is no lake at .*/nowhere: .*Needed: .*Run `make audit` first"):
+        with pytest.raises(
+            BadInput, match=r"There is no lake at .*/nowhere: .*Needed: .*Run `make audit` or `make snapshot`"
+        ):
             open_lake(str(tmp_path / "nowhere"))
         with pytest.raises(BadInput, match="There is no lake"):
             open_lake(str(tmp_path))

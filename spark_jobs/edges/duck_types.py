@@ -1,0 +1,58 @@
+"""DuckDB's names of the types of the catalog, and its quotation marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_PLAIN_TYPES = {
+    "STRING": "VARCHAR",
+    "INT": "INTEGER",
+    "BIGINT": "BIGINT",
+    "DOUBLE": "DOUBLE",
+    "BOOLEAN": "BOOLEAN",
+    "TIMESTAMP": "TIMESTAMP WITH TIME ZONE",
+    "BINARY": "BLOB",
+}
+
+
+def duck_type(spark_type: str) -> str:
+    """DuckDB's name of a type of the catalog."""
+    if match := re.fullmatch(r"ARRAY<(.*)>", spark_type):
+        return f"{duck_type(match[1])}[]"
+    if match := re.fullmatch(r"STRUCT<(.*)>", spark_type):
+        return f"STRUCT({', '.join(f'{quoted_name(name)} {duck_type(of)}' for name, of in _fields(match[1]))})"
+    return _PLAIN_TYPES[spark_type]
+
+
+def json_structure(spark_type: str) -> Any:
+    """A type of the catalog as DuckDB's from_json takes it; a field that the JSON lacks becomes null."""
+    if match := re.fullmatch(r"ARRAY<(.*)>", spark_type):
+        return [json_structure(match[1])]
+    if match := re.fullmatch(r"STRUCT<(.*)>", spark_type):
+        return {name: json_structure(of) for name, of in _fields(match[1])}
+    return _PLAIN_TYPES[spark_type]
+
+
+def quoted_name(text: str) -> str:
+    """A name in SQL."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def quoted_text(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _fields(text: str) -> Iterator[tuple[str, str]]:
+    """The fields of a struct with their types: the commas inside its fields' own types part nothing."""
+    fields, depth = [""], 0
+    for character in text:
+        depth += {"<": 1, ">": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            fields.append("")
+        else:
+            fields[-1] += character
+    for name, _, of in (field.partition(":") for field in fields):
+        yield name.strip(), of.strip()

@@ -1,0 +1,139 @@
+"""The newest landed reading of each cluster as DuckDB views: schema `now`, with the columns of the snapshot tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import duckdb
+
+from spark_jobs.catalog import Column, Table, bronze
+from spark_jobs.catalog.readings import READING
+from spark_jobs.edges.duck_types import json_structure, quoted_text
+from spark_jobs.edges.landing import newest_landed, read_text
+
+SCHEMA = "now"
+LANDED = f"{SCHEMA}.landed"
+
+
+@dataclass(frozen=True)
+class NowView:
+    """One view: the table whose columns it has, all but the reading's id, and where they come from."""
+
+    name: str
+    table: Table
+    source: str
+
+    @property
+    def full_name(self) -> str:
+        """`now.name`, as SQL says it."""
+        return f"{SCHEMA}.{self.name}"
+
+    @property
+    def grain(self) -> str:
+        """What one row is."""
+        return self.table.grain.replace("one reading of the cluster", "the newest landed reading of its cluster")
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, as the table declares them."""
+        return tuple(self.table.column(n) for n in self.table.content_columns if n != "snapshot_id")
+
+
+_KEY = "cluster, snapshot_at"
+_GROUPS = f'(SELECT {_KEY}, g, g."group" AS group_id FROM (SELECT {_KEY}, unnest(groups) AS g FROM {LANDED}))'
+_ENDS = f"""(
+    SELECT {_KEY}, o[1] AS topic, o[2]::INTEGER AS partition, o[4]::INTEGER AS leader_epoch,
+        CASE WHEN o[3]::BIGINT >= 0 THEN o[3]::BIGINT END AS end_offset
+    FROM (SELECT {_KEY}, unnest(end_offsets) AS o FROM {LANDED}))"""
+
+VIEWS = (
+    NowView(
+        "readings",
+        bronze.SNAPSHOT_READINGS,
+        f"""(SELECT * EXCLUDE (missing), missing AS reasons, list_transform(missing, m -> m.part) AS missing
+            FROM {LANDED})""",
+    ),
+    NowView(
+        "brokers",
+        bronze.BROKER_SNAPSHOTS,
+        f"""(SELECT {_KEY}, b.*, b.id AS broker, b.id = nullif(controller, -1) AS is_controller
+            FROM (SELECT {_KEY}, controller, unnest(brokers) AS b FROM {LANDED}))""",
+    ),
+    NowView(
+        "partitions",
+        bronze.PARTITION_SNAPSHOTS,
+        f"""(SELECT {_KEY}, topic, p.partition AS partition, coalesce(internal, false) AS is_internal, p.isr AS isr,
+                CASE WHEN p.leader >= 0 THEN p.leader END AS leader, p.replicas AS replicas,
+                p.replicas[1] AS preferred_leader
+            FROM (SELECT {_KEY}, t.topic AS topic, t.internal AS internal, unnest(t.partitions) AS p
+                FROM (SELECT {_KEY}, unnest(topics) AS t FROM {LANDED})))
+        LEFT JOIN {_ENDS} USING ({_KEY}, topic, partition)""",
+    ),
+    NowView(
+        "groups",
+        bronze.GROUP_SNAPSHOTS,
+        f"""(SELECT {_KEY}, group_id, lower(g.state) AS state, lower(g.type) AS type,
+                nullif(g.assignor, '') AS assignor, g.coordinator AS coordinator,
+                len(g.members)::INTEGER AS member_count, g.error AS error FROM {_GROUPS})""",
+    ),
+    NowView(
+        "members",
+        bronze.MEMBER_SNAPSHOTS,
+        f"""(SELECT {_KEY}, group_id, m.member_id AS member_id, m.client_id AS client_id, m.host AS host,
+                nullif(m.instance_id, '') AS instance_id,
+                list_transform(m.assignment, p -> {{'topic': p[1], 'partition': p[2]::INTEGER}}) AS assignment
+            FROM (SELECT {_KEY}, group_id, unnest(g.members) AS m FROM {_GROUPS}))""",
+    ),
+    NowView(
+        "offsets",
+        bronze.OFFSET_SNAPSHOTS,
+        f"""(SELECT *, CASE WHEN committed_offset <= end_offset THEN end_offset - committed_offset
+                WHEN committed_offset > end_offset THEN 0 END AS lag
+            FROM (SELECT {_KEY}, group_id, o[1] AS topic, o[2]::INTEGER AS partition,
+                    CASE WHEN o[3]::BIGINT >= 0 THEN o[3]::BIGINT END AS committed_offset
+                FROM (SELECT {_KEY}, group_id, unnest(g.committed) AS o FROM {_GROUPS}))
+            LEFT JOIN {_ENDS} USING ({_KEY}, topic, partition))""",
+    ),
+    NowView(
+        "configs",
+        bronze.CONFIG_SNAPSHOTS,
+        f"""(SELECT {_KEY}, lower(c.resource_type) AS resource_type, c.resource AS resource, c.name AS name,
+                c.value AS value, c.source AS value_source
+            FROM (SELECT {_KEY}, unnest(configs) AS c FROM {LANDED}))""",
+    ),
+)
+
+VIEW_BY_NAME: Mapping[str, NowView] = {v.full_name: v for v in VIEWS}
+
+
+def newest_readings(lake: str) -> dict[str, str]:
+    """The newest landed reading of each cluster as its file holds it; one that vanishes meanwhile is left out."""
+    found = {}
+    for cluster, place in newest_landed(lake).items():
+        try:
+            found[cluster] = read_text(place)
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[str, str]) -> None:
+    """Creates schema `now` over readings, by the names under which they landed.
+
+    Odd: the readings are those that were newest when the lake was opened; a prompt that stays open still shows them.
+    """
+    connection.execute(f"CREATE SCHEMA {SCHEMA}")
+    connection.execute(f"CREATE TABLE {SCHEMA}.files (landed_as VARCHAR, line VARCHAR)")
+    for file in readings.items():
+        connection.execute(f"INSERT INTO {SCHEMA}.files VALUES (?, ?)", file)
+    shape = quoted_text(json.dumps(json_structure(READING)))
+    connection.execute(
+        f'CREATE VIEW {LANDED} AS SELECT r.* EXCLUDE ("at", cluster), r."at"::TIMESTAMPTZ AS snapshot_at,'
+        " coalesce(r.cluster, r.cluster_id, landed_as) AS cluster"
+        f" FROM (SELECT landed_as, from_json(line, {shape}) AS r FROM {SCHEMA}.files WHERE json_valid(line))"
+    )
+    for view in VIEWS:
+        columns = ", ".join(c.name for c in view.columns)
+        connection.execute(f"CREATE VIEW {view.full_name} AS SELECT {columns} FROM {view.source}")

@@ -1,0 +1,159 @@
+"""The newest landed reading of each cluster, asked in SQL."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_jobs.edges import sql
+from spark_jobs.edges.duck_types import duck_type
+from spark_jobs.edges.lake_views import described, open_lake
+from spark_jobs.edges.landing import SNAPSHOTS, landed_name, landing_folder, write_atomically
+from spark_jobs.edges.named_queries import named_queries
+from spark_jobs.edges.now_views import VIEWS
+from spark_jobs.exits import BadInput
+
+AT = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
+
+
+def partition(number: int, leader: int, replicas: list[int], isr: list[int]) -> dict[str, Any]:
+    return {"partition": number, "leader": leader, "replicas": replicas, "isr": isr}
+
+
+def member(name: str, *owned: int) -> dict[str, Any]:
+    return {
+        "member_id": name,
+        "client_id": "c",
+        "host": "/h",
+        "instance_id": "",
+        "assignment": [["t", n] for n in owned],
+    }
+
+
+PROD = {
+    "at": AT.isoformat(),
+    "cluster_id": "id-prod",
+    "controller": 1,
+    "brokers": [{"id": n, "host": "h", "port": 9092, "rack": "abc"[n - 1]} for n in (1, 2)],
+    "topics": [
+        {
+            "topic": "t",
+            "internal": False,
+            "partitions": [partition(0, 1, [1, 2], [1, 2]), partition(1, 1, [2, 1], [1]), partition(2, -1, [2], [])],
+        }
+    ],
+    "end_offsets": [["t", 0, 100, 4], ["t", 1, 50, 0]],
+    "groups": [
+        {
+            "group": "orders",
+            "state": "STABLE",
+            "type": "CLASSIC",
+            "assignor": "range",
+            "coordinator": 2,
+            "members": [member("m-1", 0), member("m-2", 1)],
+            "committed": [["t", 0, 90], ["t", 1, 60], ["t", 2, 5], ["t", 3, -1001]],
+        },
+        {"group": "silent", "error": "_TIMED_OUT: Local: Timed out"},
+    ],
+    "configs": [{"resource_type": "topic", "resource": "t", "name": "n", "value": None, "source": "DEFAULT_CONFIG"}],
+    "missing": [{"part": "end_offsets", "reason": "t-2: nobody leads it"}],
+    "what a later version adds": 1,
+}
+FAILED = {"at": (AT + timedelta(minutes=5)).isoformat(), "cluster": "eu", "error": "nobody answered"}
+
+EXPECTED: dict[str, list[dict[str, Any]]] = {
+    "lag_now": [
+        {"cluster": "id-prod", "group_id": "orders", "state": "stable", "members": 2, "lag": 10,
+         "partitions_behind": 1, "worst_lag": 10, "worst_partition": "t-0", "read_at": "2026-11-20T03:05:00.000Z"},
+    ],
+    "lag_now group_id=silent": [],
+    "lag_now cluster=eu": [],
+    "leaders_now": [
+        {"broker": 1, "rack": "a", "leads": 2, "preferred_for": 1, "led_elsewhere": 0, "out_of_sync": 0},
+        {"broker": 2, "rack": "b", "leads": 0, "preferred_for": 2, "led_elsewhere": 2, "out_of_sync": 2},
+    ],
+    "leaders_now cluster=eu": [],
+}  # fmt: skip
+
+
+def land(lake: Path, cluster: str, at: datetime, text: str) -> None:
+    write_atomically(f"{landing_folder(str(lake), SNAPSHOTS)}/{landed_name(cluster, at)}", text)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
+    lake = tmp_path_factory.mktemp("a lake's 100%")
+    land(lake, "id-prod", AT - timedelta(minutes=5), json.dumps({**PROD, "groups": []}) + "\n")
+    land(lake, "id-prod", AT, json.dumps(PROD) + "\n")
+    land(lake, "eu", AT, json.dumps(FAILED) + "\n")
+    land(lake, "torn", AT, '{"at": "2026-')
+    return sql.Session(open_lake(str(lake)), named_queries(), "json")
+
+
+@pytest.mark.parametrize("asked", EXPECTED)
+def test_a_named_query_answers(session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    session.tell(asked)
+    found = list(json.loads(capsys.readouterr().out))
+    assert [{k: f[k] for k in e} for f, e in zip(found, EXPECTED[asked])] == EXPECTED[asked]
+    assert len(found) == len(EXPECTED[asked])
+
+
+def rows(session: sql.Session, query: str) -> list[tuple[Any, ...]]:
+    return session.connection.execute(query).fetchall()
+
+
+def test_a_reading_says_what_it_lacks(session: sql.Session) -> None:
+    assert rows(session, "SELECT cluster, cluster_id, missing, reasons, error FROM now.readings ORDER BY cluster") == [
+        ("eu", None, None, None, "nobody answered"),
+        ("id-prod", "id-prod", ["end_offsets"], PROD["missing"], None),
+    ]
+
+
+def test_what_is_not_known_is_null(session: sql.Session) -> None:
+    assert rows(
+        session, "SELECT partition, leader, leader_epoch, end_offset, preferred_leader FROM now.partitions"
+    ) == [
+        (0, 1, 4, 100, 1),
+        (1, 1, 0, 50, 2),
+        (2, None, None, None, 2),
+    ]
+    assert rows(session, "SELECT partition, committed_offset, lag FROM now.offsets ORDER BY 1") == [
+        (0, 90, 10),
+        (1, 60, 0),
+        (2, 5, None),
+        (3, None, None),
+    ]
+    assert rows(session, "SELECT group_id, state, member_count, error FROM now.groups ORDER BY 1") == [
+        ("orders", "stable", 2, None),
+        ("silent", None, None, "_TIMED_OUT: Local: Timed out"),
+    ]
+    assert rows(session, "SELECT member_id, instance_id, assignment FROM now.members WHERE member_id = 'm-2'") == [
+        ("m-2", None, [{"topic": "t", "partition": 1}])
+    ]
+    assert rows(session, "SELECT broker, is_controller FROM now.brokers ORDER BY 1") == [(1, True), (2, False)]
+    assert rows(session, "SELECT resource_type, value FROM now.configs") == [("topic", None)]
+
+
+def test_every_view_has_the_columns_types_and_comments_of_its_table(session: sql.Session) -> None:
+    for view in VIEWS:
+        found = rows(
+            session,
+            "SELECT column_name, replace(data_type, '\"', ''), comment FROM duckdb_columns()"
+            f" WHERE schema_name = 'now' AND table_name = '{view.name}' ORDER BY column_index",
+        )
+        declared = [(c.name, duck_type(c.type).replace('"', ""), described(c)) for c in view.columns]
+        assert found == declared, view.name
+
+
+def test_a_lake_without_readings_has_the_views_and_no_lake_needs_one_or_the_other(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"Run `make audit` or `make snapshot` first"):
+        open_lake(str(tmp_path))
+    land(tmp_path, "eu", AT, json.dumps(FAILED))
+    connection = open_lake(str(tmp_path))
+    assert connection.execute("SELECT count(*) FROM now.brokers").fetchone() == (0,)
+    assert connection.execute("SELECT count(*) FROM gold.rebalances").fetchone() == (0,)
