@@ -78,8 +78,7 @@ def play_one(scene: Scene, tell: Tell) -> Played:
             do(step, scene)
     except FAULTS as failed:
         fault = str(failed)
-        if scene.last:
-            scene.stage.truth.withdraw(scene.last, f"the scenario ended here: {fault}")
+        scene.abandon(fault)
     except BaseException:
         scene.stage.over.set()
         raise

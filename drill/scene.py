@@ -176,6 +176,15 @@ class Scene:
             yield now
             self.rest(_LOOK_EVERY)
 
+    def abandon(self, why: str) -> None:
+        """The scenario has failed: what its last act should have brought is not known, and its members are killed."""
+        if self.last:
+            self.stage.truth.withdraw(self.last, f"the scenario ended here: {why}")
+        for member in sorted(self.members):
+            expect = "session_expired_dead" if member in self.present else None
+            self.act_on(member, "member_kill9", expect=expect)
+            self.members[member].end()
+
     def end(self) -> None:
         """Ends every member that is left; a scenario on brokers leaves all of them running."""
         for member in self.members.values():

@@ -27,6 +27,8 @@ LONG_POLL_LIMIT = {"max.poll.interval.ms": "30000"}
 COOPERATIVE = {"partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"}
 CONSUMER = {"group.protocol": "consumer"}
 SEES_TOPICS_SOON = {"metadata.max.age.ms": "4000"}
+COMMITS_NOTHING = {"enable.auto.commit": "false"}
+"""A member that commits would hold its group up over a topic that is gone: it tries to commit to it, for minutes."""
 UNCHANGED = "no rebalance followed: in this version none is due"
 
 
@@ -158,11 +160,11 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
         "Under a pattern, topics that come and go rebalance the group without a member doing anything.",
         (
             CreateTopic(topic="x1"),
-            Start(member="a", pattern="x.*", config=SEES_TOPICS_SOON),
+            Start(member="a", pattern="x.*", config=SEES_TOPICS_SOON | COMMITS_NOTHING),
             CreateTopic(topic="x2", expect="topic_created"),
             Rebalanced(),
             DeleteTopic(topic="x1"),
-            Rebalanced(within=15, else_note="no rebalance followed: the member kept retrying its commit"),
+            Rebalanced(),
             Close(member="a"),
         ),
     ),
