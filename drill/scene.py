@@ -64,6 +64,7 @@ class Scene:
         self.group = self.stage.names.group()
         self.topics = {MAIN: self.stage.main, OFFSETS: OFFSETS}
         self.prefix = self.stage.names.topic()
+        self.names = Names(self.rng)  # Scenes are played side by side: each draws its members' names by itself.
         self.brokers = dict(zip("xyz", self.rng.sample(sorted(self.stage.cluster.brokers), 3)))
 
     def act(self, action: str, **fields: Any) -> Row:
@@ -93,7 +94,9 @@ class Scene:
 
     def make(self, step: Start) -> Member:
         """A member that has not joined yet."""
-        client = self.clients.setdefault(step.member, self.stage.names.client(self.group))
+        if step.member not in self.clients:
+            self.clients[step.member] = self.names.client(self.group)
+        client = self.clients[step.member]
         config = self.config(step, client)
         log = self.stage.clients / f"{client}.log"
         topics = [self.topic(t) for t in step.topics]
