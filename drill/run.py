@@ -30,6 +30,7 @@ from drill.scenarios import SCENARIOS
 from drill.scene import Stage
 from drill.steps import Scenario
 from drill.truth_file import TruthFile
+from spark_jobs.config import INPUTS
 from spark_jobs.exits import BAD_INPUT, DONE, FAULT, BadInput
 from spark_jobs.launch import HOME
 
@@ -134,7 +135,8 @@ def audit(folder: Path, bootstrap: str) -> int:
     said = {name: folder / name for name in ("logs", "lake")}
     said |= {"client-logs": folder / "clients", "snapshots": folder / "snapshots.jsonl"}
     options = [word for name, path in said.items() for word in (f"--{name}", str(path))]
-    environment = {k: v for k, v in os.environ.items() if k not in VARIABLES} | {"BOOTSTRAP": bootstrap}
+    of_users = {*VARIABLES, *(i.variable for i in INPUTS), "KAFKA_CONFIG"}
+    environment = {k: v for k, v in os.environ.items() if k not in of_users} | {"BOOTSTRAP": bootstrap}
     audited = subprocess.run([sys.executable, "-m", "spark_jobs.cli", "audit", *options], env=environment, cwd=HOME)
     if audited.returncode:
         print(f"The audit ended with {audited.returncode}; what was recorded lies in {folder}.", file=sys.stderr)
