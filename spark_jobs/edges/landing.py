@@ -17,7 +17,9 @@ SNAPSHOTS = "snapshots"
 GROUP_RECORDS = "group_records"
 
 _LONGEST = 120
-_STAMP = "%Y%m%dT%H%M%SZ"
+STAMP = "%Y%m%dT%H%M%SZ"
+"""How an instant stands in a file's name."""
+
 _LANDED = re.compile(r"(?P<cluster>.+)-(?P<at>\d{8}T\d{6}Z)\.jsonl")
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """Hadoop's names of file systems, as pyarrow calls them."""
@@ -33,7 +35,7 @@ def landing_folder(lake: str, kind: str) -> str:
 
 def landed_name(cluster: str, at: datetime) -> str:
     """The name of the file for one cluster and instant: the same whenever it is asked for."""
-    return f"{safe_name(cluster)}-{at.astimezone(UTC):{_STAMP}}.jsonl"
+    return f"{safe_name(cluster)}-{at.astimezone(UTC):{STAMP}}.jsonl"
 
 
 def safe_name(text: str) -> str:
@@ -106,6 +108,14 @@ def write_atomically(place: str, text: str) -> None:
         system.move(coming, path)
     else:
         _put(system, path, text)
+
+
+def write_new(place: str, text: str) -> None:
+    """Writes a file as `write_atomically` does, where there is none; what is there stays as it is."""
+    system, path = _opened(place)
+    is_there = Path(path).exists() if system is None else system.get_file_info(path).is_file
+    if not is_there:
+        write_atomically(place, text)
 
 
 def _put(system: Any, path: str, text: str) -> None:

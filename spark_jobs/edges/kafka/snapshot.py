@@ -57,8 +57,9 @@ class ReaderDied(RuntimeError):
 class Reader:
     """The child process, started again where it died. Secrets go through its stdin alone."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, module: str = _READER) -> None:
         self.connection = connection
+        self.module = module
         self.deaths = 0
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -98,7 +99,7 @@ class Reader:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
         environment = {k: v for k, v in os.environ.items() if not k.startswith(_HIDDEN_FROM_CHILD)}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", _READER],
+            [sys.executable, "-m", self.module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

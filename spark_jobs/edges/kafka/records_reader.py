@@ -1,0 +1,235 @@
+"""The child process that reads `__consumer_offsets`: `python -m spark_jobs.edges.kafka.records_reader`.
+
+The same protocol as the reader's. It joins no group and commits nothing: each question names the positions to read
+from, and each answer the positions that come next.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from spark_jobs.edges.kafka.connection import Connection, from_json
+from spark_jobs.edges.kafka.reader import said
+from spark_jobs.exits import BadInput
+from spark_jobs.knowledge import group_records
+
+TOPIC = "__consumer_offsets"
+MOST_BYTES = 8 * 1024 * 1024
+"""As much is told in one answer, so that neither process holds more."""
+
+_AT_ONCE = 500
+_QUOTED_BYTES = 500
+_DENIED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED})
+_ABSENT = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION})
+_FETCHING = {
+    "group.id": "hindsight-records",
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "enable.partition.eof": True,
+    "isolation.level": "read_committed",
+    "auto.offset.reset": "earliest",
+    "queued.max.messages.kbytes": 16_384,
+    "fetch.message.max.bytes": 1_048_576,
+}
+Line = dict[str, Any]
+Offsets = dict[int, int]
+
+
+def main() -> int:
+    """Answers questions until stdin ends."""
+    connection = from_json(sys.stdin.readline())
+    try:
+        reader = RecordsReader(connection)
+    except KafkaException as error:
+        _say({"refused": connection.masked(said(error))})
+        return 0
+    for question in map(json.loads, sys.stdin):
+        try:
+            for line in reader.read(question["of"], question["timeout"]):
+                _say(line)
+        except KafkaException as error:
+            _say({"missing": connection.masked(said(error))})
+        _say({"done": True})
+    return 0
+
+
+class RecordsReader:
+    """One consumer that is given its partitions, and the names of topics by id as far as they are known."""
+
+    def __init__(self, connection: Connection) -> None:
+        known = {"client.id": "hindsight-records", "log_level": 0, **connection.settings}
+        self.admin = AdminClient(known)
+        self.consumer = Consumer({**known, **_FETCHING})
+        self.names: dict[str, str] = {}
+        self.asked_names = False
+
+    def read(self, of: Mapping[str, Any], timeout: float) -> Iterator[Line]:
+        """The records from some positions on, as far as one answer holds them, then where to go on.
+
+        Takes: positions by partition; `ends`, up to where to read; `topic_id`, of the topic that they belong to.
+        Gives: rows of bronze.group_records, or `sentence` where one cannot be read; last `next`.
+        """
+        held = self.admin.list_topics(TOPIC, timeout=timeout).topics[TOPIC]
+        if held.error is not None and held.error.code() in _DENIED:
+            yield {"tell": {"denied": str(held.error)}}
+            return
+        if (held.error is not None and held.error.code() in _ABSENT) or not held.partitions:
+            yield {"tell": {"next": {"positions": {}, "ends": {}, "topic_id": None, "is_done": True}}}
+            return
+        topic_id = self._topic_id(timeout)
+        positions = {int(p): o for p, o in of["positions"].items()}
+        first, last = self._bounds(sorted(held.partitions), timeout)
+        is_new = bool(of["topic_id"] and topic_id and topic_id != of["topic_id"])
+        notes = [] if not is_new else ["the topic was deleted and created anew: all of it is read"]
+        starts = {}
+        for partition, end in last.items():
+            at = first.get(partition, 0) if is_new else positions.get(partition, first.get(partition, 0))
+            if not first.get(partition, 0) <= at <= end:
+                notes.append(f"partition {partition} reaches from {first.get(partition, 0)} to {end}, read to {at}")
+                at = first.get(partition, 0)
+            starts[partition] = at
+        ends = {int(p): o for p, o in of["ends"].items()} if of.get("ends") and not notes else last
+        silent = sorted(set(held.partitions) - set(last))
+        if silent:
+            notes.append(f"partitions without an answer: {', '.join(map(str, silent))}")
+        yield from self._rows(starts, ends, time.monotonic() + timeout)
+        kept = {p: o for p, o in positions.items() if p in silent and not is_new}
+        following = {**kept, **self.positions}
+        yield {
+            "tell": {
+                "next": {
+                    "positions": following,
+                    "ends": ends,
+                    "topic_id": topic_id,
+                    "is_done": all(following.get(p, 0) >= end for p, end in ends.items() if p in last),
+                },
+                "skipped": dict(self.skipped),
+                "notes": notes,
+            }
+        }
+
+    def _rows(self, starts: Offsets, ends: Offsets, until: float) -> Iterator[Line]:
+        self.positions = dict(starts)
+        self.skipped: Counter[str] = Counter()
+        waiting = {p for p, at in starts.items() if at < ends.get(p, at)}
+        self.consumer.assign([TopicPartition(TOPIC, p, starts[p]) for p in sorted(waiting)])
+        told = 0
+        while waiting and told < MOST_BYTES and time.monotonic() < until:
+            for message in self.consumer.consume(_AT_ONCE, timeout=0.2):
+                partition = message.partition()
+                if message.error() is not None:
+                    if message.error().code() == KafkaError._PARTITION_EOF and partition in waiting:
+                        self.positions[partition] = message.offset()
+                        waiting.discard(partition)
+                    elif message.error().code() in _DENIED:
+                        yield {"tell": {"denied": str(message.error())}}
+                        waiting.clear()
+                    continue
+                if partition not in waiting:
+                    continue
+                self.positions[partition] = message.offset() + 1
+                if message.offset() + 1 >= ends[partition]:
+                    waiting.discard(partition)
+                row = self._row(message)
+                if row is not None:
+                    told += len(message.key() or b"") + len(message.value() or b"")
+                    yield {"tell": row}
+        self.consumer.unassign()
+
+    def _row(self, message: Message) -> Line | None:
+        """What a record says; None for one of which only its type counts."""
+        key, value = message.key(), message.value()
+        place = {
+            "offsets_partition": message.partition(),
+            "record_offset": message.offset(),
+            "written_at": _iso(message.timestamp()[1]),
+        }
+        try:
+            record_type = group_records.type_of(key)
+            if record_type is None or record_type.value is None:
+                self.skipped[record_type.name if record_type else f"type {int.from_bytes(key[:2], 'big')}"] += 1
+                return None
+            found = group_records.decode(key, value)
+        except group_records.Malformed as wrong:
+            quoted = {"key": (key or b"")[:_QUOTED_BYTES].hex(), "value": (value or b"")[:_QUOTED_BYTES].hex()}
+            return {**place, "sentence": str(wrong), **quoted}
+        self.names |= {t["topic_id"]: t["topic"] for t in found.pop("topics", ())}
+        if found.get("state_at") is not None:
+            found["state_at"] = _iso(found["state_at"])
+        for name in ("assignment", "pending_revocation"):
+            found |= {name: [self._named(owned) for owned in found[name]]} if name in found else {}
+        return {**place, **found}
+
+    def _named(self, owned: Line) -> Line:
+        """A partition with its topic's name, where somebody knows it by that id."""
+        if owned["topic_id"] not in self.names and not self.asked_names:
+            self._ask_names()
+        return {"topic": self.names.get(owned["topic_id"]), **owned}
+
+    def _ask_names(self) -> None:
+        """The ids of all topics that there are now. Odd: of a deleted topic nobody tells the name any more."""
+        self.asked_names = True
+        try:
+            wanted = TopicCollection(list(self.admin.list_topics(timeout=8).topics))
+            for name, answer in self.admin.describe_topics(wanted, request_timeout=8).items():
+                if answer.exception(9) is None:
+                    self.names[str(answer.result().topic_id)] = name
+        except (KafkaException, TimeoutError):
+            return
+
+    def _topic_id(self, timeout: float) -> str | None:
+        """The id of the topic; None where the brokers or their metadata know none (before 2.8)."""
+        try:
+            asked = self.admin.describe_topics(TopicCollection([TOPIC]), request_timeout=timeout)
+            text = str(asked[TOPIC].result(timeout + 1).topic_id)
+        except (KafkaException, TimeoutError):
+            return None
+        return text if text.strip("A") else None
+
+    def _bounds(self, partitions: list[int], timeout: float) -> tuple[Offsets, Offsets]:
+        """The first offset, and the one behind the last that is committed, of partitions whose leader answers."""
+        found: list[Offsets] = []
+        for spec in (OffsetSpec.earliest(), OffsetSpec.latest()):
+            asked = self.admin.list_offsets(
+                {TopicPartition(TOPIC, p): spec for p in partitions},
+                isolation_level=IsolationLevel.READ_COMMITTED,
+                request_timeout=timeout,
+            )
+            answers = {tp.partition: f for tp, f in asked.items()}
+            told = {p: f.result().offset for p, f in answers.items() if f.exception(timeout + 1) is None}
+            found.append({p: offset for p, offset in told.items() if offset >= 0})
+        first, last = found
+        return first, {p: end for p, end in last.items() if p in first}
+
+
+def _iso(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+def _say(line: Line) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except BadInput as problem:
+        _say({"refused": "\n".join(problem.sentences)})

@@ -1,0 +1,193 @@
+"""How Kafka lays a struct out in bytes: a schema is data, and one reader reads them all.
+
+Source: the generated message classes of kafka-clients; KIP-482 for flexible versions and tagged fields.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_LONGEST_VARINT = 5
+"""An unsigned varint of 32 bits fills at most so many bytes."""
+
+
+class Malformed(ValueError):
+    """The bytes are not what they say they are. The text says what was found and what was needed."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a struct. `kind` is a name of KINDS or a Struct; `many`: an array of it.
+
+    `since`: the first version that has it. `tag`: it is a tagged field of flexible versions, `default` where absent.
+    """
+
+    name: str
+    kind: str | Struct
+    many: bool = False
+    nullable: bool = False
+    since: int = 0
+    tag: int | None = None
+    default: Any = None
+
+
+@dataclass(frozen=True)
+class Struct:
+    """Fields in the order in which they are written."""
+
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A struct behind a version number. From `flexible_from` on, lengths are varints and tagged fields follow.
+
+    `is_open`: newer versions may be read as the newest one known, and what follows is left alone.
+    """
+
+    name: str
+    newest: int
+    struct: Struct
+    flexible_from: int | None = None
+    is_open: bool = False
+
+
+class Cursor:
+    """A place in some bytes. Nothing is taken that is not there."""
+
+    def __init__(self, data: bytes, what: str) -> None:
+        self.data = data
+        self.what = what
+        self.at = 0
+
+    @property
+    def left(self) -> int:
+        """How many bytes follow."""
+        return len(self.data) - self.at
+
+    def take(self, count: int, of: str) -> bytes:
+        """The next bytes. Raises: Malformed where there are fewer."""
+        if count < 0 or count > self.left:
+            raise Malformed(f"{self.what}: {of} needs {count} bytes at byte {self.at}; found {self.left}.")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def number(self, format_: str, of: str) -> int:
+        """A signed number, big endian."""
+        value: int = struct.unpack(format_, self.take(struct.calcsize(format_), of))[0]
+        return value
+
+    def varint(self, of: str) -> int:
+        """An unsigned varint."""
+        value = 0
+        for n in range(_LONGEST_VARINT):
+            byte = self.take(1, of)[0]
+            value |= (byte & 0x7F) << (7 * n)
+            if byte < 0x80:
+                return value
+        raise Malformed(f"{self.what}: {of} is a varint of more than {_LONGEST_VARINT} bytes; needed 32 bits.")
+
+    def length(self, flexible: bool, format_: str, of: str) -> int | None:
+        """How long the next string, byte field or array is; None for null."""
+        count = self.varint(of) - 1 if flexible else self.number(format_, of)
+        if count < -1 or count > self.left:
+            raise Malformed(f"{self.what}: {of} says that it holds {count}; found {self.left} bytes after it.")
+        return None if count == -1 else count
+
+    def ends(self) -> None:
+        """Raises: Malformed where bytes are left over."""
+        if self.left:
+            raise Malformed(f"{self.what}: {self.left} bytes are left over after its last field; needed none.")
+
+
+def read(layout: Layout, data: bytes) -> tuple[int, dict[str, Any]]:
+    """A version number and what follows it. Raises: Malformed."""
+    cursor = Cursor(data, layout.name)
+    version = cursor.number(">h", "version")
+    if version < 0 or (version > layout.newest and not layout.is_open):
+        raise Malformed(f"{layout.name} has version {version}; needed 0 to {layout.newest}.")
+    read_as = min(version, layout.newest)
+    flexible = layout.flexible_from is not None and read_as >= layout.flexible_from
+    found = read_struct(cursor, layout.struct, read_as, flexible)
+    if not layout.is_open:
+        cursor.ends()
+    return version, found
+
+
+def read_struct(cursor: Cursor, shape: Struct, version: int, flexible: bool) -> dict[str, Any]:
+    """The fields of a struct by name; fields that the version lacks have their default. Raises: Malformed."""
+    found = {f.name: f.default for f in shape.fields}
+    for field in shape.fields:
+        if field.tag is None and version >= field.since:
+            found[field.name] = _value(cursor, field, version, flexible)
+    if flexible:
+        found |= _tagged(cursor, shape, version)
+    return found
+
+
+def _tagged(cursor: Cursor, shape: Struct, version: int) -> dict[str, Any]:
+    known = {f.tag: f for f in shape.fields if f.tag is not None}
+    found: dict[str, Any] = {}
+    for _ in range(cursor.varint("count of tagged fields")):
+        tag = cursor.varint("tag")
+        payload = cursor.take(cursor.varint("size of a tagged field"), "tagged field")
+        if tag in known:
+            inner = Cursor(payload, f"{cursor.what}, {known[tag].name}")
+            found[known[tag].name] = _value(inner, known[tag], version, flexible=True)
+            inner.ends()
+    return found
+
+
+def _value(cursor: Cursor, field: Field, version: int, flexible: bool) -> Any:
+    if not field.many:
+        return _one(cursor, field, version, flexible)
+    count = cursor.length(flexible, ">i", field.name)
+    if count is None:
+        return _null(cursor, field)
+    element = Field(field.name, field.kind)
+    return [_one(cursor, element, version, flexible) for _ in range(count)]
+
+
+def _one(cursor: Cursor, field: Field, version: int, flexible: bool) -> Any:
+    if isinstance(field.kind, Struct):
+        if field.nullable and not _is_there(cursor, field):
+            return None
+        return read_struct(cursor, field.kind, version, flexible)
+    if field.kind in NUMBERS:
+        return cursor.number(NUMBERS[field.kind], field.name)
+    if field.kind == "uuid":
+        return base64.urlsafe_b64encode(cursor.take(16, field.name)).decode().rstrip("=")
+    count = cursor.length(flexible, LENGTHS[field.kind], field.name)
+    if count is None:
+        return _null(cursor, field)
+    return _READ[field.kind](cursor, cursor.take(count, field.name), field)
+
+
+def _is_there(cursor: Cursor, field: Field) -> bool:
+    """Whether a nullable struct follows: as a tagged field it says so in a varint, else in a signed byte."""
+    return cursor.varint(field.name) == 1 if field.tag is not None else cursor.number(">b", field.name) == 1
+
+
+def _null(cursor: Cursor, field: Field) -> None:
+    if not field.nullable:
+        raise Malformed(f"{cursor.what}: {field.name} is null at byte {cursor.at}; needed a value.")
+
+
+def _text(cursor: Cursor, data: bytes, field: Field) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise Malformed(f"{cursor.what}: {field.name} is no UTF-8 at its byte {error.start}; needed text.") from None
+
+
+NUMBERS: Mapping[str, str] = {"int8": ">b", "int16": ">h", "int32": ">i", "int64": ">q"}
+LENGTHS: Mapping[str, str] = {"string": ">h", "bytes": ">i"}
+KINDS: Sequence[str] = (*NUMBERS, "uuid", *LENGTHS)
+_READ: Mapping[str, Callable[[Cursor, bytes, Field], Any]] = {
+    "string": _text,
+    "bytes": lambda _, data, __: data,
+}
