@@ -8,6 +8,7 @@ NOISE: tuple[Noise, ...] = (
         ("org.apache.kafka.clients.NetworkClient",),
         "Connections of brokers, controllers and other clients; the consumers' lost ones are read.",
         {
+            "] Bootstrap broker ": "[2026-11-21 12:20:03,008] WARN [Consumer clientId=feed-cd285, groupId=audit-hub-36] Bootstrap broker 127.0.0.1:20298 (id: -2 rack: null isFenced: false) disconnected (org.apache.kafka.clients.NetworkClient)",
             " disconnected.": "[2026-11-21 01:40:51,230] INFO [RaftManager id=1] Node 1 disconnected. (org.apache.kafka.clients.NetworkClient)",
             " could not be established.": "[2026-11-21 01:40:51,231] WARN [RaftManager id=1] Connection to node 1 (/127.0.0.1:23701) could not be established. Node may not be available. (org.apache.kafka.clients.NetworkClient)",
             " due to request timeout.": "[2026-11-21 01:51:57,538] INFO [RaftManager id=2] Disconnecting from node 1 due to request timeout. (org.apache.kafka.clients.NetworkClient)",
@@ -52,6 +53,15 @@ NOISE: tuple[Noise, ...] = (
         {
             "Found no committed offset for partition ": "[2026-11-21 01:55:48,069] INFO [Consumer clientId=crm-rx-6-a, groupId=crm-rx-6] Found no committed offset for partition crm-rx-6-x1-1 (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
             "Setting offset for partition ": "[2026-11-21 01:44:43,092] INFO [Consumer clientId=crm-rx-1-a, groupId=crm-rx-1] Setting offset for partition crm-rx-1-x1-0 to the committed offset FetchPosition{offset=3, offsetEpoch=Optional[0], currentLeader=LeaderAndEpoch{leader=Optional[127.0.0.1:20403 (id: 3 rack: rack-c)], epoch=0}} (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
+        },
+    ),
+    *noise(
+        ("org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",),
+        "A join that came to nothing and is tried again, or a member that never got in: no generation is owed to it.",
+        {
+            "JoinGroup failed: The coordinator is not available.": "[2026-11-21 12:20:08,169] INFO [Consumer clientId=feed-cd285, groupId=audit-hub-36] JoinGroup failed: The coordinator is not available. Marking coordinator unknown. Sent generation was Generation{generationId=-1, memberId='feed-cd285-10da06ad-7a77-4d95-aa33-9339406d8fc6', protocol='null'} (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
+            "JoinGroup failed due to fatal error: ": "[2026-11-21 12:19:12,274] ERROR [Consumer clientId=mobile-worker-def32, groupId=claims.writer.v26] JoinGroup failed due to fatal error: The group has reached its maximum size. (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
+            "Generation data was cleared by heartbeat thread to ": "[2026-11-21 12:17:55,405] INFO [Consumer instanceId=i2, clientId=fleet-svc-69-e4e2a, groupId=fleet-svc-69] Generation data was cleared by heartbeat thread to Generation{generationId=-1, memberId='', protocol='null'} and state is now UNJOINED before receiving SyncGroup response, marking this rebalance as failed and retry (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
         },
     ),
     *noise(

@@ -34,7 +34,6 @@ MADE = {
     "java.groups_deleted",
     "java.join_phase_extended",
     "java.member_added",
-    "java.members_not_rejoined",
     "java.pending_member_left",
     "java.pending_member_removed",
     "java.static_member_fenced",

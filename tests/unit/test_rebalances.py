@@ -360,6 +360,17 @@ def test_a_member_dropped_for_not_rejoining_takes_part_as_such() -> None:
     assert [c["cause"] for c in rows[0]["contributors"]] == ["join_timeout"]
 
 
+def test_a_member_dropped_for_not_rejoining_has_gone_and_comes_back_as_itself() -> None:
+    rows = history(lines("dropped-4.3", *BOTH)).rebalances
+    assert verdicts(rows)[:4] == [
+        ("member_joined", "certain", "loans-reader-96-fd960"),
+        ("member_joined", "certain", "audit-sink-17c8d"),
+        ("member_joined", "certain", "tracker-562ab"),
+        ("member_rejoined", "likely", "audit-sink-17c8d"),
+    ]
+    assert [(c["cause"], c["client_id"]) for c in rows[2]["contributors"]] == [("join_timeout", "audit-sink-17c8d")]
+
+
 HOSTILE = st.text(min_size=1, max_size=30)
 
 

@@ -288,12 +288,12 @@ PATTERNS = (
         versions="3.7-4.2",
         source=f"{_SOURCE} completeClassicGroupJoin",
         samples=(
-            made(
-                "4.1",
-                "[2025-03-12 10:00:01,904] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=17] Group orders-svc removed dynamic members who haven't joined: [consumer-orders-svc-1-0f9c477f-157b-4328-8f40-679b535209b1] (org.apache.kafka.coordinator.group.GroupMetadataManager)",
-                offsets_partition="17",
-                group_id="orders-svc",
-                members="consumer-orders-svc-1-0f9c477f-157b-4328-8f40-679b535209b1",
+            captured(
+                "4.3",
+                "[2026-11-21 12:19:29,880] INFO [GroupCoordinator id=2 topic=__consumer_offsets partition=9] Group loans-reader-96 removed dynamic members who haven't joined: [audit-sink-17c8d-ced94512-d90a-42d3-a7a2-bbf0d4cd6606] (org.apache.kafka.coordinator.group.GroupMetadataManager)",
+                offsets_partition="9",
+                group_id="loans-reader-96",
+                members="audit-sink-17c8d-ced94512-d90a-42d3-a7a2-bbf0d4cd6606",
             ),
         ),
         counter_samples=(_A_FAILURE,),

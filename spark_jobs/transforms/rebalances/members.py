@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason
+from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
 from spark_jobs.transforms.rebalances.model import SAME_ACT, Event
 
 _REMOVALS = {"member_left": "left", "member_failed": "expired", "member_fenced": "expired"}
@@ -71,6 +71,9 @@ class Directory:
             self.topics.update(_TOPIC.findall(event["detail"]))
         if event["kind"] == "static_member_replaced" and event["old_member_id"]:
             self._replace(event)
+        if event["kind"] == "members_not_rejoined":
+            for member_id in split_members(event["members"] or ""):
+                self._member(member_id).removals.append((event["happened_at"], "expired"))
         if event["kind"] in ("group_emptied", "group_dead"):
             self._empty(event["happened_at"])
 
