@@ -46,7 +46,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         ("metadata_updated", rf"Updating metadata for member {_MEMBER}(?: during \w+)?{_CLIENT}"),
         ("expired", rf"removing member {_MEMBER} on heartbeat expiration\.?"),
-        ("left", rf"[Rr]emoving member {_MEMBER} on LeaveGroup{_CLIENT}"),
+        ("left", rf"[Rr]emoving member {_MEMBER}? on LeaveGroup{_CLIENT}"),
         ("left", r"explicit `LeaveGroup` request for \((?P<several>.*)\) members\.?"),
         (
             "static_protocol_changed",

@@ -32,6 +32,7 @@ def test_scala_and_java_coordinators_say_the_same_in_their_own_ways() -> None:
             "joined", (member,), "i1"
         ),
         f"removing member {member} on LeaveGroup": CoordinatorReason("left", (member,)),
+        "removing member  on LeaveGroup": CoordinatorReason("left"),
         f"Removing member {member} on LeaveGroup; client reason: the consumer is being closed": CoordinatorReason(
             "left", (member,), client_reason="the consumer is being closed"
         ),

@@ -371,6 +371,15 @@ def test_a_member_dropped_for_not_rejoining_has_gone_and_comes_back_as_itself() 
     assert [(c["cause"], c["client_id"]) for c in rows[2]["contributors"]] == [("join_timeout", "audit-sink-17c8d")]
 
 
+def test_a_static_member_that_leaves_by_its_instance_id_alone_was_removed_by_an_administrator() -> None:
+    rows = history(lines("removed-2.8", *BOTH)).rebalances
+    assert verdicts(rows)[2:4] == [
+        ("removed_by_admin", "likely", "rides-core-66061"),
+        ("member_rejoined", "certain", "rides-core-66061"),
+    ]
+    assert rows[3]["contributors"] == []
+
+
 HOSTILE = st.text(min_size=1, max_size=30)
 
 

@@ -30,7 +30,11 @@ _NEAR = timedelta(seconds=5)
 
 
 def judge_leave(act: Act, episode: Episode, directory: Directory, context: GroupContext) -> Verdict:
-    """Why a member left by LeaveGroup, or by a last heartbeat under KIP-848."""
+    """Why a member left by LeaveGroup, or by a last heartbeat under KIP-848.
+
+    Source: a client that leaves names its member id, and a static one does not leave at all; an administrator names
+    a static member by its instance id alone (KIP-345, Admin.removeMembersFromConsumerGroup).
+    """
     member = directory.get(act.member_id, act.instance_id)
     who = subject(member)
     said = read_client_reason(act.client_reason)
@@ -42,7 +46,7 @@ def judge_leave(act: Act, episode: Episode, directory: Directory, context: Group
     if said in (CLOSED, UNSUBSCRIBED):
         what = "closed" if said == CLOSED else "unsubscribed"
         return Verdict("member_left", "certain", f"{who} {what} its consumer, as it told the coordinator.")
-    if said == REMOVED_BY_ADMIN or act.member_id is None:
+    if said == REMOVED_BY_ADMIN or act.is_by_instance:
         return Verdict("removed_by_admin", "likely", f"{who} was removed by an administrator.")
     if said == FREE_TEXT:
         return Verdict(

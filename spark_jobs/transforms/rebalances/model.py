@@ -21,6 +21,7 @@ class Act:
     """Something one member did, or that was done to it, that starts or feeds a rebalance.
 
     `what` is one of joined, left, expired, dropped (did not rejoin in time), unsynced, returned (a static member).
+    `is_by_instance`: the request to leave named the member by its instance id alone.
     """
 
     what: str
@@ -28,6 +29,7 @@ class Act:
     member_id: str | None = None
     instance_id: str | None = None
     client_reason: str | None = None
+    is_by_instance: bool = False
     events: list[Event] = field(default_factory=list)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from spark_jobs.knowledge.reasons import CoordinatorReason, read_coordinator_reason, split_members
-from spark_jobs.transforms.rebalances.model import Act, Episode, Event, Gap
+from spark_jobs.transforms.rebalances.model import SAME_ACT, Act, Episode, Event, Gap
 
 _STARTLESS = CoordinatorReason("unclaimed")
 
@@ -236,7 +236,14 @@ def attach_acts(episodes: list[Episode], events: Iterable[Event]) -> None:
         if what:
             members: tuple[str | None, ...] = episode.reason.members or (None,)
             episode.acts = [
-                Act(what, episode.started_at, member, episode.reason.instance_id, episode.reason.client_reason)
+                Act(
+                    what,
+                    episode.started_at,
+                    member,
+                    episode.reason.instance_id,
+                    episode.reason.client_reason,
+                    is_by_instance=what == "left" and member is None,
+                )
                 for member in members
             ]
     unused = {e["member_id"] for e in events if e["kind"] == "pending_member_removed"}
@@ -260,16 +267,22 @@ def _attach(episodes: list[Episode], what: str, event: Event) -> None:
     if near is not None and (near[0] <= 1.0 or what == "joined"):
         _complete(near[2], event)
         return
-    episode = next((e for e in reversed(episodes) if e.runs_at(at)), None)
-    if episode is None:
-        return
     act = Act(what, at, member)
     _complete(act, event)
     # A leave by instance id alone names no member in the reason (RJ-05): its own line names it.
-    if episode.acts and episode.acts[0].member_id is None and episode.acts[0].what == what:
+    unnamed = [
+        (abs(e.started_at - at), n, e)
+        for n, e in enumerate(episodes)
+        if e.acts and e.acts[0].member_id is None and e.acts[0].what == what and abs(e.started_at - at) <= SAME_ACT
+    ]
+    if unnamed:
+        episode = min(unnamed, key=lambda found: found[:2])[2]
+        act.is_by_instance = episode.acts[0].is_by_instance
         episode.acts[0] = act
-    else:
-        episode.acts.append(act)
+        return
+    running = next((e for e in reversed(episodes) if e.runs_at(at)), None)
+    if running is not None:
+        running.acts.append(act)
 
 
 def _complete(act: Act, event: Event) -> None:
