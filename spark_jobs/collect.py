@@ -16,8 +16,8 @@ from spark_jobs.catalog import bronze
 from spark_jobs.catalog.model import Table
 from spark_jobs.config import Settings
 from spark_jobs.edges import ledger, progress
-from spark_jobs.edges.file_marks import resting
 from spark_jobs.edges.identity import name_cluster
+from spark_jobs.edges.landed_records import read_landed_records
 from spark_jobs.edges.log_files import Listing, Place, list_places
 from spark_jobs.edges.passes import NOTHING, Pass, Waiting, pass_over
 from spark_jobs.edges.readings import Readings, joined, read_landed, read_readings
@@ -25,7 +25,7 @@ from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.edges.survey import FileFacts, refuse_foreign, warnings_about
 from spark_jobs.transforms import collect as records
-from spark_jobs.transforms import snapshots
+from spark_jobs.transforms import group_records, snapshots
 
 _FEW_BYTES = 16 * 1024 * 1024
 """As little takes longer to plan than to read."""
@@ -40,7 +40,8 @@ Summary = dict[str, Any]
 class Collected:
     """What the places held, and what of it is in bronze now.
 
-    `brought` are the readings of SNAPSHOTS, `landed` those that came into the lake by themselves; `held_back` the
+    `brought` are the readings of SNAPSHOTS, `landed` those that came into the lake by themselves, and with them
+    `landed_records`, the records of groups; `held_back` the
     physical lines of last records that wait, by file; `unsettled` the sources that changed as often as they were read.
     """
 
@@ -49,6 +50,7 @@ class Collected:
     not_read: tuple[str, ...]
     brought: Readings
     landed: Readings | None
+    landed_records: DataFrame
     held_back: Mapping[str, int]
     unsettled: frozenset[str]
     doubts: tuple[str, ...]
@@ -120,18 +122,20 @@ def collect(
     cluster, doubts = name_cluster(store, settings, found.cluster_ids, brought)
     names = {cluster, *found.cluster_ids["broker"], *brought.cluster_ids}
     landed = read_landed(store, cluster, names)
+    landed_records = read_landed_records(store, cluster, names)
     readings = joined([brought, landed]) if landed else brought
     if landed:
         name_cluster(store, settings, found.cluster_ids, readings)
     if any(other != cluster for other in found.ledger.clusters.values()):
         found.forget()
-        found = pass_over(store, listing.files, cluster)
+        found = pass_over(store, listing.files, look, cluster)
     read = sum(len(each.facts) for each in found.surveys)
     progress.say(f"{len(found.facts)} files of cluster {cluster}, {read} of them to be read")
     facts, held_back = dict[str, FileFacts](), dict[str, int]()
     rows = snapshots.readings(readings.lines, cluster).persist()
     writes = [
         *(partial(_add, store, table, snapshots.rows_of(table, rows)) for table in snapshots.TABLES),
+        partial(_add, store, bronze.GROUP_RECORDS, group_records.rows_of(landed_records, cluster)),
         *(partial(store.create, table) for table in others),
     ]
     for tries_left in reversed(range(_TRIES)):
@@ -141,7 +145,7 @@ def collect(
             break
         writes, moved = [], found.unsettled
         progress.say(f"Files of {len(moved)} logs changed while they were read; reading those again")
-        found = pass_over(store, [f for f in look().files if f.source in moved], cluster)
+        found = pass_over(store, [f for f in look().files if f.source in moved], look, cluster)
     rows.unpersist()
     if held_back:
         progress.say(f"The last records of {len(held_back)} files wait: their files still grow")
@@ -151,6 +155,7 @@ def collect(
         not_read=listing.not_read,
         brought=brought,
         landed=landed,
+        landed_records=landed_records,
         held_back=held_back,
         unsettled=found.unsettled,
         doubts=tuple(doubts),
@@ -159,12 +164,12 @@ def collect(
 
 def _first_pass(store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]) -> Pass:
     """The first pass that finds a settled log of Kafka's, if any does."""
-    found = pass_over(store, listing.files, settings.cluster)
+    found = pass_over(store, listing.files, look, settings.cluster)
     for _ in range(_TRIES - 1):
         if not found.unsettled or any(fact.is_kafkas for fact in found.facts.values()):
             break
         found.forget()
-        found = pass_over(store, look().files, settings.cluster)
+        found = pass_over(store, look().files, look, settings.cluster)
     return found
 
 
@@ -176,11 +181,10 @@ def _keep(
     Gives: the physical lines that are held back, by file.
     """
     at = settings.run_at
-    resting_now = resting(store.spark, [fact.file for fact in found.fresh.values()])
     waiting = NOTHING if settings.read_to_end else found.waiting(at)
     try:
         at_once(partial(_add_records, store, settings, found, cluster, waiting), *writes)
-        done = [fact for n, fact in found.fresh.items() if n not in waiting and fact.file in resting_now]
+        done = [fact for n, fact in found.fresh.items() if n not in waiting and n in found.still]
         ledger.enter(store, cluster, done, found.marks, at)
     finally:
         found.forget()

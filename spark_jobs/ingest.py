@@ -23,7 +23,7 @@ from spark_jobs.edges.survey import broken_off
 from spark_jobs.exits import BadInput
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
-from spark_jobs.transforms import coverage, parse, snapshots
+from spark_jobs.transforms import coverage, group_records, parse, snapshots
 from spark_jobs.transforms.windows import Window
 
 _TICK = timedelta(milliseconds=1)
@@ -148,6 +148,7 @@ class Night:
             parse.quarantined(parsed)
             .unionByName(frame_of(self.store.spark, files, quality.QUARANTINE))
             .unionByName(snapshots.quarantined(self.collected.readings.lines, self.cluster, "snapshots"))
+            .unionByName(group_records.quarantined(self.collected.landed_records, self.cluster))
         )
 
 

@@ -1,5 +1,6 @@
 """Bronze: what was read, kept as it was read."""
 
+from spark_jobs.catalog.codes import GROUP_RECORD_TYPES, MEMBER_STATES
 from spark_jobs.catalog.model import Check, Table, optional, required
 
 _CLUSTER = required("cluster", "STRING", "The cluster that was read, by its name in this lake")
@@ -170,6 +171,59 @@ CONFIG_SNAPSHOTS = Table(
     ),
 )
 
+_OWNED_BY_ID = "ARRAY<STRUCT<topic_id: STRING, topic: STRING, partition: INT>>"
+
+GROUP_RECORDS = Table(
+    layer="bronze",
+    name="group_records",
+    grain="one record of __consumer_offsets that tells of a group or its members",
+    key=("cluster", "offsets_partition", "record_offset", "written_at"),
+    time_column="written_at",
+    columns=(
+        _CLUSTER,
+        required("offsets_partition", "INT", "Partition of __consumer_offsets"),
+        required("record_offset", "BIGINT", "Offset of the record in it"),
+        required("written_at", "TIMESTAMP", "When the coordinator wrote it, by its clock"),
+        required("record_type", "STRING", "What the record is, by Kafka's name for it", codes=GROUP_RECORD_TYPES),
+        required("group_id", "STRING", "Consumer group"),
+        optional("member_id", "STRING", "Member that a KIP-848 record speaks of"),
+        required("is_tombstone", "BOOLEAN", "Whether the record deletes what was written under its key before"),
+        optional("generation", "INT", "Generation; under KIP-848 the epoch of the group, or of its target assignment"),
+        optional("protocol_type", "STRING", "consumer, connect or what else the group is for"),
+        optional("protocol", "STRING", "Assignor that the generation agreed on; null where the group is empty"),
+        optional("leader", "STRING", "Member that leads the generation"),
+        optional("state_at", "TIMESTAMP", "When the group entered its state: the end of the join phase"),
+        optional(
+            "members",
+            "ARRAY<STRUCT<member_id: STRING, instance_id: STRING, client_id: STRING, host: STRING,"
+            " rebalance_timeout_ms: BIGINT, session_timeout_ms: BIGINT, subscription: ARRAY<STRING>,"
+            " assignment: ARRAY<STRUCT<topic: STRING, partition: INT>>>>",
+            "Members of the generation; subscription and assignment are null where their bytes are not the consumer's",
+        ),
+        optional("metadata_hash", "BIGINT", "Hash of the subscribed topics; from 4.1 on"),
+        optional("member_epoch", "INT", "Epoch that the member has reached"),
+        optional("previous_member_epoch", "INT", "Epoch that it had before"),
+        optional("member_state", "STRING", "How far it is with its epoch", codes=MEMBER_STATES),
+        optional("instance_id", "STRING", "group.instance.id of the member"),
+        optional("client_id", "STRING", "Client id of the member"),
+        optional("host", "STRING", "Host the member speaks from"),
+        optional("rack", "STRING", "Rack of the member"),
+        optional("rebalance_timeout_ms", "BIGINT", "Rebalance timeout of the member", unit="ms"),
+        optional(
+            "session_timeout_ms",
+            "BIGINT",
+            "Session timeout of a classic member in a KIP-848 group; others have the broker's",
+            unit="ms",
+        ),
+        optional("subscription", "ARRAY<STRING>", "Topics that the member asks for, or that the expression stands for"),
+        optional("subscription_pattern", "STRING", "Regular expression of the subscription"),
+        optional("assignor", "STRING", "Assignor of the server that the member asks for"),
+        optional("assignment", _OWNED_BY_ID, "Partitions of the member; topic is null where nobody knows the id"),
+        optional("pending_revocation", _OWNED_BY_ID, "Partitions that the member has still to give back"),
+        required("run_landed_as", "STRING", "The file it landed in, which is not read again"),
+    ),
+)
+
 SNAPSHOT_READINGS = Table(
     layer="bronze",
     name="snapshot_readings",
@@ -199,4 +253,5 @@ TABLES = (
     MEMBER_SNAPSHOTS,
     OFFSET_SNAPSHOTS,
     CONFIG_SNAPSHOTS,
+    GROUP_RECORDS,
 )

@@ -45,3 +45,14 @@ ISR_CHANGES = ("shrink", "expand")
 LAG_STATUSES = ("ok", "warn", "stall", "stop", "rewind")
 FINDING_SEVERITIES = ("critical", "warning", "info")
 LINE_FATES = ("event", "ignored", "unparsed", "quarantined")
+GROUP_RECORD_TYPES = (
+    "group_metadata",
+    "consumer_group_metadata",
+    "consumer_group_partition_metadata",
+    "consumer_group_member_metadata",
+    "consumer_group_target_assignment_metadata",
+    "consumer_group_target_assignment_member",
+    "consumer_group_current_member_assignment",
+    "consumer_group_regular_expression",
+)
+MEMBER_STATES = ("stable", "unrevoked_partitions", "unreleased_partitions", "unknown")

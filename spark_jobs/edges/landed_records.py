@@ -1,0 +1,35 @@
+"""Records of groups that have landed in the lake and were not taken yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.bronze import GROUP_RECORDS
+from spark_jobs.edges import landing
+from spark_jobs.edges.log_files import escaped
+from spark_jobs.edges.store import Store
+from spark_jobs.transforms import group_records
+
+_LANDED = re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z-[0-9a-f]{16}\.jsonl")
+
+
+def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> DataFrame:
+    """What has landed for a cluster since the last run, as `group_records.read_records` gives it.
+
+    Takes: the names under which the cluster's records land.
+    """
+    wanted = {landing.safe_name(name) for name in names}
+    files = landing.list_landed(store.lake, landing.GROUP_RECORDS)
+    landed = {n for n in files if (m := _LANDED.fullmatch(n)) and m["cluster"] in wanted}
+    if landed and store.has(GROUP_RECORDS):
+        held = store.read(GROUP_RECORDS).where(F.col("cluster") == cluster)
+        landed -= {row[0] for row in held.select("run_landed_as").distinct().collect()}
+    if not landed:
+        return group_records.read_records(store.spark.createDataFrame([], "value STRING, landed_as STRING"))
+    folder = landing.landing_folder(store.lake, landing.GROUP_RECORDS)
+    lines = store.spark.read.text([escaped(f"{folder}/{name}") for name in sorted(landed)])
+    return group_records.read_records(lines.select("value", F.col("_metadata.file_name").alias("landed_as")))
