@@ -84,7 +84,9 @@ def main() -> int:
     connection = from_json(sys.stdin.readline())
     try:
         asker = Asker(connection)
-    except KafkaException as error:
+    except (KafkaException, TypeError, ValueError) as error:
+        if isinstance(error, KafkaException) and error.args[0].code() != KafkaError._INVALID_ARG:
+            raise
         _say({"refused": connection.masked(said(error))})
         return 0
     for question in map(json.loads, sys.stdin):
