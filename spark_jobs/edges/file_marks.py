@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from typing import Any
 
 from py4j.java_gateway import is_instance_of
@@ -12,7 +11,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog.ids import row_id
-from spark_jobs.edges.log_files import LogFile, written_at
+from spark_jobs.edges.log_files import LogFile
 
 _ENDS = 4096
 _AT_ONCE = 4
@@ -28,11 +27,6 @@ def fingerprints(spark: SparkSession, files: Iterable[LogFile]) -> dict[LogFile,
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         marks = pool.map(lambda file: _fingerprint(spark, file), wanted)
         return {file: mark for file, mark in zip(wanted, marks, strict=True) if mark is not None}
-
-
-def resting(spark: SparkSession, files: Iterable[LogFile]) -> set[LogFile]:
-    """Those that have still the size and the time they were listed with."""
-    return {file for file in files if _state(spark, file) == (file.size, file.modified_at)}
 
 
 def _fingerprint(spark: SparkSession, file: LogFile) -> str | None:
@@ -53,17 +47,6 @@ def _fingerprint(spark: SparkSession, file: LogFile) -> str | None:
     finally:
         if stream is not None:
             stream.close()
-
-
-def _state(spark: SparkSession, file: LogFile) -> tuple[int, datetime] | None:
-    system, path = _opened(spark, file)
-    try:
-        status = system.getFileStatus(path)
-        return status.getLen(), written_at(status)
-    except Py4JJavaError as refusal:
-        if not _is_io(spark, refusal):
-            raise
-        return None
 
 
 def _opened(spark: SparkSession, file: LogFile) -> tuple[Any, Any]:

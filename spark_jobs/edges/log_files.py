@@ -204,6 +204,7 @@ def _walk(spark: SparkSession, place: Place) -> list[_Found]:
 
 
 def _look(spark: SparkSession, place: Place) -> list[_Found]:
+    """Odd: Hadoop's own walk asks `ls` for the permissions of each local file, and fails where one has vanished."""
     context: Any = spark.sparkContext
     root = context._jvm.org.apache.hadoop.fs.Path(place.root)
     system = root.getFileSystem(context._jsc.hadoopConfiguration())
@@ -214,13 +215,16 @@ def _look(spark: SparkSession, place: Place) -> list[_Found]:
         )
     top = system.getFileStatus(root)
     above = (top.getPath().getParent() if top.isFile() else top.getPath()).toUri().getPath().rstrip("/")
-    files, listing = [], system.listFiles(root, True)
-    while listing.hasNext():
-        status = listing.next()
-        path = status.getPath()
-        uri = re.sub(_LOCAL, "file:///", path.toUri().toString())
-        name = path.toUri().getPath()[len(above) + 1 :]
-        files.append(_Found(name, uri, path.toString(), status.getLen(), written_at(status)))
+    files, left = [], [top.getPath()]
+    while left:
+        for status in system.listStatus(left.pop()):
+            path = status.getPath()
+            if status.isDirectory():
+                left.append(path)
+                continue
+            name = path.toUri().getPath()[len(above) + 1 :]
+            uri = re.sub(_LOCAL, "file:///", path.toUri().toString())
+            files.append(_Found(name, uri, path.toString(), status.getLen(), written_at(status)))
     return files
 
 

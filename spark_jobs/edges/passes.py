@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from spark_jobs.edges import ledger
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.ledger import Ledger
-from spark_jobs.edges.log_files import LogFile, describe
+from spark_jobs.edges.log_files import Listing, LogFile, describe
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import FileFacts, Survey, Tail, changed_sources, survey
 from spark_jobs.transforms.turns import NEVER, Turn, copies, in_turn, is_young, sharing
@@ -38,7 +38,7 @@ class Pass:
     """What one pass found: facts of all files of the settled sources, and the records of those that were read.
 
     A source is unsettled where one of its files vanished, shrank or was replaced before it was read to its end: what
-    was read of it may be of two files.
+    was read of it may be of two files. `still` are the files that were not written to meanwhile.
     """
 
     facts: Mapping[int, FileFacts]
@@ -46,6 +46,7 @@ class Pass:
     ledger: Ledger
     marks: Mapping[LogFile, str]
     unsettled: frozenset[str]
+    still: frozenset[int]
 
     @property
     def cluster_ids(self) -> dict[str, frozenset[str]]:
@@ -100,8 +101,11 @@ class Pass:
             found.records.unpersist()
 
 
-def pass_over(store: Store, listed: Iterable[LogFile], cluster: str | None) -> Pass:
-    """Reads what the ledger does not know, with those known files that share an instant with it."""
+def pass_over(store: Store, listed: Sequence[LogFile], look: Callable[[], Listing], cluster: str | None) -> Pass:
+    """Reads what the ledger does not know, with those known files that share an instant with it.
+
+    Takes: the files, and what lists them again when they were read.
+    """
     files = dict(enumerate(listed))
     book = ledger.consult(store, files.values(), cluster)
     known = {n: book.known[f] for n, f in files.items() if f in book.known}
@@ -114,12 +118,31 @@ def pass_over(store: Store, listed: Iterable[LogFile], cluster: str | None) -> P
     marks = {**book.marks, **fingerprints(store.spark, near.values())}
     if near:
         found.append(survey(store.spark, near, marks))
-    facts |= known | {n: fact for s in found for n, fact in s.facts.items()}
-    read = {**fresh, **near}
-    lost = {f.source for n, f in read.items() if n not in {n for s in found for n in s.facts}}
-    moved |= lost | changed_sources(store.spark, read.values(), marks)
-    settled = {n: fact for n, fact in facts.items() if fact.file.source not in moved}
-    return Pass(settled, tuple(found), book, marks, frozenset(moved))
+    read = {n: fact for s in found for n, fact in s.facts.items()}
+    wanted = {**fresh, **near}
+    moved |= {f.source for n, f in wanted.items() if n not in read}
+    moved |= changed_sources(store.spark, wanted.values(), marks)
+    now = {f.uri: f for f in look().files}
+    moved |= _stirred(listed, now, book.known)
+    settled = {n: fact for n, fact in {**known, **read}.items() if fact.file.source not in moved}
+    still = frozenset(n for n, fact in settled.items() if _state(fact.file) == _state(now.get(fact.file.uri)))
+    return Pass(settled, tuple(found), book, marks, frozenset(moved), still)
+
+
+def _stirred(listed: Iterable[LogFile], now: Mapping[str, LogFile], known: Container[LogFile]) -> set[str]:
+    """The sources in which a name is new, or stands for another file than the one that was taken for known.
+
+    A folder is listed name by name: a rotation meanwhile hides a file behind a name that was listed before. A known
+    file that is gone was deleted: renamed, it would be another's name now, or a new one.
+    """
+    names = {f.uri for f in listed}
+    sources = {f.source for f in listed}
+    replaced = {f.source for f in listed if f in known and f.uri in now and _state(now[f.uri]) != _state(f)}
+    return replaced | {f.source for uri, f in now.items() if uri not in names and f.source in sources}
+
+
+def _state(file: LogFile | None) -> tuple[int, datetime] | None:
+    return None if file is None else (file.size, file.modified_at)
 
 
 def _place(tail: Tail | None) -> dict[str, int] | None:

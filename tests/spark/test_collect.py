@@ -41,7 +41,7 @@ def collected(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = 
 def passed(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = "broker") -> Pass:
     """One pass over a folder, into a lake that knows none of its files."""
     listing = list_places(spark, [Place(str(root), origin, zone, "LOGS")], None)
-    return pass_over(Store(spark, "/no/such/lake"), listing.files, None)
+    return pass_over(Store(spark, "/no/such/lake"), listing.files, lambda: listing, None)
 
 
 def what(rows: list[Row]) -> list[tuple[Any, ...]]:
