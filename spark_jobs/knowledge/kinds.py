@@ -108,6 +108,7 @@ BROKER_KINDS: dict[str, str] = {
     "broker_shutdown_granted": "A controller lets it go: node",
     "partitions_changed": "A KRaft controller moved partitions: reason (handleBrokerFenced, ...), [node], event_count",
     "brokers_changed": "A ZooKeeper controller saw brokers come and go: detail ('ADDED, deleted brokers: DELETED, bounced brokers: BOUNCED, all live brokers: LIVE', ids by commas)",
+    "brokers_listed": "A ZooKeeper controller that was just elected lists the brokers that it finds alive: nodes",
     "broker_failed": "A ZooKeeper controller lost brokers: nodes",
     "broker_shutdown_requested": "A ZooKeeper controller was asked to move a broker's leaders: node",
     "broker_came": "A ZooKeeper controller sees brokers start: nodes",

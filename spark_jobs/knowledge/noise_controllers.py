@@ -13,7 +13,6 @@ NOISE: tuple[Noise, ...] = (
             "Deleting isr change notifications": "[2026-11-21 01:53:09,780] INFO [Controller id=1] Deleting isr change notifications (kafka.controller.KafkaController)",
             "Initializing controller context": "[2026-11-21 01:53:09,782] INFO [Controller id=1] Initializing controller context (kafka.controller.KafkaController)",
             "Initialized broker epochs cache: ": "[2026-11-21 01:53:09,793] INFO [Controller id=1] Initialized broker epochs cache: HashMap(1 -> 518, 3 -> 66) (kafka.controller.KafkaController)",
-            "Currently active brokers in the cluster: ": "[2026-11-21 01:53:09,848] INFO [Controller id=1] Currently active brokers in the cluster: Set(1, 3) (kafka.controller.KafkaController)",
             "Currently shutting brokers in the cluster: ": "[2026-11-21 01:53:09,848] INFO [Controller id=1] Currently shutting brokers in the cluster: HashSet() (kafka.controller.KafkaController)",
             "Current list of topics in the cluster: ": "[2026-11-21 01:44:24,967] INFO [Controller id=2] Current list of topics in the cluster: HashSet() (kafka.controller.KafkaController)",
             "Fetching topic deletions in progress": "[2026-11-21 01:53:09,848] INFO [Controller id=1] Fetching topic deletions in progress (kafka.controller.KafkaController)",
@@ -99,6 +98,17 @@ NOISE: tuple[Noise, ...] = (
         "A step of a new controller; its election has a line of its own.",
         {
             "Performing controller activation.": "[2026-11-21 01:51:24,472] WARN [QuorumController id=1] Performing controller activation. (org.apache.kafka.controller.QuorumController)",
+        },
+    ),
+    *noise(
+        ("kafka.controller.KafkaController", "state.change.logger"),
+        "Steps of a reassignment between its decision and its end, which have lines of their own.",
+        {
+            "Updating assignment of partition ": "[2026-11-21 12:28:26,349] DEBUG [Controller id=3] Updating assignment of partition payroll-71-feed-t-0 from ReplicaAssignment(replicas=1,2, addingReplicas=, removingReplicas=) to ReplicaAssignment(replicas=3,2,1, addingReplicas=3, removingReplicas=1) (kafka.controller.KafkaController)",
+            "Successfully updated assignment of partition ": "[2026-11-21 12:28:26,351] INFO [Controller id=3] Successfully updated assignment of partition payroll-71-feed-t-0 to ReplicaAssignment(replicas=3,2,1, addingReplicas=3, removingReplicas=1) (kafka.controller.KafkaController)",
+            "Updating leader epoch for partition ": "[2026-11-21 12:28:26,352] DEBUG [Controller id=3] Updating leader epoch for partition payroll-71-feed-t-0 (kafka.controller.KafkaController)",
+            "Updated leader epoch for partition ": "[2026-11-21 12:28:26,354] INFO [Controller id=3] Updated leader epoch for partition payroll-71-feed-t-0 to 1, zkVersion=1 (kafka.controller.KafkaController)",
+            " for partition being reassigned ": "[2026-11-21 12:28:26,355] INFO [Controller id=3 epoch=3] Sent LeaderAndIsr request (Leader:1,ISR:1,2,LeaderEpoch:1,ZkVersion:1,ControllerEpoch:3) with new replica assignment ReplicaAssignment(replicas=3,2,1, addingReplicas=3, removingReplicas=1) to leader 1 for partition being reassigned payroll-71-feed-t-0 (state.change.logger)",
         },
     ),
     *noise(

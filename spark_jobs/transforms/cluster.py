@@ -15,6 +15,7 @@ _ONLY_CONTROLLERS = (
     "broker_unfence_granted",
     "broker_controlled_shutdown_granted",
     "brokers_changed",
+    "brokers_listed",
     "broker_shutdown_requested",
     "election_started",
     "periodic_election",

@@ -61,7 +61,7 @@ _LIFE_KINDS = (
 )
 _SETS = re.compile(r", (?:deleted|bounced|all live) brokers: ")
 
-PRESENCE_KINDS = (*_OWN_MARKS, *_CONTROLLER_MARKS, "brokers_changed", "fetch_failed")
+PRESENCE_KINDS = (*_OWN_MARKS, *_CONTROLLER_MARKS, "brokers_changed", "brokers_listed", "fetch_failed")
 
 _QUIET = timedelta(seconds=35)
 """A follower tries again every second (replica.fetch.backoff.ms), or waits 30 s for an answer
@@ -95,16 +95,23 @@ class Mark:
 def marks_by_broker(ordered: Sequence[Row], terms: Sequence[Term]) -> dict[int, list[Mark]]:
     """Everything that is said about each broker's coming and going, in order.
 
-    Odd: ZooKeeper's "bounced" is a broker that went and came before the controller looked.
+    Odd: ZooKeeper's "bounced" is a broker that went and came before the controller looked. A controller that is elected
+    since the former one was lost calls no broker failed: it lists those that it finds.
     """
     marks: dict[int, list[Mark]] = defaultdict(list)
+    heard: set[int] = set()
     for event in ordered:
         kind = event["kind"]
+        if kind in _LIFE_KINDS and event["broker"] is not None:
+            heard.add(event["broker"])
         if kind in _OWN_MARKS and event["broker"] is not None:
             marks[event["broker"]].append(Mark(event["broker"], _OWN_MARKS[kind], event))
         elif kind in _CONTROLLER_MARKS and speaks_for_cluster(terms, event):
             for broker in _named(event):
                 marks[broker] += [Mark(broker, says, event) for says in _CONTROLLER_MARKS[kind]]
+        elif kind == "brokers_listed" and speaks_for_cluster(terms, event):
+            for broker in sorted(heard - set(_named(event))):
+                marks[broker].append(Mark(broker, MISSED, event))
         elif kind == "brokers_changed" and speaks_for_cluster(terms, event):
             added, deleted, bounced, _ = (broker_ids(part) or () for part in _SETS.split(event["detail"]))
             for broker in deleted:

@@ -181,7 +181,8 @@ def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
     """The partition moves to other brokers, or has just moved.
 
     Source: KRaft tells the leader epoch of the change itself (ReplicationControlManager), and a controller that starts
-    repeats all of them: another epoch is another change. ZooKeeper tells none.
+    repeats all of them: another epoch is another change. ZooKeeper's names the leader that has to go
+    (KafkaController.moveReassignedPartitionLeaderIfRequired).
     """
     moves = [
         e
@@ -189,13 +190,20 @@ def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
         if e["kind"] == "reassignment_changed" and -CLOCKS <= change.at - e["happened_at"] <= _REASSIGNED_BEFORE
     ]
     says = f"{_moved(change)} while its replicas were reassigned."
-    exact = [e for e in moves if e["leader_epoch"] == change.after.epoch and _SAME_LEADER not in e["detail"]]
+    exact = [e for e in moves if _moves_leader(e, change)]
     if exact and change.after.epoch == change.before.epoch + 1:
         return Verdict("reassignment", "certain", says, quotes=(quote(exact[0]),))
     about = [e for e in moves if e["leader_epoch"] in (None, change.before.epoch)]
     if not about or _outage_of(change, context):
         return None
     return Verdict("reassignment", "likely", says, quotes=(quote(about[-1]),))
+
+
+def _moves_leader(move: Row, change: Change) -> bool:
+    """Whether a line of a reassignment tells of this very change of leader."""
+    if move["leader_epoch"] is None:
+        return bool(move["leader"] == change.before.leader and abs(change.at - move["happened_at"]) <= CLOCKS)
+    return bool(move["leader_epoch"] == change.after.epoch and _SAME_LEADER not in move["detail"])
 
 
 def _lost_its_broker(change: Change, context: ClusterContext) -> Verdict | None:

@@ -71,7 +71,6 @@ MADE = {
     "scala.static_member_fenced",
     "scala.static_member_fenced_by_error",
     "zookeeper.controlled_shutdown_failed",
-    "zookeeper.reassignment_changed",
 }
 
 each_pattern = pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.pattern_id)

@@ -73,6 +73,25 @@ PATTERNS = (
         counter_samples=(_A_RESIGNING,),
     ),
     Pattern(
+        pattern_id="zookeeper.brokers_listed",
+        kind="brokers_listed",
+        loggers=_LOGGERS,
+        contains="Currently active brokers in the cluster: ",
+        regex=_HEAD + r"Currently active brokers in the cluster: \w*Set\((?P<nodes>[\d, ]*)\)$",
+        versions="1.0-3.9",
+        source=f"{_SOURCE} initializeControllerContext",
+        samples=(
+            captured(
+                "2.8",
+                "[2026-11-21 12:28:10,216] INFO [Controller id=3] Currently active brokers in the cluster: Set(2, 3) (kafka.controller.KafkaController)",
+                nodes="2, 3",
+            ),
+        ),
+        counter_samples=(
+            "[2026-11-21 01:53:09,848] INFO [Controller id=1] Currently shutting brokers in the cluster: HashSet() (kafka.controller.KafkaController)",
+        ),
+    ),
+    Pattern(
         pattern_id="zookeeper.brokers_changed",
         kind="brokers_changed",
         loggers=_LOGGERS,

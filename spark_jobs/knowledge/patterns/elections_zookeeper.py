@@ -2,7 +2,7 @@
 # ruff: noqa: E501 - captured lines stay whole
 
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import TOPIC_PARTITION, captured, made
+from spark_jobs.knowledge.patterns.fragments import TOPIC_PARTITION, captured
 
 _LOGGERS = ("kafka.controller.KafkaController",)
 _STATE_LOGGERS = ("state.change.logger",)
@@ -101,15 +101,36 @@ PATTERNS = (
         versions="2.4-3.9",
         source=f"{_SOURCE} onPartitionReassignment",
         samples=(
-            made(
+            captured(
                 "2.8",
-                "[2025-03-12 10:00:02,178] INFO [Controller id=2] Target replicas List(4, 5, 6) have all caught up with the leader for reassigning partition orders-3 (kafka.controller.KafkaController)",
-                detail="Target replicas List(4, 5, 6) have all caught up with the leader",
-                topic="orders",
-                partition="3",
+                "[2026-11-21 12:28:26,382] INFO [Controller id=3] Target replicas ArrayBuffer(3, 2) have all caught up with the leader for reassigning partition payroll-71-feed-t-0 (kafka.controller.KafkaController)",
+                detail="Target replicas ArrayBuffer(3, 2) have all caught up with the leader",
+                topic="payroll-71-feed-t",
+                partition="0",
             ),
         ),
         counter_samples=(_AN_ISR,),
+    ),
+    Pattern(
+        pattern_id="zookeeper.leader_reassigned",
+        kind="reassignment_changed",
+        loggers=_LOGGERS,
+        contains=" being reassigned, is ",
+        regex=_HEAD + rf"Leader (?P<leader>\d+) for partition {TOPIC_PARTITION} being reassigned, "
+        r"(?P<detail>is (?:not in the new list of replicas|in the new list of replicas) .*)$",
+        versions="2.4-3.9",
+        source=f"{_SOURCE} moveReassignedPartitionLeaderIfRequired",
+        samples=(
+            captured(
+                "2.8",
+                "[2026-11-21 12:28:26,383] INFO [Controller id=3] Leader 1 for partition payroll-71-feed-t-0 being reassigned, is not in the new list of replicas 3,2. Re-electing leader (kafka.controller.KafkaController)",
+                leader="1",
+                topic="payroll-71-feed-t",
+                partition="0",
+                detail="is not in the new list of replicas 3,2. Re-electing leader",
+            ),
+        ),
+        counter_samples=(_AN_ISR, _AN_ELECTION),
     ),
     Pattern(
         pattern_id="zookeeper.partition_created",
