@@ -56,10 +56,16 @@ NOISE: tuple[Noise, ...] = (
         },
     ),
     *noise(
-        ("org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",),
+        (
+            "org.apache.kafka.clients.consumer.internals.AbstractCoordinator",
+            "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",
+        ),
         "A join that came to nothing and is tried again, or a member that never got in: no generation is owed to it.",
         {
             "JoinGroup failed: The coordinator is not available.": "[2026-11-21 12:20:08,169] INFO [Consumer clientId=feed-cd285, groupId=audit-hub-36] JoinGroup failed: The coordinator is not available. Marking coordinator unknown. Sent generation was Generation{generationId=-1, memberId='feed-cd285-10da06ad-7a77-4d95-aa33-9339406d8fc6', protocol='null'} (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
+            "] Rebalance failed.": "[2026-11-21 12:24:06,981] INFO [Consumer instanceId=i1, clientId=email-batch-1bb3f, groupId=mobile.etl.v15] Rebalance failed. (org.apache.kafka.clients.consumer.internals.AbstractCoordinator)",
+            "SyncGroup failed: The group began another rebalance.": "[2026-11-21 12:24:06,980] INFO [Consumer instanceId=i1, clientId=email-batch-1bb3f, groupId=mobile.etl.v15] SyncGroup failed: The group began another rebalance. Need to re-join the group. Sent generation was Generation{generationId=3, memberId='i1-1846ba40-081f-4760-9f64-9292b949908d', protocol='range'} (org.apache.kafka.clients.consumer.internals.AbstractCoordinator)",
+            "Attempt to heartbeat failed since coordinator ": "[2026-11-21 12:27:28,954] INFO [Consumer clientId=audit-bridge-81a7d, groupId=writer-of-prices-54] Attempt to heartbeat failed since coordinator null is either not started or not valid (org.apache.kafka.clients.consumer.internals.AbstractCoordinator)",
             "JoinGroup failed due to fatal error: ": "[2026-11-21 12:19:12,274] ERROR [Consumer clientId=mobile-worker-def32, groupId=claims.writer.v26] JoinGroup failed due to fatal error: The group has reached its maximum size. (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
             "Generation data was cleared by heartbeat thread to ": "[2026-11-21 12:17:55,405] INFO [Consumer instanceId=i2, clientId=fleet-svc-69-e4e2a, groupId=fleet-svc-69] Generation data was cleared by heartbeat thread to Generation{generationId=-1, memberId='', protocol='null'} and state is now UNJOINED before receiving SyncGroup response, marking this rebalance as failed and retry (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
         },
