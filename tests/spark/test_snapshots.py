@@ -63,7 +63,7 @@ def rows(spark: SparkSession, table: Table, *lines: Row | str) -> list[Row]:
     found = snapshots.rows_of(table, snapshots.readings(read(spark, *lines), "prod"))
     assert set(found.columns) >= set(table.column_names)
     shared = ("cluster", "snapshot_id", "snapshot_at")
-    names = [n for n in table.column_names if n not in shared]
+    names = [n for n in table.content_columns if n not in shared]
     return [r.asDict(recursive=True) for r in found.select(*names).orderBy(*names[:3]).collect()]
 
 
