@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain
-from hindsight_operator import SparkStepOperator, param_name
+from hindsight_operator import SparkStepOperator, params, patient
 
-from spark_jobs.config import INPUTS, LOOK_AHEAD_HOURS
+from spark_jobs.config import LOOK_AHEAD_HOURS
 from spark_jobs.steps import STEPS
 
 DOC = f"""
@@ -21,14 +20,8 @@ The params `from` and `to` win over the interval. Exit codes 42 (publication ref
 input) are never retried.
 """
 
-# A schedule's own values come from the scheduler's environment: HINDSIGHT_LOGS, HINDSIGHT_LAKE and so on.
-PARAMS = {
-    param_name(i.field): Param(
-        os.environ.get(f"HINDSIGHT_{i.variable}") or None, type=["null", "string"], description=i.meaning
-    )
-    for i in INPUTS
-}
 WHOLE_INPUT = Param(False, type="boolean", description="everything in the input, whatever the interval")
+READ_TO_END = Param(False, type="boolean", description="last records of files that still grow, as they stand")
 
 with DAG(
     dag_id="kafka_night_audit",
@@ -37,12 +30,8 @@ with DAG(
     catchup=False,
     max_active_runs=1,
     doc_md=DOC,
-    params={**PARAMS, "whole_input": WHOLE_INPUT},
-    default_args={
-        "retries": int(os.environ.get("HINDSIGHT_RETRIES", "2")),
-        "retry_delay": timedelta(minutes=5),
-        "retry_exponential_backoff": True,
-    },
+    params={**params(), "whole_input": WHOLE_INPUT, "read_to_end": READ_TO_END},
+    default_args=patient(),
     tags=["hindsight"],
 ) as dag:
     chain(*(SparkStepOperator(step=step) for step in STEPS))

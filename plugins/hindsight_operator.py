@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import timedelta
 from typing import Any
 
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.sdk import Asset, BaseOperator, Connection
+from airflow.sdk import Asset, BaseOperator, Connection, Param
 
 from spark_jobs import launch
 from spark_jobs.config import INPUTS, LOOK_AHEAD_HOURS
@@ -88,9 +89,29 @@ def settings_of(context: Any) -> dict[str, Any]:
         given["window_to"] = (context["data_interval_end"] - back).isoformat()
     return {
         "lake": str(launch.HOME / "lake"),
+        "read_to_end": bool(params.get("read_to_end")),
         **given,
         "run_id": (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id),
         "run_at": run.start_date.isoformat(),
+    }
+
+
+def params() -> dict[str, Param]:
+    """The inputs of a run as params. A schedule's own values come from the scheduler's environment: HINDSIGHT_LOGS."""
+    return {
+        param_name(i.field): Param(
+            os.environ.get(f"HINDSIGHT_{i.variable}") or None, type=["null", "string"], description=i.meaning
+        )
+        for i in INPUTS
+    }
+
+
+def patient() -> dict[str, Any]:
+    """How often the tasks of a schedule are tried again, and when."""
+    return {
+        "retries": int(os.environ.get("HINDSIGHT_RETRIES", "2")),
+        "retry_delay": timedelta(minutes=5),
+        "retry_exponential_backoff": True,
     }
 
 

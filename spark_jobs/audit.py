@@ -156,6 +156,7 @@ def _start(settings: Settings, told: Path, log: Path, noise: IO[bytes]) -> subpr
     conf = {
         **{i.field.removeprefix("window_"): said[i.field] and str(said[i.field]) for i in INPUTS},
         "whole_input": settings.window_from is None,
+        "read_to_end": True,
         "run_id": settings.run_id,
     }
     ours = {**embedded_airflow.environment(), progress.FILE_VARIABLE: str(told), progress.LOG_VARIABLE: str(log)}

@@ -7,6 +7,7 @@ import importlib
 import json
 import sys
 import traceback
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +23,9 @@ from spark_jobs.exits import DONE, BadInput, exit_code, sentences_of
 from spark_jobs.steps import BY_NAME, STEPS, Step
 
 Summary = dict[str, Any]
+
+PATIENCE = timedelta(minutes=30)
+"""How long a step waits for another on its lake: the hourly collect and the nightly audit meet every night."""
 
 
 class Body(Protocol):
@@ -59,7 +63,7 @@ def main(arguments: list[str]) -> int:
 def perform(step: Step, settings: Settings) -> Summary:
     """The step's body inside a session, alone on its lake; its summary is kept beside those of its run."""
     progress.begins(step.name, step.sentence)
-    with held(settings.lake, "step", settings.run_id):
+    with held(settings.lake, "step", settings.run_id, PATIENCE):
         spark = session.start(f"hindsight {step.name} {settings.run_id}")
         try:
             earlier = _earlier(spark, step, settings)
@@ -77,7 +81,7 @@ def _summary_path(settings: Settings, step: Step) -> str:
 
 
 def _earlier(spark: SparkSession, step: Step, settings: Settings) -> dict[str, Summary]:
-    before = STEPS[: STEPS.index(step)]
+    before = STEPS[: STEPS.index(step)] if step in STEPS else ()
     read = {s.name: lake_files.read_json(spark, _summary_path(settings, s)) for s in before}
     if missing := [name for name, summary in read.items() if summary is None]:
         raise BadInput(

@@ -24,6 +24,14 @@ def _layer(*layers: str) -> tuple[str, ...]:
     return tuple(t.full_name for t in TABLES if t.layer in layers)
 
 
+COLLECT = Step(
+    name="collect",
+    sentence="Keep what logs and readings hold, every record once, while they grow",
+    reads=(),
+    writes=_layer("bronze"),
+)
+"""What of ingest fills bronze: it runs by itself every hour, and within ingest every night."""
+
 INGEST = Step(
     name="ingest",
     sentence="Read logs and snapshots, keep every record once, and tell what each line says",
@@ -44,4 +52,4 @@ PUBLISH = Step(
 )
 
 STEPS: tuple[Step, ...] = (INGEST, REBUILD, PUBLISH)
-BY_NAME: dict[str, Step] = {s.name: s for s in STEPS}
+BY_NAME: dict[str, Step] = {s.name: s for s in (COLLECT, *STEPS)}

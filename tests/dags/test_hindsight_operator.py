@@ -104,5 +104,10 @@ def test_the_whole_input_has_no_window() -> None:
     assert Settings.of(settings_of(context(whole_input=True))).window_from is None
 
 
+def test_a_schedule_leaves_a_growing_last_record_for_the_next_run_and_an_audit_by_hand_takes_it() -> None:
+    assert not Settings.of(settings_of(context())).read_to_end
+    assert Settings.of(settings_of(context(read_to_end=True))).read_to_end
+
+
 def test_a_run_asked_for_by_hand_keeps_its_name() -> None:
     assert settings_of(context(conf={"run_id": "20261121T030000Z"}))["run_id"] == "20261121T030000Z"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -33,6 +36,34 @@ def test_a_second_run_is_told_who_holds_the_lake_and_gets_it_when_the_holder_die
         other.wait()
     with held(str(tmp_path), "step", "mine"):
         assert "mine" in (tmp_path / "locks" / "step").read_text()
+
+
+def test_whoever_has_patience_is_told_who_holds_the_lake_and_gets_it_when_that_one_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taken, ended = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with held(str(tmp_path), "step", "the-hourly-one"):
+            taken.set()
+            time.sleep(0.7)
+            ended.set()
+
+    other = threading.Thread(target=hold)
+    other.start()
+    taken.wait()
+    with held(str(tmp_path), "step", "the-nightly-one", timedelta(minutes=1)):
+        assert ended.is_set()
+    other.join()
+    assert capsys.readouterr().out.count("in use by run the-hourly-one") == 1
+
+
+def test_patience_ends(tmp_path: Path) -> None:
+    began = time.monotonic()
+    patience = timedelta(seconds=0.6)
+    with held(str(tmp_path), "step", "one"), pytest.raises(LakeBusy, match="wait until it ends, or give another LAKE"):
+        held(str(tmp_path), "step", "two", patience).__enter__()
+    assert time.monotonic() - began >= patience.total_seconds()
 
 
 def test_a_lake_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from spark_jobs.catalog import TABLES
-from spark_jobs.steps import STAGED, STEPS
+from spark_jobs.steps import BY_NAME, COLLECT, INGEST, STAGED, STEPS
 
 
 def test_every_table_of_the_lake_is_written_by_exactly_one_step() -> None:
@@ -23,3 +23,8 @@ def test_a_step_reads_only_what_an_earlier_one_wrote() -> None:
 def test_gold_is_written_by_the_step_that_reads_staging_and_by_no_other() -> None:
     golden = {t.full_name for t in TABLES if t.layer == "gold"}
     assert [s.name for s in STEPS if golden & set(s.writes)] == [s.name for s in STEPS if set(STAGED) & set(s.reads)]
+
+
+def test_what_runs_every_hour_is_what_of_ingest_fills_bronze() -> None:
+    assert set(COLLECT.writes) == {table for table in INGEST.writes if table.startswith("bronze.")}
+    assert set(BY_NAME.values()) == {COLLECT, *STEPS}

@@ -1,0 +1,50 @@
+"""The hourly DAG: one step, every hour, after files that were rotated on the hour have come to rest."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pendulum
+import pytest
+from airflow.dag_processing.dagbag import DagBag
+from airflow.serialization.encoders import coerce_to_core_timetable
+from airflow.timetables.base import TimeRestriction
+from hindsight_operator import params
+
+from spark_jobs.steps import COLLECT
+
+DAGS = Path(__file__).resolve().parents[2] / "dags"
+
+
+@pytest.fixture(scope="module")
+def dag() -> Any:
+    bag = DagBag(str(DAGS))
+    assert bag.import_errors == {}
+    return bag.dags["kafka_collect"]
+
+
+def test_it_is_the_step_collect_and_tells_of_the_tables_it_fills(dag: Any) -> None:
+    (task,) = dag.tasks
+    assert task.task_id == COLLECT.name
+    assert {asset.name for asset in task.outlets} == set(COLLECT.writes)
+    assert COLLECT.sentence in dag.doc_md
+
+
+def test_it_runs_at_ten_past_every_hour_one_at_a_time_without_catching_up(dag: Any) -> None:
+    timetable = coerce_to_core_timetable(dag.timetable)
+    unlimited = TimeRestriction(earliest=pendulum.datetime(2026, 11, 20), latest=None, catchup=True)
+    first = timetable.next_dagrun_info(last_automated_data_interval=None, restriction=unlimited)
+    second = timetable.next_dagrun_info(last_automated_data_interval=first.data_interval, restriction=unlimited)
+    assert [first.run_after, second.run_after] == [
+        pendulum.datetime(2026, 11, 20, 1, 10),
+        pendulum.datetime(2026, 11, 20, 2, 10),
+    ]
+    assert (dag.max_active_runs, dag.catchup) == (1, False)
+
+
+def test_it_retries_and_takes_what_the_nightly_audit_takes(dag: Any) -> None:
+    (task,) = dag.tasks
+    assert (task.retries, task.retry_delay) == (2, timedelta(minutes=5))
+    assert set(dag.params) == set(params())
