@@ -66,8 +66,9 @@ format: setup-check ## format the code
 drill: setup ## real brokers, real faults, the truth, the score; LESSON=failover or rebalance teaches step by step
 	@$(SPARK)/python -m drill.run
 
-bench: setup ## how time grows with the night: one night beside ten
+bench: setup ## how time grows with the night, and what a reading of 5,000 partitions costs
 	@$(SPARK)/python -m bench.ingest
+	@$(SPARK)/python -m bench.snapshot
 
 docs: setup ## the generated pages: tables, patterns, causes, rules, queries, settings
 	@$(SPARK)/python -m spark_jobs.docs
