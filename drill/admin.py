@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ from py4j.protocol import Py4JJavaError
 from drill.java import Jvm
 
 _SECONDS = 20
+_TRIES = 10
+"""A client that has just lost its controller finds the next one within seconds."""
+
 _BYTES = "org.apache.kafka.common.serialization.ByteArraySerializer"
 
 
@@ -155,7 +159,15 @@ class Admin:
             for p in self.topics()
             if p.topic == topic and p.leader != p.replicas[0]
         ]
-        self._got(self._client.electLeaders(kind, self._jvm.java.java.util.HashSet(self._jvm.list(ours))).all())
+        for _ in range(_TRIES):
+            try:
+                self._got(self._client.electLeaders(kind, self._jvm.java.java.util.HashSet(self._jvm.list(ours))).all())
+                return
+            except AdminFault as fault:
+                if "NotController" not in str(fault):
+                    raise
+                time.sleep(1)
+        raise AdminFault(f"No controller took the election of {topic} within {_TRIES} tries.")
 
     def reassign(self, topic: str, partition: int, replicas: Sequence[int]) -> None:
         """Moves a partition to other brokers."""
