@@ -53,10 +53,14 @@ def _finding(
     first_at: datetime,
     last_at: datetime,
     evidence: Iterable[dict[str, Any]],
+    more: int = 0,
     **words: object,
 ) -> dict[str, Any]:
+    """A row of gold.findings. `more`: how many others the subject stands for."""
     rule = RULE_BY_ID[rule_id]
-    message = rule.says.format(subject=f"{rule.subject_kind} '{subject}'", **words)
+    others = f" and {more} more" if more else ""
+    message = rule.says.format(subject=f"{rule.subject_kind} '{subject}'{others}", **words)
+    subject += others
     return {
         "cluster": facts.cluster,
         "finding_id": row_id("finding", facts.cluster, rule_id, subject, first_at),
@@ -213,15 +217,15 @@ def _leaderless(facts: Facts) -> list[dict[str, Any]]:
         ends = [restored.get((r["topic"], r["partition"], r["epoch_to"])) for r in rows]
         until = "" if None in ends else f" to {max(e for e in ends if e):%H:%M:%S}"
         names = sorted(f"{r['topic']}-{r['partition']}" for r in rows)
-        subject = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         found.append(
             _finding(
                 facts,
                 "offline_partitions",
-                subject,
+                names[0],
                 first,
                 max([first, *(e for e in ends if e)]),
                 [e for r in rows for e in r["evidence"]],
+                more=len(names) - 1,
                 since=f"{first:%H:%M:%S}",
                 until=until,
             )
@@ -275,10 +279,11 @@ def _unanswered(facts: Facts) -> list[dict[str, Any]]:
         _finding(
             facts,
             "group_unanswered",
-            groups[0] if len(groups) == 1 else f"{groups[0]} and {len(groups) - 1} more",
+            groups[0],
             rows[0]["snapshot_at"],
             rows[-1]["snapshot_at"],
             [quote_snapshot(r["snapshot_id"], r["snapshot_at"], f"group {r['group_id']}: {r['error']}") for r in rows],
+            more=len(groups) - 1,
             count=len(rows),
         )
     ]
