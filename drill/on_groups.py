@@ -16,6 +16,7 @@ from drill.steps import (
     Kill,
     Pause,
     Rebalanced,
+    Rejoining,
     RemoveAll,
     RemoveByAdmin,
     Resume,
@@ -171,6 +172,12 @@ def _(step: Rebalanced, scene: Scene) -> None:
         scene.stage.truth.withdraw(scene.last, step.else_note)
     else:
         raise SceneFault(f"Needed within {step.within:.0f} s: a rebalance of {scene.group}. None came.")
+
+
+@do.register
+def _(step: Rejoining, scene: Scene) -> None:
+    if not scene.wait_for_join(step.member, step.within):
+        raise SceneFault(f"Needed within {step.within:.0f} s: {scene.clients[step.member]} joins again. It did not.")
 
 
 @do.register

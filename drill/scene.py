@@ -149,6 +149,16 @@ class Scene:
         """Whether a generation came that the group did not have before the last act."""
         return any(self.newest_generation() > self.generation for _ in self._looks(within))
 
+    def wait_for_join(self, member: str, within: float) -> bool:
+        """Whether a Java member sends JoinGroup again, as its own log says."""
+        log = self.stage.clients / f"{self.clients[member]}.log"
+
+        def joins() -> int:
+            return log.read_text(errors="replace").count("(Re-)joining group")
+
+        before = joins()
+        return any(joins() > before for _ in self._looks(within))
+
     def newest_generation(self) -> int:
         """The newest generation, or group epoch, that a coordinator has told of the group."""
         name = re.escape(self.group)

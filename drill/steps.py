@@ -145,6 +145,14 @@ class Rebalanced(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rejoining(Step):
+    """Wait until a Java member has sent a JoinGroup that it had not sent when this step began."""
+
+    member: str
+    within: float = 20
+
+
+@dataclass(frozen=True, kw_only=True)
 class Wait(Step):
     """Let time pass."""
 
