@@ -17,7 +17,7 @@ from spark_jobs.edges import progress
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
-from spark_jobs.transforms import nights
+from spark_jobs.transforms import group_records, nights
 from spark_jobs.transforms.cluster import CONTEXT_KINDS, context_of
 from spark_jobs.transforms.group_events import partition_counts
 from spark_jobs.transforms.hosting import part
@@ -70,6 +70,7 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
 
     events = read("silver.events").persist()
     members, partitions = read("bronze.member_snapshots"), read("bronze.partition_snapshots")
+    records = group_records.around(store.read(BY_NAME["bronze.group_records"]), cluster, seen).persist()
     brokers = nights.brokers_of_night(events, read("bronze.broker_snapshots"), seen).persist()
     outages = nights.rows_of(part(brokers, "outages"))
     around = context_of(nights.rows_of(events.where(F.col("kind").isin(*CONTEXT_KINDS))), outages)
@@ -79,7 +80,7 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
         events, members, _group_context(cluster, events, brokers, outages, window), around, _offsets(partitions), seen
     ).persist()
     read_of_groups = nights.readings_of_groups(
-        members, read("bronze.group_snapshots"), read("bronze.offset_snapshots", window), window
+        members, read("bronze.group_snapshots"), read("bronze.offset_snapshots", window), records, window
     ).persist()
     imbalance = nights.imbalance_of_night(
         read("bronze.partition_snapshots", window), read("bronze.broker_snapshots", window)

@@ -265,7 +265,7 @@ CONTROLLER_CHANGES = Table(
 OWNERSHIP = Table(
     layer="gold",
     name="ownership",
-    grain="one partition owned by one member of a group, from when to when",
+    grain="one partition owned by one member of a group in one generation, from when to when",
     key=("cluster", "group_id", "topic", "partition", "member_id", "valid_from"),
     time_column="valid_from",
     columns=(
@@ -276,10 +276,18 @@ OWNERSHIP = Table(
         required("member_id", "STRING", "Member that owned it"),
         optional("client_id", "STRING", "Client id of the member"),
         optional("host", "STRING", "Host of the member"),
-        required("valid_from", "TIMESTAMP", "First reading that saw it"),
-        required("valid_to", "TIMESTAMP", "First reading that saw it no more, or the end of the window"),
+        required("valid_from", "TIMESTAMP", "When the assignment was written, else the first reading that saw it"),
+        required(
+            "valid_to",
+            "TIMESTAMP",
+            "When the next one was written, else the first reading that saw it no more, or the end of the window",
+        ),
         required("is_open", "BOOLEAN", "Whether it still held at the end of the window"),
-        optional("generation", "INT", "Generation of the assignment, where a witness tells"),
+        optional(
+            "generation",
+            "INT",
+            "Generation of the assignment, under KIP-848 the member's epoch; null where only readings tell",
+        ),
         _VERSION,
         _EVIDENCE,
     ),
@@ -356,7 +364,9 @@ FINDINGS = Table(
         required("finding_id", "STRING", "Hash of what it is"),
         required("rule_id", "STRING", "The rule that fired"),
         required("severity", "STRING", "How bad it is", codes=FINDING_SEVERITIES),
-        required("subject_kind", "STRING", "What it is about: group, broker, topic, partition, cluster, source, reading"),
+        required(
+            "subject_kind", "STRING", "What it is about: group, broker, topic, partition, cluster, source, reading"
+        ),
         required("subject", "STRING", "Which one"),
         required("first_at", "TIMESTAMP", "When it began"),
         required("last_at", "TIMESTAMP", "When it was seen last"),

@@ -24,6 +24,13 @@ def quote_snapshot(snapshot_id: str, snapshot_at: datetime, says: str) -> dict[s
     return {"line_id": snapshot_id, "source": "snapshots", "happened_at": snapshot_at, "text": says}
 
 
+def quote_record(record: Row, says: str) -> dict[str, Any]:
+    """What a record of `__consumer_offsets` shows, as an item of `evidence`: its place names it."""
+    place = f"__consumer_offsets-{record['offsets_partition']}@{record['record_offset']}"
+    at = record["written_at"]
+    return {"line_id": row_id(record["cluster"], place, at), "source": place, "happened_at": at, "text": says}
+
+
 def evidence_of(quotes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Quotations in order of time, each once, at most MAX_QUOTES.
 

@@ -148,18 +148,27 @@ def imbalance_of_night(partition_snapshots: DataFrame, broker_snapshots: DataFra
 
 
 def readings_of_groups(
-    member_snapshots: DataFrame, group_snapshots: DataFrame, offset_snapshots: DataFrame, window: Window
+    member_snapshots: DataFrame,
+    group_snapshots: DataFrame,
+    offset_snapshots: DataFrame,
+    group_records: DataFrame,
+    window: Window,
 ) -> DataFrame:
-    """Who owned what, and who fell behind, by readings. Gives: parts `ownership` and `lag`."""
+    """Who owned what, by records and readings, and who fell behind, by readings. Gives: parts `ownership` and `lag`."""
 
     def rebuild(tables: Tables) -> Tables:
         return {
-            "ownership": rebuild_ownership(tables["members"], tables["groups"], window),
+            "ownership": rebuild_ownership(tables["members"], tables["groups"], window, tables["records"]),
             "lag": judge_lag(tables["offsets"], window),
         }
 
     return host(
-        {"members": member_snapshots, "groups": group_snapshots, "offsets": offset_snapshots},
+        {
+            "members": member_snapshots,
+            "groups": group_snapshots,
+            "offsets": offset_snapshots,
+            "records": group_records,
+        },
         ("cluster", "group_id"),
         {"ownership": schema("gold.ownership"), "lag": schema("gold.lag_verdicts")},
         rebuild,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from spark_jobs.catalog.bronze import GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
+from collections.abc import Iterable
+from typing import Any
+
+from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
 from spark_jobs.transforms.ownership import rebuild_ownership
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import Row, at
@@ -21,7 +24,7 @@ def readings(*told: tuple[str, str | None, dict[str, list[int] | None]]) -> tupl
         error = "timed out" if state is None else None
         groups.append(row(GROUP_SNAPSHOTS, **when, state=state, member_count=count, error=error))
         for member, partitions in owned.items():
-            assignment = None if partitions is None else [{"topic": "t", "partition": p} for p in partitions]
+            assignment = None if partitions is None else partitions_of(partitions)
             members.append(row(MEMBER_SNAPSHOTS, **when, member_id=member, assignment=assignment))
     return members, groups
 
@@ -85,3 +88,120 @@ def test_the_order_of_arrival_does_not_matter() -> None:
         ("02:00:10", "stable", {"a": [0, 1]}), ("02:00:20", "stable", {"a": [0], "b": [1]}), ("02:00:30", "empty", {})
     )
     assert rebuild_ownership(members[::-1], groups[::-1], NIGHT) == rebuild_ownership(members, groups, NIGHT)
+
+
+def partitions_of(numbers: Iterable[int]) -> list[Row]:
+    return [{"topic": "t", "partition": p} for p in numbers]
+
+
+def stored(*told: tuple[str, int | None, dict[str, list[int]]]) -> list[Row]:
+    """What the coordinator of a classic group wrote: clock, generation (None: a tombstone), and who was given what."""
+    return [
+        row(
+            GROUP_RECORDS,
+            group_id="g",
+            written_at=at(clock),
+            record_offset=n,
+            record_type="group_metadata",
+            is_tombstone=generation is None,
+            generation=generation,
+            members=[
+                {"member_id": m, "client_id": f"c-{m}", "host": "h", "assignment": partitions_of(owned)}
+                for m, owned in given.items()
+            ],
+        )
+        for n, (clock, generation, given) in enumerate(told)
+    ]
+
+
+def reached(*told: tuple[str, str, int | None, list[int]], revoking: tuple[int, ...] = ()) -> list[Row]:
+    """What the coordinator of a KIP-848 group wrote: clock, member, its epoch (None: a tombstone), its partitions."""
+
+    def named(partitions: Iterable[int]) -> list[Row]:
+        return [{"topic_id": "id-of-t", "topic": "t", "partition": p} for p in partitions]
+
+    return [
+        row(
+            GROUP_RECORDS,
+            group_id="g",
+            written_at=at(clock),
+            record_offset=n,
+            record_type="consumer_group_current_member_assignment",
+            member_id=member,
+            is_tombstone=epoch is None,
+            member_epoch=epoch,
+            assignment=None if epoch is None else named(partitions),
+            pending_revocation=None if epoch is None else named(revoking),
+        )
+        for n, (clock, member, epoch, partitions) in enumerate(told)
+    ]
+
+
+def recorded(records: list[Row], *told: Any, window: Window = NIGHT) -> list[tuple[object, ...]]:
+    rows = rebuild_ownership(*readings(*told), window, records)
+    assert all(r["evidence"] for r in rows)
+    clock = "%H:%M:%S"
+    return [
+        (r["partition"], r["member_id"], f"{r['valid_from']:{clock}}", f"{r['valid_to']:{clock}}", r["generation"])
+        for r in rows
+    ]
+
+
+def test_a_stored_generation_holds_until_the_next_one() -> None:
+    records = stored(
+        ("02:00:10", 1, {"a": [0, 1]}), ("02:10:00", 2, {"a": [0], "b": []}), ("02:10:03", 3, {"a": [0], "b": [1]}),
+        ("02:20:00", 4, {}),
+    )  # fmt: skip
+    assert recorded(records) == [
+        (0, "a", "02:00:10", "02:10:00", 1),
+        (0, "a", "02:10:00", "02:10:03", 2),
+        (0, "a", "02:10:03", "02:20:00", 3),
+        (1, "a", "02:00:10", "02:10:00", 1),
+        (1, "b", "02:10:03", "02:20:00", 3),
+    ]
+
+
+def test_the_end_of_a_group_ends_what_was_held() -> None:
+    records = stored(("02:00:10", 1, {"a": [0]}), ("02:30:00", None, {}))
+    assert recorded(records) == [(0, "a", "02:00:10", "02:30:00", 1)]
+
+
+def test_the_last_record_before_the_window_tells_what_held_when_it_began() -> None:
+    records = stored(("01:00:00", 7, {"a": [0]}), ("02:30:00", 8, {"b": [0]}))
+    rows = rebuild_ownership([], [], NIGHT, records)
+    assert [(r["member_id"], r["generation"], r["is_open"]) for r in rows] == [("a", 7, False), ("b", 8, True)]
+    assert (rows[0]["valid_from"], rows[1]["valid_to"]) == (NIGHT.start, NIGHT.end)
+    assert rows[0]["evidence"][0]["source"] == "__consumer_offsets-1@0"
+    assert rows[0]["client_id"] == "c-a"
+
+
+def test_a_member_of_kip_848_holds_by_its_epoch_and_keeps_what_it_has_still_to_give_back() -> None:
+    records = [
+        *reached(("02:00:10", "a", 1, [0, 1])),
+        *reached(("02:10:00", "a", 1, [0]), revoking=(1,)),
+        *reached(("02:10:05", "a", 2, [0]), ("02:10:06", "b", 2, [1]), ("02:20:00", "b", None, [])),
+    ]
+    assert recorded(records) == [
+        (0, "a", "02:00:10", "02:10:05", 1),
+        (0, "a", "02:10:05", "03:00:00", 2),
+        (1, "a", "02:00:10", "02:10:05", 1),
+        (1, "b", "02:10:06", "02:20:00", 2),
+    ]
+
+
+def test_readings_fill_what_no_record_tells() -> None:
+    records = stored(("02:10:00", 5, {"a": [0]}))
+    seen = [("02:00:00", "stable", {"a": [0]}), ("02:05:00", "stable", {"a": [0]}), ("02:20:00", "stable", {"a": [0]})]
+    assert recorded(records, *seen) == [
+        (0, "a", "02:00:00", "02:10:00", None),
+        (0, "a", "02:10:00", "03:00:00", 5),
+    ]
+
+
+def test_a_reading_that_shows_other_members_shows_that_records_are_missing() -> None:
+    records = stored(("02:10:00", 5, {"a": [0]}))
+    seen = [("02:20:00", "stable", {"a": [0]}), ("02:30:00", "stable", {"b": [0]}), ("02:40:00", "stable", {"b": [0]})]
+    assert recorded(records, *seen) == [
+        (0, "a", "02:10:00", "02:30:00", 5),
+        (0, "b", "02:30:00", "03:00:00", None),
+    ]

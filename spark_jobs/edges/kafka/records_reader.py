@@ -190,7 +190,7 @@ class RecordsReader:
             wanted = TopicCollection(list(self.admin.list_topics(timeout=8).topics))
             for name, answer in self.admin.describe_topics(wanted, request_timeout=8).items():
                 if answer.exception(9) is None:
-                    self.names[str(answer.result().topic_id)] = name
+                    self.names[_id_of(answer.result())] = name
         except (KafkaException, TimeoutError):
             return
 
@@ -198,7 +198,7 @@ class RecordsReader:
         """The id of the topic; None where the brokers or their metadata know none (before 2.8)."""
         try:
             asked = self.admin.describe_topics(TopicCollection([TOPIC]), request_timeout=timeout)
-            text = str(asked[TOPIC].result(timeout + 1).topic_id)
+            text = _id_of(asked[TOPIC].result(timeout + 1))
         except (KafkaException, TimeoutError):
             return None
         return text if text.strip("A") else None
@@ -217,6 +217,11 @@ class RecordsReader:
             found.append({p: offset for p, offset in told.items() if offset >= 0})
         first, last = found
         return first, {p: end for p, end in last.items() if p in first}
+
+
+def _id_of(topic: Any) -> str:
+    """A topic's id as Kafka writes it: librdkafka has another base64."""
+    return str(topic.topic_id).replace("+", "-").replace("/", "_")
 
 
 def _iso(milliseconds: int) -> str:

@@ -1,0 +1,195 @@
+"""__consumer_offsets of a real cluster: read on from where the last reading ended, each record once."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
+
+from spark_jobs.edges.kafka.connection import Connection
+from spark_jobs.edges.kafka.records import Landed, land_group_records
+from spark_jobs.edges.kafka.records_reader import TOPIC
+from tests.live.conftest import USERS, GuardedCluster
+
+AT = datetime(2026, 11, 20, 3, tzinfo=UTC)
+READ_IN = "records-read-in"
+
+
+@pytest.fixture(scope="module")
+def admin(cluster: GuardedCluster) -> AdminClient:
+    """An admin of the cluster, with one topic to read."""
+    found = AdminClient({"bootstrap.servers": cluster.bootstrap})
+    found.create_topics([NewTopic(READ_IN, 4, 3)])[READ_IN].result(20)
+    return found
+
+
+@contextmanager
+def member(cluster: GuardedCluster, group: str, **config: str) -> Iterator[Consumer]:
+    """A member that has its partitions; it commits nothing and leaves at the end."""
+    settings = {"bootstrap.servers": cluster.bootstrap, "group.id": group, "enable.auto.commit": False}
+    consumer = Consumer(settings | {name.replace("_", "."): value for name, value in config.items()})
+    consumer.subscribe([READ_IN])
+    until = time.monotonic() + 30
+    while not consumer.assignment() and time.monotonic() < until:
+        consumer.poll(0.2)
+    assert consumer.assignment()
+    yield consumer
+    consumer.close()
+
+
+def read(cluster: GuardedCluster, lake: Path, **settings: str) -> Landed:
+    connection = Connection.of("live", {"bootstrap.servers": cluster.bootstrap} | settings)
+    return land_group_records(connection, str(lake), "live", AT)
+
+
+def rows(files: Sequence[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for file in files for line in Path(file).read_text().splitlines()]
+
+
+def places(files: Sequence[str]) -> list[tuple[int, int]]:
+    return [(r["offsets_partition"], r["record_offset"]) for r in rows(files)]
+
+
+def all_files(lake: Path) -> list[str]:
+    return [str(f) for f in sorted((lake / "landing/group_records").glob("*.jsonl"))]
+
+
+def of_group(files: Sequence[str], group: str) -> list[dict[str, Any]]:
+    return sorted((r for r in rows(files) if r["group_id"] == group), key=lambda r: r["record_offset"])
+
+
+@pytest.mark.usefixtures("admin")
+def test_each_record_is_read_once_however_often_the_reader_starts(cluster: GuardedCluster, tmp_path: Path) -> None:
+    with member(cluster, "once", client_id="first"):
+        one = read(cluster, tmp_path)
+        nothing = read(cluster, tmp_path)
+    two = read(cluster, tmp_path)
+    (stable,) = [r for r in of_group(one.files, "once") if r["members"]]
+    (told,) = stable["members"]
+    assert (told["client_id"], told["subscription"], told["host"]) == ("first", [READ_IN], "127.0.0.1")
+    assert [(a["topic"], a["partition"]) for a in told["assignment"]] == [(READ_IN, p) for p in range(4)]
+    assert (told["session_timeout_ms"], told["rebalance_timeout_ms"]) == (45_000, 300_000)
+    assert (nothing.records, nothing.files) == (0, [])
+    assert [r["members"] for r in of_group(two.files, "once")] == [[]]
+    found = places(all_files(tmp_path))
+    assert len(found) == len(set(found))
+    assert set(found) == set(places(read(cluster, tmp_path / "whole").files))
+
+
+def test_a_reading_that_died_before_it_kept_its_positions_adds_nothing_new(
+    cluster: GuardedCluster, admin: AdminClient, tmp_path: Path
+) -> None:
+    with member(cluster, "died"):
+        pass
+    first = read(cluster, tmp_path)
+    before = {f: Path(f).read_bytes() for f in first.files}
+    (tmp_path / "landing/group_records/live.positions.json").unlink()
+    again = read(cluster, tmp_path)
+    assert again.files == first.files
+    assert {f: Path(f).read_bytes() for f in all_files(tmp_path)} == before
+
+
+def test_the_end_of_a_group_is_a_tombstone(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
+    with member(cluster, "mortal"):
+        pass
+    admin.delete_consumer_groups(["mortal"])["mortal"].result(20)
+    found = of_group(read(cluster, tmp_path).files, "mortal")
+    assert [r["is_tombstone"] for r in found][-1:] == [True]
+    assert [r.get("generation") for r in found] == [0, 1, 2, None]
+
+
+@pytest.mark.usefixtures("admin")
+def test_members_of_kip_848_come_with_the_names_of_their_topics(cluster: GuardedCluster, tmp_path: Path) -> None:
+    with member(cluster, "kip-848", group_protocol="consumer", client_id="new"):
+        pass
+    found = of_group(read(cluster, tmp_path).files, "kip-848")
+    held = [r for r in found if r["record_type"] == "consumer_group_current_member_assignment"]
+    last = next(r for r in reversed(held) if not r["is_tombstone"])
+    assert last["member_state"] == "stable"
+    assert sorted((a["topic"], a["partition"]) for a in last["assignment"]) == [(READ_IN, p) for p in range(4)]
+    assert held[-1]["is_tombstone"]
+    told = next(r for r in found if r["record_type"] == "consumer_group_member_metadata")
+    assert (told["client_id"], told["subscription"], told["member_id"]) == ("new", [READ_IN], last["member_id"])
+
+
+@pytest.mark.usefixtures("admin")
+def test_positions_that_the_topic_does_not_reach_are_told_and_it_is_read_anew(
+    cluster: GuardedCluster, tmp_path: Path
+) -> None:
+    first = read(cluster, tmp_path)
+    kept = tmp_path / "landing/group_records/live.positions.json"
+    said = json.loads(kept.read_text())
+    kept.write_text(json.dumps(said | {"positions": {p: o + 1_000_000 for p, o in said["positions"].items()}}))
+    beyond = read(cluster, tmp_path)
+    assert "reaches from 0 to" in beyond.notes[0]
+    assert set(places(first.files)) <= set(places(beyond.files or first.files))
+    kept.write_text(json.dumps(said | {"topic_id": "another-topic-altogether"}))
+    assert "created anew" in read(cluster, tmp_path).notes[0]
+    assert json.loads(kept.read_text()) == said
+
+
+def test_compaction_takes_old_records_and_no_new_one(
+    cluster: GuardedCluster, admin: AdminClient, tmp_path: Path
+) -> None:
+    compacting = {"segment.ms": "500", "min.cleanable.dirty.ratio": "0.001", "max.compaction.lag.ms": "500"}
+    for _ in range(3):
+        with member(cluster, "compacted"):
+            pass
+    before = of_group(read(cluster, tmp_path).files, "compacted")
+    with settings_of_topic(admin, compacting):
+        until = time.monotonic() + 90
+        while time.monotonic() < until:
+            with member(cluster, "compacted"):
+                pass
+            left = of_group(read(cluster, tmp_path / str(time.monotonic_ns())).files, "compacted")
+            if before[0]["record_offset"] not in {r["record_offset"] for r in left}:
+                break
+            time.sleep(3)
+        else:
+            pytest.fail("nothing was compacted within 90 s")
+    after = of_group(read(cluster, tmp_path).files, "compacted")
+    assert left[-1] == after[-1]
+    assert not {r["record_offset"] for r in before} & {r["record_offset"] for r in after}
+
+
+@contextmanager
+def settings_of_topic(admin: AdminClient, settings: dict[str, str]) -> Iterator[None]:
+    """The settings of __consumer_offsets for a while."""
+
+    def alter(operation: AlterConfigOpType) -> None:
+        entries = [ConfigEntry(name, value, incremental_operation=operation) for name, value in settings.items()]
+        resource = ConfigResource(ResourceType.TOPIC, TOPIC, incremental_configs=entries)
+        admin.incremental_alter_configs([resource])[resource].result(20)
+
+    alter(AlterConfigOpType.SET)
+    try:
+        yield
+    finally:
+        alter(AlterConfigOpType.DELETE)
+
+
+@pytest.mark.usefixtures("admin")
+def test_who_may_not_read_the_topic_is_told_so_and_nothing_else_happens(
+    cluster: GuardedCluster, tmp_path: Path
+) -> None:
+    with member(cluster, "hidden"):
+        pass
+    door = {
+        "bootstrap.servers": cluster.guarded_bootstrap,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "nobody",
+        "sasl.password": USERS["nobody"],
+    }
+    refused = read(cluster, tmp_path, **door)
+    assert refused.records == 0
+    assert [note for note in refused.notes if "READ on that topic" in note]
+    assert not (tmp_path / "landing").exists()
