@@ -15,6 +15,7 @@ from spark_jobs.config import masked
 from spark_jobs.edges import landing
 from spark_jobs.edges.kafka import snapshot as kafka
 from spark_jobs.edges.kafka.connection import Connection, from_environment, from_json
+from spark_jobs.edges.kafka.records import land_group_records
 from spark_jobs.exits import DONE, FAULT, BadInput
 from spark_jobs.report.plain import visible
 
@@ -58,7 +59,9 @@ def instant(text: str | None) -> datetime:
 
 
 def run(order: Order) -> int:
-    """Takes one reading and puts it where it belongs. Gives: 0, partial or not; 1 where no broker answered.
+    """Takes one reading and puts it where it belongs; into the lake with the new records of groups.
+
+    Gives: 0, partial or not; 1 where no broker answered.
 
     Keeps: stdout holds the reading alone where it is printed, else the summary.
     Raises: BadInput where the settings are refused.
@@ -73,10 +76,9 @@ def run(order: Order) -> int:
     try:
         reading = kafka.take(order.connection, order.cluster, say)
     except kafka.Unreachable as silence:
-        print(visible(str(silence)), file=sys.stderr)
         if order.cluster and not (order.printed or order.to_file):
-            place = land(failed(order.cluster, str(silence)), order.lake, order.at, order.connection.name)
-            print(f"That nobody answered is kept in {masked(place)}", file=sys.stderr)
+            land_silence(order, order.cluster, str(silence))
+        print(visible(str(silence)), file=sys.stderr)
         return FAULT
     if order.printed:
         print(json.dumps(reading), flush=True)
@@ -87,19 +89,29 @@ def run(order: Order) -> int:
     else:
         place = land(reading, order.lake, order.at, order.connection.name)
         say(f"Landed in {masked(place)}")
+        name = called(reading, order.connection.name)
+        for sentence in land_group_records(order.connection, order.lake, name, order.at, say).sentences():
+            say(sentence)
     for sentence in kafka.summary(reading):
         say(sentence)
     return DONE
 
 
-def failed(cluster: str, why: str) -> dict[str, Any]:
-    """The reading of a cluster that did not answer at all: kept and reported, and nothing concluded from it."""
-    return {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "cluster": cluster, "error": why}
+def land_silence(order: Order, cluster: str, why: str) -> None:
+    """Lands that a cluster did not answer at all, unless a reading has landed for that instant."""
+    if landing.landed_name(cluster, order.at) not in landing.list_landed(order.lake, landing.SNAPSHOTS):
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        land({"at": at, "cluster": cluster, "error": why}, order.lake, order.at, cluster)
+
+
+def called(reading: Mapping[str, Any], otherwise: str) -> str:
+    """The name of a reading's cluster, else its id, else the name given."""
+    return str(reading.get("cluster") or reading.get("cluster_id") or otherwise)
 
 
 def land(reading: Mapping[str, Any], lake: str, at: datetime, otherwise: str) -> str:
     """Lands a reading under the name of its cluster, else its id, else the name given. Gives: where it lies."""
-    name = reading.get("cluster") or reading.get("cluster_id") or otherwise
+    name = called(reading, otherwise)
     place = f"{landing.landing_folder(lake, landing.SNAPSHOTS)}/{landing.landed_name(name, at)}"
     landing.write_atomically(place, json.dumps(reading) + "\n")
     return place

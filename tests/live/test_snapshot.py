@@ -320,6 +320,26 @@ class TestBadInput:
         failed = json.loads(landed.read_text())
         assert failed.keys() == {"at", "cluster", "error"}
 
+    def test_a_retry_overwrites_its_file_and_a_silence_no_reading(
+        self, cluster: GuardedCluster, tmp_path: Path
+    ) -> None:
+        def attempt(bootstrap: str) -> tuple[int, list[str], dict[str, Any]]:
+            given = Connection.of("c", {"bootstrap.servers": bootstrap, "default.api.timeout.ms": 3000}).to_json()
+            named = ("--cluster", "../prod", "--at", "2026-11-20T03:05Z", "--lake", str(tmp_path))
+            code = hindsight("--connection", "-", *named, stdin=given).returncode
+            files = list((tmp_path / "landing" / "snapshots").iterdir())
+            return code, [f.name for f in files], json.loads(files[0].read_text())
+
+        name = ["~2e.~2fprod-20261120T030500Z.jsonl"]
+        silence = attempt("127.0.0.1:1")
+        first = attempt(cluster.bootstrap)
+        again = attempt(cluster.bootstrap)
+        late = attempt("127.0.0.1:1")
+        assert [t[0] for t in (silence, first, again, late)] == [1, 0, 0, 1]
+        assert [t[1] for t in (silence, first, again, late)] == [name] * 4
+        assert "error" in silence[2]
+        assert first[2]["at"] < again[2]["at"] == late[2]["at"]
+
     def test_a_wrong_password_is_told_at_once_never_retried_and_never_shown(
         self, cluster: GuardedCluster, tmp_path: Path
     ) -> None:

@@ -1,0 +1,71 @@
+"""`hindsight snapshot`: what is asked for, what is refused before any broker is asked, what is told of a reading."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from spark_jobs import cli, snapshot
+from spark_jobs.edges.kafka.snapshot import summary
+from spark_jobs.exits import BadInput
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("BOOTSTRAP", "KAFKA_CONFIG", "CLUSTER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LAKE", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "No cluster is named. Needed: BOOTSTRAP=host:port"),
+        (("--bootstrap", "b:port"), "names 'b:port' in bootstrap.servers"),
+        (("--config", "/no/such.properties"), "/no/such.properties, and it cannot be read"),
+        (("--bootstrap", "b:1", "--at", "noon"), "AT is 'noon'. Needed: an ISO instant"),
+        (("--connection", "s3cret"), "Needed: -, and the connection on stdin"),
+    ],
+)
+def test_what_cannot_be_read_is_told_and_never_retried(
+    arguments: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["snapshot", *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_the_connection_on_stdin_stands_above_the_environment() -> None:
+    given = io.StringIO('{"name": "orders", "settings": {"bootstrap.servers": "a:1"}}\n')
+    assert snapshot.connection_of({"BOOTSTRAP": "b:1"}, given).name == "orders"
+    assert snapshot.connection_of({"BOOTSTRAP": "b:1"}).name == "b:1"
+    with pytest.raises(BadInput, match="No cluster is named"):
+        snapshot.connection_of({})
+
+
+def test_an_instant_without_a_zone_is_utc() -> None:
+    at = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
+    assert [snapshot.instant(t) for t in ("2026-11-20T03:05", "2026-11-20T04:05+01:00")] == [at, at]
+
+
+def test_a_reading_is_told_in_sentences_with_what_it_lacks() -> None:
+    partitions = [
+        {"partition": 0, "leader": 1, "replicas": [1, 2], "isr": [1]},
+        {"partition": 1, "leader": -1, "replicas": [2], "isr": []},
+    ]
+    reading = {
+        "at": "2026-11-20T03:05:00+00:00",
+        "cluster_id": "abc",
+        "brokers": [{"id": 1}],
+        "topics": [{"topic": "t", "partitions": partitions}],
+        "groups": [{"group": "g", "members": [{}]}, {"group": "h", "error": "no answer"}],
+        "missing": [{"part": "configs", "reason": "broker 2: no answer"}],
+    }
+    assert summary(reading) == [
+        "Cluster abc at 2026-11-20T03:05:00+00:00: 1 brokers, 1 topics, 2 partitions, 2 groups, 1 members",
+        "Without a leader: 1. Under-replicated: 2",
+        "Missing, configs: broker 2: no answer",
+        "Groups that did not answer: 1 (h)",
+    ]
