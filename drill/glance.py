@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from spark_jobs.transforms.rebalances.topics import topic_changes
 from spark_jobs.transforms.windows import Window, in_order
 
 Row = dict[str, Any]
-_AROUND = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -31,16 +30,19 @@ class Glance:
 
 
 def glance(logs: Path, clients: Path) -> Glance:
-    """Reads the logs of a small cluster and its clients, and rebuilds what happened."""
-    now = datetime.now(UTC)
-    window = Window(now - _AROUND, now + _AROUND)
+    """What the logs of a small cluster and its clients tell, from the brokers' first line to their last.
+
+    Odd: a line of librdkafka names no group, so what its members say of themselves is not heard here.
+    """
     of_brokers = in_order(read_folder(logs, "drill", "broker")[0])
     of_clients = in_order(read_folder(clients, "drill", "client")[0])
+    first, last = of_brokers[0]["happened_at"], of_brokers[-1]["happened_at"]
+    window = Window(first, last + timedelta(seconds=1))
     outages = rebuild_outages(of_brokers, [], window)
     around = GroupContext(
         "drill",
-        of_brokers[0]["happened_at"],
-        now,
+        first,
+        last,
         topic_changes(of_brokers, terms_of(of_brokers)),
         [BrokerAbsence(o["outage_id"], o["broker"], o["down_at"], o["up_at"]) for o in outages],
     )

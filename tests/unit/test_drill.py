@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from drill.glance import glance
 from drill.names import Names
 from drill.on_groups import do
 from drill.record import HOME, record
@@ -22,6 +23,7 @@ from drill.steps import Close, Gone, Kill, KillBroker, OnBroker, OnMember, Pause
 from drill.truth import EXPECTS, SILENCES, read_truth
 from drill.truth_file import TruthFile
 from spark_jobs.exits import BAD_INPUT, BadInput
+from tests.support.nights import EXCERPTS
 
 ALL = (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *BROKER_SCENARIOS)
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
@@ -77,6 +79,15 @@ def test_a_broker_that_goes_comes_back(scenario: Scenario) -> None:
         elif type(step).__name__ in ("StartBroker", "ResumeBroker"):
             gone.remove(step.broker)
     assert gone == []
+
+
+def test_a_glance_tells_what_an_audit_would() -> None:
+    group = EXCERPTS / "groups" / "pause-4.1"
+    told = [(r["cause"], r["confidence"]) for r in glance(group / "logs", group / "clients").rebalances]
+    assert ("heartbeat_expired", "certain") in told
+    found = glance(EXCERPTS / "crash-2.8", EXCERPTS / "nothing")
+    assert [o["kind"] for o in found.broker_outages] == ["crash"]
+    assert {f["kind"] for f in found.failovers} == {"broker_crash"}
 
 
 def test_a_drill_plays_what_its_kafka_can_do() -> None:
