@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,12 @@ from spark_jobs.edges.kafka.snapshot import Answer, Reader, ReaderDied
 
 _READER = "spark_jobs.edges.kafka.records_reader"
 _MOST_DEATHS = 3
+_CALLS = 5
+"""A question waits so often for brokers, and at last for records: the child gives each its share of the time-out."""
+
+_PATIENCE = 90.0
+"""How long one reading goes on, in seconds. A topic that was never read may hold more; the next reading goes on."""
+
 _NOTHING_READ: Mapping[str, Any] = {"positions": {}, "ends": None, "topic_id": None, "is_done": False}
 Tell = Callable[[str], None]
 
@@ -29,6 +36,11 @@ class Landed:
     skipped: Counter[str] = field(default_factory=Counter)
     files: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def sentences(self) -> list[str]:
+        """For people, a sentence each."""
+        broken = [f"Records of groups that could not be decoded: {self.broken}"] if self.broken else []
+        return [f"Records of groups since the last reading: {self.records:,}", *broken, *self.notes]
 
 
 def land_group_records(
@@ -45,9 +57,9 @@ def land_group_records(
     """
     place = f"{landing.landing_folder(lake, landing.GROUP_RECORDS)}/{landing.safe_name(cluster)}"
     state = kept = _positions(f"{place}.positions.json")
-    landed = Landed()
+    landed, until = Landed(), time.monotonic() + _PATIENCE
     with Reader(connection, _READER) as reader:
-        while not state["is_done"]:
+        while not state["is_done"] and time.monotonic() < until:
             answer = _ask(reader, state, connection.timeout_ms / 1000, landed)
             found = _taken(answer, landed) if answer else None
             if found is None:
@@ -60,6 +72,8 @@ def land_group_records(
                 landed.notes.append(f"__consumer_offsets: no partition answered within {connection.timeout_ms} ms.")
                 break
             state = following
+            if not state["is_done"] and time.monotonic() > until:
+                landed.notes.append(f"__consumer_offsets holds more than {_PATIENCE:g} s could read: the rest follows.")
             if (state["positions"], state["topic_id"]) != (kept["positions"], kept["topic_id"]):
                 landing.write_atomically(f"{place}.positions.json", json.dumps(_lasting(state), sort_keys=True) + "\n")
                 kept = state
@@ -69,7 +83,7 @@ def land_group_records(
 def _ask(reader: Reader, state: Mapping[str, Any], timeout: float, landed: Landed) -> Answer | None:
     while reader.deaths < _MOST_DEATHS:
         try:
-            return reader.ask("read", state, timeout)
+            return reader.ask("read", state, _CALLS * timeout)
         except ReaderDied as death:
             why = str(death)
     landed.notes.append(f"__consumer_offsets was not read to its end: {why}. The next reading goes on from there.")
