@@ -77,7 +77,13 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
     progress.say(f"{len(outages)} absences of brokers; now leaders, groups and readings")
     led = nights.partitions_of_night(events, partitions, around, seen).persist()
     grouped = nights.groups_of_night(
-        events, members, _group_context(cluster, events, brokers, outages, window), around, _offsets(partitions), seen
+        events,
+        members,
+        _group_context(cluster, events, brokers, outages, window),
+        around,
+        _offsets(partitions),
+        records,
+        seen,
     ).persist()
     read_of_groups = nights.readings_of_groups(
         members, read("bronze.group_snapshots"), read("bronze.offset_snapshots", window), records, window

@@ -29,6 +29,7 @@ from spark_jobs.transforms.outages import rebuild_outages
 from spark_jobs.transforms.ownership import rebuild_ownership
 from spark_jobs.transforms.presence import PRESENCE_KINDS
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from spark_jobs.transforms.rebalances.records import events_of_records
 from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS, topic_changes
 from spark_jobs.transforms.windows import Window
 
@@ -109,13 +110,17 @@ def groups_of_night(
     context: GroupContext,
     around: ClusterContext,
     offsets_partitions: int | None,
+    group_records: DataFrame,
     seen: Window,
 ) -> DataFrame:
     """Why each group rebalanced, and where its coordinator went. Gives: parts `rebalances`, `gaps` and `moves`."""
 
     def rebuild(tables: Tables) -> Tables:
         lines = tables["events"]
-        history = rebuild_group(lines[0]["group_id"], lines, context)
+        if not lines:
+            return {}
+        told = events_of_records(tables["records"], seen.start)
+        history = rebuild_group(lines[0]["group_id"], [*lines, *told], context)
         brokers = [e for e in lines if e["origin"] == "broker"]
         return {
             "rebalances": history.rebalances,
@@ -124,7 +129,7 @@ def groups_of_night(
         }
 
     return host(
-        {"events": events_of_groups(events, member_snapshots)},
+        {"events": events_of_groups(events, member_snapshots), "records": group_records},
         ("cluster", "group_id"),
         {
             "rebalances": schema("gold.rebalances"),

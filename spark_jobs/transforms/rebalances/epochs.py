@@ -11,6 +11,7 @@ from datetime import datetime
 
 from spark_jobs.knowledge.reasons import CoordinatorReason
 from spark_jobs.transforms.rebalances.model import SAME_ACT, Act, Episode, Event, Gap
+from spark_jobs.transforms.rebalances.records import REACHED
 
 _ACTS = {
     "member_joined": "joined",
@@ -104,7 +105,7 @@ def _explain(skipped: Sequence[Act], before: int, event: Event, moved: Event | N
 
 
 def _end(episodes: list[Episode], events: Iterable[Event]) -> None:
-    """When an epoch was reached by all: its last member became stable, as the members' own logs tell.
+    """When an epoch was reached by all: its last member became stable, as records tell, else the members' own logs.
 
     Odd: a client prints the epoch it had before the change, so that a member that gives partitions back becomes
     stable under the epoch before; a member that keeps what it has prints nothing. Only where every member has a log
@@ -112,12 +113,39 @@ def _end(episodes: list[Episode], events: Iterable[Event]) -> None:
     """
     states = [e for e in events if e["kind"] in ("client_state_changed", "member_assignment_state")]
     witnesses = {e["member_id"] for e in states}
+    reached = sorted((e for e in events if e["kind"] == REACHED), key=lambda e: (e["happened_at"], e["order"]))
     for n, episode in enumerate(episodes):
         following = episodes[n + 1].started_at if n + 1 < len(episodes) else None
         if episode.members_after == 0:
             episode.ended_at, episode.outcome = episode.started_at, "emptied"
+        elif reached and _recorded_end(episode, reached, following):
+            continue
         elif episode.member_ids <= witnesses:
             _reach(episode, states, following)
+
+
+def _recorded_end(episode: Episode, reached: Sequence[Event], following: datetime | None) -> bool:
+    """Ends the episode as the records of its members tell; whether they do.
+
+    Source: CurrentMemberAssignment; an epoch is reached when each member that is left is stable at it.
+    """
+    at_epoch: dict[str, Event] = {}
+    for event in reached:
+        if event["state"] is None:
+            at_epoch.pop(event["member_id"], None)
+        else:
+            at_epoch[event["member_id"]] = event
+        if following is not None and event["happened_at"] >= following and event["generation"] != episode.to_generation:
+            episode.ended_at, episode.outcome = following, "interrupted"
+            episode.events.append(event)
+            return True
+        if at_epoch and all(
+            e["generation"] == episode.to_generation and e["state"] == "stable" for e in at_epoch.values()
+        ):
+            episode.ended_at, episode.outcome = max(event["happened_at"], episode.started_at), "completed"
+            episode.events.append(event)
+            return True
+    return False
 
 
 def _reach(episode: Episode, states: Sequence[Event], following: datetime | None) -> None:

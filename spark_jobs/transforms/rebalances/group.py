@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,14 +15,16 @@ from spark_jobs.transforms.rebalances.epochs import build_epochs
 from spark_jobs.transforms.rebalances.judge import judge_act, judge_episode
 from spark_jobs.transforms.rebalances.members import Directory, Member
 from spark_jobs.transforms.rebalances.model import Act, Episode, Event, Gap, GroupContext, GroupHistory, Verdict
+from spark_jobs.transforms.rebalances.records import BURIED
 from spark_jobs.transforms.rebalances.timeline import attach_acts, build_episodes, living
 
 
 def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext) -> GroupHistory:
     """The rebalances of one group with their causes, and the breaks in its generations.
 
-    Takes: every event that names the group, its clients' lines among them, and sightings of members in snapshots
-    (kind member_seen), in any order. Gives: rows without incident_id, in order of start.
+    Takes: every event that names the group, its clients' lines among them, sightings of members in snapshots (kind
+    member_seen), and what its records tell (records.py), in any order.
+    Gives: rows without incident_id, in order of start.
     Keeps: the same rows whatever the order of the events.
     """
     ordered = list(living(sorted(events, key=lambda e: (e["happened_at"], e["source"], e["order"], e["line_id"]))))
@@ -36,7 +39,16 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     add_unseen_joins(episodes, directory)
     knows_all = bool(episodes) and episodes[0].from_generation == 0
     rows = [_row(e, directory, context, knows_all) for e in episodes]
-    return GroupHistory(rows, [_gap_row(group_id, g, context) for g in (*classic_gaps, *epoch_gaps)])
+    buried = [e for e in ordered if e["kind"] == BURIED]
+    gaps = [explained(g, buried) for g in (*classic_gaps, *epoch_gaps)]
+    return GroupHistory(rows, [_gap_row(group_id, g, context) for g in gaps])
+
+
+def explained(gap: Gap, buried: Sequence[Event]) -> Gap:
+    """A break after which generations begin anew, explained by the group's tombstone where nothing else does."""
+    if gap.explained_by or gap.next_generation > 1 or not any(e["happened_at"] <= gap.seen_at for e in buried):
+        return gap
+    return replace(gap, explained_by="the group's metadata were deleted, as their tombstone shows")
 
 
 def add_unseen_joins(episodes: Sequence[Episode], directory: Directory) -> None:

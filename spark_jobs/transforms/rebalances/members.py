@@ -11,11 +11,12 @@ from datetime import datetime, timedelta
 
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
 from spark_jobs.transforms.rebalances.model import SAME_ACT, Event
+from spark_jobs.transforms.rebalances.records import RECORDED
 
 _REMOVALS = {"member_left": "left", "member_failed": "expired", "member_fenced": "expired"}
 _ARRIVALS = {"member_joined", "member_id_assigned", "member_added", "member_rejoined_pending", "rebalance_started"}
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
-_TELLS_GENERATION = {"member_loaded", "client_joined", "client_synced"}
+_TELLS_GENERATION = {"member_loaded", "client_joined", "client_synced", RECORDED}
 
 
 @dataclass
@@ -39,7 +40,7 @@ class Member:
 
 
 class Directory:
-    """The members of one group, from every witness: coordinator lines, loaded groups, client logs, snapshots.
+    """The members of one group, from every witness: coordinator lines, loaded groups, client logs, snapshots, records.
 
     Takes: all events of the group in order, client lines among them, and sightings (kind member_seen).
     """
@@ -67,7 +68,7 @@ class Directory:
                 self._acts[member_id].append(event)
             if event["kind"] in _ARRIVALS or event["kind"] in ("client_joined", "client_synced"):
                 self._joins[member_id].append(event)
-        if event["kind"] in ("member_seen", "client_subscribed") and event["detail"]:
+        if event["kind"] in ("member_seen", "client_subscribed", RECORDED) and event["detail"]:
             self.topics.update(_TOPIC.findall(event["detail"]))
         if event["kind"] == "static_member_replaced" and event["old_member_id"]:
             self._replace(event)
