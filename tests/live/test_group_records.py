@@ -18,6 +18,7 @@ from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.records import Landed, land_group_records
 from spark_jobs.edges.kafka.records_reader import TOPIC
 from tests.live.conftest import USERS, GuardedCluster
+from tests.live.test_snapshot import documented_rights
 
 AT = datetime(2026, 11, 20, 3, tzinfo=UTC)
 READ_IN = "records-read-in"
@@ -176,20 +177,34 @@ def settings_of_topic(admin: AdminClient, settings: dict[str, str]) -> Iterator[
         alter(AlterConfigOpType.DELETE)
 
 
+def guarded(cluster: GuardedCluster, user: str) -> dict[str, str]:
+    """How a user comes in by the door that asks for a password."""
+    return {
+        "bootstrap.servers": cluster.guarded_bootstrap,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": user,
+        "sasl.password": USERS[user],
+    }
+
+
 @pytest.mark.usefixtures("admin")
 def test_who_may_not_read_the_topic_is_told_so_and_nothing_else_happens(
     cluster: GuardedCluster, tmp_path: Path
 ) -> None:
     with member(cluster, "hidden"):
         pass
-    door = {
-        "bootstrap.servers": cluster.guarded_bootstrap,
-        "security.protocol": "SASL_PLAINTEXT",
-        "sasl.mechanism": "PLAIN",
-        "sasl.username": "nobody",
-        "sasl.password": USERS["nobody"],
-    }
-    refused = read(cluster, tmp_path, **door)
+    refused = read(cluster, tmp_path, **guarded(cluster, "nobody"))
     assert refused.records == 0
     assert [note for note in refused.notes if "READ on that topic" in note]
     assert not (tmp_path / "landing").exists()
+
+
+def test_the_documented_rights_are_enough(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
+    for future in admin.create_acls(documented_rights()).values():
+        future.result()
+    until = time.monotonic() + 15
+    while (found := read(cluster, tmp_path, **guarded(cluster, "hindsight"))).notes and time.monotonic() < until:
+        time.sleep(0.5)
+    assert found.notes == []
+    assert set(places(found.files)) == set(places(read(cluster, tmp_path / "all").files))

@@ -34,6 +34,11 @@ from spark_jobs.exits import BadInput
 from spark_jobs.launch import HOME
 from tests.live.conftest import USERS, GuardedCluster
 
+OPERATIONS = {
+    "Describe": AclOperation.DESCRIBE,
+    "DescribeConfigs": AclOperation.DESCRIBE_CONFIGS,
+    "Read": AclOperation.READ,
+}
 PARTITIONS = 6
 RECORDS = 60
 GROUPS = {
@@ -394,13 +399,13 @@ class TestSecretsAndRights:
 
 
 def documented_rights() -> list[AclBinding]:
-    """The commands of docs/live.md that give the rights a reading needs."""
+    """The commands of docs/live.md that give the rights a reading needs, and the records of groups."""
     page = (HOME / "docs" / "live.md").read_text()
     commands = re.findall(r"kafka-acls\.sh .*--allow-principal User:hindsight (.*)", page)
     found = []
     for command in commands:
         kind = next(k for k in ("cluster", "topic", "group") if f"--{k}" in command)
-        name = "kafka-cluster" if kind == "cluster" else "*"
+        name = "kafka-cluster" if kind == "cluster" else command.rpartition(f"--{kind} ")[2].strip("'")
         resource = {"cluster": ResourceType.BROKER, "topic": ResourceType.TOPIC, "group": ResourceType.GROUP}[kind]
         for operation in re.findall(r"--operation (\w+)", command):
             found.append(
@@ -410,7 +415,7 @@ def documented_rights() -> list[AclBinding]:
                     ResourcePatternType.LITERAL,
                     "User:hindsight",
                     "*",
-                    {"Describe": AclOperation.DESCRIBE, "DescribeConfigs": AclOperation.DESCRIBE_CONFIGS}[operation],
+                    OPERATIONS[operation],
                     AclPermissionType.ALLOW,
                 )
             )

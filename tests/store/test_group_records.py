@@ -1,0 +1,107 @@
+"""Landed records of groups on real tables: each once, what is broken in quarantine, ownership from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs import rebuild
+from spark_jobs.catalog import BY_NAME, bronze, quality
+from tests.support.logs import lay, resigned, rows, run, settings
+
+Row = dict[str, Any]
+
+LANDED = "lake/landing/group_records"
+
+
+def record(clock: str, offset: int, **fields: Any) -> Row:
+    return {
+        "offsets_partition": 3,
+        "record_offset": offset,
+        "written_at": f"2026-11-21T{clock}.000+00:00",
+        "is_tombstone": False,
+        **fields,
+    }
+
+
+def generation(clock: str, offset: int, number: int, *members: tuple[str, list[int]]) -> Row:
+    said = [
+        {
+            "member_id": member,
+            "client_id": f"client-{member}",
+            "host": "10.0.0.7",
+            "session_timeout_ms": 45_000,
+            "subscription": ["t"],
+            "assignment": [{"topic": "t", "partition": p} for p in owned],
+        }
+        for member, owned in members
+    ]
+    return record(clock, offset, record_type="group_metadata", group_id="g", generation=number, members=said)
+
+
+def reached(clock: str, offset: int, epoch: int, topic: str | None) -> Row:
+    owned = [{"topic": topic, "topic_id": "QVbV2BrVQ7ac1tuhDXDZ_g", "partition": 0}]
+    told = {"group_id": "k", "member_id": "m", "member_epoch": epoch, "member_state": "stable", "assignment": owned}
+    return record(clock, offset, record_type="consumer_group_current_member_assignment", **told)
+
+
+def jsonl(*found: Row) -> str:
+    return "".join(json.dumps(row) + "\n" for row in found)
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Path:
+    """Two hours of logs of cluster prod, and what has landed of its groups; a colleague's cluster beside it."""
+    first = jsonl(generation("00:10:00", 7, 4, ("a", [0, 1])), generation("01:20:00", 8, 5, ("a", [0]), ("b", [1])))
+    again = jsonl(generation("01:20:00", 8, 5, ("a", [0]), ("b", [1])), reached("01:30:00", 2, 3, "t"))
+    broken = record("01:40:00", 9, sentence="GroupMetadataValue has version 9; needed 0 to 4.", key="00020001")
+    deleted = reached("01:50:00", 3, 4, None)
+    return lay(
+        tmp_path,
+        {
+            "logs/server.log": resigned(1, "01:00:00,000") + resigned(2, "02:00:00,000"),
+            f"{LANDED}/prod-20261121T012500Z-0123456789abcdef.jsonl": first,
+            f"{LANDED}/prod-20261121T013500Z-1123456789abcdef.jsonl": again + '{"offsets_part',
+            f"{LANDED}/prod-20261121T020000Z-2123456789abcdef.jsonl": jsonl(broken, deleted),
+            f"{LANDED}/prod.positions.json": "{}",
+            f"{LANDED}/other-20261121T020000Z-3123456789abcdef.jsonl": jsonl(reached("01:00:00", 1, 9, "t")),
+        },
+    )
+
+
+def test_landed_records_become_rows_once_and_broken_ones_are_kept_apart(spark: SparkSession, night: Path) -> None:
+    for _ in range(2):
+        store, _ = run(spark, night / "lake", night / "logs", cluster="prod")
+        found = rows(store, bronze.GROUP_RECORDS)
+        assert sorted((r["group_id"], r["record_offset"]) for r in found) == [("g", 7), ("g", 8), ("k", 2), ("k", 3)]
+        quarantined = [r["sentences"] for r in rows(store, quality.QUARANTINE) if r["source"] == "__consumer_offsets"]
+        assert sorted(quarantined) == [
+            ["GroupMetadataValue has version 9; needed 0 to 4."],
+            ["It is no record of a group: perhaps its writer died while it wrote."],
+        ]
+    (told,) = [r for r in found if r["record_offset"] == 8]
+    assert [m["client_id"] for m in told["members"]] == ["client-a", "client-b"]
+    assert told["run_landed_as"].startswith("prod-20261121T01")
+
+
+def test_ownership_follows_from_records_and_begins_before_the_window(spark: SparkSession, night: Path) -> None:
+    around = {"look_back_hours": 0, "look_ahead_hours": 0, "cluster": "prod"}
+    store, said = run(spark, night / "lake", night / "logs", **around)
+    rebuild.run_step(spark, settings(night / "lake", night / "logs", **around), {"ingest": said})
+    held = [r.asDict() for r in store.read_staging(BY_NAME["gold.ownership"]).collect()]
+    assert sorted((r["group_id"], r["partition"], r["member_id"], r["generation"], r["topic"]) for r in held) == [
+        ("g", 0, "a", 4, "t"),
+        ("g", 0, "a", 5, "t"),
+        ("g", 1, "a", 4, "t"),
+        ("g", 1, "b", 5, "t"),
+        ("k", 0, "m", 3, "t"),
+        ("k", 0, "m", 4, "QVbV2BrVQ7ac1tuhDXDZ_g"),
+    ]
+    assert {r["valid_from"].strftime("%H:%M") for r in held if r["generation"] == 4 and r["group_id"] == "g"} == {
+        "01:00"
+    }
+    assert all(r["evidence"][0]["source"].startswith("__consumer_offsets-3@") for r in held)
