@@ -134,6 +134,20 @@ def test_records_tell_the_session_timeout_of_a_member_that_ran_out() -> None:
     assert "session of 6 s" in history(lines("static-4.1"), [told]).rebalances[3]["explanation"]
 
 
+def test_a_stored_generation_shows_that_its_assignment_arrived() -> None:
+    told = [
+        e for e in lines("storm-2.8") if e["happened_at"] < at("01:48:07.267") and e["kind"] != "assignment_received"
+    ]
+    last = history(told, []).rebalances[-1]
+    assert (last["to_generation"], last["outcome"], last["ended_at"]) == (2, "unfinished", None)
+    member = last["member_id"]
+    earlier = generation("01:40:00.000", 2, member)
+    assert history(told, [earlier]).rebalances[-1]["outcome"] == "unfinished", "another group of that name"
+    last = history(told, [earlier, generation("01:48:07.280", 2, member)]).rebalances[-1]
+    assert (last["outcome"], last["ended_at"]) == ("completed", at("01:48:07.280"))
+    assert last["evidence"][-1]["text"] == "generation 2 is stored"
+
+
 def test_a_group_that_begins_anew_after_its_tombstone_has_no_gap_that_nobody_explains() -> None:
     line = {"origin": "broker", "source": "broker-1/server.log", "group_id": "g", "broker": 1}
     emptied = [

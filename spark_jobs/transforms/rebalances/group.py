@@ -14,8 +14,17 @@ from spark_jobs.transforms.rebalances.delays import delayed_by, told_of_delay
 from spark_jobs.transforms.rebalances.epochs import build_epochs
 from spark_jobs.transforms.rebalances.judge import judge_act, judge_episode
 from spark_jobs.transforms.rebalances.members import Directory, Member
-from spark_jobs.transforms.rebalances.model import Act, Episode, Event, Gap, GroupContext, GroupHistory, Verdict
-from spark_jobs.transforms.rebalances.records import BURIED
+from spark_jobs.transforms.rebalances.model import (
+    SAME_ACT,
+    Act,
+    Episode,
+    Event,
+    Gap,
+    GroupContext,
+    GroupHistory,
+    Verdict,
+)
+from spark_jobs.transforms.rebalances.records import BURIED, STORED
 from spark_jobs.transforms.rebalances.timeline import attach_acts, build_episodes, living
 
 
@@ -32,6 +41,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     coordinator_lines = [e for e in ordered if e["origin"] == "broker"]
     classic, classic_gaps = build_episodes(group_id, coordinator_lines)
     attach_acts(classic, coordinator_lines)
+    finish(classic, [e for e in ordered if e["kind"] == STORED])
     epochs, epoch_gaps = build_epochs(group_id, ordered)
     episodes = sorted([*classic, *epochs], key=lambda e: e.started_at)
     for before, episode in itertools.pairwise(episodes):
@@ -42,6 +52,19 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     buried = [e for e in ordered if e["kind"] == BURIED]
     gaps = [explained(g, buried) for g in (*classic_gaps, *epoch_gaps)]
     return GroupHistory(rows, [_gap_row(group_id, g, context) for g in gaps])
+
+
+def finish(episodes: Sequence[Episode], stored: Sequence[Event]) -> None:
+    """Ends join phases whose assignment no line tells: the coordinator stores a generation when it has arrived."""
+    for episode in episodes:
+        if episode.outcome != "unfinished" or episode.joined_at is None:
+            continue
+        for event in stored:
+            late = event["happened_at"] - episode.joined_at
+            if event["generation"] == episode.to_generation and late >= -SAME_ACT:
+                episode.ended_at, episode.outcome = max(event["happened_at"], episode.joined_at), "completed"
+                episode.events.append(event)
+                break
 
 
 def explained(gap: Gap, buried: Sequence[Event]) -> Gap:

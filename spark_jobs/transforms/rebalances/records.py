@@ -19,6 +19,9 @@ too, so that a member which is new in it came with it."""
 REACHED = "member_reached"
 """How far a KIP-848 member is: its epoch and state; no state where it is gone."""
 
+STORED = "generation_stored"
+"""A generation was written: its leader's assignment has arrived."""
+
 BURIED = "group_buried"
 """The group's metadata were deleted: by someone, or since it was empty for long. Its generations begin anew."""
 
@@ -47,6 +50,8 @@ def _generation(record: Row, before: Row | None, since: datetime) -> Iterator[Ev
         yield _event(record, BURIED, since, "the metadata of the group are deleted")
         return
     generation = record["generation"]
+    if record["members"]:
+        yield _event(record, STORED, since, f"generation {generation} is stored", generation=generation)
     follows = generation == 1 or (before is not None and before["generation"] == generation - 1)
     for member in record["members"] or ():
         yield _event(
