@@ -103,9 +103,13 @@ class Store:
         self._replace(table, conform(frame, table), predicate)
 
     def overwrite_staging(self, table: Table, frame: DataFrame) -> None:
-        """Puts these rows where the table is staged: names and types only, so that a bad row can be named."""
-        writer = conform(frame, table).write.format("delta").mode("overwrite")
-        writer.option("overwriteSchema", "true").save(self._staging(table))
+        """Puts these rows where the table is staged: names and types only, so that a bad row can be named.
+
+        Odd: the former table is removed and not overwritten. Nobody needs its history, and reading it takes time.
+        """
+        path = self._staging(table)
+        _delete(self.spark, path)
+        conform(frame, table).write.format("delta").save(path)
 
     def content_hash(self, table: Table) -> str:
         """A hash of the table's rows, whatever their order; `run_` columns left out."""
@@ -150,6 +154,12 @@ class Store:
         time = F.col(table.time_column)
         first, last = rows.agg(F.min(time), F.max(time)).first()
         return held.where(time.between(F.lit(first), F.lit(last)) | time.isNull()).select(*table.key)
+
+
+def _delete(spark: SparkSession, path: str) -> None:
+    context: Any = spark.sparkContext
+    folder = context._jvm.org.apache.hadoop.fs.Path(path)
+    folder.getFileSystem(context._jsc.hadoopConfiguration()).delete(folder, True)
 
 
 _MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
