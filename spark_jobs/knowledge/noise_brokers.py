@@ -251,6 +251,7 @@ NOISE: tuple[Noise, ...] = (
             "The broker is in RECOVERY.": "[2026-11-21 01:40:54,083] INFO [BrokerLifecycleManager id=1] The broker is in RECOVERY. (kafka.server.BrokerLifecycleManager)",
             "still waiting for the active controller.": "[2026-11-21 01:51:07,867] INFO [BrokerLifecycleManager id=1] The broker is in PENDING_CONTROLLED_SHUTDOWN state, still waiting for the active controller. (kafka.server.BrokerLifecycleManager)",
             "Transitioning from PENDING_CONTROLLED_SHUTDOWN to SHUTTING_DOWN.": "[2026-11-21 01:51:09,960] INFO [BrokerLifecycleManager id=1] Transitioning from PENDING_CONTROLLED_SHUTDOWN to SHUTTING_DOWN. (kafka.server.BrokerLifecycleManager)",
+            "Unable to register the broker ": "[2026-11-21 12:34:27,577] INFO [BrokerLifecycleManager id=1] Unable to register the broker because the RPC got timed out before it could be sent. (org.apache.kafka.server.BrokerLifecycleManager)",
             "Unable to register broker ": "[2026-11-21 01:51:15,103] INFO [BrokerLifecycleManager id=1] Unable to register broker 1 because the controller returned error DUPLICATE_BROKER_REGISTRATION (kafka.server.BrokerLifecycleManager)",
         },
     ),
