@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -31,6 +31,8 @@ class Waiting:
 
 
 NOTHING = Waiting()
+
+_ALWAYS = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Pass:
         """How the files follow one another. The newest of a source, while it is young, ends nowhere yet."""
         taken = {n: fact for n, fact in self.facts.items() if n not in without}
         newest: dict[str, int] = {}
-        for n, fact in sorted(taken.items(), key=lambda f: f[1].file.modified_at):
+        for n, fact in sorted(taken.items(), key=lambda f: (f[1].file.modified_at, f[1].first_at or _ALWAYS)):
             newest[fact.file.source] = n
         growing = {n for n in newest.values() if is_young(taken[n].file.modified_at, run_at)}
         return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in taken.items()})

@@ -74,10 +74,12 @@ def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings | 
     """Reads what has landed for a cluster and was not taken yet; None where there is nothing.
 
     Takes: the names under which the cluster's readings land.
+    Odd: one that failed is read again, since a retry may have put a better one in its place.
     """
     landed = landed_of(store.lake, names)
     if landed and store.has(bronze.SNAPSHOT_READINGS):
-        held = store.read(bronze.SNAPSHOT_READINGS).where((F.col("cluster") == cluster) & "run_landed_as IS NOT NULL")
+        held = store.read(bronze.SNAPSHOT_READINGS).where(F.col("cluster") == cluster)
+        held = held.where("run_landed_as IS NOT NULL AND error IS NULL")
         landed -= {row[0] for row in held.select("run_landed_as").collect()}
     if not landed:
         return None
