@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,10 +59,9 @@ def instant(text: str | None) -> datetime:
 
 
 def run(order: Order) -> int:
-    """Takes one reading and puts it where it belongs; into the lake with the new records of groups.
+    """Takes one reading and keeps it.
 
-    Gives: 0, partial or not; 1 where no broker answered.
-
+    Gives: 0, partial or not; 1 where no broker answered, or where it could not be kept.
     Keeps: stdout holds the reading alone where it is printed, else the summary.
     Raises: BadInput where the settings are refused.
     """
@@ -80,6 +79,20 @@ def run(order: Order) -> int:
             land_silence(order, order.cluster, str(silence))
         print(visible(str(silence)), file=sys.stderr)
         return FAULT
+    try:
+        keep(order, reading, say)
+    except OSError as failure:
+        print(
+            f"The reading could not be kept: {visible(masked(str(failure)))}. Needed: room and rights.", file=sys.stderr
+        )
+        return FAULT
+    for sentence in kafka.summary(reading):
+        say(sentence)
+    return DONE
+
+
+def keep(order: Order, reading: Mapping[str, Any], say: Callable[[str], None]) -> None:
+    """Puts a reading where it belongs; into the lake with the new records of groups."""
     if order.printed:
         print(json.dumps(reading), flush=True)
     elif order.to_file:
@@ -92,9 +105,6 @@ def run(order: Order) -> int:
         name = called(reading, order.connection.name)
         for sentence in land_group_records(order.connection, order.lake, name, order.at, say).sentences():
             say(sentence)
-    for sentence in kafka.summary(reading):
-        say(sentence)
-    return DONE
 
 
 def land_silence(order: Order, cluster: str, why: str) -> None:

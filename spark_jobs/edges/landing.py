@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from spark_jobs.config import is_uri
+from spark_jobs.config import is_uri, masked
+from spark_jobs.exits import BadInput
 
 SNAPSHOTS = "snapshots"
 GROUP_RECORDS = "group_records"
@@ -132,7 +133,13 @@ def _opened(place: str) -> tuple[Any, str]:
         return None, unquote(urlsplit(place).path)
     from pyarrow.fs import FileSystem
 
-    system, path = FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}:{rest}")
+    try:
+        system, path = FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}:{rest}")
+    except ValueError as refusal:
+        raise BadInput(
+            f"{masked(place)} cannot be opened without Spark: {masked(str(refusal)).splitlines()[0]}. "
+            "Needed: a folder, or a URI of s3a, gs, abfs or hdfs. Check LAKE."
+        ) from None
     return system, path
 
 

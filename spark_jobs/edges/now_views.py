@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import duckdb
@@ -12,6 +13,7 @@ from spark_jobs.catalog import Column, Table, bronze
 from spark_jobs.catalog.readings import READING
 from spark_jobs.edges.duck_types import json_structure, quoted_text
 from spark_jobs.edges.landing import newest_landed, read_text
+from spark_jobs.exits import BadInput
 
 SCHEMA = "now"
 LANDED = f"{SCHEMA}.landed"
@@ -109,13 +111,16 @@ VIEW_BY_NAME: Mapping[str, NowView] = {v.full_name: v for v in VIEWS}
 
 
 def newest_readings(lake: str) -> dict[str, str]:
-    """The newest landed reading of each cluster as its file holds it; one that vanishes meanwhile is left out."""
+    """The newest landed reading of each cluster as its file holds it.
+
+    Odd: readings land through pyarrow; in a lake that it cannot open from here none has landed. One that vanishes
+    meanwhile is left out.
+    """
     found = {}
-    for cluster, place in newest_landed(lake).items():
-        try:
-            found[cluster] = read_text(place)
-        except FileNotFoundError:
-            continue
+    with suppress(OSError, BadInput):
+        for cluster, place in newest_landed(lake).items():
+            with suppress(FileNotFoundError):
+                found[cluster] = read_text(place)
     return found
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spark_jobs import cli, snapshot
+from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.snapshot import summary
 from spark_jobs.exits import BadInput
 
@@ -43,6 +44,17 @@ def test_the_connection_on_stdin_stands_above_the_environment() -> None:
     assert snapshot.connection_of({"BOOTSTRAP": "b:1"}).name == "b:1"
     with pytest.raises(BadInput, match="No cluster is named"):
         snapshot.connection_of({})
+
+
+def test_a_lake_that_cannot_be_opened_is_told() -> None:
+    order = snapshot.Order(
+        Connection.of("c", {"bootstrap.servers": "b:1"}), "wasb://s3cret@y/z", datetime.now(UTC), "c"
+    )
+    with pytest.raises(
+        BadInput, match=r"wasb://\*\*\*@y/z/landing/snapshots cannot be opened without Spark"
+    ) as problem:
+        snapshot.land_silence(order, "c", "nobody answered")
+    assert "s3cret" not in str(problem.value)
 
 
 def test_an_instant_without_a_zone_is_utc() -> None:

@@ -31,7 +31,7 @@ _GRACE = 3.0
 """Beyond a question's time-out, before a child that says nothing is given up."""
 
 _READER = "spark_jobs.edges.kafka.reader"
-_HIDDEN_FROM_CHILD = ("AIRFLOW_CONN_", "AIRFLOW__", "SPARK_")
+_HIDDEN_FROM_CHILD = ("AIRFLOW_CONN_", "AIRFLOW__")
 
 
 class Unreachable(RuntimeError):
