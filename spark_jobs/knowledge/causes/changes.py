@@ -178,8 +178,8 @@ CHANGE_CAUSES: tuple[Cause, ...] = (
         ),
         source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-345",
         holds=(
-            "[2026-11-21 02:00:00,000] INFO [GroupCoordinator id=3 topic=__consumer_offsets partition=46] "
-            "[Group billing] Member billing-1-3526ebef-dc38-4338-91a3-b8ad0d1e11a4 has left group through "
+            "[2026-11-21 12:05:50,229] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=2] "
+            "[Group fraud.etl.v21] Member i2-69737404-7449-4396-b5b8-d0e91e473d5e has left group through "
             "explicit `LeaveGroup` request; client reason: member was removed by an admin "
             "(org.apache.kafka.coordinator.group.GroupMetadataManager)",
         ),
@@ -189,7 +189,6 @@ CHANGE_CAUSES: tuple[Cause, ...] = (
             "through explicit `LeaveGroup` request; client reason: the consumer is being closed "
             "(org.apache.kafka.coordinator.group.GroupMetadataManager)",
         ),
-        made=True,
     ),
     Cause(
         code="cooperative_followup",
@@ -260,10 +259,10 @@ CHANGE_CAUSES: tuple[Cause, ...] = (
         advice="Finish the rolling upgrade of assignors: each member twice, as KIP-429 tells.",
         source="GroupCoordinator.scala; KIP-429",
         holds=(
-            "[2026-11-21 02:00:00,000] INFO [GroupCoordinator id=3 topic=__consumer_offsets partition=46] "
-            "Preparing to rebalance group billing in state PreparingRebalance with old generation 4 (reason: "
+            "[2026-11-21 12:17:54,972] INFO [GroupCoordinator id=2 topic=__consumer_offsets partition=47] "
+            "Preparing to rebalance group fleet-svc-69 in state PreparingRebalance with old generation 2 (reason: "
             "Group's selectedProtocol will change because static member "
-            "i2-3526ebef-dc38-4338-91a3-b8ad0d1e11a4 with instance id i2 joined with change of protocol; "
+            "i2-b1c0553f-5828-432e-bc4b-c866a1567716 with instance id i2 joined with change of protocol; "
             "client reason: not provided). (org.apache.kafka.coordinator.group.GroupMetadataManager)",
         ),
         looks_alike=(
@@ -272,6 +271,5 @@ CHANGE_CAUSES: tuple[Cause, ...] = (
             "(reason: Adding new member i2-8f975a9b-6eda-490a-bc3c-f8e7d6545b97 with group instance id i2; "
             "client reason: not provided). (org.apache.kafka.coordinator.group.GroupMetadataManager)",
         ),
-        made=True,
     ),
 )

@@ -62,10 +62,10 @@ COORDINATOR_CAUSES: tuple[Cause, ...] = (
         ),
         source="GroupCoordinator.scala propagateAssignment; GroupMetadataManager.java",
         holds=(
-            "[2026-11-21 02:00:00,000] INFO [GroupCoordinator id=3 topic=__consumer_offsets partition=46] "
-            "Preparing to rebalance group billing in state PreparingRebalance with old generation 4 (reason: "
-            "Error NOT_COORDINATOR when storing group assignmentduring SyncGroup (member: "
-            "billing-1-3526ebef-dc38-4338-91a3-b8ad0d1e11a4).). "
+            "[2026-11-21 12:35:46,475] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=17] "
+            "Preparing to rebalance group ledger.bridge.v47 in state PreparingRebalance with old generation 2 (reason: "
+            "Error COORDINATOR_NOT_AVAILABLE when storing group assignmentduring SyncGroup (member: "
+            "ledger.bridge.v47-facf5-7d78e7e1-67d8-4803-b67f-dae2b362859c).). "
             "(org.apache.kafka.coordinator.group.GroupMetadataManager)",
         ),
         looks_alike=(
@@ -73,7 +73,6 @@ COORDINATOR_CAUSES: tuple[Cause, ...] = (
             "Member ads-etl-1-b-35264ebf-dc38-4338-91a3-b8ad0d1e11a4 in group ads-etl-1 has failed, removing "
             "it from the group. (org.apache.kafka.coordinator.group.GroupMetadataManager)",
         ),
-        made=True,
     ),
     Cause(
         code="unknown",

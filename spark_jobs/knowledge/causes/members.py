@@ -239,9 +239,9 @@ MEMBER_CAUSES: tuple[Cause, ...] = (
         ),
         source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
         holds=(
-            "[2026-11-21 02:00:00,000] INFO [GroupCoordinator id=3 topic=__consumer_offsets partition=46] "
-            "Group billing removed dynamic members who haven't joined: "
-            "[billing-1-3526ebef-dc38-4338-91a3-b8ad0d1e11a4] "
+            "[2026-11-21 12:19:29,880] INFO [GroupCoordinator id=2 topic=__consumer_offsets partition=9] "
+            "Group loans-reader-96 removed dynamic members who haven't joined: "
+            "[audit-sink-17c8d-ced94512-d90a-42d3-a7a2-bbf0d4cd6606] "
             "(org.apache.kafka.coordinator.group.GroupMetadataManager)",
         ),
         looks_alike=(
@@ -249,6 +249,5 @@ MEMBER_CAUSES: tuple[Cause, ...] = (
             "Stabilized group audit-drag-16 generation 3 with 3 members. "
             "(org.apache.kafka.coordinator.group.GroupMetadataManager)",
         ),
-        made=True,
     ),
 )

@@ -13,6 +13,7 @@ LOOK_BACK = timedelta(hours=24)
 _HOW_IT_WENT = {
     "left": "after it had left",
     "expired": "after its session had run out",
+    "dropped": "after it had been dropped for not rejoining in time",
     "replaced": "in the place of its former process",
 }
 

@@ -47,7 +47,8 @@ def judge_leave(act: Act, episode: Episode, directory: Directory, context: Group
         what = "closed" if said == CLOSED else "unsubscribed"
         return Verdict("member_left", "certain", f"{who} {what} its consumer, as it told the coordinator.")
     if said == REMOVED_BY_ADMIN or act.is_by_instance:
-        return Verdict("removed_by_admin", "likely", f"{who} was removed by an administrator.")
+        sure = "certain" if said == REMOVED_BY_ADMIN else "likely"
+        return Verdict("removed_by_admin", sure, f"{who} was removed by an administrator.")
     if said == FREE_TEXT:
         return Verdict(
             "removed_by_admin",

@@ -17,7 +17,7 @@ def judge_episode(episode: Episode, directory: Directory, context: GroupContext,
     """
     if episode.reason.act == "storage_error":
         return Verdict(
-            "storage_error", "likely", "The coordinator could not write the group's assignment to __consumer_offsets."
+            "storage_error", "certain", "The coordinator could not write the group's assignment to __consumer_offsets."
         )
     if episode.reason.act == "over_capacity":
         return Verdict(
@@ -28,7 +28,7 @@ def judge_episode(episode: Episode, directory: Directory, context: GroupContext,
     if episode.reason.act == "static_protocol_changed":
         return Verdict(
             "assignor_changed",
-            "likely",
+            "certain",
             "A static member came back with other assignors, and the group's assignor changed.",
         )
     if episode.acts:
@@ -54,7 +54,7 @@ def judge_act(act: Act, episode: Episode, directory: Directory, context: GroupCo
         return judge_expiry(act, episode, directory, context)
     if act.what == "dropped":
         return Verdict(
-            "join_timeout", "likely", f"{who} was dropped since it did not rejoin in time: its poll loop was stuck."
+            "join_timeout", "certain", f"{who} was dropped since it did not rejoin within the rebalance timeout."
         )
     if act.what == "unsynced":
         return Verdict(

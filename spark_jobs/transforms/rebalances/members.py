@@ -21,7 +21,7 @@ _TELLS_GENERATION = {"member_loaded", "client_joined", "client_synced", RECORDED
 
 @dataclass
 class Member:
-    """One member id of one group. `removals` tell when and how it went: left, expired or replaced."""
+    """One member id of one group. `removals` tell when and how it went: left, expired, dropped or replaced."""
 
     member_id: str
     client_id: str | None = None
@@ -74,7 +74,7 @@ class Directory:
             self._replace(event)
         if event["kind"] == "members_not_rejoined":
             for member_id in split_members(event["members"] or ""):
-                self._member(member_id).removals.append((event["happened_at"], "expired"))
+                self._member(member_id).removals.append((event["happened_at"], "dropped"))
         if event["kind"] in ("group_emptied", "group_dead"):
             self._empty(event["happened_at"])
 
@@ -155,7 +155,8 @@ class Directory:
             if m.client_id == client_id and not m.instance_id and m.first_at is not None
         )
         return any(
-            not first.removals or (first.removals[-1][1] != "expired" and first.removals[-1][0] > second_at + SAME_ACT)
+            not first.removals
+            or (first.removals[-1][1] not in ("expired", "dropped") and first.removals[-1][0] > second_at + SAME_ACT)
             for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
         )
 
