@@ -320,7 +320,7 @@ NONE = "client reason: not provided"
         (
             f"Error NOT_COORDINATOR when storing group assignmentduring SyncGroup (member: {MEMBER}).",
             "storage_error",
-            "likely",
+            "certain",
         ),
         (
             "Freshly-loaded group g (size 9) is over capacity 8. Rebalancing in order to",
