@@ -18,7 +18,7 @@ from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.records import Landed, land_group_records
 from spark_jobs.edges.kafka.records_reader import TOPIC
 from tests.live.conftest import USERS, GuardedCluster
-from tests.live.test_snapshot import documented_rights
+from tests.support.live import documented_rights
 
 AT = datetime(2026, 11, 20, 3, tzinfo=UTC)
 READ_IN = "records-read-in"

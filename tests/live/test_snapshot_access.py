@@ -1,0 +1,122 @@
+"""Who is let in: bad settings told at once, secrets never shown, and rights that are enough."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import (
+    AdminClient,
+)
+
+from spark_jobs.edges.kafka import snapshot
+from spark_jobs.edges.kafka.connection import Connection
+from spark_jobs.exits import BadInput
+from spark_jobs.launch import HOME
+from tests.live.conftest import USERS, GuardedCluster
+from tests.support.live import connection, documented_rights, guarded, reader_of_this_process, within
+
+
+@pytest.fixture(scope="module")
+def admin(cluster: GuardedCluster) -> AdminClient:
+    return AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+
+
+def hindsight(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "spark_jobs.cli", "snapshot", *arguments]
+    clean = {k: v for k, v in os.environ.items() if k not in ("BOOTSTRAP", "KAFKA_CONFIG", "CLUSTER", "LAKE")}
+    return subprocess.run(
+        command, cwd=HOME, input=stdin, capture_output=True, text=True, env={**clean, **environment}, timeout=60
+    )
+
+
+class TestBadInput:
+    def test_a_bootstrap_where_nobody_is_is_told_within_ten_seconds_and_may_be_retried(self, tmp_path: Path) -> None:
+        began = time.monotonic()
+        done = hindsight("--cluster", "prod", "--at", "2026-11-20T03:05Z", BOOTSTRAP="127.0.0.1:1", LAKE=str(tmp_path))
+        assert time.monotonic() - began < 12
+        assert done.returncode == 1
+        assert "127.0.0.1:1" in done.stderr
+        assert "Connection refused" in done.stderr
+        (landed,) = (tmp_path / "landing" / "snapshots").iterdir()
+        assert landed.name == "prod-20261120T030500Z.jsonl"
+        failed = json.loads(landed.read_text())
+        assert failed.keys() == {"at", "cluster", "error"}
+
+    def test_a_retry_overwrites_its_file_and_a_silence_no_reading(
+        self, cluster: GuardedCluster, tmp_path: Path
+    ) -> None:
+        def attempt(bootstrap: str) -> tuple[int, list[str], dict[str, Any]]:
+            given = Connection.of("c", {"bootstrap.servers": bootstrap, "default.api.timeout.ms": 3000}).to_json()
+            named = ("--cluster", "../prod", "--at", "2026-11-20T03:05Z", "--lake", str(tmp_path))
+            code = hindsight("--connection", "-", *named, stdin=given).returncode
+            files = list((tmp_path / "landing" / "snapshots").iterdir())
+            return code, [f.name for f in files], json.loads(files[0].read_text())
+
+        name = ["~2e.~2fprod-20261120T030500Z.jsonl"]
+        silence = attempt("127.0.0.1:1")
+        first = attempt(cluster.bootstrap)
+        again = attempt(cluster.bootstrap)
+        late = attempt("127.0.0.1:1")
+        assert [t[0] for t in (silence, first, again, late)] == [1, 0, 0, 1]
+        assert [t[1] for t in (silence, first, again, late)] == [name] * 4
+        assert "error" in silence[2]
+        assert first[2]["at"] < again[2]["at"] == late[2]["at"]
+
+    def test_a_wrong_password_is_told_at_once_never_retried_and_never_shown(
+        self, cluster: GuardedCluster, tmp_path: Path
+    ) -> None:
+        wrong = guarded(cluster, "hindsight", "not-the-p4ssword")
+        began = time.monotonic()
+        done = hindsight("--connection", "-", "--lake", str(tmp_path), stdin=wrong.to_json())
+        assert time.monotonic() - began < 6
+        assert done.returncode == 2
+        assert "Authentication failed" in done.stderr
+        assert "not-the-p4ssword" not in done.stdout + done.stderr
+        assert not (tmp_path / "landing").exists()
+
+    def test_a_setting_that_librdkafka_does_not_know(self, cluster: GuardedCluster) -> None:
+        with pytest.raises(BadInput, match=r'No such configuration property: "group\.idd"'):
+            snapshot.take(connection(cluster, **{"group.idd": "x"}))
+
+    def test_one_dead_address_among_three_is_no_trouble(self, cluster: GuardedCluster) -> None:
+        mixed = Connection.of("mixed", {"bootstrap.servers": f"127.0.0.1:1,no.such.host:9092,{cluster.bootstrap}"})
+        assert "missing" not in snapshot.take(mixed)
+
+
+class TestSecretsAndRights:
+    def test_a_password_is_in_no_process_list_and_in_no_environment(self, cluster: GuardedCluster) -> None:
+        seen: list[bytes] = []
+
+        def look(_: str) -> None:
+            child = Path(f"/proc/{reader_of_this_process()}")
+            seen.append((child / "cmdline").read_bytes() + (child / "environ").read_bytes())
+
+        reading = snapshot.take(guarded(cluster, "admin"), say=look)
+        assert len(seen) >= 2
+        assert not any(password.encode() in text for password in USERS.values() for text in seen)
+        assert USERS["admin"] not in json.dumps(reading)
+
+    def test_the_documented_rights_are_enough(self, cluster: GuardedCluster, admin: AdminClient) -> None:
+        rights = documented_rights()
+        for future in admin.create_acls(rights).values():
+            future.result()
+        assert within(10, lambda: "missing" not in snapshot.take(guarded(cluster, "hindsight")))
+        reading = snapshot.take(guarded(cluster, "hindsight"))
+        everything = snapshot.take(connection(cluster))
+        assert {k: len(v) for k, v in reading.items() if isinstance(v, list)} == {
+            k: len(v) for k, v in everything.items() if isinstance(v, list)
+        }
+
+    def test_without_rights_a_reading_says_what_it_lacks(self, cluster: GuardedCluster) -> None:
+        reading = snapshot.take(guarded(cluster, "nobody"))
+        assert reading["topics"] == []
+        assert reading["groups"] == []
+        assert [m["part"] for m in reading["missing"]] == ["configs"]
+        assert "CLUSTER_AUTHORIZATION_FAILED" in reading["missing"][0]["reason"]
