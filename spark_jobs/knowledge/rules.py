@@ -102,7 +102,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="reading_partial",
         severity="info",
         subject_kind="reading",
-        says="of {count} readings of the cluster the part {part} is missing, wholly or in part: {reason}",
+        says="readings of the cluster that lack {part}, wholly or in part: {count}. The first says: {reason}",
         advice="Brokers that were away or slow explain a few; where every reading lacks a part, see docs/live.md for"
         " the rights that it needs.",
         source="docs/design.md section 7: what did not answer concludes nothing",

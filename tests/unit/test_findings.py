@@ -94,17 +94,17 @@ def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it()
         (
             "configs",
             "info",
-            "Of 1 readings of the cluster the part configs is missing, wholly or in part: it says no reason",
+            "Readings of the cluster that lack configs, wholly or in part: 1. The first says: it says no reason",
         ),
         (
             "end_offsets",
             "info",
-            "Of 2 readings of the cluster the part end_offsets is missing, wholly or in part: broker 1: timed out",
+            "Readings of the cluster that lack end_offsets, wholly or in part: 2. The first says: broker 1: timed out",
         ),
         (
             "everything",
             "info",
-            "Of 1 readings of the cluster the part everything is missing, wholly or in part: nobody answered",
+            "Readings of the cluster that lack everything, wholly or in part: 1. The first says: nobody answered",
         ),
     ]
     assert [len(f["evidence"]) for f in judge_findings(facts)] == [1, 2, 1]
