@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from spark_jobs import audit
+from spark_jobs.edges.kafka.connection import Connection
+from spark_jobs.edges.lock import held
 from spark_jobs.exits import BadInput
 from spark_jobs.steps import STEPS
 
@@ -57,6 +59,23 @@ def test_a_live_cluster_is_audited_with_its_logs(tmp_path: Path) -> None:
 def test_a_live_cluster_that_cannot_be_named_stops_the_audit_before_it_begins() -> None:
     with pytest.raises(BadInput, match=r"names 'localhost:port' in bootstrap\.servers"):
         audit.live_cluster({"BOOTSTRAP": "localhost:port"})
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [({}, "Connection refused"), ({"group.idd": "x"}, "No such configuration property")],
+)
+def test_a_live_cluster_that_cannot_be_read_is_a_warning_beside_its_logs(
+    setting: dict[str, str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = audit.requested({"LOGS": str(tmp_path), "LAKE": str(tmp_path / "lake")}, {})
+    nowhere = {"bootstrap.servers": "127.0.0.1:1", "default.api.timeout.ms": 1000, **setting}
+    with held(settings.lake, "audit", "another"):
+        assert audit.audit(settings, Connection.of("prod", nowhere)) == 1
+    told, warning, busy = capsys.readouterr().err.splitlines()
+    assert reason in told
+    assert warning == "Warning: no reading of now was taken; the audit goes on with what LOGS tell."
+    assert "another" in busy
 
 
 @pytest.mark.parametrize("code", [1, 2, 42, 137])
