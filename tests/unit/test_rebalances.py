@@ -316,7 +316,7 @@ NONE = "client reason: not provided"
 @pytest.mark.parametrize(
     ("reason", "cause", "confidence"),
     [
-        (f"Removing [{MEMBER}] on pending sync request expiration", "sync_timeout", "likely"),
+        (f"Removing [{MEMBER}] on pending sync request expiration", "sync_timeout", "certain"),
         (
             f"Error NOT_COORDINATOR when storing group assignmentduring SyncGroup (member: {MEMBER}).",
             "storage_error",
@@ -369,6 +369,17 @@ def test_a_member_dropped_for_not_rejoining_has_gone_and_comes_back_as_itself() 
         ("member_rejoined", "likely", "audit-sink-17c8d"),
     ]
     assert [(c["cause"], c["client_id"]) for c in rows[2]["contributors"]] == [("join_timeout", "audit-sink-17c8d")]
+
+
+def test_a_member_dropped_for_not_syncing_has_gone_and_comes_back_as_itself() -> None:
+    rows = history(lines("unsynced-4.3", *BOTH)).rebalances
+    assert verdicts(rows)[:5] == [
+        ("member_joined", "certain", "payroll-etl-58b4a"),
+        ("member_joined", "certain", "sink-8fa9c"),
+        ("member_joined", "certain", "view-ea2a3"),
+        ("sync_timeout", "certain", "sink-8fa9c"),
+        ("member_rejoined", "likely", "sink-8fa9c"),
+    ]
 
 
 def test_a_static_member_that_leaves_by_its_instance_id_alone_was_removed_by_an_administrator() -> None:

@@ -214,9 +214,9 @@ MEMBER_CAUSES: tuple[Cause, ...] = (
         ),
         source="GroupCoordinator.scala onExpirePendingSync (3.0+); KAFKA-12890",
         holds=(
-            "[2026-11-21 02:00:00,000] INFO [GroupCoordinator id=3 topic=__consumer_offsets partition=46] "
-            "Preparing to rebalance group billing in state PreparingRebalance with old generation 4 (reason: "
-            "Removing [billing-1-3526ebef-dc38-4338-91a3-b8ad0d1e11a4] on pending sync request expiration). "
+            "[2026-11-21 12:37:45,916] INFO [GroupCoordinator id=2 topic=__consumer_offsets partition=26] "
+            "Preparing to rebalance group loader-of-carts-75 in state PreparingRebalance with old generation 3 "
+            "(reason: Removing [sink-8fa9c-595b54cd-ffda-423a-990e-6efe0ce4da4d] on pending sync request expiration). "
             "(org.apache.kafka.coordinator.group.GroupMetadataManager)",
         ),
         looks_alike=(
@@ -224,7 +224,6 @@ MEMBER_CAUSES: tuple[Cause, ...] = (
             "Member ads-etl-1-b-35264ebf-dc38-4338-91a3-b8ad0d1e11a4 in group ads-etl-1 has failed, removing "
             "it from the group. (org.apache.kafka.coordinator.group.GroupMetadataManager)",
         ),
-        made=True,
     ),
     Cause(
         code="join_timeout",

@@ -13,7 +13,8 @@ LOOK_BACK = timedelta(hours=24)
 _HOW_IT_WENT = {
     "left": "after it had left",
     "expired": "after its session had run out",
-    "dropped": "after it had been dropped for not rejoining in time",
+    "unjoined": "after it had been dropped for not rejoining in time",
+    "unsynced": "after it had been dropped for not asking for its assignment",
     "replaced": "in the place of its former process",
 }
 

@@ -58,6 +58,6 @@ def judge_act(act: Act, episode: Episode, directory: Directory, context: GroupCo
         )
     if act.what == "unsynced":
         return Verdict(
-            "sync_timeout", "likely", f"{who} was dropped since it joined and never asked for its assignment."
+            "sync_timeout", "certain", f"{who} was dropped since it joined and never asked for its assignment."
         )
     return Verdict("static_member_changed", "likely", f"{who} came back, or was replaced, with other metadata.")

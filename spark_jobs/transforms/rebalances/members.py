@@ -14,6 +14,7 @@ from spark_jobs.transforms.rebalances.model import SAME_ACT, Event
 from spark_jobs.transforms.rebalances.records import RECORDED
 
 _REMOVALS = {"member_left": "left", "member_failed": "expired", "member_fenced": "expired"}
+_SILENT = ("expired", "unjoined", "unsynced")
 _ARRIVALS = {"member_joined", "member_id_assigned", "member_added", "member_rejoined_pending", "rebalance_started"}
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
 _TELLS_GENERATION = {"member_loaded", "client_joined", "client_synced", RECORDED}
@@ -21,7 +22,8 @@ _TELLS_GENERATION = {"member_loaded", "client_joined", "client_synced", RECORDED
 
 @dataclass
 class Member:
-    """One member id of one group. `removals` tell when and how it went: left, expired, dropped or replaced."""
+    """One member id of one group. `removals` tell when and how it went:
+    left, expired, unjoined, unsynced or replaced."""
 
     member_id: str
     client_id: str | None = None
@@ -72,9 +74,8 @@ class Directory:
             self.topics.update(_TOPIC.findall(event["detail"]))
         if event["kind"] == "static_member_replaced" and event["old_member_id"]:
             self._replace(event)
-        if event["kind"] == "members_not_rejoined":
-            for member_id in split_members(event["members"] or ""):
-                self._member(member_id).removals.append((event["happened_at"], "dropped"))
+        for member_id, how in _dropped(event):
+            self._member(member_id).removals.append((event["happened_at"], how))
         if event["kind"] in ("group_emptied", "group_dead"):
             self._empty(event["happened_at"])
 
@@ -156,7 +157,7 @@ class Directory:
         )
         return any(
             not first.removals
-            or (first.removals[-1][1] not in ("expired", "dropped") and first.removals[-1][0] > second_at + SAME_ACT)
+            or (first.removals[-1][1] not in _SILENT and first.removals[-1][0] > second_at + SAME_ACT)
             for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
         )
 
@@ -219,3 +220,13 @@ def _namings(event: Event) -> Iterator[tuple[str, str | None]]:
             yield from ((m, reason.instance_id) for m in reason.members)
     elif event["member_id"]:
         yield event["member_id"], option_value(event["instance_id"])
+
+
+def _dropped(event: Event) -> Iterator[tuple[str, str]]:
+    """The members that an event drops without a line of their own, and how they went."""
+    if event["kind"] == "members_not_rejoined":
+        yield from ((m, "unjoined") for m in split_members(event["members"] or ""))
+    elif event["kind"] == "rebalance_started":
+        reason = read_coordinator_reason(event["reason"])
+        if reason.act == "sync_expired":
+            yield from ((m, "unsynced") for m in reason.members)
