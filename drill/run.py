@@ -116,12 +116,12 @@ def _leaders(admin: Admin) -> dict[str, dict[str, object]]:
 
 
 def chosen(names: str, version: str, layout: str) -> list[Scenario]:
-    """The scenarios asked for; without names, the usual ones that fit; `all`, every one that fits.
+    """The scenarios asked for; without names, every one that fits.
 
     Raises: BadInput where a name is unknown, or does not fit this cluster.
     """
-    if names in ("", "all"):
-        return [s for s in SCENARIOS.values() if s.fits(version, layout) and (s.usual or names)]
+    if not names:
+        return [s for s in SCENARIOS.values() if s.fits(version, layout)]
     asked = [n.strip() for n in names.split(",") if n.strip()]
     if unknown := [n for n in asked if n not in SCENARIOS]:
         raise BadInput(f"Found: scenario {', '.join(unknown)}. Needed: some of {', '.join(SCENARIOS)}.")
@@ -193,7 +193,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m drill.run", description="Put a real cluster through real faults.")
     parser.add_argument("--kafka", default=said("KAFKA") or NEWEST, help="the Kafka to start")
     parser.add_argument("--layout", default=said("LAYOUT"), help="combined, separate or zookeeper")
-    parser.add_argument("--scenarios", default=said("SCENARIOS"), help="names with commas between; all: uncommon too")
+    parser.add_argument(
+        "--scenarios", default=said("SCENARIOS"), help="names with commas between; default: all that fit"
+    )
     parser.add_argument("--lesson", default=said("LESSON"), help="failover or rebalance, step by step, for a person")
     parser.add_argument("--seed", default=said("SEED"), help="gives names, order and times; printed where not given")
     parser.add_argument("--keep", default=said("KEEP"), help="a new folder, or .tar.gz, for a recording of the drill")

@@ -308,8 +308,7 @@ class Produce(Step):
 class Scenario:
     """An exercise: what a person learns from it, what it needs, what is done.
 
-    `since`: the first Kafka that can do it. `layouts`: where it makes sense. `usual`: part of a drill that names no
-    scenarios; the others put the cluster through what no truth can yet expect.
+    `since`: the first Kafka that can do it. `layouts`: where it makes sense.
     """
 
     name: str
@@ -318,7 +317,6 @@ class Scenario:
     since: tuple[int, ...] = (2, 8)
     layouts: tuple[str, ...] = ("combined", "separate", "zookeeper")
     on_brokers: bool = False
-    usual: bool = True
 
     def fits(self, version: str, layout: str) -> bool:
         """Whether a cluster of that version and layout can play it."""

@@ -22,8 +22,11 @@ REBALANCE_CODES: Mapping[str, tuple[str, ...]] = {
     "operator_rebalance": ("client_requested",),
     "removed_by_admin": ("removed_by_admin",),
     "rolling_restart": ("member_left", "member_rejoined"),
+    "sync_timeout": ("sync_timeout",),
+    "join_timeout": ("join_timeout",),
+    "assignor_changed": ("assignor_changed",),
 }
-"""expect → the causes of gold.rebalances that meet it."""
+"""expect → the causes of gold.rebalances that meet it. The last three are this drill's own: docs/drill.md."""
 
 SILENCES = ("no_rebalance", "static_rejoin_no_rebalance", "static_leave_silent")
 EXPIRY_CODES = ("member_left", "member_dead")

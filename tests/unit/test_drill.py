@@ -93,8 +93,8 @@ def test_a_glance_tells_what_an_audit_would() -> None:
 def test_a_drill_plays_what_its_kafka_can_do() -> None:
     names = {s.name for s in chosen("", "2.8.2", "zookeeper")}
     assert "crash" in names and "controller_killed" in names
-    assert not {"consumer_protocol", "controller_lost", "join_timeout"} & names
-    assert "join_timeout" in {s.name for s in chosen("all", "4.3.1", "combined")}
+    assert not {"consumer_protocol", "controller_lost", "sync_timeout"} & names
+    assert "sync_timeout" in {s.name for s in chosen("", "4.3.1", "combined")}
     assert [s.name for s in chosen("slow, leave", "4.3.1", "combined")] == ["slow", "leave"]
 
 
