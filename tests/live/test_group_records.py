@@ -14,6 +14,7 @@ import pytest
 from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
 
+from spark_jobs.edges.kafka import records_reader
 from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.records import Landed, land_group_records
 from spark_jobs.edges.kafka.records_reader import TOPIC
@@ -83,6 +84,27 @@ def test_each_record_is_read_once_however_often_the_reader_starts(cluster: Guard
     found = places(all_files(tmp_path))
     assert len(found) == len(set(found))
     assert set(found) == set(places(read(cluster, tmp_path / "whole").files))
+
+
+@pytest.mark.usefixtures("admin")
+def test_a_topic_of_any_length_is_read_in_small_answers(
+    cluster: GuardedCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for group in ("long-1", "long-2", "long-3"):
+        with member(cluster, group):
+            pass
+    whole = places(read(cluster, tmp_path).files)
+    monkeypatch.setattr(records_reader, "MOST_BYTES", 1)
+    monkeypatch.setattr(records_reader, "_AT_ONCE", 2)
+    reader = records_reader.RecordsReader(Connection.of("live", {"bootstrap.servers": cluster.bootstrap}))
+    state: dict[str, Any] = {"positions": {}, "ends": None, "topic_id": None, "is_done": False}
+    found: list[list[dict[str, Any]]] = []
+    while not state["is_done"] and len(found) <= len(whole) + 1:
+        told = [line["tell"] for line in reader.read(state, 8)]
+        found.append([t for t in told if "record_offset" in t])
+        state = json.loads(json.dumps(told[-1]["next"]))
+    assert max(map(len, found)) <= 2
+    assert sorted((r["offsets_partition"], r["record_offset"]) for some in found for r in some) == sorted(whole)
 
 
 def test_a_reading_that_died_before_it_kept_its_positions_adds_nothing_new(
