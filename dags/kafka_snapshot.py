@@ -13,7 +13,8 @@ librdkafka's configuration, and names the cluster in the lake; by default the co
 `BOOTSTRAP` and `KAFKA_CONFIG` of the worker, and `HINDSIGHT_CLUSTER` names the cluster.
 
 A reading lands in `<LAKE>/landing/snapshots/`, named by cluster and by the end of the data interval: a retry overwrites
-it. Settings that are refused (exit code 2) are never retried. What did not answer in time is missing, and says why.
+it. What `__consumer_offsets` holds since the reading before lands beside it, in `group_records/`.
+Settings that are refused (exit code 2) are never retried. What did not answer in time is missing, and says why.
 """
 
 with DAG(
