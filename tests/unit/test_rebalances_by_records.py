@@ -102,6 +102,15 @@ def test_records_name_the_client_of_a_kip848_member() -> None:
     assert told["host"] == "10.0.0.7"
 
 
+def test_a_member_is_not_surely_new_where_earlier_ones_have_no_name() -> None:
+    """A member's metadata go with it: compaction may take them before anybody reads them."""
+    late = history(lines("kip848-4.1"), [known("01:46:18.630", CRASHED, "app-3")]).rebalances[3]
+    assert (late["cause"], late["confidence"], late["client_id"]) == ("member_joined", "likely", "app-3")
+    named = [known(c, m, f"app-{m}") for c, m in (("01:46:05.184", FIRST), ("01:46:08.125", SECOND))]
+    all_named = history(lines("kip848-4.1"), [*named, known("01:46:18.630", CRASHED, "app-3")]).rebalances[3]
+    assert (all_named["cause"], all_named["confidence"]) == ("member_joined", "certain")
+
+
 def test_a_member_that_is_first_stored_in_a_generation_came_with_it() -> None:
     """Scala's coordinator before 3.0 prints nothing for a member that joins with its id while the group rebalances."""
     rows = history(lines("storm-2.8"), []).rebalances

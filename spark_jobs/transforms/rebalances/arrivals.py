@@ -46,6 +46,13 @@ def judge_join(act: Act, directory: Directory, context: GroupContext, knows_all:
         return Verdict(
             "member_joined", "possible", f"{who} joined; no witness names its client, which may have been there before."
         )
+    if directory.had_unnamed(act.at):
+        return Verdict(
+            "member_joined",
+            "likely",
+            f"{who} joined the group, which is not known to have had it; no witness names the client of every member"
+            " before.",
+        )
     if knows_all or act.at - context.observed_from >= LOOK_BACK:
         return Verdict("member_joined", "certain", f"{who} joined the group, which had not had it before.")
     return Verdict(

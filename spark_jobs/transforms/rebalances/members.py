@@ -161,6 +161,13 @@ class Directory:
             for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
         )
 
+    def had_unnamed(self, before: datetime) -> bool:
+        """Whether the group had members by then whose client no witness names: any of them may be the same."""
+        return any(
+            m.client_id is None and m.instance_id is None and m.first_at is not None and m.first_at < before - SAME_ACT
+            for m in self.members.values()
+        )
+
     def earlier(self, member: Member, at: datetime, look_back: timedelta) -> Member | None:
         """The same client as it was in the group before `at`, removed or gone, within the look-back."""
         found = [
