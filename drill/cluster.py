@@ -165,7 +165,7 @@ class Cluster:
             libs=libs(version),
             cluster_id=base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="),
             settings={**SETTINGS, **(settings or {})},
-            ports=dict(zip(names, _free_ports(len(names)))),
+            ports=dict(zip(names, free_ports(len(names)))),
         )
         cluster._make(ids)
         try:
@@ -328,7 +328,7 @@ class Cluster:
         }
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports that nobody listens on now, kept open together while they are looked for."""
     with contextlib.ExitStack() as stack:
         found: list[int] = []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
 
-from drill.cluster import Cluster
+from drill.cluster import Cluster, free_ports
 from drill.jars import NEWEST
 
 USERS = {"admin": "admin-s3cret", "hindsight": "hindsight-s3cret", "nobody": "nobody-s3cret"}
@@ -28,9 +27,7 @@ class GuardedCluster(Cluster):
 
     def _broker(self, number: int, count: int) -> dict[str, str]:
         own = super()._broker(number, count)
-        with socket.socket() as tried:
-            tried.bind(("127.0.0.1", 0))
-            self.doors[number] = tried.getsockname()[1]
+        self.doors[number] = free_ports(1)[0]
         users = " ".join(f'user_{name}="{password}"' for name, password in USERS.items())
         return {
             **own,
