@@ -36,6 +36,10 @@ _TRIES = 3
 Summary = dict[str, Any]
 
 
+class Restless(RuntimeError):
+    """No log could be read as it lay at one moment. Logs rest between rotations, so a retry may heal this."""
+
+
 @dataclass(frozen=True)
 class Collected:
     """What the places held, and what of it is in bronze now.
@@ -163,14 +167,18 @@ def collect(
 
 
 def _first_pass(store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]) -> Pass:
-    """The first pass that finds a settled log of Kafka's, if any does."""
-    found = pass_over(store, listing.files, look, settings.cluster)
-    for _ in range(_TRIES - 1):
+    """The first pass that finds a settled log of Kafka's, or that finds none and nothing moving.
+
+    Raises: Restless where the logs change as often as they are read.
+    """
+    files = listing.files
+    for _ in range(_TRIES):
+        found = pass_over(store, files, look, settings.cluster)
         if not found.unsettled or any(fact.is_kafkas for fact in found.facts.values()):
-            break
+            return found
         found.forget()
-        found = pass_over(store, look().files, look, settings.cluster)
-    return found
+        files = look().files
+    raise Restless("\n".join(_unsettled(source) for source in sorted(found.unsettled)))
 
 
 def _keep(
