@@ -1,130 +1,16 @@
 """Gold: the timelines and verdicts people read."""
 
 from spark_jobs.catalog.codes import (
-    CAUSES,
-    CONFIDENCES,
     FAILOVER_KINDS,
     FINDING_SEVERITIES,
-    INCIDENT_KINDS,
     ISR_CHANGES,
     LAG_STATUSES,
     OUTAGE_KINDS,
-    OUTCOMES,
-    PROTOCOLS,
 )
-from spark_jobs.catalog.model import EVIDENCE_TYPE, Check, Table, optional, required
-
-_CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
-_VERSION = required("knowledge_version", "STRING", "Version of the patterns, causes and rules that judged it")
-_EVIDENCE = required("evidence", EVIDENCE_TYPE, "The lines, snapshots or coverage rows that prove the row")
-_HAS_EVIDENCE = Check("evidence_quoted", "size(evidence) > 0", "every verdict quotes what proves it")
-_CONFIDENCE = required("confidence", "STRING", "How sure the verdict is", codes=CONFIDENCES)
-
-REBALANCES = Table(
-    layer="gold",
-    name="rebalances",
-    grain="one finished join phase of a group, or one group epoch under KIP-848, or one that was begun and overtaken",
-    key=("rebalance_id",),
-    time_column="started_at",
-    columns=(
-        _CLUSTER,
-        required("rebalance_id", "STRING", "Hash of what it is: cluster, group, generations, start"),
-        required("group_id", "STRING", "Consumer group"),
-        required("protocol", "STRING", "Rebalance protocol", codes=PROTOCOLS),
-        optional("coordinator", "INT", "Broker that coordinated it"),
-        optional("from_generation", "INT", "Generation, or group epoch, before"),
-        optional("to_generation", "INT", "Generation, or group epoch, after; null when interrupted"),
-        required("started_at", "TIMESTAMP", "When the group began to rebalance"),
-        optional("joined_at", "TIMESTAMP", "End of the join phase; null for KIP-848"),
-        optional("ended_at", "TIMESTAMP", "Assignment received, group empty, or start of the next when interrupted"),
-        optional("duration_ms", "BIGINT", "From start to end", unit="ms"),
-        required("outcome", "STRING", "How it ended", codes=OUTCOMES),
-        required("cause", "STRING", "Why it began", codes=CAUSES),
-        _CONFIDENCE,
-        optional("client_id", "STRING", "Client of the member that caused it"),
-        optional("instance_id", "STRING", "group.instance.id of the member that caused it"),
-        optional("member_id", "STRING", "Member that caused it"),
-        optional("host", "STRING", "Host of the member that caused it"),
-        required(
-            "contributors",
-            "ARRAY<STRUCT<client_id: STRING, instance_id: STRING, member_id: STRING, cause: STRING, at: TIMESTAMP>>",
-            "Acts of other members that fell into the same rebalance",
-        ),
-        optional("reason", "STRING", "The broker's raw words"),
-        required("explanation", "STRING", "What happened, in one sentence"),
-        required("advice", "STRING", "What to do about it"),
-        required(
-            "delayed_by",
-            "ARRAY<STRUCT<client_id: STRING, member_id: STRING, waited_ms: BIGINT>>",
-            "Members the whole group waited for",
-        ),
-        optional(
-            "silent_ms",
-            "BIGINT",
-            "How long the member was silent: its session timeout and the time until it was heard again",
-            unit="ms",
-        ),
-        optional("members_before", "INT", "Members before", unit="members"),
-        optional("members_after", "INT", "Members after", unit="members"),
-        optional("incident_id", "STRING", "The incident it belongs to"),
-        _VERSION,
-        _EVIDENCE,
-    ),
-    checks=(
-        Check("ends_after_start", "ended_at >= started_at", "a rebalance ends no earlier than it starts"),
-        Check("joins_after_start", "joined_at >= started_at", "a join phase ends no earlier than it starts"),
-        Check("duration_not_negative", "duration_ms >= 0", "a duration is not negative"),
-        Check(
-            "generation_rises",
-            "to_generation > from_generation",
-            "a rebalance ends in a later generation than it started from",
-        ),
-        Check(
-            "completed_has_end",
-            "outcome NOT IN ('completed', 'emptied') OR ended_at IS NOT NULL",
-            "a finished rebalance has an end",
-        ),
-        Check(
-            "unknown_is_unknown",
-            "cause <> 'unknown' OR confidence = 'unknown'",
-            "an unknown cause claims no confidence",
-        ),
-        _HAS_EVIDENCE,
-    ),
-)
-
-INCIDENTS = Table(
-    layer="gold",
-    name="incidents",
-    grain="rebalances with one origin",
-    key=("incident_id",),
-    time_column="started_at",
-    columns=(
-        _CLUSTER,
-        required("incident_id", "STRING", "Hash of what it is"),
-        required("kind", "STRING", "Kind of incident", codes=INCIDENT_KINDS),
-        required("planned", "BOOLEAN", "Whether it looks like planned work"),
-        required("started_at", "TIMESTAMP", "Start of its first rebalance"),
-        optional("ended_at", "TIMESTAMP", "End of its last rebalance; null while open"),
-        required("group_ids", "ARRAY<STRING>", "Groups that took part"),
-        required("rebalance_count", "INT", "Rebalances in it"),
-        required("cause", "STRING", "Why it began", codes=CAUSES),
-        _CONFIDENCE,
-        optional("outage_id", "STRING", "The broker outage behind it"),
-        optional(
-            "partition_seconds", "DOUBLE", "Partitions stopped times the seconds they stood", unit="partition seconds"
-        ),
-        required("explanation", "STRING", "What happened, in one sentence"),
-        required("advice", "STRING", "What to do about it"),
-        _VERSION,
-        _EVIDENCE,
-    ),
-    checks=(
-        Check("ends_after_start", "ended_at >= started_at", "an incident ends no earlier than it starts"),
-        Check("has_rebalances", "rebalance_count >= 1", "an incident has at least one rebalance"),
-        _HAS_EVIDENCE,
-    ),
-)
+from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
+from spark_jobs.catalog.gold_groups import INCIDENTS as INCIDENTS
+from spark_jobs.catalog.gold_groups import REBALANCES as REBALANCES
+from spark_jobs.catalog.model import Check, Table, optional, required
 
 FAILOVERS = Table(
     layer="gold",
@@ -133,7 +19,7 @@ FAILOVERS = Table(
     key=("failover_id",),
     time_column="happened_at",
     columns=(
-        _CLUSTER,
+        CLUSTER,
         required("failover_id", "STRING", "Hash of cluster, topic, partition and leader epoch"),
         required("topic", "STRING", "Topic"),
         required("partition", "INT", "Partition"),
@@ -151,10 +37,10 @@ FAILOVERS = Table(
         optional("records_lost_low", "BIGINT", "Records lost at least; null where nothing can be lost", unit="records"),
         optional("records_lost_high", "BIGINT", "Records lost at most; null where nothing can be lost", unit="records"),
         optional("outage_id", "STRING", "The broker outage behind it"),
-        _CONFIDENCE,
+        CONFIDENCE,
         required("explanation", "STRING", "What happened, in one sentence"),
-        _VERSION,
-        _EVIDENCE,
+        VERSION,
+        EVIDENCE,
     ),
     checks=(
         Check("leader_changed", "leader_from <> leader_to", "a failover changes the leader"),
@@ -165,7 +51,7 @@ FAILOVERS = Table(
             "records_lost_low <= records_lost_high",
             "the lower bound of a loss is not above the upper",
         ),
-        _HAS_EVIDENCE,
+        HAS_EVIDENCE,
     ),
 )
 
@@ -176,7 +62,7 @@ BROKER_OUTAGES = Table(
     key=("outage_id",),
     time_column="down_at",
     columns=(
-        _CLUSTER,
+        CLUSTER,
         required("outage_id", "STRING", "Hash of what it is"),
         required("broker", "INT", "Broker id"),
         required("kind", "STRING", "Kind of absence", codes=OUTAGE_KINDS),
@@ -189,15 +75,15 @@ BROKER_OUTAGES = Table(
         optional("elections", "INT", "Leader changes it caused"),
         optional("partitions_led_before", "INT", "Partitions it led when it went"),
         required("group_ids", "ARRAY<STRING>", "Groups it disturbed"),
-        _CONFIDENCE,
+        CONFIDENCE,
         required("explanation", "STRING", "What happened, in one sentence"),
-        _VERSION,
-        _EVIDENCE,
+        VERSION,
+        EVIDENCE,
     ),
     checks=(
         Check("up_after_down", "up_at >= down_at", "a broker comes back no earlier than it went"),
         Check("detected_after_down", "detected_at >= down_at", "an absence is noticed no earlier than it begins"),
-        _HAS_EVIDENCE,
+        HAS_EVIDENCE,
     ),
 )
 
@@ -208,7 +94,7 @@ ISR_CHANGES_TABLE = Table(
     key=("isr_change_id",),
     time_column="happened_at",
     columns=(
-        _CLUSTER,
+        CLUSTER,
         required("isr_change_id", "STRING", "Hash of what it is"),
         required("topic", "STRING", "Topic"),
         required("partition", "INT", "Partition"),
@@ -217,10 +103,10 @@ ISR_CHANGES_TABLE = Table(
         required("broker_out_or_in", "INT", "Broker that left or came"),
         optional("isr_before", "ARRAY<INT>", "In-sync replicas before"),
         optional("isr_after", "ARRAY<INT>", "In-sync replicas after"),
-        _VERSION,
-        _EVIDENCE,
+        VERSION,
+        EVIDENCE,
     ),
-    checks=(_HAS_EVIDENCE,),
+    checks=(HAS_EVIDENCE,),
 )
 
 COORDINATOR_MOVES = Table(
@@ -230,7 +116,7 @@ COORDINATOR_MOVES = Table(
     key=("coordinator_move_id",),
     time_column="moved_at",
     columns=(
-        _CLUSTER,
+        CLUSTER,
         required("coordinator_move_id", "STRING", "Hash of what it is"),
         required("group_id", "STRING", "Consumer group"),
         optional("offsets_partition", "INT", "Partition of __consumer_offsets that keeps the group"),
@@ -238,10 +124,10 @@ COORDINATOR_MOVES = Table(
         optional("broker_from", "INT", "Coordinator before"),
         required("broker_to", "INT", "Coordinator after"),
         optional("outage_id", "STRING", "The broker outage behind it"),
-        _VERSION,
-        _EVIDENCE,
+        VERSION,
+        EVIDENCE,
     ),
-    checks=(Check("broker_changed", "broker_from <> broker_to", "a move changes the broker"), _HAS_EVIDENCE),
+    checks=(Check("broker_changed", "broker_from <> broker_to", "a move changes the broker"), HAS_EVIDENCE),
 )
 
 CONTROLLER_CHANGES = Table(
@@ -251,15 +137,15 @@ CONTROLLER_CHANGES = Table(
     key=("cluster", "epoch"),
     time_column="happened_at",
     columns=(
-        _CLUSTER,
+        CLUSTER,
         required("happened_at", "TIMESTAMP", "When it became the controller"),
         optional("controller_from", "INT", "Controller before"),
         required("controller_to", "INT", "Controller after"),
         required("epoch", "INT", "Controller epoch"),
-        _VERSION,
-        _EVIDENCE,
+        VERSION,
+        EVIDENCE,
     ),
-    checks=(_HAS_EVIDENCE,),
+    checks=(HAS_EVIDENCE,),
 )
 
 OWNERSHIP = Table(
@@ -269,7 +155,7 @@ OWNERSHIP = Table(
     key=("cluster", "group_id", "topic", "partition", "member_id", "valid_from"),
     time_column="valid_from",
     columns=(
-        _CLUSTER,
+        CLUSTER,
         required("group_id", "STRING", "Consumer group"),
         required("topic", "STRING", "Topic"),
         required("partition", "INT", "Partition"),
@@ -288,12 +174,12 @@ OWNERSHIP = Table(
             "INT",
             "Generation of the assignment, under KIP-848 the member's epoch; null where only readings tell",
         ),
-        _VERSION,
-        _EVIDENCE,
+        VERSION,
+        EVIDENCE,
     ),
     checks=(
         Check("ends_after_start", "valid_to >= valid_from", "an ownership ends no earlier than it starts"),
-        _HAS_EVIDENCE,
+        HAS_EVIDENCE,
     ),
 )
 
@@ -304,15 +190,15 @@ LEADER_IMBALANCE = Table(
     key=("cluster", "snapshot_at", "broker"),
     time_column="snapshot_at",
     columns=(
-        _CLUSTER,
+        CLUSTER,
         required("snapshot_at", "TIMESTAMP", "The reading"),
         required("broker", "INT", "Broker id"),
         required("preferred_partitions", "INT", "Partitions whose first replica it is"),
         required("led_elsewhere", "INT", "Those of them that another broker leads, or nobody"),
         optional("ratio", "DOUBLE", "led_elsewhere over preferred_partitions; null where it is preferred for none"),
         required("over_threshold", "BOOLEAN", "Whether the ratio is strictly above 0.10"),
-        _VERSION,
-        _EVIDENCE,
+        VERSION,
+        EVIDENCE,
     ),
     checks=(
         Check("ratio_bounded", "ratio BETWEEN 0 AND 1", "a ratio lies between 0 and 1"),
@@ -324,7 +210,7 @@ LEADER_IMBALANCE = Table(
         Check(
             "threshold_strict", "over_threshold = coalesce(ratio > 0.10, false)", "the threshold is strictly above 0.10"
         ),
-        _HAS_EVIDENCE,
+        HAS_EVIDENCE,
     ),
 )
 
@@ -335,7 +221,7 @@ LAG_VERDICTS = Table(
     key=("cluster", "group_id", "topic", "partition", "window_from"),
     time_column="window_from",
     columns=(
-        _CLUSTER,
+        CLUSTER,
         required("group_id", "STRING", "Consumer group"),
         required("topic", "STRING", "Topic"),
         required("partition", "INT", "Partition"),
@@ -345,8 +231,8 @@ LAG_VERDICTS = Table(
         optional("lag_first", "BIGINT", "Lag at the first reading", unit="records"),
         optional("lag_last", "BIGINT", "Lag at the last reading", unit="records"),
         optional("lag_max", "BIGINT", "Largest lag of any reading", unit="records"),
-        _VERSION,
-        _EVIDENCE,
+        VERSION,
+        EVIDENCE,
     ),
     checks=(
         Check("evidence_quoted", "status = 'ok' OR size(evidence) > 0", "every verdict but ok quotes what proves it"),
@@ -360,7 +246,7 @@ FINDINGS = Table(
     key=("finding_id",),
     time_column="first_at",
     columns=(
-        _CLUSTER,
+        CLUSTER,
         required("finding_id", "STRING", "Hash of what it is"),
         required("rule_id", "STRING", "The rule that fired"),
         required("severity", "STRING", "How bad it is", codes=FINDING_SEVERITIES),
@@ -373,12 +259,12 @@ FINDINGS = Table(
         required("message", "STRING", "What was found, in one sentence"),
         required("advice", "STRING", "What to do about it"),
         required("source", "STRING", "Where the threshold comes from"),
-        _VERSION,
-        _EVIDENCE,
+        VERSION,
+        EVIDENCE,
     ),
     checks=(
         Check("ends_after_start", "last_at >= first_at", "a finding ends no earlier than it begins"),
-        _HAS_EVIDENCE,
+        HAS_EVIDENCE,
     ),
 )
 

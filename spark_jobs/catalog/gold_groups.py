@@ -1,0 +1,111 @@
+"""Gold: what consumer groups went through."""
+
+from spark_jobs.catalog.codes import CAUSES, INCIDENT_KINDS, OUTCOMES, PROTOCOLS
+from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
+from spark_jobs.catalog.model import Check, Table, optional, required
+
+REBALANCES = Table(
+    layer="gold",
+    name="rebalances",
+    grain="one finished join phase of a group, or one group epoch under KIP-848, or one that was begun and overtaken",
+    key=("rebalance_id",),
+    time_column="started_at",
+    columns=(
+        CLUSTER,
+        required("rebalance_id", "STRING", "Hash of what it is: cluster, group, generations, start"),
+        required("group_id", "STRING", "Consumer group"),
+        required("protocol", "STRING", "Rebalance protocol", codes=PROTOCOLS),
+        optional("coordinator", "INT", "Broker that coordinated it"),
+        optional("from_generation", "INT", "Generation, or group epoch, before"),
+        optional("to_generation", "INT", "Generation, or group epoch, after; null when interrupted"),
+        required("started_at", "TIMESTAMP", "When the group began to rebalance"),
+        optional("joined_at", "TIMESTAMP", "End of the join phase; null for KIP-848"),
+        optional("ended_at", "TIMESTAMP", "Assignment received, group empty, or start of the next when interrupted"),
+        optional("duration_ms", "BIGINT", "From start to end", unit="ms"),
+        required("outcome", "STRING", "How it ended", codes=OUTCOMES),
+        required("cause", "STRING", "Why it began", codes=CAUSES),
+        CONFIDENCE,
+        optional("client_id", "STRING", "Client of the member that caused it"),
+        optional("instance_id", "STRING", "group.instance.id of the member that caused it"),
+        optional("member_id", "STRING", "Member that caused it"),
+        optional("host", "STRING", "Host of the member that caused it"),
+        required(
+            "contributors",
+            "ARRAY<STRUCT<client_id: STRING, instance_id: STRING, member_id: STRING, cause: STRING, at: TIMESTAMP>>",
+            "Acts of other members that fell into the same rebalance",
+        ),
+        optional("reason", "STRING", "The broker's raw words"),
+        required("explanation", "STRING", "What happened, in one sentence"),
+        required("advice", "STRING", "What to do about it"),
+        required(
+            "delayed_by",
+            "ARRAY<STRUCT<client_id: STRING, member_id: STRING, waited_ms: BIGINT>>",
+            "Members the whole group waited for",
+        ),
+        optional(
+            "silent_ms",
+            "BIGINT",
+            "How long the member was silent: its session timeout and the time until it was heard again",
+            unit="ms",
+        ),
+        optional("members_before", "INT", "Members before", unit="members"),
+        optional("members_after", "INT", "Members after", unit="members"),
+        optional("incident_id", "STRING", "The incident it belongs to"),
+        VERSION,
+        EVIDENCE,
+    ),
+    checks=(
+        Check("ends_after_start", "ended_at >= started_at", "a rebalance ends no earlier than it starts"),
+        Check("joins_after_start", "joined_at >= started_at", "a join phase ends no earlier than it starts"),
+        Check("duration_not_negative", "duration_ms >= 0", "a duration is not negative"),
+        Check(
+            "generation_rises",
+            "to_generation > from_generation",
+            "a rebalance ends in a later generation than it started from",
+        ),
+        Check(
+            "completed_has_end",
+            "outcome NOT IN ('completed', 'emptied') OR ended_at IS NOT NULL",
+            "a finished rebalance has an end",
+        ),
+        Check(
+            "unknown_is_unknown",
+            "cause <> 'unknown' OR confidence = 'unknown'",
+            "an unknown cause claims no confidence",
+        ),
+        HAS_EVIDENCE,
+    ),
+)
+
+INCIDENTS = Table(
+    layer="gold",
+    name="incidents",
+    grain="rebalances with one origin",
+    key=("incident_id",),
+    time_column="started_at",
+    columns=(
+        CLUSTER,
+        required("incident_id", "STRING", "Hash of what it is"),
+        required("kind", "STRING", "Kind of incident", codes=INCIDENT_KINDS),
+        required("planned", "BOOLEAN", "Whether it looks like planned work"),
+        required("started_at", "TIMESTAMP", "Start of its first rebalance"),
+        optional("ended_at", "TIMESTAMP", "End of its last rebalance; null while open"),
+        required("group_ids", "ARRAY<STRING>", "Groups that took part"),
+        required("rebalance_count", "INT", "Rebalances in it"),
+        required("cause", "STRING", "Why it began", codes=CAUSES),
+        CONFIDENCE,
+        optional("outage_id", "STRING", "The broker outage behind it"),
+        optional(
+            "partition_seconds", "DOUBLE", "Partitions stopped times the seconds they stood", unit="partition seconds"
+        ),
+        required("explanation", "STRING", "What happened, in one sentence"),
+        required("advice", "STRING", "What to do about it"),
+        VERSION,
+        EVIDENCE,
+    ),
+    checks=(
+        Check("ends_after_start", "ended_at >= started_at", "an incident ends no earlier than it starts"),
+        Check("has_rebalances", "rebalance_count >= 1", "an incident has at least one rebalance"),
+        HAS_EVIDENCE,
+    ),
+)
