@@ -191,7 +191,10 @@ def wrong_failover(row: Row, night: Night) -> str | None:
     if row["kind"] in ASKED_FOR:
         asked = any(a.topic == row["topic"] and FAILOVER_KINDS.get(str(a.expect)) == row["kind"] for a in before)
         return None if asked else f"nobody expects the {row['kind']} of that topic"
-    on_leader = [a for a in before if a.is_on_broker and a.broker == row.get("leader_from")]
+    # What was done to the leader afterwards took nothing from it: an election may come just before a shutdown.
+    on_leader = [
+        a for a in before if a.is_on_broker and a.broker == row.get("leader_from") and a.at <= row["happened_at"]
+    ]
     outages = [a for a in on_leader if a.expect in OUTAGE_KINDS]
     if row["kind"] == "preferred_election":
         is_down = bool(outages) and on_leader[-1] is outages[-1]

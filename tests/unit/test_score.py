@@ -390,6 +390,7 @@ class TestWrong:
             act(900, "end"),
         ]
         rows = [
+            failover(-0.8, "preferred_election", leader_from=1),
             failover(9, "broker_crash", leader_from=1),
             failover(10, "controlled_shutdown", leader_from=1),
             failover(11, "controlled_shutdown", leader_from=2),
@@ -402,6 +403,7 @@ class TestWrong:
             failover(1000, "broker_crash", leader_from=3),
         ]
         assert wrong(acts, failovers=rows) == [
+            None,
             None,
             "broker_kill9 of broker 1 expects failover_crash",
             None,
