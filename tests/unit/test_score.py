@@ -383,6 +383,7 @@ class TestWrong:
 
     def test_failovers(self) -> None:
         acts = [
+            act(-9, "cluster_up"),
             act(0, "broker_kill9", "failover_crash", broker=1),
             act(2, "broker_stop", "failover_planned", broker=2),
             act(5, "force", "unclean_election", topic="risky"),
