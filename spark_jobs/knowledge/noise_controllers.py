@@ -112,6 +112,13 @@ NOISE: tuple[Noise, ...] = (
         },
     ),
     *noise(
+        ("org.apache.kafka.controller.PartitionChangeBuilder",),
+        "A clean choice among the eligible replicas; the new leader says so itself.",
+        {
+            " using ELR.": "[2026-11-21 12:50:27,013] INFO Setting new leader for topicId y-qZEZV0QKaImkJwt5vzKA, partition 0 to 3 using ELR. Previous partition: PartitionRegistration(replicas=[3], directories=[z9im0VgBAY_om6Tm7rnQ2w], isr=[], removingReplicas=[], addingReplicas=[], elr=[3], lastKnownElr=[3], leader=-1, leaderRecoveryState=RECOVERING, leaderEpoch=5, partitionEpoch=7), change record: PartitionChangeRecord(partitionId=0, topicId=y-qZEZV0QKaImkJwt5vzKA, isr=null, leader=-2, replicas=null, removingReplicas=null, addingReplicas=null, leaderRecoveryState=-1, directories=null, eligibleLeaderReplicas=null, lastKnownElr=null) (org.apache.kafka.controller.PartitionChangeBuilder)",
+        },
+    ),
+    *noise(
         ("org.apache.kafka.controller.PeriodicTaskControlManager",),
         "Tasks are set up; what they do has lines of its own.",
         {

@@ -30,6 +30,7 @@ PATTERNS = (
         # One setting a line, in alphabetical order.
         regex=r"^ConsumerConfig values: ?\r?\n.*?\tclient\.id = (?P<client_id>[^\r\n]*)\r?\n.*?\tgroup\.id = (?:null|(?P<group_id>[^\r\n]*))\r?\n"
         r"(?:\tgroup\.instance\.id = (?:null|(?P<instance_id>[^\r\n]*))\r?\n)?(?:\tgroup\.protocol = (?P<protocol>\w+)\r?\n)?"
+        r"(?:.*?\theartbeat\.interval\.ms = (?P<heartbeat_interval_ms>\d+)\r?\n)?"
         r".*?\tmax\.poll\.interval\.ms = (?P<rebalance_timeout_ms>\d+)\r?\n"
         r".*?\tpartition\.assignment\.strategy = \[?(?P<assignor>[^\r\n\]]*)\]?\r?\n"
         r".*?\tsession\.timeout\.ms = (?P<session_timeout_ms>\d+)\r?\n.*$",
@@ -42,6 +43,7 @@ PATTERNS = (
                 client_id="mobile-static-15-b",
                 group_id="mobile-static-15",
                 instance_id="i2",
+                heartbeat_interval_ms="2000",
                 rebalance_timeout_ms="300000",
                 assignor="class org.apache.kafka.clients.consumer.RangeAssignor",
                 session_timeout_ms="15000",
@@ -52,6 +54,7 @@ PATTERNS = (
                 client_id="ads-loader-13-a",
                 group_id="ads-loader-13",
                 protocol="classic",
+                heartbeat_interval_ms="2000",
                 rebalance_timeout_ms="9000",
                 assignor="class org.apache.kafka.clients.consumer.RangeAssignor, class org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
                 session_timeout_ms="6000",
@@ -62,6 +65,7 @@ PATTERNS = (
                 client_id="email-next-11-a",
                 group_id="email-next-11",
                 protocol="consumer",
+                heartbeat_interval_ms="3000",
                 rebalance_timeout_ms="300000",
                 assignor="class org.apache.kafka.clients.consumer.RangeAssignor, class org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
                 session_timeout_ms="45000",

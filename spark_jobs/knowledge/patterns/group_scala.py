@@ -265,11 +265,11 @@ PATTERNS = (
         versions="1.0-3.9",
         source=f"{_MANAGER_SOURCE} cleanupGroupMetadata",
         samples=(
-            made(
-                "3.9",
-                "[2025-03-12 10:00:06,425] INFO [GroupMetadataManager brokerId=1] Group orders-svc transitioned to Dead in generation 15 (kafka.coordinator.group.GroupMetadataManager)",
-                group_id="orders-svc",
-                generation="15",
+            captured(
+                "2.8",
+                "[2026-11-21 12:21:41,003] INFO [GroupMetadataManager brokerId=2] Group bridge-of-ledger-40 transitioned to Dead in generation 4 (kafka.coordinator.group.GroupMetadataManager)",
+                group_id="bridge-of-ledger-40",
+                generation="4",
             ),
         ),
         counter_samples=(_A_PARTITION_UNLOADED,),

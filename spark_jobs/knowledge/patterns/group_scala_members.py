@@ -51,7 +51,8 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" through explicit `LeaveGroup`",
         regex=_HEAD
-        + rf"Member {MEMBER_METADATA}.*?\) has left group (?P<group_id>.{{1,255}}?) through explicit `LeaveGroup`"
+        + rf"Member {MEMBER_METADATA}(?:List\((?P<detail>[^()]*)\)|.*?)\) has left group (?P<group_id>.{{1,255}}?)"
+        r" through explicit `LeaveGroup`"
         r"(?:; client reason: (?P<client_reason>.*)| request)$",
         versions="3.0-3.9",
         source=f"{_SOURCE} handleLeaveGroup",
@@ -64,6 +65,7 @@ PATTERNS = (
                 host="/127.0.0.1",
                 session_timeout_ms="6000",
                 rebalance_timeout_ms="300000",
+                detail="range, cooperative-sticky",
                 group_id="fraud-svc-3",
                 client_reason="the consumer is being closed",
             ),
@@ -75,6 +77,7 @@ PATTERNS = (
                 host="/127.0.0.1",
                 session_timeout_ms="6000",
                 rebalance_timeout_ms="9000",
+                detail="range, cooperative-sticky",
                 group_id="ads-loader-13",
                 client_reason="consumer poll timeout has expired.",
             ),
@@ -86,6 +89,7 @@ PATTERNS = (
                 host="/10.20.3.7",
                 session_timeout_ms="45000",
                 rebalance_timeout_ms="300000",
+                detail="range, cooperative-sticky",
                 group_id="orders-svc",
             ),
         ),
@@ -292,11 +296,11 @@ PATTERNS = (
         versions="2.7-3.9",
         source=f"{_SOURCE} onCompleteJoin",
         samples=(
-            made(
+            captured(
                 "3.9",
-                "[2025-03-12 10:00:03,548] INFO [GroupCoordinator 1]: Group orders-svc removed dynamic members who haven't joined: Set(consumer-orders-svc-1-0f9c477f-157b-4328-8f40-679b535209b1) (kafka.coordinator.group.GroupCoordinator)",
-                group_id="orders-svc",
-                members="consumer-orders-svc-1-0f9c477f-157b-4328-8f40-679b535209b1",
+                "[2026-11-21 13:04:20,868] INFO [GroupCoordinator 3]: Group email.sync.v97 removed dynamic members who haven't joined: Set(email-worker-ec3d4-d25cfc41-e747-4cab-97ee-fb6f675644a1) (kafka.coordinator.group.GroupCoordinator)",
+                group_id="email.sync.v97",
+                members="email-worker-ec3d4-d25cfc41-e747-4cab-97ee-fb6f675644a1",
             ),
         ),
         counter_samples=(_A_FAILURE,),
