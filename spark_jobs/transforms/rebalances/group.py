@@ -10,7 +10,7 @@ from typing import Any
 
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
-from spark_jobs.transforms.rebalances.delays import delayed_by, told_of_delay
+from spark_jobs.transforms.rebalances.delays import told_of_delay, waits_of
 from spark_jobs.transforms.rebalances.epochs import build_epochs
 from spark_jobs.transforms.rebalances.judge import judge_act, judge_episode
 from spark_jobs.transforms.rebalances.members import Directory, Member
@@ -115,7 +115,7 @@ def _row(episode: Episode, directory: Directory, context: GroupContext, knows_al
             f"The coordinator moved while the group was rebalancing and cut the rebalance short. {verdict.explanation}",
             verdict.events,
         )
-    ended, delays = episode.ended_at, delayed_by(episode, directory)
+    ended, waits = episode.ended_at, waits_of(episode, directory)
     return {
         "cluster": context.cluster,
         "rebalance_id": row_id(
@@ -144,9 +144,9 @@ def _row(episode: Episode, directory: Directory, context: GroupContext, knows_al
         "host": member.host if member else None,
         "contributors": [_contributor(a, v, directory) for a, v in others],
         "reason": _raw_reason(episode, trigger),
-        "explanation": verdict.explanation + _told_of_others(others) + told_of_delay(delays),
+        "explanation": verdict.explanation + _told_of_others(others) + told_of_delay(waits),
         "advice": CAUSE_BY_CODE[verdict.cause].advice,
-        "delayed_by": delays,
+        "delayed_by": [w.entry() for w in waits],
         "silent_ms": _silent_ms(verdict, episode, member),
         "members_before": episode.members_before,
         "members_after": episode.members_after,

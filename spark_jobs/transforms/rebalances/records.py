@@ -51,7 +51,8 @@ def _generation(record: Row, before: Row | None, since: datetime) -> Iterator[Ev
         return
     generation = record["generation"]
     if record["members"]:
-        yield _event(record, STORED, since, f"generation {generation} is stored", generation=generation)
+        says = f"generation {generation} is stored"
+        yield _event(record, STORED, since, says, generation=generation, leader_member_id=record["leader"])
     follows = generation == 1 or (before is not None and before["generation"] == generation - 1)
     for member in record["members"] or ():
         yield _event(

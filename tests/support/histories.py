@@ -1,0 +1,39 @@
+"""Histories of single groups out of captured excerpts, or out of lines made by hand."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.knowledge.reading import read_folder
+from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from tests.support.nights import EXCERPTS, Row, at
+from tests.support.rows import row
+
+BOTH = ("broker", "client")
+_FOLDERS = {"broker": "logs", "client": "clients"}
+_LINES = itertools.count()
+
+
+def lines(excerpt: str, *origins: str) -> list[Row]:
+    """The events of an excerpt of one group: of brokers alone, or with its clients' logs."""
+    root = EXCERPTS / "groups" / excerpt
+    return [e for origin in origins for e in read_folder(root / _FOLDERS[origin], "night", origin)[0]]
+
+
+def line(kind: str, clock: str, group: str = "g", broker: int = 1, **fields: Any) -> Row:
+    """A line of a coordinator about a group."""
+    line_id = f"made-{next(_LINES):04}"
+    source = f"broker-{broker}/server.log"
+    told = {"line_id": line_id, "origin": "broker", "text": "a line", "source": source} | fields
+    return row(EVENTS, kind=kind, happened_at=at(clock), group_id=group, broker=broker, **told)
+
+
+def rebalances(events: Sequence[Row]) -> list[Row]:
+    """The rebalances of the one group that the events name."""
+    group = next(e["group_id"] for e in events if e["group_id"])
+    context = GroupContext("night", at("01:00:00"), datetime(2026, 11, 21, 14, tzinfo=UTC))
+    return rebuild_group(group, events, context).rebalances
