@@ -268,13 +268,13 @@ PATTERNS = (
         versions="3.2-4.2",
         source=f"{_SOURCE} validateAlterPartitionData",
         samples=(
-            made(
+            captured(
                 "4.1",
-                "[2025-03-12 10:00:02,726] INFO [QuorumController id=3002] Rejecting AlterPartition request from node 3 for orders-3 because the current leader is 1. (org.apache.kafka.controller.ReplicationControlManager)",
-                node="3",
-                topic="orders",
-                partition="3",
-                error="the current leader is 1.",
+                "[2026-11-21 13:21:40,611] INFO [QuorumController id=4] Rejecting AlterPartition request from node 1 for __consumer_offsets-13 because the current partition epoch is 11, not 10. (org.apache.kafka.controller.ReplicationControlManager)",
+                node="1",
+                topic="__consumer_offsets",
+                partition="13",
+                error="the current partition epoch is 11, not 10.",
             ),
         ),
         counter_samples=(_A_PARTITION,),

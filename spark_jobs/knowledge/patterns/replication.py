@@ -35,16 +35,16 @@ PATTERNS = (
         versions="1.0-4.2",
         source=f"{_SOURCE} maybeShrinkIsr",
         samples=(
-            made(
+            captured(
                 "4.1",
-                "[2025-03-12 10:00:00,123] INFO [Partition orders-3 broker=1] Shrinking ISR from 1,2,3 to 1,2. Leader: (highWatermark: 881920, endOffset: 882001). Out of sync replicas: (brokerId: 3, endOffset: 881920, lastCaughtUpTimeMs: 1741773570123). (kafka.cluster.Partition)",
-                topic="orders",
-                partition="3",
-                previous_isr="1,2,3",
-                isr="1,2",
-                high_watermark="881920",
-                log_offset="882001",
-                detail="(brokerId: 3, endOffset: 881920, lastCaughtUpTimeMs: 1741773570123)",
+                "[2026-11-21 13:21:40,514] INFO [Partition __consumer_offsets-13 broker=1] Shrinking ISR from 1,3 to 1. Leader: (highWatermark: 0, endOffset: 0). Out of sync replicas: (brokerId: 3, endOffset: -1, lastCaughtUpTimeMs: 1795267291716). (kafka.cluster.Partition)",
+                topic="__consumer_offsets",
+                partition="13",
+                previous_isr="1,3",
+                isr="1",
+                high_watermark="0",
+                log_offset="0",
+                detail="(brokerId: 3, endOffset: -1, lastCaughtUpTimeMs: 1795267291716)",
             ),
             made(
                 "2.8",
