@@ -82,8 +82,10 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
         _group_context(cluster, events, brokers, outages, window),
         around,
         _offsets(partitions),
+        read("bronze.group_snapshots"),
         records,
         seen,
+        window,
     ).persist()
     read_of_groups = nights.readings_of_groups(
         members, read("bronze.group_snapshots"), read("bronze.offset_snapshots", window), records, window
@@ -125,6 +127,7 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
         "gold.coordinator_moves": part(grouped, "moves"),
         "gold.incidents": part(judged, "incidents"),
         "gold.rebalances": rebalances,
+        "gold.remedies": part(grouped, "remedies"),
         "gold.ownership": part(read_of_groups, "ownership"),
         "gold.leader_imbalance": imbalance,
         "gold.lag_verdicts": part(read_of_groups, "lag"),

@@ -43,6 +43,7 @@ FAILOVER_KINDS = (
 OUTAGE_KINDS = ("controlled_shutdown", "crash", "unresponsive", "unknown")
 ISR_CHANGES = ("shrink", "expand")
 LAG_STATUSES = ("ok", "warn", "stall", "stop", "rewind")
+REMEDY_SETTINGS = ("static_membership", "cooperative_assignment", "session_timeout", "max_poll_interval")
 FINDING_SEVERITIES = ("critical", "warning", "info")
 LINE_FATES = ("event", "ignored", "unparsed", "quarantined")
 GROUP_RECORD_TYPES = (

@@ -10,6 +10,7 @@ from spark_jobs.catalog.codes import (
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.gold_groups import INCIDENTS as INCIDENTS
 from spark_jobs.catalog.gold_groups import REBALANCES as REBALANCES
+from spark_jobs.catalog.gold_groups import REMEDIES as REMEDIES
 from spark_jobs.catalog.model import Check, Table, optional, required
 
 FAILOVERS = Table(
@@ -277,6 +278,7 @@ TABLES = (
     COORDINATOR_MOVES,
     INCIDENTS,
     REBALANCES,
+    REMEDIES,
     OWNERSHIP,
     LEADER_IMBALANCE,
     LAG_VERDICTS,

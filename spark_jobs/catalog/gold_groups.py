@@ -1,6 +1,6 @@
 """Gold: what consumer groups went through."""
 
-from spark_jobs.catalog.codes import CAUSES, INCIDENT_KINDS, OUTCOMES, PROTOCOLS
+from spark_jobs.catalog.codes import CAUSES, INCIDENT_KINDS, OUTCOMES, PROTOCOLS, REMEDY_SETTINGS
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -50,6 +50,13 @@ REBALANCES = Table(
         ),
         optional("members_before", "INT", "Members before", unit="members"),
         optional("members_after", "INT", "Members after", unit="members"),
+        optional(
+            "partition_seconds",
+            "DOUBLE",
+            "Partitions that stood while it ran, times the seconds: all where the assignor is eager, else those that"
+            " moved; null where nothing tells how many",
+            unit="partition seconds",
+        ),
         optional("incident_id", "STRING", "The incident it belongs to"),
         VERSION,
         EVIDENCE,
@@ -58,6 +65,7 @@ REBALANCES = Table(
         Check("ends_after_start", "ended_at >= started_at", "a rebalance ends no earlier than it starts"),
         Check("joins_after_start", "joined_at >= started_at", "a join phase ends no earlier than it starts"),
         Check("duration_not_negative", "duration_ms >= 0", "a duration is not negative"),
+        Check("cost_not_negative", "partition_seconds >= 0", "a cost is not negative"),
         Check(
             "generation_rises",
             "to_generation > from_generation",
@@ -96,7 +104,10 @@ INCIDENTS = Table(
         CONFIDENCE,
         optional("outage_id", "STRING", "The broker outage behind it"),
         optional(
-            "partition_seconds", "DOUBLE", "Partitions stopped times the seconds they stood", unit="partition seconds"
+            "partition_seconds",
+            "DOUBLE",
+            "What its rebalances cost: partitions stopped times the seconds they stood",
+            unit="partition seconds",
         ),
         required("explanation", "STRING", "What happened, in one sentence"),
         required("advice", "STRING", "What to do about it"),
@@ -106,6 +117,62 @@ INCIDENTS = Table(
     checks=(
         Check("ends_after_start", "ended_at >= started_at", "an incident ends no earlier than it starts"),
         Check("has_rebalances", "rebalance_count >= 1", "an incident has at least one rebalance"),
+        HAS_EVIDENCE,
+    ),
+)
+
+REMEDIES = Table(
+    layer="gold",
+    name="remedies",
+    grain="one group and one setting that would have helped it, by a replay of the window",
+    key=("cluster", "group_id", "setting", "window_from"),
+    time_column="window_from",
+    columns=(
+        CLUSTER,
+        required("group_id", "STRING", "Consumer group"),
+        required("window_from", "TIMESTAMP", "First instant of the window"),
+        required("window_to", "TIMESTAMP", "End of the window"),
+        required("setting", "STRING", "What would have been set otherwise", codes=REMEDY_SETTINGS),
+        optional(
+            "value_now",
+            "BIGINT",
+            "The time-out in use, the shortest of the members concerned: of the session, for max_poll_interval"
+            " max.poll.interval.ms; null where it is no time or nobody tells",
+            unit="ms",
+        ),
+        optional(
+            "value_smallest",
+            "BIGINT",
+            "The smallest time-out that would have avoided the rebalances; for static_membership the session timeout"
+            " that it needs; null for cooperative_assignment",
+            unit="ms",
+        ),
+        required("rebalances_total", "INT", "Rebalances of the group in the window", unit="rebalances"),
+        required("rebalances_avoided", "INT", "Those that would not have happened", unit="rebalances"),
+        optional(
+            "partition_seconds_avoided",
+            "DOUBLE",
+            "What would not have been paid; null where nothing tells the cost",
+            unit="partition seconds",
+        ),
+        required("rebalance_ids", "ARRAY<STRING>", "The rebalances that would not have happened"),
+        required("confidence", "STRING", "How sure the replay is: it is never certain", codes=("likely", "possible")),
+        required("explanation", "STRING", "What would have been, in one sentence"),
+        VERSION,
+        EVIDENCE,
+    ),
+    checks=(
+        Check(
+            "ids_counted",
+            "rebalances_avoided = size(array_distinct(rebalance_ids)) AND size(rebalance_ids) = rebalances_avoided",
+            "each avoided rebalance is named once",
+        ),
+        Check(
+            "avoids_no_more_than_were",
+            "rebalances_avoided BETWEEN 0 AND rebalances_total",
+            "no more are avoided than there were",
+        ),
+        Check("value_positive", "value_smallest > 0", "a time-out is positive"),
         HAS_EVIDENCE,
     ),
 )

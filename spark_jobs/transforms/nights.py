@@ -16,6 +16,7 @@ from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, rebuild_controller_changes, terms_of
 from spark_jobs.transforms.coordinators import rebuild_coordinator_moves
+from spark_jobs.transforms.costs import Witnesses, price, stops_of
 from spark_jobs.transforms.failovers import FAILOVER_KINDS, rebuild_failovers
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.group_events import events_of_groups
@@ -29,9 +30,11 @@ from spark_jobs.transforms.outages import rebuild_outages
 from spark_jobs.transforms.ownership import rebuild_ownership
 from spark_jobs.transforms.presence import PRESENCE_KINDS
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from spark_jobs.transforms.rebalances.members import Directory
 from spark_jobs.transforms.rebalances.records import events_of_records
 from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS, topic_changes
-from spark_jobs.transforms.windows import Window
+from spark_jobs.transforms.remedies import judge_remedies
+from spark_jobs.transforms.windows import Window, in_order
 
 TOPIC_CHANGES = (
     "at TIMESTAMP, kind STRING, topic STRING,"
@@ -110,29 +113,44 @@ def groups_of_night(
     context: GroupContext,
     around: ClusterContext,
     offsets_partitions: int | None,
+    group_snapshots: DataFrame,
     group_records: DataFrame,
     seen: Window,
+    window: Window,
 ) -> DataFrame:
-    """Why each group rebalanced, and where its coordinator went. Gives: parts `rebalances`, `gaps` and `moves`."""
+    """Why each group rebalanced, what that cost and what would have helped, and where its coordinator went.
+
+    Gives: parts `rebalances`, `remedies`, `gaps` and `moves`.
+    """
 
     def rebuild(tables: Tables) -> Tables:
         lines = tables["events"]
         if not lines:
             return {}
         told = events_of_records(tables["records"], seen.start)
-        history = rebuild_group(lines[0]["group_id"], [*lines, *told], context)
+        events = in_order([*lines, *told])
+        history = rebuild_group(lines[0]["group_id"], events, context)
+        stops = stops_of(history.rebalances, Witnesses(events, tables["records"], tables["groups"], tables["members"]))
+        priced = price(history.rebalances, stops)
         brokers = [e for e in lines if e["origin"] == "broker"]
         return {
-            "rebalances": history.rebalances,
+            "rebalances": priced,
+            "remedies": judge_remedies(priced, stops, Directory(events), events, window),
             "gaps": history.gaps,
             "moves": rebuild_coordinator_moves(brokers, around, offsets_partitions, seen),
         }
 
     return host(
-        {"events": events_of_groups(events, member_snapshots), "records": group_records},
+        {
+            "events": events_of_groups(events, member_snapshots),
+            "records": group_records,
+            "groups": group_snapshots,
+            "members": member_snapshots,
+        },
         ("cluster", "group_id"),
         {
             "rebalances": schema("gold.rebalances"),
+            "remedies": schema("gold.remedies"),
             "gaps": schema("quality.generation_gaps"),
             "moves": schema("gold.coordinator_moves"),
         },

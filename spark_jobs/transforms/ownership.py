@@ -46,7 +46,7 @@ def rebuild_ownership(
         written[row["cluster"], row["group_id"]].append(row)
     rows: list[OutRow] = []
     for key in sorted(groups.keys() | written.keys()):
-        answered = [r for r in groups[key] if _answers(r)]
+        answered = [r for r in groups[key] if answers(r)]
         seen = {r["snapshot_at"]: members[*key, r["snapshot_at"]] for r in answered}
         held = (_row(key, span, window) for span in _spans(answered, seen, written[key]))
         rows += [row for row in held if row]
@@ -81,7 +81,8 @@ def _until(spans: Sequence[Span], end: datetime) -> list[Span]:
     return list(spans)
 
 
-def _answers(reading: Row) -> bool:
+def answers(reading: Row) -> bool:
+    """Whether a reading of a group tells who holds what: it was answered, and the group had settled."""
     is_between = (reading["state"] or "").lower().startswith(_IN_BETWEEN)
     return reading["error"] is None and reading["member_count"] is not None and not is_between
 

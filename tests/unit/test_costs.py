@@ -1,0 +1,212 @@
+"""What rebalances cost, on lines as captured: partitions that stood, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
+from spark_jobs.catalog.gold import REBALANCES
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.knowledge.reading import read_folder
+from spark_jobs.transforms.assignments import partitions_in
+from spark_jobs.transforms.costs import Witnesses, cost_of, price, stops_of
+from tests.support.histories import BOTH, lines
+from tests.support.histories import rebalances as rebuilt
+from tests.support.nights import EXCERPTS, Row
+from tests.support.rows import AT, row
+
+COOPERATIVE, EAGER = "cooperative-sticky", "range"
+
+
+def stopped(rebalances: Sequence[Row], told: Witnesses) -> list[tuple[str, int | None]]:
+    found = stops_of(rebalances, told)
+    return [(r["cause"], found[r["rebalance_id"]].stopped) for r in rebalances]
+
+
+def assignments(excerpt: str) -> list[Row]:
+    """The lines of an excerpt's clients that tell which partitions came and went."""
+    return read_folder(EXCERPTS / "assignments" / excerpt, "night", "client")[0]
+
+
+def of_excerpt(excerpt: str, *origins: str, more: Sequence[Row] = ()) -> list[tuple[str, int | None]]:
+    events = lines(excerpt, *origins)
+    return stopped(rebuilt(events), Witnesses([*events, *more]))
+
+
+def at(second: float) -> Any:
+    return AT + timedelta(seconds=second)
+
+
+def rebalance(second: int, generation: int, cause: str = "member_joined", **columns: Any) -> Row:
+    """A rebalance of two seconds that led to this generation."""
+    defaults = {
+        "rebalance_id": f"r{generation}",
+        "from_generation": generation - 1,
+        "to_generation": generation,
+        "started_at": at(second),
+        "ended_at": at(second + 2),
+        "duration_ms": 2_000,
+        "outcome": "completed",
+        "cause": cause,
+    }
+    return row(REBALANCES, **{**defaults, **columns})
+
+
+def assigned(second: float, generation: int, held: str) -> Row:
+    """The line in which a leader tells the assignment: `a=t-0, t-1; b=t-2`."""
+    parts = (part.partition("=") for part in held.split("; "))
+    said = ", ".join(f"{member}=Assignment(partitions=[{owned}])" for member, _, owned in parts)
+    return row(
+        EVENTS,
+        kind="client_assignment_finished",
+        happened_at=at(second),
+        generation=generation,
+        detail=f"{{{said}}}",
+    )
+
+
+def chosen(assignor: str) -> Row:
+    return row(EVENTS, kind="client_joined", happened_at=at(1), generation=1, assignor=assignor)
+
+
+def stored(second: float, generation: int, protocol: str, **held: list[int]) -> Row:
+    members = [{"member_id": m, "assignment": [{"topic": "t", "partition": p} for p in ps]} for m, ps in held.items()]
+    return row(
+        GROUP_RECORDS,
+        record_type="group_metadata",
+        written_at=at(second),
+        generation=generation,
+        protocol=protocol,
+        members=members,
+    )
+
+
+def read(second: float, **held: list[int] | None) -> tuple[list[Row], list[Row]]:
+    """A reading of a settled group with an eager assignor: rows of group_snapshots and member_snapshots."""
+    of = {"snapshot_id": f"s{second}", "snapshot_at": at(second)}
+    group = row(GROUP_SNAPSHOTS, **of, state="STABLE", assignor=EAGER, member_count=len(held), error=None)
+    members = [
+        row(
+            MEMBER_SNAPSHOTS,
+            **of,
+            member_id=m,
+            assignment=None if ps is None else [{"topic": "t", "partition": p} for p in ps],
+        )
+        for m, ps in held.items()
+    ]
+    return [group], members
+
+
+def test_an_eager_group_stands_as_a_whole() -> None:
+    assert of_excerpt("pause-4.1", *BOTH, more=assignments("pause-4.1")) == [
+        ("member_joined", 9),
+        ("member_joined", 9),
+        ("heartbeat_expired", 9),
+        ("member_rejoined", 9),
+        ("member_left", 9),
+    ]
+
+
+def test_a_cooperative_member_goes_on_with_what_it_keeps_and_what_moves_stands_in_the_follow_up() -> None:
+    assert of_excerpt("cooperative-2.8", *BOTH, more=assignments("cooperative-2.8")) == [
+        ("member_joined", 9),
+        ("member_joined", 0),
+        ("cooperative_followup", 4),
+        ("member_joined", 0),
+        ("cooperative_followup", 3),
+        ("member_left", 3),
+        ("member_left", 9),
+    ]
+
+
+def test_under_kip_848_those_stand_that_change_their_owner() -> None:
+    assert of_excerpt("kip848-4.1", *BOTH, more=assignments("kip848-4.1"))[:4] == [
+        ("member_joined", 9),
+        ("member_joined", 4),
+        ("member_left", 4),
+        ("member_joined", 4),
+    ]
+
+
+@pytest.mark.parametrize("excerpt", ["pause-4.1", "cooperative-2.8", "kip848-4.1"])
+def test_nothing_is_invented_where_only_brokers_speak(excerpt: str) -> None:
+    told = of_excerpt(excerpt, "broker")
+    assert {count for cause, count in told} <= {None, 0}
+
+
+def test_a_reading_tells_how_many_partitions_an_eager_group_has() -> None:
+    groups, members = read(60, a=[0, 1], b=[2])
+    rebalances = [rebalance(0, 4), rebalance(90, 5, "member_left")]
+    assert stopped(rebalances, Witnesses((), (), groups, members)) == [("member_joined", 3), ("member_left", 3)]
+
+
+@pytest.mark.parametrize(("state", "held"), [("PREPARING_REBALANCE", [0]), ("STABLE", None)])
+def test_a_reading_between_two_assignments_or_without_them_tells_nothing(state: str, held: list[int] | None) -> None:
+    groups, members = read(60, a=held)
+    told = Witnesses((), (), [{**groups[0], "state": state}], members)
+    assert stopped([rebalance(0, 4)], told) == [("member_joined", None)]
+
+
+def test_records_of_the_coordinator_tell_what_logs_of_clients_would() -> None:
+    records = [stored(2, 4, COOPERATIVE, a=[0, 1]), stored(12, 5, COOPERATIVE, a=[0], b=[]),
+               stored(22, 6, COOPERATIVE, a=[0], b=[1])]  # fmt: skip
+    rebalances = [rebalance(0, 4), rebalance(10, 5), rebalance(20, 6, "cooperative_followup")]
+    assert stopped(rebalances, Witnesses((), records)) == [
+        ("member_joined", None),
+        ("member_joined", 0),
+        ("cooperative_followup", 1),
+    ]
+
+
+def test_an_assignment_that_never_arrived_moved_nothing() -> None:
+    events = [
+        chosen(COOPERATIVE),
+        assigned(2, 1, "a=t-0, t-1"),
+        assigned(11, 2, "a=t-0; b="),
+        assigned(14, 3, "a=t-0; b=t-1"),
+    ]
+    overtaken = rebalance(10, 2, outcome="interrupted")
+    found = stopped([rebalance(0, 1), overtaken, rebalance(13, 3)], Witnesses(events))
+    assert found == [("member_joined", 2), ("member_joined", None), ("member_joined", 1)]
+
+
+def test_without_the_assignor_nobody_knows_who_stood() -> None:
+    events = [assigned(2, 1, "a=t-0, t-1")]
+    assert stopped([rebalance(0, 1)], Witnesses(events)) == [("member_joined", None)]
+    assert stopped([rebalance(0, 1)], Witnesses([*events, chosen(EAGER)])) == [("member_joined", 2)]
+
+
+def test_a_name_may_hold_what_parts_an_assignment_from_the_next() -> None:
+    events = [chosen(EAGER), assigned(2, 1, "a, b=c-1=t-0; (x)=my-topic-1, my-topic-2")]
+    assert stopped([rebalance(0, 1)], Witnesses(events)) == [("member_joined", 3)]
+    assert partitions_in("my-topic-12, t-0, ") == {("my-topic", 12), ("t", 0)}
+
+
+def test_the_cost_is_partitions_times_seconds_and_null_where_one_is_not_known() -> None:
+    events = [chosen(EAGER), assigned(2, 1, "a=t-0, t-1, t-2")]
+    known, open_ = rebalance(0, 1), rebalance(10, 2, outcome="unfinished", ended_at=None, duration_ms=None)
+    told = stops_of([known, open_], Witnesses(events))
+    assert [r["partition_seconds"] for r in price([known, open_], told)] == [6.0, None]
+    assert cost_of(known, None) is None
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), st.sets(st.integers(0, 5))), min_size=1, max_size=6))
+def test_a_cooperative_group_never_stands_for_more_than_an_eager_one(generations: list[dict[str, set[int]]]) -> None:
+    def disjoint(held: dict[str, set[int]]) -> str:
+        owned = {p: m for m in sorted(held) for p in sorted(held[m])}
+        return "; ".join(f"{m}={', '.join(f't-{p}' for p, o in owned.items() if o == m)}" for m in sorted(held) or "a")
+
+    rebalances = [rebalance(10 * n, n + 1) for n in range(len(generations))]
+    said = [assigned(10 * n + 1, n + 1, disjoint(held)) for n, held in enumerate(generations)]
+    cooperative = stops_of(rebalances, Witnesses([chosen(COOPERATIVE), *said]))
+    eager = stops_of(rebalances, Witnesses([chosen(EAGER), *said]))
+    for r in rebalances:
+        few, all_ = cooperative[r["rebalance_id"]].stopped, eager[r["rebalance_id"]]
+        assert few is not None and all_.stopped is not None and all_.kept is not None
+        assert few <= all_.stopped - all_.kept

@@ -1,0 +1,230 @@
+"""What would have helped, on lines as captured and on made rows: expected beside given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.codes import REMEDY_SETTINGS
+from spark_jobs.catalog.gold import REBALANCES, REMEDIES
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.knowledge.remedies import REMEDY_BY_SETTING
+from spark_jobs.transforms.costs import Stop, Witnesses, price, stops_of
+from spark_jobs.transforms.rebalances.members import Directory
+from spark_jobs.transforms.remedies import TIMEOUTS, Polls, acts_of, avoided_by, judge_remedies, replay
+from spark_jobs.transforms.windows import Window, in_order
+from tests.support.histories import BOTH, lines
+from tests.support.histories import rebalances as rebuilt
+from tests.support.nights import WHOLE, Row
+from tests.support.rows import AT, row
+
+DAY = Window(AT - timedelta(hours=3), AT + timedelta(hours=21))
+
+
+def of_excerpt(excerpt: str, group: str | None = None) -> list[Row]:
+    events = in_order({**e, "group_id": e["group_id"] or group} for e in lines(excerpt, *BOTH))
+    rows = rebuilt(events)
+    stops = stops_of(rows, Witnesses(events))
+    return judge_remedies(price(rows, stops), stops, Directory(events), events, WHOLE)
+
+
+def act(cause: str, client: str = "a", second: float = 0, instance: str | None = None) -> Row:
+    return {
+        "client_id": client,
+        "instance_id": instance,
+        "member_id": f"m-{client}",
+        "cause": cause,
+        "at": AT + timedelta(seconds=second),
+    }
+
+
+def rebalance(second: float, cause: str, client: str = "a", *others: Row, **columns: Any) -> Row:
+    """A rebalance that one member began, and acts of others that fell into it; it cost three partition seconds."""
+    began = act(cause, client, second, columns.pop("instance_id", None))
+    defaults = {
+        "rebalance_id": f"{cause}-{client}-{second}",
+        "group_id": "g",
+        "started_at": began.pop("at"),
+        "duration_ms": 1_000,
+        "partition_seconds": 3.0,
+        "contributors": list(others),
+        "confidence": "certain",
+    }
+    return row(REBALANCES, **defaults | began | columns)
+
+
+def configured(client: str = "a", session: int | None = 10_000, poll: int | None = 60_000) -> Row:
+    """A line that tells the time-outs of a client's member."""
+    return row(
+        EVENTS,
+        kind="member_joined",
+        happened_at=AT - timedelta(hours=1),
+        member_id=f"m-{client}",
+        client_id=client,
+        session_timeout_ms=session,
+        rebalance_timeout_ms=poll,
+    )
+
+
+def judged(rows: Sequence[Row], *events: Row, window: Window = DAY) -> list[Row]:
+    told = events or (configured(),)
+    stops = {r["rebalance_id"]: Stop(3, 0, False) for r in rows}
+    return judge_remedies(rows, stops, Directory(told), told, window)
+
+
+def told(rows: Sequence[Row], *columns: str) -> list[tuple[Any, ...]]:
+    return [tuple(r[c] for c in columns) for r in rows]
+
+
+WHAT = ("setting", "value_now", "value_smallest", "rebalances_avoided", "rebalances_total", "confidence")
+
+
+def test_a_longer_session_would_have_outlasted_a_pause() -> None:
+    (longer,) = of_excerpt("pause-4.1")
+    assert told([longer], *WHAT) == [("session_timeout", 7_000, 12_044, 2, 5, "likely")]
+    assert longer["explanation"] == (
+        "A session timeout of 13 s (now 7 s) would have avoided 2 of 5 rebalances: 1 silence was shorter; a member that"
+        " died would have been noticed 6 s later."
+    )
+    assert set(longer) == set(REMEDIES.column_names) - {"knowledge_version"}
+    assert any("heartbeat expiration" in e["text"] for e in longer["evidence"])
+
+
+def test_static_members_would_have_been_restarted_unnoticed() -> None:
+    (static,) = of_excerpt("deployment-4.1")
+    assert told([static], *WHAT) == [("static_membership", 7_000, 2_912, 4, 7, "likely")]
+    assert static["explanation"] == (
+        "Static membership would have avoided 4 of 7 rebalances: 2 restarts took less than 3 s, and the session timeout"
+        " is 7 s."
+    )
+
+
+def test_a_longer_poll_interval_would_have_waited_for_a_slow_member() -> None:
+    (longer,) = of_excerpt("slow-librdkafka-4.1", "geo-py-5")
+    assert told([longer], *WHAT) == [("max_poll_interval", 9_000, 15_904, 2, 5, "likely")]
+
+
+def test_a_slow_kip_848_member_tells_by_how_much_it_was_late() -> None:
+    slow = configured(poll=9_000)
+    exceeded = row(EVENTS, kind="client_poll_exceeded", member_id="m-a", took_ms=6_202, happened_at=AT)
+    rows = [rebalance(0, "max_poll_exceeded"), rebalance(2, "member_rejoined")]
+    assert told(judged(rows, slow, exceeded), "value_now", "value_smallest") == [(9_000, 15_203)]
+
+
+def test_a_static_member_that_was_slow_is_missed_only_when_its_session_has_run_out() -> None:
+    rows = [rebalance(0, "max_poll_exceeded", instance_id="i"), rebalance(5, "member_rejoined", instance_id="i")]
+    assert told(judged(rows), "setting", "value_smallest") == [("max_poll_interval", 60_000 + 10_000 + 5_000 + 1)]
+
+
+def test_a_crashed_process_may_be_back_before_its_session_has_run_out() -> None:
+    rows = [rebalance(0, "member_rejoined"), rebalance(6, "member_dead", confidence="likely")]
+    assert told(judged(rows), *WHAT) == [("static_membership", 10_000, 4_001, 2, 2, "likely")]
+
+
+def test_a_session_that_is_too_short_for_a_restart_is_named() -> None:
+    rows = [rebalance(0, "member_left"), rebalance(20, "member_rejoined")]
+    (static,) = judged(rows)
+    assert static["explanation"] == (
+        "Static membership would have avoided 2 of 2 rebalances: 1 restart took less than 21 s, which the session"
+        " timeout would have had to be (now 10 s)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([rebalance(0, "member_left")], "it never came back"),
+        ([rebalance(0, "member_left"), rebalance(5, "member_rejoined", "b")], "another one came"),
+        ([rebalance(0, "member_left"), rebalance(46, "member_rejoined")], "it took longer than Kafka's default"),
+        ([rebalance(0, "heartbeat_expired")], "nobody tells how long it was silent"),
+        ([rebalance(0, "heartbeat_expired", silent_ms=45_000)], "the silence was longer than Kafka's default allows"),
+        ([rebalance(0, "max_poll_exceeded")], "nobody tells how long it processed"),
+        ([rebalance(0, "member_left", instance_id="i"), rebalance(5, "member_rejoined", instance_id="i")],
+         "it is static already"),
+        ([rebalance(0, "heartbeat_expired", "a", act("member_left", "b"), silent_ms=12_000)],
+         "another one left as well"),
+        ([rebalance(0, "topic_created"), rebalance(5, "member_joined")], "no time-out avoids that"),
+    ],
+)  # fmt: skip
+def test_nothing_is_claimed_where(rows: list[Row], why: str) -> None:
+    assert judged(rows) == [], why
+
+
+def test_a_rebalance_into_which_several_restarts_fell_asks_for_the_longest() -> None:
+    both = [configured("a"), configured("b")]
+    rows = [
+        rebalance(0, "member_left", "a", act("member_left", "b", 1)),
+        rebalance(3, "member_rejoined", "a"),
+        rebalance(8, "member_rejoined", "b"),
+    ]
+    assert told(judged(rows, *both), "value_smallest", "rebalances_avoided") == [(7_001, 3)]
+    without_b = [rows[0], rows[1]]
+    assert told(judged(without_b, *both), "rebalance_ids") == [(["member_rejoined-a-3"],)], "b left for good"
+
+
+def test_a_follow_up_goes_with_what_it_follows() -> None:
+    rows = [rebalance(0, "member_left"), rebalance(2, "member_rejoined"), rebalance(3, "cooperative_followup", "b")]
+    assert told(judged(rows), "rebalances_avoided", "partition_seconds_avoided") == [(3, 9.0)]
+
+
+def test_what_may_have_been_something_else_is_possible_at_most() -> None:
+    rows = [rebalance(0, "max_poll_exceeded", confidence="possible"), rebalance(9, "member_rejoined")]
+    assert told(judged(rows), "confidence") == [("possible",)]
+
+
+def test_a_window_names_its_own_rebalances_and_knows_what_came_before_and_after() -> None:
+    rows = [rebalance(-5, "member_left"), rebalance(5, "member_rejoined")]
+    today = Window(AT, AT + timedelta(days=1))
+    assert told(judged(rows, window=today), "rebalance_ids", "rebalances_total") == [(["member_rejoined-a-5"], 1)]
+
+
+def test_a_cooperative_assignor_avoids_cost_and_no_rebalance() -> None:
+    rows = [rebalance(n, "member_joined", f"c{n}", partition_seconds=9.0) for n in range(3)]
+    stops = {r["rebalance_id"]: Stop(9, kept, True) for r, kept in zip(rows, (0, 5, None), strict=True)}
+    proof = {"line_id": "l", "source": "s", "happened_at": AT, "text": "t"}
+    stops[rows[1]["rebalance_id"]] = Stop(9, 5, True, (proof,))
+    (cooperative,) = judge_remedies(rows, stops, Directory(()), (), DAY)
+    assert told([cooperative], *WHAT) == [("cooperative_assignment", None, None, 0, 3, "likely")]
+    assert (cooperative["partition_seconds_avoided"], cooperative["evidence"]) == (5.0, [proof])
+    assert cooperative["explanation"] == (
+        "A cooperative assignor would have avoided no rebalance, but 5.0 of 27.0 partition-seconds: in 1 rebalance"
+        " partitions stood that stayed with their member."
+    )
+
+
+def test_each_setting_is_known_with_its_source() -> None:
+    assert set(REMEDY_BY_SETTING) == set(REMEDY_SETTINGS)
+    assert all("KIP-" in r.source for r in REMEDY_BY_SETTING.values())
+
+
+CAUSES = ("member_left", "member_dead", "member_rejoined", "heartbeat_expired", "max_poll_exceeded", "topic_created")
+ACTS = st.tuples(st.sampled_from(CAUSES), st.sampled_from("abc"))
+NIGHTS = st.lists(
+    st.tuples(st.integers(0, 600), ACTS, st.lists(ACTS, max_size=2), st.integers(10_000, 60_000) | st.none()),
+    max_size=12,
+    unique_by=lambda told: told[0],
+)
+
+
+@given(NIGHTS)
+def test_the_smallest_value_avoids_what_is_listed_and_a_millisecond_less_avoids_fewer(night: list[Any]) -> None:
+    members = [configured(c, session) for c, session in (("a", 10_000), ("b", 60_000), ("c", None))]
+    rows = [
+        rebalance(second, cause, client, *(act(c, m, second) for c, m in others), silent_ms=silent)
+        for second, (cause, client), others, silent in sorted(night, key=lambda n: n[0])
+    ]
+    directory = Directory(members)
+    acts = [a for r in rows for a in acts_of(r, directory)]
+    needs = {t.setting: replay(t, rows, acts, Polls({}, {})).needs for t in TIMEOUTS}
+    for found in judged(rows, *members):
+        ids, value = found["rebalance_ids"], found["value_smallest"]
+        assert len(ids) == len(set(ids)) == found["rebalances_avoided"] > 0
+        assert avoided_by(needs[found["setting"]], value) == ids
+        assert set(avoided_by(needs[found["setting"]], value - 1)) < set(ids)
+        assert found["confidence"] in ("likely", "possible")
+        assert "would have" in found["explanation"]
