@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from spark_jobs.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE, read_client_reason
 from spark_jobs.transforms.rebalances.members import Directory, Member
-from spark_jobs.transforms.rebalances.model import Act, GroupContext, Verdict
+from spark_jobs.transforms.rebalances.model import Act, Verdict
+from spark_jobs.transforms.rebalances.recall import LOOK_BACK, Recall
 from spark_jobs.transforms.rebalances.wording import subject, took
 
-LOOK_BACK = timedelta(hours=24)
 _HOW_IT_WENT = {
     "left": "after it had left",
     "expired": "after its session had run out",
@@ -19,16 +17,13 @@ _HOW_IT_WENT = {
 }
 
 
-def judge_join(act: Act, directory: Directory, context: GroupContext, knows_all: bool) -> Verdict:
-    """Whether a joining member is new to the group or came back.
-
-    Takes: `knows_all`, whether the group's history is known from its first generation on.
-    """
+def judge_join(act: Act, directory: Directory, recall: Recall) -> Verdict:
+    """Whether a joining member is new to the group or came back."""
     member = directory.get(act.member_id, act.instance_id)
     who = subject(member)
     earlier = directory.earlier(member, act.at, LOOK_BACK)
     if earlier is not None:
-        return _judge_return(act, member, earlier, who)
+        return _judge_return(act, member, earlier, who, directory)
     said = read_client_reason(act.client_reason)
     if said == REMOVED_WHILE_ALIVE:
         return Verdict(
@@ -46,31 +41,34 @@ def judge_join(act: Act, directory: Directory, context: GroupContext, knows_all:
         return Verdict(
             "member_joined", "possible", f"{who} joined; no witness names its client, which may have been there before."
         )
-    if directory.had_unnamed(act.at):
+    if directory.had_unnamed(act.at) or not recall.is_whole(act.at):
         return Verdict(
             "member_joined",
             "likely",
-            f"{who} joined the group, which is not known to have had it; no witness names the client of every member"
-            " before.",
+            f"{who} joined the group, which is not known to have had it; not every member before is known.",
         )
-    if knows_all or act.at - context.observed_from >= LOOK_BACK:
+    if recall.reaches_back(act.at):
         return Verdict("member_joined", "certain", f"{who} joined the group, which had not had it before.")
+    seen = took(act.at - recall.observed_from)
     return Verdict(
-        "member_joined",
-        "likely",
-        f"{who} joined the group, which had not had it in the {took(act.at - context.observed_from)} that can be seen.",
+        "member_joined", "likely", f"{who} joined the group, which had not had it in the {seen} that can be seen."
     )
 
 
-def _judge_return(act: Act, member: Member, earlier: Member, who: str) -> Verdict:
+def _judge_return(act: Act, member: Member, earlier: Member, who: str, directory: Directory) -> Verdict:
     gone = earlier.gone_before(act.at)
+    named = () if earlier.named_by is None else (earlier.named_by,)
     if gone is None:
         return Verdict(
-            "member_rejoined", "likely", f"{who} came back while its former self was still waiting to be removed."
+            "member_rejoined",
+            "likely",
+            f"{who} came back while its former self was still waiting to be removed.",
+            (*named, *directory.first_words(earlier)),
         )
     same_place = bool(member.instance_id) or (member.host is not None and member.host == earlier.host)
     return Verdict(
         "member_rejoined",
         "certain" if same_place or member.member_id == earlier.member_id else "likely",
-        f"{who} came back {took(act.at - gone[0])} {_HOW_IT_WENT[gone[1]]}.",
+        f"{who} came back {took(act.at - gone.at)} {_HOW_IT_WENT[gone.how]}.",
+        (*named, gone.event),
     )

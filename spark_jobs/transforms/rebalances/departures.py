@@ -78,15 +78,18 @@ def _judge_silent_leave(act: Act, episode: Episode, directory: Directory, member
             "likely",
             f"{who} left and came back under the same member id {took(back[1] - act.at)} later, as no close does:"
             f" it did not poll {_limit(member)}, or it unsubscribed and subscribed again.",
+            _lines(directory.arrival(back[0].member_id, back[1])),
         )
     limit = member.rebalance_timeout_ms
     joined = _joined_last(act, episode, directory, member)
-    if limit is not None and joined is not None and act.at - joined < timedelta(milliseconds=limit):
+    limited = () if member.limited_by is None else (member.limited_by,)
+    if limit is not None and joined is not None and act.at - joined[0] < timedelta(milliseconds=limit):
         return Verdict(
             "member_left",
             "likely",
-            f"{who} left {took(act.at - joined)} after it had last joined: its poll limit of {took(limit)} had not run"
-            " out, so it was closed.",
+            f"{who} left {took(act.at - joined[0])} after it had last joined: its poll limit of {took(limit)} had not"
+            " run out, so it was closed.",
+            (joined[1], *limited),
         )
     if back is None:
         return Verdict("member_left", "likely", f"{who} left without a reason and did not come back: it was closed.")
@@ -95,19 +98,23 @@ def _judge_silent_leave(act: Act, episode: Episode, directory: Directory, member
         "possible",
         f"{who} left without a reason and came back {took(back[1] - act.at)} later: it did not poll {_limit(member)},"
         " or it was closed and started again; its own log would tell.",
+        (*limited, *_lines(directory.arrival(back[0].member_id, back[1]))),
     )
 
 
-def _joined_last(act: Act, episode: Episode, directory: Directory, member: Member) -> datetime | None:
+def _joined_last(act: Act, episode: Episode, directory: Directory, member: Member) -> tuple[datetime, Event] | None:
     """No later than the member's last poll: it polls when it joins, and every finished join phase was joined by all.
 
     None for KIP-848, whose members rejoin nothing.
     """
     if episode.protocol != "classic":
         return None
-    rejoined = episode.previous.started_at if episode.previous and episode.previous.joined_at else None
+    before = episode.previous
+    rejoined = before.events[0] if before and before.joined_at and not before.lacks_start else None
     arrived = directory.joined_last(member.member_id, act.at)
-    return max((at for at in (rejoined, arrived) if at is not None), default=None)
+    return max(
+        ((e["happened_at"], e) for e in (rejoined, arrived) if e is not None), default=None, key=lambda found: found[0]
+    )
 
 
 def judge_expiry(act: Act, episode: Episode, directory: Directory, context: GroupContext) -> Verdict:

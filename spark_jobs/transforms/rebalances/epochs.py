@@ -19,6 +19,8 @@ _ACTS = {
     "member_fenced": "expired",
     "static_member_returned": "returned",
 }
+_ONLY_BEFORE_4_0 = ("member_subscribed", "member_assignment_state", "subscription_metadata")
+"""Lines that tell a coordinator of 3.7 to 3.9: later ones print them at DEBUG. Source: catalogue CGC-13 to CGC-15."""
 _NO_REASON = CoordinatorReason("none")
 
 
@@ -28,32 +30,72 @@ def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode],
     Takes: the group's events in order. Gives: episodes in order of their epochs.
     Odd: 3.7 to 3.9 do not print the rise that a leave or a fencing brings; such a break is explained by it.
     """
-    episodes: list[Episode] = []
-    gaps: list[Gap] = []
-    pending: list[Act] = []
-    skipped: list[Act] = []
-    members: set[str] = set()
-    last_hash: str | None = None
-    moved: Event | None = None
+    machine = _Machine(group_id, prints_every_rise=not any(e["kind"] in _ONLY_BEFORE_4_0 for e in events))
     for event in events:
-        if event["kind"] in _ACTS:
-            act = _act_of(event)
-            pending.append(act)
-            _count(members, event)
-        elif event["kind"] in ("group_loaded", "group_unloaded"):
-            moved = event
-        elif event["kind"] == "epoch_bumped":
-            stale = [a for a in pending if event["happened_at"] - a.at > SAME_ACT]
-            skipped.extend(stale)
-            acts = [a for a in pending if a not in stale]
-            before = episodes[-1].to_generation if episodes else None
-            if before is not None and event["generation"] != before + 1:
-                explained = _explain(skipped, before, event, moved)
-                gaps.append(Gap(before, event["generation"], event["happened_at"], explained, event))
-            episodes.append(_episode(group_id, event, acts, before, last_hash, frozenset(members)))
-            pending, skipped, moved, last_hash = [], [], None, event["detail"]
-    _end(episodes, events)
-    return episodes, gaps
+        machine.feed(event)
+    _end(machine.episodes, events)
+    return machine.episodes, machine.gaps
+
+
+class _Machine:
+    """One group's state while its events are folded."""
+
+    def __init__(self, group_id: str, prints_every_rise: bool) -> None:
+        self.group_id = group_id
+        self.prints_every_rise = prints_every_rise
+        self.episodes: list[Episode] = []
+        self.gaps: list[Gap] = []
+        self.pending: list[Act] = []
+        self.skipped: list[Act] = []
+        self.members: set[str] = set()
+        self.epoch: int | None = None
+        self.hash: str | None = None
+        self.moved = False
+
+    def feed(self, event: Event) -> None:
+        kind = event["kind"]
+        if kind in _ACTS:
+            self.pending.append(_act_of(event))
+            _count(self.members, event)
+        elif kind == "epoch_bumped":
+            self.bump(event)
+        elif kind in ("join_completed", "group_emptied"):
+            self.epoch = event["generation"]  # a classic group that is converted goes on counting
+        if kind in ("target_computed", "group_unloaded") and event["protocol"] == "consumer":
+            self.show(event)
+        if kind in ("group_loaded", "group_unloaded"):
+            self.moved = True
+
+    def bump(self, event: Event) -> None:
+        epoch = event["generation"]
+        stale = [a for a in self.pending if event["happened_at"] - a.at > SAME_ACT]
+        acts = [a for a in self.pending if a not in stale]
+        if self.epoch is not None and epoch != self.epoch + 1:
+            self.see_gap(event, epoch - self.epoch - 1, [*self.skipped, *stale])
+        self.episodes.append(_episode(self.group_id, event, acts, self.hash, frozenset(self.members)))
+        self.pending, self.skipped, self.moved = [], [], False
+        self.epoch, self.hash = epoch, event["detail"]
+
+    def show(self, event: Event) -> None:
+        """A line that names an epoch which no line began."""
+        if self.epoch is not None and (event["generation"] or 0) > self.epoch:
+            self.see_gap(event, event["generation"] - self.epoch, self.pending)
+            self.skipped, self.pending, self.epoch = [], [], event["generation"]
+
+    def see_gap(self, event: Event, missing: int, acts: Sequence[Act]) -> None:
+        assert self.epoch is not None
+        explained = self.explain(event["generation"], missing, acts)
+        self.gaps.append(Gap(self.epoch, event["generation"], event["happened_at"], explained, event))
+
+    def explain(self, epoch: int, missing: int, acts: Sequence[Act]) -> str | None:
+        went = len([a for a in acts if a.what != "joined"])
+        if not self.prints_every_rise and 0 < missing <= went:
+            return "members left or were fenced, and this version does not print the epoch that this raises"
+        if missing < 0 and epoch == 1:
+            return "the group began anew: its metadata had been removed"
+        if missing < 0 and self.moved:
+            return f"the coordinator moved before epoch {self.epoch} was stored"
+        return None
 
 
 def _act_of(event: Event) -> Act:
@@ -71,9 +113,7 @@ def _count(members: set[str], event: Event) -> None:
         members.discard(event["member_id"])
 
 
-def _episode(
-    group_id: str, event: Event, acts: list[Act], before: int | None, last_hash: str | None, members: frozenset[str]
-) -> Episode:
+def _episode(group_id: str, event: Event, acts: list[Act], last_hash: str | None, members: frozenset[str]) -> Episode:
     came = sum(a.what == "joined" for a in acts)
     went = sum(a.what in ("left", "expired", "dropped", "unsynced") for a in acts)
     changed = None if event["detail"] is None or last_hash is None else event["detail"] != last_hash
@@ -82,7 +122,7 @@ def _episode(
         group_id=group_id,
         protocol="consumer",
         coordinator=event["broker"],
-        from_generation=before if before is not None else epoch - 1,
+        from_generation=epoch - 1,
         to_generation=epoch,
         started_at=event["happened_at"],
         reason=_NO_REASON,
@@ -93,15 +133,6 @@ def _episode(
         acts=acts,
         events=[event],
     )
-
-
-def _explain(skipped: Sequence[Act], before: int, event: Event, moved: Event | None) -> str | None:
-    missing = event["generation"] - before - 1
-    if 0 < missing <= len([a for a in skipped if a.what != "joined"]):
-        return "members left or were fenced, and this version does not print the epoch that this raises"
-    if missing < 0 and moved is not None:
-        return f"the coordinator moved before epoch {before} was stored"
-    return None
 
 
 def _end(episodes: list[Episode], events: Iterable[Event]) -> None:

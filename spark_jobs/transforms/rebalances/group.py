@@ -24,6 +24,7 @@ from spark_jobs.transforms.rebalances.model import (
     GroupHistory,
     Verdict,
 )
+from spark_jobs.transforms.rebalances.recall import Recall
 from spark_jobs.transforms.rebalances.records import BURIED, STORED
 from spark_jobs.transforms.rebalances.timeline import attach_acts, build_episodes, living
 
@@ -47,10 +48,10 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     for before, episode in itertools.pairwise(episodes):
         episode.previous = before
     add_unseen_joins(episodes, directory)
-    knows_all = bool(episodes) and episodes[0].from_generation == 0
-    rows = [_row(e, directory, context, knows_all) for e in episodes]
     buried = [e for e in ordered if e["kind"] == BURIED]
     gaps = [explained(g, buried) for g in (*classic_gaps, *epoch_gaps)]
+    recall = Recall(episodes, gaps, directory, context.observed_from)
+    rows = [_row(e, directory, context, recall) for e in episodes]
     return GroupHistory(rows, [_gap_row(group_id, g, context) for g in gaps])
 
 
@@ -100,18 +101,17 @@ def _was_there(member: Member, episode: Episode, episodes: Sequence[Episode], di
     )
 
 
-def _row(episode: Episode, directory: Directory, context: GroupContext, knows_all: bool) -> dict[str, Any]:
-    verdict = judge_episode(episode, directory, context, knows_all)
-    first = 1 if episode.acts else 0
-    others = [(a, judge_act(a, episode, directory, context, knows_all)) for a in episode.acts[first:]]
-    trigger = episode.acts[0] if episode.acts else None
+def _row(episode: Episode, directory: Directory, context: GroupContext, recall: Recall) -> dict[str, Any]:
+    verdict = judge_episode(episode, directory, context, recall)
+    others = [(a, judge_act(a, episode, directory, context, recall)) for a in episode.others]
+    trigger = episode.trigger
     member = _who(episode, trigger, directory)
     if episode.cut_by_move and episode.outcome in ("interrupted", "unfinished"):
         if trigger is not None:
             others.insert(0, (trigger, verdict))
         verdict = Verdict(
             "coordinator_moved",
-            "certain",
+            "certain" if episode.cut_shown else "likely",
             f"The coordinator moved while the group was rebalancing and cut the rebalance short. {verdict.explanation}",
             verdict.events,
         )

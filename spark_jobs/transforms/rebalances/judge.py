@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from spark_jobs.transforms.rebalances.arrivals import judge_join
 from spark_jobs.transforms.rebalances.changes import judge_epoch, judge_rejoin
 from spark_jobs.transforms.rebalances.departures import judge_expiry, judge_leave
 from spark_jobs.transforms.rebalances.members import Directory
 from spark_jobs.transforms.rebalances.model import Act, Episode, GroupContext, Verdict
+from spark_jobs.transforms.rebalances.recall import Recall
 from spark_jobs.transforms.rebalances.wording import subject
 
 
-def judge_episode(episode: Episode, directory: Directory, context: GroupContext, knows_all: bool) -> Verdict:
+def judge_episode(episode: Episode, directory: Directory, context: GroupContext, recall: Recall) -> Verdict:
     """Why the episode began: the act that its own reason names, else what changed.
 
-    Takes: `knows_all`, whether the group's history is known from its first generation on.
+    Odd: where the line that starts it is missing, the first act that is left may be one that joined in.
     """
     if episode.reason.act == "storage_error":
         return Verdict(
@@ -31,23 +34,31 @@ def judge_episode(episode: Episode, directory: Directory, context: GroupContext,
             "certain",
             "A static member came back with other assignors, and the group's assignor changed.",
         )
-    if episode.acts:
-        return judge_act(episode.acts[0], episode, directory, context, knows_all)
+    if episode.trigger is not None:
+        verdict = judge_act(episode.trigger, episode, directory, context, recall)
+        return _without_start(verdict) if episode.lacks_start else verdict
     if episode.reason.act in ("leader_rejoined", "metadata_updated"):
         return judge_rejoin(episode, directory, context)
     if episode.protocol == "consumer":
         return judge_epoch(episode, directory, context)
-    if not episode.events or episode.events[0]["kind"] != "rebalance_started":
+    if episode.lacks_start:
         return Verdict("unknown", "unknown", "The line that starts this rebalance is missing, and with it its reason.")
     return Verdict("unknown", "unknown", "The coordinator gives no reason that tells the cause.")
 
 
-def judge_act(act: Act, episode: Episode, directory: Directory, context: GroupContext, knows_all: bool) -> Verdict:
+def _without_start(verdict: Verdict) -> Verdict:
+    if verdict.confidence == "unknown":
+        return verdict
+    said = f"The line that starts this rebalance is missing; this fell into it: {verdict.explanation}"
+    return replace(verdict, confidence="possible", explanation=said)
+
+
+def judge_act(act: Act, episode: Episode, directory: Directory, context: GroupContext, recall: Recall) -> Verdict:
     """Why one member acted, or was acted upon."""
     member = directory.get(act.member_id, act.instance_id)
     who = subject(member)
     if act.what == "joined":
-        return judge_join(act, directory, context, knows_all)
+        return judge_join(act, directory, recall)
     if act.what == "left":
         return judge_leave(act, episode, directory, context)
     if act.what == "expired":

@@ -20,10 +20,22 @@ _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
 _TELLS_GENERATION = {"member_loaded", "client_joined", "client_synced", RECORDED}
 
 
+@dataclass(frozen=True)
+class Removal:
+    """How a member went, and the line that tells it: left, expired, unjoined, unsynced or replaced."""
+
+    at: datetime
+    how: str
+    event: Event
+
+
 @dataclass
 class Member:
-    """One member id of one group. `removals` tell when and how it went:
-    left, expired, unjoined, unsynced or replaced."""
+    """One member id of one group.
+
+    `named_by`, `cooperative_by`, `limited_by`: the first lines that told its client id, that its assignor is
+    cooperative, and its poll limit. None where its member id itself, or nothing, tells.
+    """
 
     member_id: str
     client_id: str | None = None
@@ -34,11 +46,19 @@ class Member:
     is_cooperative: bool | None = None
     first_at: datetime | None = None
     first_generation: int | None = None
-    removals: list[tuple[datetime, str]] = field(default_factory=list)
+    named_by: Event | None = None
+    cooperative_by: Event | None = None
+    limited_by: Event | None = None
+    removals: list[Removal] = field(default_factory=list)
 
-    def gone_before(self, at: datetime) -> tuple[datetime, str] | None:
+    @property
+    def known_at(self) -> datetime | None:
+        """When it was first heard of: some are named only by the line that removes them."""
+        return min((at for at in (self.first_at, *(r.at for r in self.removals)) if at is not None), default=None)
+
+    def gone_before(self, at: datetime) -> Removal | None:
         """Its last removal no later than `at`; None where it was there all the time."""
-        return max((r for r in self.removals if r[0] <= at), default=None)
+        return max((r for r in self.removals if r.at <= at), default=None, key=lambda r: (r.at, r.how))
 
 
 class Directory:
@@ -75,28 +95,30 @@ class Directory:
         if event["kind"] == "static_member_replaced" and event["old_member_id"]:
             self._replace(event)
         for member_id, how in _dropped(event):
-            self._member(member_id).removals.append((event["happened_at"], how))
+            self._member(member_id).removals.append(Removal(event["happened_at"], how, event))
         if event["kind"] in ("group_emptied", "group_dead"):
-            self._empty(event["happened_at"])
+            self._empty(event)
 
     def _member(self, member_id: str) -> Member:
         return self.members.setdefault(member_id, Member(member_id))
 
     def _see(self, member: Member, instance_id: str | None, event: Event) -> None:
-        member.client_id = member.client_id or event["client_id"]
+        if member.client_id is None and event["client_id"]:
+            member.client_id, member.named_by = event["client_id"], event
         member.instance_id = member.instance_id or instance_id
         member.host = member.host or (event["host"] or "").lstrip("/") or None
         member.session_timeout_ms = member.session_timeout_ms or event["session_timeout_ms"]
-        member.rebalance_timeout_ms = member.rebalance_timeout_ms or event["rebalance_timeout_ms"]
+        if member.rebalance_timeout_ms is None and event["rebalance_timeout_ms"]:
+            member.rebalance_timeout_ms, member.limited_by = event["rebalance_timeout_ms"], event
         if event["assignor"]:
-            member.is_cooperative = "cooperative" in event["assignor"]
+            member.is_cooperative, member.cooperative_by = "cooperative" in event["assignor"], event
         if event["kind"] in _TELLS_GENERATION and event["generation"] is not None:
             self.by_generation[event["generation"]].add(member.member_id)
             if member.first_generation is None or event["generation"] < member.first_generation:
                 member.first_generation = event["generation"]
         at = event["happened_at"]
         if event["kind"] in _REMOVALS:
-            member.removals.append((at, _REMOVALS[event["kind"]]))
+            member.removals.append(Removal(at, _REMOVALS[event["kind"]], event))
         elif event["kind"] != "member_loaded":
             # A loaded group tells of the past: when it was loaded says nothing about when the member came.
             member.first_at = min(at, member.first_at or at)
@@ -104,12 +126,13 @@ class Directory:
     def _replace(self, event: Event) -> None:
         old = self._member(event["old_member_id"])
         old.instance_id = old.instance_id or option_value(event["instance_id"])
-        old.removals.append((event["happened_at"], "replaced"))
+        old.removals.append(Removal(event["happened_at"], "replaced", event))
 
-    def _empty(self, at: datetime) -> None:
+    def _empty(self, event: Event) -> None:
+        at = event["happened_at"]
         for member in self.members.values():
             if not member.removals and (member.first_at is None or member.first_at < at):
-                member.removals.append((at, "left"))
+                member.removals.append(Removal(at, "left", event))
 
     def _name_members(self) -> None:
         """The client in front of a dynamic member's uuid; for a static member a witness has to tell the client."""
@@ -120,11 +143,13 @@ class Directory:
             settings = self._settings.get(member.client_id or "")
             if settings is not None:
                 member.session_timeout_ms = member.session_timeout_ms or settings["session_timeout_ms"]
-                member.rebalance_timeout_ms = member.rebalance_timeout_ms or settings["rebalance_timeout_ms"]
-        clients = {m.instance_id: m.client_id for m in self.members.values() if m.instance_id and m.client_id}
+                if member.rebalance_timeout_ms is None:
+                    member.rebalance_timeout_ms, member.limited_by = settings["rebalance_timeout_ms"], settings
+        clients = {m.instance_id: m for m in self.members.values() if m.instance_id and m.client_id}
         for member in self.members.values():
-            if member.instance_id and member.client_id is None:
-                member.client_id = clients.get(member.instance_id)
+            if member.instance_id in clients and member.client_id is None:
+                same = clients[member.instance_id]
+                member.client_id, member.named_by = same.client_id, same.named_by
 
     def get(self, member_id: str | None, instance_id: str | None = None) -> Member:
         """The member of that id; where the line named none, the last holder of the instance id, or nobody known."""
@@ -157,14 +182,21 @@ class Directory:
         )
         return any(
             not first.removals
-            or (first.removals[-1][1] not in _SILENT and first.removals[-1][0] > second_at + SAME_ACT)
+            or (first.removals[-1].how not in _SILENT and first.removals[-1].at > second_at + SAME_ACT)
             for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
         )
 
     def had_unnamed(self, before: datetime) -> bool:
         """Whether the group had members by then whose client no witness names: any of them may be the same."""
         return any(
-            m.client_id is None and m.instance_id is None and m.first_at is not None and m.first_at < before - SAME_ACT
+            m.client_id is None and m.instance_id is None and m.known_at is not None and m.known_at < before - SAME_ACT
+            for m in self.members.values()
+        )
+
+    def count_at(self, at: datetime) -> int:
+        """How many members that witnesses name can have been in the group at that instant."""
+        return sum(
+            (m.first_at is None or m.first_at <= at + SAME_ACT) and m.gone_before(at) is None
             for m in self.members.values()
         )
 
@@ -173,12 +205,19 @@ class Directory:
         found = [
             m
             for m in self.members.values()
-            if (m.member_id != member.member_id or m.gone_before(at))
+            if (m.member_id != member.member_id or m.gone_before(at) or self._had_joined(m, at))
             and self.same_client(m, member)
-            and m.first_at is not None
-            and at - look_back <= m.first_at < at - SAME_ACT
+            and m.known_at is not None
+            and m.known_at < at - SAME_ACT
+            and max([m.known_at, *(r.at for r in m.removals if r.at <= at)]) >= at - look_back
         ]
-        return max(found, key=lambda m: (m.first_at, m.member_id), default=None)
+        return max(found, key=lambda m: (m.known_at, m.member_id), default=None)
+
+    def _had_joined(self, member: Member, at: datetime) -> bool:
+        """Whether it had joined under the same id: KIP-848 members keep theirs, and the line of a leave may be lost."""
+        return any(
+            e["kind"] == "member_joined" and e["happened_at"] < at - SAME_ACT for e in self._acts[member.member_id]
+        )
 
     def later(self, member: Member, at: datetime, within: timedelta) -> tuple[Member, datetime] | None:
         """The same client as it came back after `at`, and when."""
@@ -201,16 +240,20 @@ class Directory:
         ]
         return max(lines, default=None, key=lambda e: (e["kind"] == "rebalance_started", e["happened_at"]))
 
-    def joined_last(self, member_id: str, before: datetime) -> datetime | None:
-        """When the member last joined before an instant, by its own log or by the lines that name its arrival."""
-        own = [e["happened_at"] for e in self._joins[member_id] if e["happened_at"] < before - SAME_ACT]
-        return max(own, default=None)
+    def joined_last(self, member_id: str, before: datetime) -> Event | None:
+        """The member's last joining before an instant, by its own log or by the lines that name its arrival."""
+        own = [e for e in self._joins[member_id] if e["happened_at"] < before - SAME_ACT]
+        return max(own, default=None, key=lambda e: e["happened_at"])
 
-    def is_cooperative(self, member: Member) -> bool:
-        """Whether the member, or one of its group, was seen with a cooperative assignor."""
+    def first_words(self, member: Member) -> tuple[Event, ...]:
+        """The first line that tells of the member's arrival."""
+        return tuple(self._acts[member.member_id][:1])
+
+    def is_cooperative(self, member: Member) -> Event | None:
+        """The line that shows the member, or one of its group, with a cooperative assignor."""
         if member.is_cooperative is not None:
-            return member.is_cooperative
-        return any(m.is_cooperative for m in self.members.values())
+            return member.cooperative_by if member.is_cooperative else None
+        return next((m.cooperative_by for _, m in sorted(self.members.items()) if m.is_cooperative), None)
 
     def log_of(self, member: Member) -> list[Event]:
         """The lines of the member's own log, in order; empty where there is no log or its client id is shared."""

@@ -16,6 +16,10 @@ SAME_ACT = timedelta(seconds=1)
 starts the rebalance (2.8, 4.x) or after it (3.x), mostly within the same millisecond."""
 
 
+_NO_ACT = ("leader_rejoined", "metadata_updated", "storage_error", "over_capacity", "converted")
+"""What coordinators write as reasons in which no member comes, goes, or is removed."""
+
+
 @dataclass
 class Act:
     """Something one member did, or that was done to it, that starts or feeds a rebalance.
@@ -35,7 +39,10 @@ class Act:
 
 @dataclass
 class Episode:
-    """One rebalance as rebuilt, before it is judged. `acts[0]` is its trigger where one is known."""
+    """One rebalance as rebuilt, before it is judged. `acts` in the order in which they are known to have begun it.
+
+    `cut_by_move`: its coordinator moved while it ran; `cut_shown`: and its generation was not reached after that.
+    """
 
     group_id: str
     protocol: str
@@ -49,6 +56,7 @@ class Episode:
     ended_at: datetime | None = None
     outcome: str = "unfinished"
     cut_by_move: bool = False
+    cut_shown: bool = False
     members_before: int | None = None
     members_after: int | None = None
     metadata_hash_changed: bool | None = None
@@ -56,6 +64,26 @@ class Episode:
     member_ids: frozenset[str] = frozenset()
     acts: list[Act] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+
+    @property
+    def lacks_start(self) -> bool:
+        """Whether the line that starts it, and with it its reason, is missing."""
+        return self.protocol == "classic" and (not self.events or self.events[0]["kind"] != "rebalance_started")
+
+    @property
+    def trigger(self) -> Act | None:
+        """The act that began it: the one that its reason names, or the first where no reason is written.
+
+        None where its reason names something else: then whoever came or went meanwhile only joined in.
+        """
+        if not self.acts or self.reason.act in _NO_ACT:
+            return None
+        return self.acts[0]
+
+    @property
+    def others(self) -> list[Act]:
+        """The acts that fell into it and did not begin it."""
+        return self.acts[self.trigger is not None :]
 
     def runs_at(self, at: datetime) -> bool:
         """Whether the join phase ran at that instant, or had ended just before."""

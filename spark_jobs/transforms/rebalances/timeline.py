@@ -27,6 +27,7 @@ class _Machine:
         self.coordinator: int | None = None
         self.moved_at: Event | None = None
         self.removed: Event | None = None
+        self.doubtful: Episode | None = None
 
     def feed(self, event: Event) -> None:
         handler = _HANDLERS.get(event["kind"])
@@ -34,9 +35,10 @@ class _Machine:
             handler(self, event)
 
     def start(self, event: Event) -> None:
+        self.decide_cut(event["generation"])
         self.see_generation(event["generation"], event)
         if self.open is not None:
-            self.interrupt(event)
+            self.overtake(event, event["generation"])
         reason = read_coordinator_reason(event["reason"])
         self.open = Episode(
             group_id=self.group_id,
@@ -63,6 +65,9 @@ class _Machine:
     def receive_assignment(self, event: Event) -> None:
         episode = self.open
         if episode is None or episode.to_generation != event["generation"]:
+            self.lose_end(event["generation"])
+            if self.generation is not None and event["generation"] > self.generation:
+                self.see_generation(event["generation"], event)
             return
         episode.ended_at = event["happened_at"]
         episode.outcome = "completed"
@@ -87,6 +92,7 @@ class _Machine:
             self.moved_at = event
         self.coordinator = event["broker"]
         if event["generation"] is not None:
+            self.decide_cut(event["generation"])
             self.see_generation(event["generation"], event)
         if event["member_count"] is not None:
             self.member_count = event["member_count"]
@@ -94,10 +100,19 @@ class _Machine:
     def unload(self, event: Event) -> None:
         if event["broker"] != self.coordinator and self.coordinator is not None:
             return
+        if event["generation"] is not None and event["protocol"] != "consumer":
+            self.lose_end(event["generation"])
+            self.see_generation(event["generation"], event)
         self.moved_at = event
         if self.open is not None:
             self.open.cut_by_move = True
+            self.open.cut_shown = self.open.joined_at is None and event["generation"] is not None
             self.open.events.append(event)
+            self.doubtful = self.open
+
+    def follow(self, event: Event) -> None:
+        """A group that is converted goes on counting; its epochs are rebuilt elsewhere."""
+        self.generation = event["generation"]
 
     def remove(self, event: Event) -> None:
         self.removed = event
@@ -105,10 +120,12 @@ class _Machine:
 
     def episode_ending_in(self, event: Event) -> Episode:
         """The open episode; where its first line is missing, one that began no later than now, cause unknown."""
+        before = event["generation"] - 1
+        if self.open is not None and self.open.joined_at is None and self.open.from_generation != before:
+            self.lose_end(event["generation"])
         if self.open is None or self.open.joined_at is not None:
             if self.open is not None:
-                self.interrupt(event)
-            before = event["generation"] - 1
+                self.overtake(event, before)
             self.see_generation(before, event)
             self.open = Episode(
                 group_id=self.group_id,
@@ -140,6 +157,29 @@ class _Machine:
             return "the group began anew: its metadata had been removed"
         return None
 
+    def overtake(self, event: Event, generation: int) -> None:
+        """The open episode ends where the next one begins: it was interrupted, or its own end is lost."""
+        self.lose_end(generation)
+        if self.open is not None:
+            self.interrupt(event)
+
+    def lose_end(self, generation: int) -> None:
+        """A later generation was reached than an open join phase is known to have: the lines of its end are lost."""
+        if self.open is not None and self.open.joined_at is None and generation > (self.open.from_generation or 0):
+            self.open.cut_by_move = False
+            self.close()
+
+    def decide_cut(self, generation: int) -> None:
+        """Whether a move really cut a rebalance short: then its generation was not stored, and the old one goes on."""
+        episode, self.doubtful = self.doubtful, None
+        if episode is None or episode.outcome == "completed":
+            return
+        episode.cut_shown = episode.cut_shown or generation == episode.from_generation
+        if generation > (episode.from_generation or 0):
+            episode.cut_by_move, episode.outcome, episode.ended_at = False, "unfinished", None
+            if self.open is episode:
+                self.close()
+
     def interrupt(self, event: Event) -> None:
         """The open episode is overtaken by the one that begins now."""
         assert self.open is not None
@@ -152,6 +192,7 @@ class _Machine:
         assert self.open is not None
         self.open.cut_by_move = True
         self.open.events.append(event)
+        self.doubtful = self.open
         if self.open.joined_at is None:
             self.interrupt(event)
 
@@ -170,6 +211,7 @@ _HANDLERS = {
     "group_emptied": _Machine.empty,
     "group_loaded": _Machine.load,
     "group_unloaded": _Machine.unload,
+    "epoch_bumped": _Machine.follow,
     "group_dead": _Machine.remove,
     "groups_deleted": _Machine.remove,
 }
