@@ -8,6 +8,7 @@ from typing import Any
 from spark_jobs.report import brokers, groups, rules, seen
 from spark_jobs.report.night import Night
 from spark_jobs.report.page import Masthead, Report
+from spark_jobs.report.remedies import remedies
 from spark_jobs.report.timeline import timeline
 from spark_jobs.report.verdict import verdict
 
@@ -32,6 +33,7 @@ def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping
         coverage=seen.coverage(night),
         timeline=timeline(night),
         incidents=groups.incidents(night),
+        remedies=remedies(night),
         rebalances=groups.rebalances(night),
         outages=brokers.outages(night),
         failovers=brokers.failovers(night),

@@ -96,6 +96,7 @@ def _rebalance(night: Night, row: Row) -> Rebalance:
         host=plain.shortened(row["host"] or ""),
         reason=row["reason"] or "",
         members=_change(row["members_before"], row["members_after"]),
+        partition_seconds=row["partition_seconds"],
         contributors=tuple(
             Contributor(who(c), vocabulary.CAUSE_LABELS.get(c["cause"], ""), c["at"]) for c in row["contributors"]
         ),

@@ -92,12 +92,41 @@ class Rebalance:
     host: str
     reason: str
     members: str
+    partition_seconds: float | None
     contributors: tuple[Contributor, ...]
     delayed_by: tuple[Delay, ...]
     incident: Link | None
     explanation: str
     advice: str
     evidence: Evidence
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A setting that would have helped a group. `rebalances` lead to those that would not have been, the first."""
+
+    group_id: str
+    setting: str
+    option: str
+    value_now: int | None
+    value_smallest: int | None
+    avoided: int
+    total: int
+    partition_seconds: float | None
+    confidence: str
+    explanation: str
+    rebalances: tuple[Link, ...]
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class Remedies:
+    """What would have helped. `prices` say what each setting costs; `left_out` more stand in the lake."""
+
+    says: str
+    remedies: tuple[Remedy, ...]
+    left_out: int
+    prices: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ Row = Mapping[str, Any]
 READS = (
     "gold.rebalances",
     "gold.incidents",
+    "gold.remedies",
     "gold.broker_outages",
     "gold.failovers",
     "gold.isr_changes",
@@ -101,6 +102,14 @@ class Night:
         for row in self.rebalances:
             if row["incident_id"]:
                 found[row["incident_id"]].append(row)
+        return found
+
+    @cached_property
+    def rebalances_of_group(self) -> Mapping[str, Sequence[Row]]:
+        """Rebalances of each group, in order of time."""
+        found: defaultdict[str, list[Row]] = defaultdict(list)
+        for row in self.rebalances:
+            found[row["group_id"]].append(row)
         return found
 
     @cached_property

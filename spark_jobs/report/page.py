@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from spark_jobs.report.model import FailoverGroup, FindingGroup, Imbalance, Incident, Lag, Outage, Rebalance
+from spark_jobs.report.model import FailoverGroup, FindingGroup, Imbalance, Incident, Lag, Outage, Rebalance, Remedies
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,7 @@ class Report:
     coverage: Coverage
     timeline: Timeline
     incidents: tuple[Incident, ...]
+    remedies: Remedies
     rebalances: tuple[Rebalance, ...]
     outages: tuple[Outage, ...]
     failovers: tuple[FailoverGroup, ...]

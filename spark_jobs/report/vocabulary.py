@@ -131,5 +131,12 @@ LAG_LABELS = {
     "rewind": "went back",
 }
 
+REMEDY_LABELS = {
+    "static_membership": "static membership",
+    "cooperative_assignment": "a cooperative assignor",
+    "session_timeout": "a longer session timeout",
+    "max_poll_interval": "a longer poll interval",
+}
+
 # How a claim begins that is not certain, inside a sentence. One whose reason is unknown claims nothing to hedge.
 HEDGES = {"certain": "", "likely": "probably ", "possible": "possibly ", "unknown": ""}

@@ -30,7 +30,17 @@ HOSTILE = (
 def night() -> Night:
     """The tables of the night, and its run."""
     tables = empty()
-    for tell in (_cut_off, _deployment, _troubles_of_groups, _lost_partition, _imbalance, _lag, _findings, _quality):
+    for tell in (
+        _cut_off,
+        _deployment,
+        _remedies,
+        _troubles_of_groups,
+        _lost_partition,
+        _imbalance,
+        _lag,
+        _findings,
+        _quality,
+    ):
         tell(tables)
     return tables, run()
 
@@ -200,6 +210,30 @@ def _imbalance(tables: Tables) -> None:
                     over_threshold=elsewhere > 3,
                 )
             )
+
+
+def _remedies(tables: Tables) -> None:
+    """The deployment would have passed unnoticed, and others would have cost less."""
+    deployed = [r for r in tables["gold.rebalances"] if r["group_id"] == "checkout-worker"]
+    for group, setting, now, smallest, avoided in (
+        ("checkout-worker", "static_membership", 45_000, 12_300, deployed),
+        ("billing", "max_poll_interval", 300_000, 371_000, []),
+        ("mail-audit", "cooperative_assignment", None, None, []),
+    ):
+        tables["gold.remedies"].append(
+            made(
+                "gold.remedies",
+                group_id=group,
+                setting=setting,
+                value_now=now,
+                value_smallest=smallest,
+                rebalances_total=len(avoided) or 3,
+                rebalances_avoided=len(avoided),
+                partition_seconds_avoided=41.5,
+                rebalance_ids=[r["rebalance_id"] for r in avoided],
+                explanation=f"{setting.replace('_', ' ')} would have avoided {len(avoided)} rebalances.",
+            )
+        )
 
 
 def _lag(tables: Tables) -> None:

@@ -56,6 +56,7 @@ def rebalance(
         "joined_at": start + timedelta(seconds=seconds * 0.8),
         "ended_at": end,
         "duration_ms": int(seconds * 1000),
+        "partition_seconds": round(seconds * 6, 3),
         "outcome": "completed",
         "cause": cause,
         "confidence": "certain",

@@ -59,8 +59,8 @@ def hostile():
 
 def test_sections_come_in_the_order_in_which_one_reads(page):
     assert [attrs["id"] for tag, attrs in page.elements if tag == "section"] == [
-        "verdict", "coverage", "timeline", "incidents", "rebalances", "outages",
-        "failovers", "imbalance", "lag", "findings", "unread", "making",
+        "verdict", "coverage", "timeline", "incidents", "remedies", "rebalances",
+        "outages", "failovers", "imbalance", "lag", "findings", "unread", "making",
     ]  # fmt: skip
 
 
@@ -108,6 +108,7 @@ def test_the_page_tells_who_why_and_what_to_do(page):
         "Preparing to rebalance group billing in state PreparingRebalance with old generation 41",
         "all times in UTC",
         "3 lines of 1.9 million could not be read.",
+        "Static membership (group.instance.id) costs something too",
         "The line holds NUL bytes. Its instant cannot be read.",
     ):
         assert said in text

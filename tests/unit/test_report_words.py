@@ -111,6 +111,7 @@ def test_a_hash_of_ours_stands_in_the_address_as_it_is():
         (vocabulary.FAILOVER_LABELS, codes.FAILOVER_KINDS),
         (vocabulary.TONE_OF_FAILOVER, codes.FAILOVER_KINDS),
         (vocabulary.LAG_LABELS, codes.LAG_STATUSES),
+        (vocabulary.REMEDY_LABELS, codes.REMEDY_SETTINGS),
         (vocabulary.HEDGES, codes.CONFIDENCES),
         ([*LAG_ORDER, "ok"], codes.LAG_STATUSES),
         ([*LAG_TONES, "ok"], codes.LAG_STATUSES),
