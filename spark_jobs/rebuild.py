@@ -19,6 +19,7 @@ from spark_jobs.edges.store import Store, at_once
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.transforms import group_records, nights
 from spark_jobs.transforms.cluster import CONTEXT_KINDS, context_of
+from spark_jobs.transforms.coordinators import OFFSETS_TOPIC
 from spark_jobs.transforms.group_events import partition_counts
 from spark_jobs.transforms.hosting import part
 from spark_jobs.transforms.rebalances.model import BrokerAbsence, GroupContext, TopicChange
@@ -27,7 +28,6 @@ from spark_jobs.transforms.windows import Window
 FEW_LINES = 200_000
 """A night of as few lines that tell something takes longer to plan than to rebuild."""
 
-OFFSETS_TOPIC = "__consumer_offsets"
 SLIM_FAILOVER = ("outage_id", "topic", "partition", "leader_from", "leader_to", "epoch_from", "epoch_to", "happened_at",
                  "kind", "records_lost_low", "records_lost_high")  # fmt: skip
 
@@ -76,12 +76,13 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
     around = context_of(nights.rows_of(events.where(F.col("kind").isin(*CONTEXT_KINDS))), outages)
     progress.say(f"{len(outages)} absences of brokers; now leaders, groups and readings")
     led = nights.partitions_of_night(events, partitions, around, seen).persist()
+    offsets_partitions = _offsets(partitions)
     grouped = nights.groups_of_night(
         events,
         members,
         _group_context(cluster, events, brokers, outages, window),
         around,
-        _offsets(partitions),
+        offsets_partitions,
         read("bronze.group_snapshots"),
         records,
         seen,
@@ -95,7 +96,9 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
     ).persist()
     judged = nights.verdicts_of_night(
         {
-            "clusters": store.spark.range(1).select(F.lit(cluster).alias("cluster")),
+            "clusters": store.spark.range(1).select(
+                F.lit(cluster).alias("cluster"), F.lit(offsets_partitions).cast("int").alias("offsets_partitions")
+            ),
             "outages": part(brokers, "outages"),
             "failovers": part(led, "failovers").select(
                 "cluster", *SLIM_FAILOVER, _proof("kind IN ('offline', 'unclean_election')")

@@ -28,6 +28,7 @@ CONFIDENCES = ("certain", "likely", "possible", "unknown")
 PROTOCOLS = ("classic", "consumer")
 OUTCOMES = ("completed", "emptied", "interrupted", "unfinished")
 INCIDENT_KINDS = ("single", "cooperative_pair", "rolling_restart", "storm", "coordinator_move", "broker_outage")
+FINGERPRINTS = ("session_timeout", "poll_interval", "cron", "steady", "irregular")
 FAILOVER_KINDS = (
     "log_dir_failed",
     "unclean_election",

@@ -1,6 +1,6 @@
 """Gold: what consumer groups went through."""
 
-from spark_jobs.catalog.codes import CAUSES, INCIDENT_KINDS, OUTCOMES, PROTOCOLS, REMEDY_SETTINGS
+from spark_jobs.catalog.codes import CAUSES, FINGERPRINTS, INCIDENT_KINDS, OUTCOMES, PROTOCOLS, REMEDY_SETTINGS
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -48,8 +48,26 @@ REBALANCES = Table(
             "How long the member was silent: its session timeout and the time until it was heard again",
             unit="ms",
         ),
+        optional(
+            "session_timeout_ms",
+            "BIGINT",
+            "session.timeout.ms of the member that caused it, where a witness tells it",
+            unit="ms",
+        ),
+        optional(
+            "rebalance_timeout_ms",
+            "BIGINT",
+            "max.poll.interval.ms of the member that caused it, where a witness tells it",
+            unit="ms",
+        ),
         optional("members_before", "INT", "Members before", unit="members"),
         optional("members_after", "INT", "Members after", unit="members"),
+        optional(
+            "follows",
+            "STRING",
+            "The rebalance that it restarted: one that was interrupted, or whose assignment was in use for less than a"
+            " heartbeat; null where the one before was done",
+        ),
         optional(
             "partition_seconds",
             "DOUBLE",
@@ -102,6 +120,9 @@ INCIDENTS = Table(
         required("rebalance_count", "INT", "Rebalances in it"),
         required("cause", "STRING", "Why it began", codes=CAUSES),
         CONFIDENCE,
+        optional(
+            "fingerprint", "STRING", "What the rhythm of a storm resembles; null where it is none", codes=FINGERPRINTS
+        ),
         optional("outage_id", "STRING", "The broker outage behind it"),
         optional(
             "partition_seconds",

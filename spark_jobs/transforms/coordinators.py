@@ -11,6 +11,8 @@ from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
 from spark_jobs.transforms.windows import OutRow, Row, Window, in_order
 
+OFFSETS_TOPIC = "__consumer_offsets"
+
 _LOADED = ("group_loaded", "member_loaded")
 _UNLOADED = "group_unloaded"
 
@@ -38,6 +40,23 @@ def offsets_partition_of(group_id: str, partition_count: int) -> int:
     """
     value = java_string_hash(group_id)
     return (0 if value == -(1 << 31) else abs(value)) % partition_count
+
+
+def losses_of_groups(
+    group_ids: Iterable[str], failovers: Iterable[Row], partition_count: int | None
+) -> dict[str, list[tuple[datetime, str]]]:
+    """When each group's partition of `__consumer_offsets` lost its leader to an outage: (happened_at, outage_id).
+
+    Takes: rows of gold.failovers; how many partitions __consumer_offsets has, where a reading tells: without it a
+    group's own lines have to name its partition.
+    """
+    if partition_count is None:
+        return {}
+    lost: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
+    for row in failovers:
+        if row["topic"] == OFFSETS_TOPIC and row["outage_id"]:
+            lost[row["partition"]].append((row["happened_at"], row["outage_id"]))
+    return {g: sorted(lost[offsets_partition_of(g, partition_count)]) for g in sorted(set(group_ids))}
 
 
 def rebuild_coordinator_moves(

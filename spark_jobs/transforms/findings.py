@@ -10,8 +10,8 @@ from typing import Any
 
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot, row_id
-from spark_jobs.transforms.incidents import RATE_WINDOW, REMOVALS
 from spark_jobs.transforms.rebalances.wording import took
+from spark_jobs.transforms.storms import RATE_WINDOW, REMOVALS
 
 Row = Mapping[str, Any]
 

@@ -1,27 +1,19 @@
-"""Rebalances with one origin, told once: an outage, a deployment, a storm, a cooperative pair."""
+"""Rebalances with one origin, told once: an outage, a silent host, a deployment, a storm, a cooperative pair."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import evidence_of, row_id
+from spark_jobs.transforms.owed import Loss, owed_to_outages
+from spark_jobs.transforms.restarts import rolling_restarts, scale_outs
+from spark_jobs.transforms.storms import Rhythm, Unit, beats, client_of, rhythm_of, storms
 
 Row = Mapping[str, Any]
-
-RATE_WINDOW = timedelta(minutes=60)
-STORM_UNITS = 6
-STORM_REMOVALS = 3
-RESTART_WITHIN = timedelta(minutes=10)
-OUTAGE_SHADOW = timedelta(seconds=75)
-"""How long after a broker's outage its groups may still pay for it: a session of 45 s and the time to notice."""
-
-REMOVALS = frozenset({"heartbeat_expired", "member_dead", "max_poll_exceeded", "join_timeout", "sync_timeout"})
-_OWED_TO_BROKERS = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error"})
 
 
 @dataclass
@@ -30,15 +22,33 @@ class _Incident:
     rebalances: list[Row]
     outage: Row | None = None
     planned: bool = False
+    rhythm: Rhythm | None = None
+    is_scale_out: bool = False
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What every explanation may say: how many rebalances the window holds, and the place of each in its chain.
+
+    `chains`: the length of the chain, and the rebalance's place in it, by rebalance id.
+    """
+
+    total: int
+    chains: Mapping[str, tuple[int, int]]
 
 
 def group_incidents(
-    rebalances: Iterable[Row], outages: Sequence[Row], moves: Sequence[Row], partition_counts: Mapping[str, int]
+    rebalances: Iterable[Row],
+    outages: Sequence[Row],
+    moves: Sequence[Row],
+    partition_counts: Mapping[str, int],
+    losses: Mapping[str, Sequence[Loss]] | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Every rebalance in exactly one incident.
 
-    Takes: rows of gold.rebalances, broker_outages and coordinator_moves of one cluster, and how many partitions each
-    group owned. Gives: rows of gold.incidents, and the incident of each rebalance id.
+    Takes: rows of gold.rebalances, broker_outages and coordinator_moves of one cluster, how many partitions each
+    group owned, and when its partition of `__consumer_offsets` lost its leader (coordinators.losses_of_groups).
+    Gives: rows of gold.incidents, and the incident of each rebalance id.
     Keeps: the rebalance counts of the incidents add up to the rebalances.
     """
     by_group: dict[str, list[Row]] = defaultdict(list)
@@ -46,53 +56,41 @@ def group_incidents(
         by_group[rebalance["group_id"]].append(rebalance)
     incidents: list[_Incident] = []
     shared: dict[str, _Incident] = {}
-    for group_id in sorted(by_group):
-        own_moves = [m for m in moves if m["group_id"] == group_id]
-        incidents.extend(_incidents_of_group(by_group[group_id], outages, own_moves, shared))
+    for group_id, own in sorted(by_group.items()):
+        moved = [(m["moved_at"], m["outage_id"]) for m in moves if m["group_id"] == group_id and m["outage_id"]]
+        owed = owed_to_outages(own, outages, [*moved, *(losses or {}).get(group_id, ())])
+        for row in (r for r in own if r["rebalance_id"] in owed):
+            outage = owed[row["rebalance_id"]]
+            incident = _Incident("broker_outage", [], outage, planned=outage["planned"])
+            shared.setdefault(outage["outage_id"], incident).rebalances.append(row)
+        incidents.extend(_incidents_of_group([r for r in own if r["rebalance_id"] not in owed]))
     incidents.extend(shared.values())
-    rows = [_row(i, partition_counts) for i in incidents]
+    told = _Told(sum(map(len, by_group.values())), _places_in_chains(by_group.values()))
+    rows = [_row(i, partition_counts, told) for i in incidents]
     of = {r["rebalance_id"]: row["incident_id"] for i, row in zip(incidents, rows, strict=True) for r in i.rebalances}
     return sorted(rows, key=lambda r: (r["started_at"], r["incident_id"])), of
 
 
-def _incidents_of_group(
-    rebalances: list[Row], outages: Sequence[Row], moves: Sequence[Row], shared: dict[str, _Incident]
-) -> list[_Incident]:
-    rest = []
-    for rebalance in rebalances:
-        outage = _outage_behind(rebalance, outages, moves)
-        if outage is None:
-            rest.append(rebalance)
-            continue
-        incident = shared.setdefault(
-            outage["outage_id"], _Incident("broker_outage", [], outage, planned=outage["planned"])
-        )
-        incident.rebalances.append(rebalance)
-    units = _units(rest)
-    rolling, units = _rolling_restarts(units)
-    storms, units = _storms(units)
-    return [*rolling, *storms, *(_small_incident(u) for u in units)]
+def _incidents_of_group(rebalances: Sequence[Row]) -> list[_Incident]:
+    units = _units(rebalances)
+    grown = scale_outs(units)
+    found = []
+    for places in rolling_restarts(units):
+        found.append(_Incident("rolling_restart", [r for n in places for r in units[n]], planned=True))
+    units = _without(units, found)
+    for places in storms(units):
+        stormy = [units[n] for n in places]
+        found.append(_Incident("storm", [r for u in stormy for r in u], rhythm=rhythm_of(stormy)))
+    units = _without(units, found)
+    return [*found, *(_small_incident(u, u[0]["rebalance_id"] in grown) for u in units)]
 
 
-def _outage_behind(rebalance: Row, outages: Sequence[Row], moves: Sequence[Row]) -> Row | None:
-    """The outage of the group's coordinator that the rebalance is owed to."""
-    if rebalance["cause"] not in _OWED_TO_BROKERS:
-        return None
-    at = rebalance["started_at"]
-    moved = {
-        m["outage_id"]
-        for m in moves
-        if m["outage_id"] and m["moved_at"] - OUTAGE_SHADOW <= at <= m["moved_at"] + OUTAGE_SHADOW
-    }
-    for outage in outages:
-        end = outage["up_at"] or outage["detected_at"] or outage["down_at"]
-        hit = outage["broker"] == rebalance["coordinator"] or outage["outage_id"] in moved
-        if hit and outage["down_at"] <= at <= end + OUTAGE_SHADOW:
-            return outage
-    return None
+def _without(units: Sequence[Unit], incidents: Sequence[_Incident]) -> list[Unit]:
+    taken = {r["rebalance_id"] for i in incidents for r in i.rebalances}
+    return [u for u in units if u[0]["rebalance_id"] not in taken]
 
 
-def _units(rebalances: Sequence[Row]) -> list[list[Row]]:
+def _units(rebalances: Sequence[Row]) -> Sequence[Unit]:
     """A cooperative follow-up belongs to the rebalance before it; every other rebalance stands for itself."""
     units: list[list[Row]] = []
     for rebalance in rebalances:
@@ -103,85 +101,23 @@ def _units(rebalances: Sequence[Row]) -> list[list[Row]]:
     return units
 
 
-def _acts(unit: Sequence[Row]) -> list[tuple[datetime, str, str]]:
-    """Who did what in a unit: (at, cause, client), triggers and contributors."""
-    found = []
-    for rebalance in unit:
-        found.append((rebalance["started_at"], rebalance["cause"], _client(rebalance)))
-        found.extend((c["at"], c["cause"], _client(c)) for c in rebalance["contributors"])
-    return found
+def _small_incident(unit: Unit, is_scale_out: bool) -> _Incident:
+    kind = "coordinator_move" if unit[0]["cause"] == "coordinator_moved" else "single"
+    return _Incident("cooperative_pair" if len(unit) > 1 else kind, list(unit), is_scale_out=is_scale_out)
 
 
-def _client(row: Row) -> str:
-    return row["instance_id"] or row["client_id"] or row["member_id"] or ""
+def _places_in_chains(groups: Iterable[Sequence[Row]]) -> dict[str, tuple[int, int]]:
+    """Length and place for each rebalance that restarted one of the same window, or was restarted by one."""
+    chains: dict[str, list[str]] = {}
+    for rows in groups:
+        for row in rows:
+            chain = chains.get(row["follows"] or "", [])
+            chain.append(row["rebalance_id"])
+            chains[row["rebalance_id"]] = chain
+    return {i: (len(chain), chain.index(i) + 1) for i, chain in chains.items() if len(chain) > 1}
 
 
-def _rolling_restarts(units: list[list[Row]]) -> tuple[list[_Incident], list[list[Row]]]:
-    """Members that close and come back one after another: a deployment. At least two, each within 10 minutes."""
-    acts = [(at, cause, client, n) for n, unit in enumerate(units) for at, cause, client in _acts(unit)]
-    restarts: list[tuple[datetime, datetime, str, int, int]] = []
-    for at, cause, client, n in acts:
-        if cause != "member_left" or not client:
-            continue
-        back = min(
-            (
-                (b_at, b_n)
-                for b_at, b_cause, b_client, b_n in acts
-                if b_cause == "member_rejoined" and b_client == client and at < b_at <= at + RESTART_WITHIN
-            ),
-            default=None,
-        )
-        if back is not None:
-            restarts.append((at, back[0], client, n, back[1]))
-    incidents, used = [], set()
-    for chain in _chains(sorted(restarts)):
-        if len({client for _, _, client, _, _ in chain}) < 2:
-            continue
-        members = sorted({n for _, _, _, left, back in chain for n in (left, back)})
-        used.update(members)
-        incidents.append(_Incident("rolling_restart", [r for n in members for r in units[n]], planned=True))
-    return incidents, [u for n, u in enumerate(units) if n not in used]
-
-
-def _chains(
-    restarts: list[tuple[datetime, datetime, str, int, int]],
-) -> list[list[tuple[datetime, datetime, str, int, int]]]:
-    chains: list[list[tuple[datetime, datetime, str, int, int]]] = []
-    for restart in restarts:
-        if chains and restart[0] - chains[-1][-1][1] <= RESTART_WITHIN:
-            chains[-1].append(restart)
-        else:
-            chains.append([restart])
-    return chains
-
-
-def _storms(units: list[list[Row]]) -> tuple[list[_Incident], list[list[Row]]]:
-    """Six or more within any 60 minutes, three of them begun by the removal of a member: a loop, not a start-up."""
-    starts = [u[0]["started_at"] for u in units]
-    stormy: set[int] = set()
-    for first, start in enumerate(starts):
-        window = [n for n in range(first, len(units)) if starts[n] - start <= RATE_WINDOW]
-        removals = sum(units[n][0]["cause"] in REMOVALS for n in window)
-        if len(window) >= STORM_UNITS and removals >= STORM_REMOVALS:
-            stormy.update(window)
-    incidents: list[_Incident] = []
-    last: int | None = None
-    for n in sorted(stormy):
-        if last is not None and n == last + 1:
-            incidents[-1].rebalances.extend(units[n])
-        else:
-            incidents.append(_Incident("storm", list(units[n])))
-        last = n
-    return incidents, [u for n, u in enumerate(units) if n not in stormy]
-
-
-def _small_incident(unit: list[Row]) -> _Incident:
-    if len(unit) > 1:
-        return _Incident("cooperative_pair", unit)
-    return _Incident("coordinator_move" if unit[0]["cause"] == "coordinator_moved" else "single", unit)
-
-
-def _row(incident: _Incident, partition_counts: Mapping[str, int]) -> dict[str, Any]:
+def _row(incident: _Incident, partition_counts: Mapping[str, int], told: _Told) -> dict[str, Any]:
     rebalances = sorted(incident.rebalances, key=lambda r: (r["started_at"], r["rebalance_id"]))
     first = rebalances[0]
     lead = _leading(rebalances, incident.kind)
@@ -197,21 +133,25 @@ def _row(incident: _Incident, partition_counts: Mapping[str, int]) -> dict[str, 
         "rebalance_count": len(rebalances),
         "cause": lead["cause"],
         "confidence": lead["confidence"],
+        "fingerprint": incident.rhythm.fingerprint if incident.rhythm else None,
         "outage_id": incident.outage["outage_id"] if incident.outage else None,
         "partition_seconds": _cost(rebalances, partition_counts),
-        "explanation": _explain(incident, rebalances, lead),
+        "explanation": _explain(incident, rebalances, lead, told),
         "advice": CAUSE_BY_CODE[lead["cause"]].advice,
         "evidence": evidence_of(e for r in rebalances for e in r["evidence"][:3]),
     }
 
 
 def _leading(rebalances: Sequence[Row], kind: str) -> Row:
-    """The rebalance whose cause stands for the incident: in a storm the most frequent removal, else the first."""
+    """The rebalance whose cause stands for the incident: in a storm the most frequent of those that drive it, in an
+    outage the first whose cause is known, else the first."""
     if kind != "storm":
-        return rebalances[0]
-    counts = Counter(r["cause"] for r in rebalances if r["cause"] in REMOVALS)
+        known = (r for r in rebalances if r["cause"] != "unknown")
+        return next(known, rebalances[0]) if kind == "broker_outage" else rebalances[0]
+    driving = beats(_units(rebalances))
+    counts = Counter(r["cause"] for r in driving)
     cause = min(counts, key=lambda c: (-counts[c], c))
-    return next(r for r in rebalances if r["cause"] == cause)
+    return next(r for r in driving if r["cause"] == cause)
 
 
 def _cost(rebalances: Sequence[Row], partition_counts: Mapping[str, int]) -> float | None:
@@ -224,21 +164,39 @@ def _cost(rebalances: Sequence[Row], partition_counts: Mapping[str, int]) -> flo
     return round(sum(known), 3) if known else None
 
 
-def _explain(incident: _Incident, rebalances: Sequence[Row], lead: Row) -> str:
+def _explain(incident: _Incident, rebalances: Sequence[Row], lead: Row, told: _Told) -> str:
+    return _says(incident, rebalances, lead, told.total) + _told_of_chains(rebalances, told.chains)
+
+
+def _says(incident: _Incident, rebalances: Sequence[Row], lead: Row, total: int) -> str:
     count, group = len(rebalances), rebalances[0]["group_id"]
     causes = Counter(r["cause"] for r in rebalances)
-    told = ", ".join(f"{n} × {c.replace('_', ' ')}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
+    listed = ", ".join(f"{n} × {c.replace('_', ' ')}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
     if incident.kind == "broker_outage" and incident.outage is not None:
         groups = len({r["group_id"] for r in rebalances})
         return (
-            f"Broker {incident.outage['broker']} was away from {incident.outage['down_at']:%H:%M:%S} on:"
-            f" {count} rebalances of {groups} groups are owed to it ({told})."
+            f"Broker {incident.outage['broker']}, away from {incident.outage['down_at']:%H:%M:%S} on, accounts for"
+            f" {count} of {total} rebalances, in {groups} group{'s' if groups > 1 else ''} ({listed})."
         )
     if incident.kind == "rolling_restart":
-        members = len({_client(r) for r in rebalances if r["cause"] in ("member_left", "member_rejoined")})
+        members = len({client_of(r) for r in rebalances if r["cause"] in ("member_left", "member_rejoined")})
         return f"{members} members of group '{group}' were restarted one after another: {count} rebalances."
     if incident.kind == "storm":
-        return f"Group '{group}' rebalanced {count} times: {told}."
-    if incident.kind == "cooperative_pair":
-        return f"{lead['explanation']} The cooperative follow-up belongs to it."
-    return str(lead["explanation"])
+        return f"Group '{group}' rebalanced {count} times: {listed}.{_rhythm(incident)}"
+    says = str(lead["explanation"])
+    if incident.is_scale_out:
+        says += f" A scale-out: from {lead['members_before']} members to {lead['members_after']}, and nobody left."
+    return f"{says} The cooperative follow-up belongs to it." if incident.kind == "cooperative_pair" else says
+
+
+def _rhythm(incident: _Incident) -> str:
+    return f" {incident.rhythm.says}" if incident.rhythm else ""
+
+
+def _told_of_chains(rebalances: Sequence[Row], chains: Mapping[str, tuple[int, int]]) -> str:
+    """The longest chain that its rebalances belong to: the whole of it, or its place where it is but one of them."""
+    length, place = max((chains.get(r["rebalance_id"], (0, 0)) for r in rebalances), default=(0, 0))
+    if not length:
+        return ""
+    where = f"It is number {place} in" if len(rebalances) == 1 else "It has links of"
+    return f" {where} a chain of {length}, each begun before the one before it was in use."

@@ -15,7 +15,7 @@ from spark_jobs.conform import schema_of
 from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, rebuild_controller_changes, terms_of
-from spark_jobs.transforms.coordinators import rebuild_coordinator_moves
+from spark_jobs.transforms.coordinators import losses_of_groups, rebuild_coordinator_moves
 from spark_jobs.transforms.costs import Witnesses, price, stops_of
 from spark_jobs.transforms.failovers import FAILOVER_KINDS, rebuild_failovers
 from spark_jobs.transforms.findings import Facts, judge_findings
@@ -224,11 +224,13 @@ def judge(tables: Tables, window: Window) -> Tables:
     )
     counts = {r["group_id"]: r["partitions"] for r in tables["partition_counts"]}
     rebalances = [r for r in tables["rebalances"] if window.holds(r["started_at"])]
-    incidents, home = group_incidents(rebalances, outages, tables["moves"], counts)
+    (known,) = tables["clusters"]
+    losses = losses_of_groups((r["group_id"] for r in rebalances), tables["failovers"], known["offsets_partitions"])
+    incidents, home = group_incidents(rebalances, outages, tables["moves"], counts, losses)
     housed = [{**r, "incident_id": home[r["rebalance_id"]]} for r in rebalances]
     findings = judge_findings(
         Facts(
-            cluster=tables["clusters"][0]["cluster"],
+            cluster=known["cluster"],
             rebalances=housed,
             incidents=incidents,
             failovers=[f for f in tables["failovers"] if window.holds(f["happened_at"])],

@@ -10,6 +10,7 @@ from typing import Any
 
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
+from spark_jobs.transforms.rebalances.chains import link
 from spark_jobs.transforms.rebalances.delays import told_of_delay, waits_of
 from spark_jobs.transforms.rebalances.epochs import build_epochs
 from spark_jobs.transforms.rebalances.judge import judge_act, judge_episode
@@ -51,7 +52,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     buried = [e for e in ordered if e["kind"] == BURIED]
     gaps = [explained(g, buried) for g in (*classic_gaps, *epoch_gaps)]
     recall = Recall(episodes, gaps, directory, context.observed_from)
-    rows = [_row(e, directory, context, recall) for e in episodes]
+    rows = link([_row(e, directory, context, recall) for e in episodes])
     return GroupHistory(rows, [_gap_row(group_id, g, context) for g in gaps])
 
 
@@ -148,6 +149,8 @@ def _row(episode: Episode, directory: Directory, context: GroupContext, recall: 
         "advice": CAUSE_BY_CODE[verdict.cause].advice,
         "delayed_by": [w.entry() for w in waits],
         "silent_ms": _silent_ms(verdict, episode, member),
+        "session_timeout_ms": member.session_timeout_ms if member else None,
+        "rebalance_timeout_ms": member.rebalance_timeout_ms if member else None,
         "members_before": episode.members_before,
         "members_after": episode.members_after,
         "incident_id": None,

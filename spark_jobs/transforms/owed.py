@@ -1,0 +1,60 @@
+"""What a group's rebalances owe to brokers: the outage of a coordinator behind each, where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from spark_jobs.transforms.restarts import RESTART_WITHIN
+from spark_jobs.transforms.storms import Row, client_of
+
+OUTAGE_SHADOW = timedelta(seconds=75)
+"""How long after a broker's outage its groups may still pay for it: a session of 45 s and the time to notice."""
+
+_OWED_TO_BROKERS = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error", "unknown"})
+"""What a member or a coordinator suffers when a broker goes, or what nothing else explains. A member that dies, leaves
+or is too slow does so by itself."""
+
+Loss = tuple[datetime, str]
+"""When the group's partition of `__consumer_offsets` lost its leader, and the outage behind that."""
+
+
+def owed_to_outages(rebalances: Sequence[Row], outages: Sequence[Row], losses: Sequence[Loss]) -> dict[str, Row]:
+    """The outage behind each rebalance of one group, by rebalance id, for those that are owed to one.
+
+    Takes: the group's rebalances in order; rows of gold.broker_outages; when the group lost its coordinator.
+    Odd: what restarts a rebalance that the outage cut short is owed to it too, and so is the return of a member that
+    ran out in it.
+    """
+    owed: dict[str, Row] = {}
+    cut: set[str] = set()
+    gone: dict[str, tuple[datetime, Row]] = {}
+    for row in rebalances:
+        outage = _behind(row, outages, losses)
+        if outage is None and row["follows"] in cut:
+            outage = owed[row["follows"]]
+        silent = gone.get(client_of(row))
+        if outage is None and row["cause"] == "member_rejoined" and silent:
+            outage = silent[1] if row["started_at"] - silent[0] <= RESTART_WITHIN else None
+        if outage is None:
+            continue
+        owed[row["rebalance_id"]] = outage
+        if row["outcome"] == "interrupted":
+            cut.add(row["rebalance_id"])
+        if row["cause"] == "heartbeat_expired" and client_of(row):
+            gone[client_of(row)] = row["started_at"], outage
+    return owed
+
+
+def _behind(row: Row, outages: Sequence[Row], losses: Sequence[Loss]) -> Row | None:
+    """The outage of the group's coordinator that the rebalance itself is owed to."""
+    if row["cause"] not in _OWED_TO_BROKERS:
+        return None
+    at = row["started_at"]
+    lost = {outage_id for lost_at, outage_id in losses if abs(at - lost_at) <= OUTAGE_SHADOW}
+    for outage in outages:
+        end = outage["up_at"] or outage["detected_at"] or outage["down_at"]
+        hit = outage["broker"] == row["coordinator"] or outage["outage_id"] in lost
+        if hit and outage["down_at"] <= at <= end + OUTAGE_SHADOW:
+            return outage
+    return None
