@@ -1,6 +1,10 @@
--- Which client costs us the most: by the rebalances it caused, and by the time others waited for it?
+-- Which client costs us the most: by the rebalances it caused, what they cost, and the time others waited for it?
 WITH caused AS (
-    SELECT cluster, group_id, client_id, count(*) AS caused, sum(duration_ms) AS caused_ms
+    SELECT
+        cluster, group_id, client_id,
+        count(*) AS caused,
+        sum(duration_ms) AS caused_ms,
+        sum(partition_seconds) AS cost
     FROM gold.rebalances
     WHERE client_id IS NOT NULL
     GROUP BY ALL
@@ -22,6 +26,7 @@ SELECT
     coalesce(caused, 0) AS rebalances_caused,
     coalesce(contributed, 0) AS rebalances_shared,
     round(coalesce(caused_ms, 0) / 1000, 1) AS seconds_caused,
+    round(cost, 1) AS partition_seconds_caused,
     round(coalesce(delayed_ms, 0) / 1000, 1) AS seconds_waited_for
 FROM caused
 FULL JOIN shared USING (cluster, group_id, client_id)

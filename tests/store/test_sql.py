@@ -56,15 +56,15 @@ LAKE = {
     "gold.rebalances": rows_of(
         "gold.rebalances",
         {"rebalance_id": "1", "group_id": "orders", "cause": "member_left", "confidence": "certain", "client_id": "a",
-         "duration_ms": 9500, "to_generation": 4, "contributors": [contributor("b")],
-         "delayed_by": [waited("b", 1000), waited(None, 7000)]},
+         "duration_ms": 9500, "partition_seconds": 57.0, "incident_id": "i", "to_generation": 4,
+         "contributors": [contributor("b")], "delayed_by": [waited("b", 1000), waited(None, 7000)]},
         {"rebalance_id": "2", "group_id": "orders", "cause": "member_left", "confidence": "possible", "client_id": "a",
-         "duration_ms": 500},
+         "duration_ms": 500, "partition_seconds": 3.0, "started_at": at(-60 * 24 * 4)},
         {"rebalance_id": "3", "group_id": HOSTILE, "cause": "unknown", "confidence": "unknown"},
     ),
     "gold.incidents": rows_of(
         "gold.incidents",
-        {"incident_id": "i", "outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5},
+        {"incident_id": "i", "outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5, "planned": True},
         {"incident_id": "j", "rebalance_count": 8},
     ),
     "gold.broker_outages": rows_of(
@@ -100,6 +100,13 @@ LAKE = {
         {"finding_id": "1", "severity": "info", "rule_id": "r1"},
         {"finding_id": "2", "severity": "critical", "rule_id": "r2"},
         {"finding_id": "3", "severity": "warning", "rule_id": "r3"},
+    ),
+    "gold.remedies": rows_of(
+        "gold.remedies",
+        {"group_id": "orders", "setting": "cooperative_assignment", "partition_seconds_avoided": 20.0,
+         "rebalances_avoided": 0, "rebalances_total": 2},
+        {"group_id": "orders", "setting": "session_timeout", "value_now": 10_000, "value_smallest": 12_500,
+         "rebalances_avoided": 2, "rebalances_total": 2},
     ),
     "quality.coverage": rows_of(
         "quality.coverage",
@@ -156,9 +163,28 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     "rebalances_by_cause group_id=nobody": [],
     "costliest_clients": [
         {"client_id": "a", "rebalances_caused": 2, "rebalances_shared": 0, "seconds_caused": 10.0,
-         "seconds_waited_for": 0.0},
+         "partition_seconds_caused": 60.0, "seconds_waited_for": 0.0},
         {"client_id": "b", "rebalances_caused": 0, "rebalances_shared": 1, "seconds_caused": 0.0,
          "seconds_waited_for": 1.0},
+    ],
+    "cost_by_group": [
+        {"group_id": "orders", "rebalances": 2, "of_unknown_cost": 0, "partition_seconds": 60.0,
+         "costliest_cause": "member_left", "its_partition_seconds": 60.0},
+        {"rebalances": 1, "of_unknown_cost": 1, "partition_seconds": None, "costliest_cause": None},
+    ],
+    "cost_by_group from=2026-10-01": [{"group_id": "orders", "partition_seconds": 57.0}, {"of_unknown_cost": 1}],
+    "cost_by_cause": [
+        {"cause": "member_left", "rebalances": 2, "partition_seconds": 60.0, "costliest_group": "orders",
+         "its_partition_seconds": 60.0},
+        {"cause": "unknown", "of_unknown_cost": 1, "partition_seconds": None},
+    ],
+    "cost_by_week group_id=orders": [
+        {"week_from": "2026-09-21", "rebalances": 1, "partition_seconds": 3.0, "planned_partition_seconds": None},
+        {"week_from": "2026-09-28", "rebalances": 1, "partition_seconds": 57.0, "planned_partition_seconds": 57.0},
+    ],
+    "what_would_have_helped group_id=orders": [
+        {"setting": "session_timeout", "seconds_now": 10.0, "seconds_at_least": 12.5, "rebalances_avoided": 2},
+        {"setting": "cooperative_assignment", "seconds_at_least": None, "partition_seconds_avoided": 20.0},
     ],
     "outage_effects": [
         {"broker": 2, "kind": "crash", "seconds_to_detect": 9.0, "seconds_down": 120.0, "seconds_to_full_isr": None,
