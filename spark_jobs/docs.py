@@ -143,7 +143,12 @@ def _lines(records: Iterable[str]) -> list[str]:
 
 def rules_page(rules: Sequence[Rule]) -> str:
     """What raises a finding, at which threshold, and where that threshold comes from."""
-    parts = [f"The rules behind `gold.findings`. Findings judge the cluster, never the data. {_VERSION}"]
+    parts = [
+        f"The rules behind `gold.findings`. Findings judge the cluster, never the data. {_VERSION}",
+        "Its back-test tells how often a rule fired over the lake's history, and how often in planned work. There each"
+        " group counts by itself, also where one finding stands for many, and what planned work keeps out of the"
+        " findings counts as suppressed.",
+    ]
     parts.append(_rows(("Rule", "Severity", "About"), [(_link(r.rule_id), r.severity, r.subject_kind) for r in rules]))
     for rule in rules:
         limits = ", ".join(f"{prose(name)} {value:g}" for name, value in rule.thresholds.items()) or "none"
@@ -153,6 +158,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
             ("Thresholds", limits),
             ("What to do", prose(rule.advice)),
             ("Source", prose(rule.source)),
+            ("Back-test", code(f'make sql Q="rule_backtest rule_id={rule.rule_id}"')),
         )
         parts += [f"## {rule.rule_id}", "\n".join(f"- {name}: {text}" for name, text in told)]
     return _page("Rules", "spark_jobs/knowledge/rules.py", parts)

@@ -10,8 +10,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.catalog.quality import GENERATION_GAPS
+from spark_jobs.catalog import BY_NAME, Table
+from spark_jobs.catalog.quality import GENERATION_GAPS, RULE_FIRINGS
 from spark_jobs.config import Settings
 from spark_jobs.edges import progress
 from spark_jobs.edges.session import for_few_rows
@@ -50,16 +50,18 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
 
 
 def _rebuild(store: Store, cluster: str, window: Window, seen: Window) -> None:
-    staged, gaps = rebuild(store, cluster, window, seen)
-    store.create(GENERATION_GAPS)
+    staged, kept = rebuild(store, cluster, window, seen)
+    store.create(*kept)
     at_once(
         *(lambda n=name, f=frame: _stage(store, n, f, window) for name, frame in staged.items()),
-        lambda: store.replace_window(GENERATION_GAPS, gaps, cluster, window),
+        *(lambda t=table, f=frame: store.replace_window(t, f, cluster, window) for table, frame in kept.items()),
     )
 
 
-def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[dict[str, DataFrame], DataFrame]:
-    """Every gold table as a frame, by full name, and the generation gaps.
+def rebuild(
+    store: Store, cluster: str, window: Window, seen: Window
+) -> tuple[dict[str, DataFrame], dict[Table, DataFrame]]:
+    """Every gold table as a frame, by full name, and those of quality that are written whatever the gate says.
 
     Takes: what the lake holds of the cluster; `seen` is the window with its look-back and look-ahead.
     """
@@ -110,9 +112,11 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
             "partitions": _led_before(partitions, outages),
             "rebalances": part(grouped, "rebalances"),
             "gaps": part(grouped, "gaps"),
+            "roster": part(grouped, "roster"),
             "partition_counts": partition_counts(members),
             "imbalance": imbalance.where("over_threshold"),
             "lag": part(read_of_groups, "lag").where("status <> 'ok'"),
+            "settings": part(grouped, "settings"),
             "coverage": read("quality.coverage", window).where("unparsed + quarantined > 0"),
             "unanswered": read("bronze.group_snapshots", window).where("error IS NOT NULL"),
             "partial": read("bronze.snapshot_readings", window).where("missing IS NOT NULL OR error IS NOT NULL"),
@@ -132,16 +136,21 @@ def rebuild(store: Store, cluster: str, window: Window, seen: Window) -> tuple[d
         "gold.rebalances": rebalances,
         "gold.remedies": part(grouped, "remedies"),
         "gold.ownership": part(read_of_groups, "ownership"),
+        "gold.member_settings": part(grouped, "settings"),
         "gold.leader_imbalance": imbalance,
         "gold.lag_verdicts": part(read_of_groups, "lag"),
         "gold.findings": part(judged, "findings"),
-    }, part(grouped, "gaps")
+    }, {GENERATION_GAPS: part(grouped, "gaps"), RULE_FIRINGS: _versioned(part(judged, "firings")).coalesce(1)}
 
 
 def _stage(store: Store, name: str, frame: DataFrame, window: Window) -> None:
     table = BY_NAME[name]
     rows = _between(frame, str(table.time_column), window)
-    store.overwrite_staging(table, rows.withColumn("knowledge_version", F.lit(KNOWLEDGE_VERSION)).coalesce(1))
+    store.overwrite_staging(table, _versioned(rows).coalesce(1))
+
+
+def _versioned(rows: DataFrame) -> DataFrame:
+    return rows.withColumn("knowledge_version", F.lit(KNOWLEDGE_VERSION))
 
 
 def _between(frame: DataFrame, time: str, window: Window) -> DataFrame:

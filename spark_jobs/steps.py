@@ -42,7 +42,7 @@ REBUILD = Step(
     name="rebuild",
     sentence="Rebuild rebalances, failovers and outages, name their causes and apply the rules",
     reads=(*_layer("bronze", "silver"), "quality.coverage"),
-    writes=(*STAGED, "quality.generation_gaps"),
+    writes=(*STAGED, "quality.generation_gaps", "quality.rule_firings"),
 )
 PUBLISH = Step(
     name="publish",

@@ -27,7 +27,15 @@ CAUSES = (
 CONFIDENCES = ("certain", "likely", "possible", "unknown")
 PROTOCOLS = ("classic", "consumer")
 OUTCOMES = ("completed", "emptied", "interrupted", "unfinished")
-INCIDENT_KINDS = ("single", "cooperative_pair", "rolling_restart", "storm", "coordinator_move", "broker_outage")
+INCIDENT_KINDS = (
+    "single",
+    "cooperative_pair",
+    "rolling_restart",
+    "storm",
+    "coordinator_move",
+    "broker_outage",
+    "host_silent",
+)
 FINGERPRINTS = ("session_timeout", "poll_interval", "cron", "steady", "irregular")
 FAILOVER_KINDS = (
     "log_dir_failed",
@@ -58,3 +66,4 @@ GROUP_RECORD_TYPES = (
     "consumer_group_regular_expression",
 )
 MEMBER_STATES = ("stable", "unrevoked_partitions", "unreleased_partitions", "unknown")
+SETTINGS_WITNESSES = ("member_line", "client_log", "group_record", "snapshot")

@@ -11,6 +11,7 @@ from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_E
 from spark_jobs.catalog.gold_groups import INCIDENTS as INCIDENTS
 from spark_jobs.catalog.gold_groups import REBALANCES as REBALANCES
 from spark_jobs.catalog.gold_groups import REMEDIES as REMEDIES
+from spark_jobs.catalog.gold_settings import MEMBER_SETTINGS as MEMBER_SETTINGS
 from spark_jobs.catalog.model import Check, Table, optional, required
 
 FAILOVERS = Table(
@@ -280,6 +281,7 @@ TABLES = (
     REBALANCES,
     REMEDIES,
     OWNERSHIP,
+    MEMBER_SETTINGS,
     LEADER_IMBALANCE,
     LAG_VERDICTS,
     FINDINGS,

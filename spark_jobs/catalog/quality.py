@@ -86,6 +86,30 @@ GENERATION_GAPS = Table(
     ),
 )
 
+RULE_FIRINGS = Table(
+    layer="quality",
+    name="rule_firings",
+    grain="one rule applied to one window, whether it fired or not",
+    key=("cluster", "rule_id", "window_from"),
+    time_column="window_from",
+    columns=(
+        _CLUSTER,
+        required("rule_id", "STRING", "The rule"),
+        required("window_from", "TIMESTAMP", "First instant of the window"),
+        required("window_to", "TIMESTAMP", "End of the window"),
+        required("fired", "INT", "How often it fired: each group counted by itself, planned work included"),
+        required("fired_in_planned", "INT", "Of these, those that lie wholly within planned work, or rest on it"),
+        required("suppressed", "INT", "Of these, those that no finding tells, since planned work is left out"),
+        optional("first_at", "TIMESTAMP", "Where it fired first; null where it did not"),
+        optional("last_at", "TIMESTAMP", "Where it fired last; null where it did not"),
+        required("knowledge_version", "STRING", "Version of the rules"),
+    ),
+    checks=(
+        Check("planned_is_part", "fired_in_planned <= fired", "no more fired in planned work than fired at all"),
+        Check("suppressed_is_planned", "suppressed <= fired_in_planned", "only what is planned is left out"),
+    ),
+)
+
 PUBLICATIONS = Table(
     layer="quality",
     name="publications",
@@ -125,4 +149,4 @@ VALIDATION_RESULTS = Table(
     ),
 )
 
-TABLES = (COVERAGE, UNPARSED_LINES, QUARANTINE, GENERATION_GAPS, PUBLICATIONS, VALIDATION_RESULTS)
+TABLES = (COVERAGE, UNPARSED_LINES, QUARANTINE, GENERATION_GAPS, RULE_FIRINGS, PUBLICATIONS, VALIDATION_RESULTS)

@@ -23,6 +23,7 @@ EVENT_FIELDS = (
     optional("assignor", "STRING", "Assignor, or protocol name of the assignment"),
     optional("session_timeout_ms", "BIGINT", "Session timeout of the member", unit="ms"),
     optional("rebalance_timeout_ms", "BIGINT", "Rebalance timeout; max.poll.interval.ms of Java clients", unit="ms"),
+    optional("heartbeat_interval_ms", "BIGINT", "heartbeat.interval.ms, as a client's own log tells it", unit="ms"),
     optional("offsets_partition", "INT", "Partition of __consumer_offsets"),
     optional("topic", "STRING", "Topic"),
     optional("partition", "INT", "Partition"),

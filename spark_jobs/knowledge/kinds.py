@@ -10,7 +10,7 @@ GROUP_KINDS: dict[str, str] = {
     "join_completed": "The join phase ended ('Stabilized'): group_id, generation (the NEW one), [member_count], [offsets_partition]",
     "assignment_received": "The leader sent the assignment: group_id, generation, [leader_member_id], [member_count], [static_count]",
     "group_emptied": "The join phase ended with nobody: group_id, generation (the NEW one)",
-    "member_left": "A member left by LeaveGroup, or by a heartbeat with epoch -1 under KIP-848: group_id, member_id, protocol, [instance_id, client_id, host, session_timeout_ms, rebalance_timeout_ms, client_reason]",
+    "member_left": "A member left by LeaveGroup, or by a heartbeat with epoch -1 under KIP-848: group_id, member_id, protocol, [instance_id, client_id, host, session_timeout_ms, rebalance_timeout_ms, client_reason, detail (its assignors)]",
     "member_failed": "The session of a member ran out, classic protocol: group_id, member_id",
     "member_id_assigned": "A new dynamic member asked to join and was sent back with an id: group_id, member_id, state",
     "member_added": "A member was added at once (old clients and static members): group_id, member_id, state, [instance_id]",
@@ -123,7 +123,7 @@ BROKER_KINDS: dict[str, str] = {
 
 # --- clients ---------------------------------------------------------------------------------------------------
 CLIENT_KINDS: dict[str, str] = {
-    "client_configured": "A Java consumer printed its settings at start: client_id, [group_id, instance_id, session_timeout_ms, rebalance_timeout_ms (max.poll.interval.ms), assignor, protocol, detail]",
+    "client_configured": "A Java consumer printed its settings at start: client_id, [group_id, instance_id, session_timeout_ms, rebalance_timeout_ms (max.poll.interval.ms), heartbeat_interval_ms, assignor (all it offers), protocol]",
     "client_subscribed": "It subscribed: client_id, group_id, [instance_id], detail (topics or pattern)",
     "client_joining": "It asks to join: client_id, group_id, [instance_id]",
     "client_join_requested": "It says why it wants to join: client_id, group_id, [instance_id], reason",

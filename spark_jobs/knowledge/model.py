@@ -122,7 +122,10 @@ class Cause:
 
 @dataclass(frozen=True)
 class Rule:
-    """When a finding is raised: its thresholds, with where they come from, and what to do."""
+    """When a finding is raised: its thresholds, with where they come from, and what to do.
+
+    `is_standing` tells rules about how things are set up from those about what happened, which are told first.
+    """
 
     rule_id: str
     severity: str
@@ -131,3 +134,4 @@ class Rule:
     advice: str
     source: str
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    is_standing: bool = False

@@ -32,6 +32,76 @@ RULES: tuple[Rule, ...] = (
         thresholds={"ms": 30_000},
     ),
     Rule(
+        rule_id="eager_often",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} rebalanced often with an assignor for which every member stops all its partitions: {told}",
+        advice="Set partition.assignment.strategy to CooperativeStickyAssignor alone, in two rolling restarts: first"
+        " beside the old one, then without it. A Java consumer that offers both still rebalances eagerly. Or use"
+        " group.protocol=consumer where brokers are 4.0 or later. And see why the group rebalances so often.",
+        source="KIP-429; ConsumerCoordinator takes the protocol that all offered assignors support; often: the rule"
+        " rebalances_frequent",
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="poll_below_session",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} allowed less time between two polls than a session lasts: {told}",
+        advice="Set max.poll.interval.ms to at least session.timeout.ms, and well above the longest time that a batch"
+        " takes: below it a slow batch costs the member its place sooner than a crash would.",
+        source="librdkafka refuses such settings: max.poll.interval.ms must be >= session.timeout.ms; getsentry/sentry"
+        " pull request 56219",
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="heartbeat_slow",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} sent heartbeats less often than three times in a session: {told}",
+        advice="Set heartbeat.interval.ms to a third of session.timeout.ms at most (by default 3 s of 45 s): two lost"
+        " heartbeats then do not cost a living member its place.",
+        source="Kafka's own words on heartbeat.interval.ms: no higher than a third of session.timeout.ms",
+        thresholds={"share of the session": 1 / 3},
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="settings_mixed",
+        severity="warning",
+        subject_kind="group",
+        says="{subject} had members with different settings at the same time: {told}",
+        advice="Give all members of a group the same settings, or finish the deployment that changes them. The longest"
+        " poll limit among them is how long a rebalance may wait for everyone.",
+        source="LinuxForHealth FHIR issue 2539: members of one group that are set up differently rebalance without"
+        " end; the coordinator waits for the largest rebalance timeout (GroupMetadata.rebalanceTimeoutMs)",
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="session_short",
+        severity="info",
+        subject_kind="group",
+        says="{subject} used a session timeout below 30 s: {told}",
+        advice="Leave session.timeout.ms at 45 s, Kafka's default since 3.0 (10 s before), unless a crash has to be"
+        " noticed sooner; tests use less on purpose. Below request.timeout.ms, 30 s by default, one lost connection to"
+        " the coordinator is enough to lose the member.",
+        source="KIP-735: 45 s, so that one request timeout of 30 s and a retry fit into a session",
+        thresholds={"ms": 30_000},
+        is_standing=True,
+    ),
+    Rule(
+        rule_id="static_membership_missing",
+        severity="info",
+        subject_kind="group",
+        says="{subject} had members without group.instance.id that left and were back before a session would have"
+        " run out: {told}",
+        advice="Give each member a group.instance.id of its own and a session.timeout.ms longer than a restart takes: a"
+        " static member that is back in time starts no rebalance.",
+        source="KIP-345: static membership; how many restarts are many is our choice, as is the session where none is"
+        " told, Kafka's default (KIP-735)",
+        thresholds={"restarts": 3, "ms where no session is told": 45_000},
+        is_standing=True,
+    ),
+    Rule(
         rule_id="lag_growing",
         severity="warning",
         subject_kind="group",
@@ -126,3 +196,6 @@ RULES: tuple[Rule, ...] = (
 )
 
 RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}
+
+STANDING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_standing)
+"""The rules about how things are set up: told after what happened."""

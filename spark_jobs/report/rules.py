@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from spark_jobs.catalog.codes import FINDING_SEVERITIES
+from spark_jobs.knowledge.rules import STANDING_RULES
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.model import Evidence, Finding, FindingGroup, Lag, LagGroup
 from spark_jobs.report.night import Night, Row
@@ -14,14 +15,23 @@ LAG_TONES = {"stop": "bad", "stall": "bad", "rewind": "warn", "warn": "warn"}
 
 
 def findings(night: Night) -> tuple[FindingGroup, ...]:
-    """What the rules found, one group for each rule, severity and piece of advice, worst first."""
+    """What the rules found, one group for each rule, severity and piece of advice, worst first.
+
+    Order: severity; what happened before how things are set up; then time.
+    """
     groups: defaultdict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
     for row in sorted(night.rows("gold.findings"), key=lambda r: (r["first_at"], r["subject"], r["finding_id"])):
         groups[row["severity"], row["rule_id"], row["advice"], row["source"]].append(row)
     return tuple(
         FindingGroup(rule_id, severity, advice, source, tuple(_finding(night, row) for row in rows))
         for (severity, rule_id, advice, source), rows in sorted(
-            groups.items(), key=lambda item: (FINDING_SEVERITIES.index(item[0][0]), item[1][0]["first_at"], item[0])
+            groups.items(),
+            key=lambda item: (
+                FINDING_SEVERITIES.index(item[0][0]),
+                item[0][1] in STANDING_RULES,
+                item[1][0]["first_at"],
+                item[0],
+            ),
         )
     )
 

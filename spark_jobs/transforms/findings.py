@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.knowledge.rules import RULE_BY_ID, STANDING_RULES
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot, row_id
+from spark_jobs.transforms.faults import Fault, find_faults, named
+from spark_jobs.transforms.rates import advice_on, busiest_hours, causes_of, rate_rule
 from spark_jobs.transforms.rebalances.wording import took
-from spark_jobs.transforms.storms import RATE_WINDOW, REMOVALS
 
 Row = Mapping[str, Any]
 
@@ -35,15 +36,43 @@ class Facts:
     coverage: Sequence[Row] = ()
     unanswered: Sequence[Row] = ()
     partial: Sequence[Row] = ()
+    settings: Sequence[Row] = ()
+    outages: Sequence[Row] = ()
     troubled_partitions: Sequence[Row] = ()
     min_isr: Mapping[str, int] = field(default_factory=dict)
 
 
+FOLD_FROM = 4
+"""From as many groups with the same fault in their settings on, one finding stands for all of them."""
+
+
 def judge_findings(facts: Facts) -> list[dict[str, Any]]:
-    """Every finding of the window, worst first. Order: severity, then start, then rule and subject."""
-    found = [f for rule in _RULES for f in rule(facts)]
+    """Every finding of the window, worst first.
+
+    Order: severity; what happened before what is set up so; then start, rule and subject.
+    """
+    return _worst_first([*(f for rule in _RULES for f in rule(facts)), *_folded(facts)])
+
+
+def judge_each(facts: Facts) -> list[dict[str, Any]]:
+    """The findings with each group told by itself: what a back-test counts."""
+    return _worst_first(
+        [*(f for rule in _RULES for f in rule(facts)), *(_of_faults(facts, [fault]) for fault in _faults(facts))]
+    )
+
+
+def _worst_first(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     rank = {"critical": 0, "warning": 1, "info": 2}
-    return sorted(found, key=lambda f: (rank[f["severity"]], f["first_at"], f["rule_id"], f["subject"]))
+    return sorted(
+        found,
+        key=lambda f: (
+            rank[f["severity"]],
+            f["rule_id"] in STANDING_RULES,
+            f["first_at"],
+            f["rule_id"],
+            f["subject"],
+        ),
+    )
 
 
 def _finding(
@@ -78,52 +107,50 @@ def _finding(
 
 
 def _rates(facts: Facts) -> list[dict[str, Any]]:
-    """Rebalances of one group within any 60 minutes: a cooperative pair counts once, planned work not at all."""
-    planned = {i["incident_id"] for i in facts.incidents if i["planned"]}
-    by_group: dict[str, list[Row]] = defaultdict(list)
-    for r in sorted(facts.rebalances, key=lambda r: (r["started_at"], r["rebalance_id"])):
-        if r["incident_id"] not in planned and r["cause"] != "cooperative_followup":
-            by_group[r["group_id"]].append(r)
     found = []
-    for group_id, rows in sorted(by_group.items()):
-        busiest = max((_within(rows, n) for n in range(len(rows))), key=len, default=[])
-        rule_id = next(
-            (
-                i
-                for i in ("rebalances_excessive", "rebalances_frequent")
-                if len(busiest) >= RULE_BY_ID[i].thresholds["rebalances"]
-            ),
-            None,
+    for group_id, rows in busiest_hours(facts.rebalances, facts.incidents).items():
+        finding = _finding(
+            facts,
+            str(rate_rule(rows)),
+            group_id,
+            rows[0]["started_at"],
+            rows[-1]["started_at"],
+            [e for r in rows for e in r["evidence"][:1]],
+            count=len(rows),
         )
-        if rule_id:
-            causes = Counter(r["cause"] for r in busiest)
-            finding = _finding(
-                facts,
-                rule_id,
-                group_id,
-                busiest[0]["started_at"],
-                busiest[-1]["started_at"],
-                [e for r in busiest for e in r["evidence"][:1]],
-                count=len(busiest),
-            )
-            told = ", ".join(
-                f"{n} × {c.replace('_', ' ')}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0]))
-            )
-            found.append({**finding, "message": f"{finding['message']}: {told}", "advice": _advice(busiest, finding)})
+        says, advice = f"{finding['message']}: {causes_of(rows)}", advice_on(rows, str(finding["advice"]))
+        found.append({**finding, "message": says, "advice": advice})
     return found
 
 
-def _within(rows: Sequence[Row], first: int) -> list[Row]:
-    return [r for r in rows[first:] if r["started_at"] - rows[first]["started_at"] < RATE_WINDOW]
+def _faults(facts: Facts) -> list[Fault]:
+    frequent = {g: len(rows) for g, rows in busiest_hours(facts.rebalances, facts.incidents).items()}
+    return find_faults(facts.settings, facts.rebalances, frequent)
 
 
-def _advice(rows: Sequence[Row], finding: Row) -> str:
-    """The advice of the removal that happens most: in a loop of going and coming, the going is the one to mend."""
-    removals = Counter(r["cause"] for r in rows if r["cause"] in REMOVALS)
-    if not removals:
-        return str(finding["advice"])
-    worst = min(removals, key=lambda c: (-removals[c], c))
-    return str(next(r["advice"] for r in rows if r["cause"] == worst))
+def _folded(facts: Facts) -> list[dict[str, Any]]:
+    """The faults in how groups are set up: many groups with the same fault are one finding."""
+    by_rule: dict[str, list[Fault]] = defaultdict(list)
+    for fault in _faults(facts):
+        by_rule[fault.rule_id].append(fault)
+    found = []
+    for faults in by_rule.values():
+        shares = [faults] if len(faults) >= FOLD_FROM else [[fault] for fault in faults]
+        found += [_of_faults(facts, share) for share in shares]
+    return found
+
+
+def _of_faults(facts: Facts, faults: Sequence[Fault]) -> dict[str, Any]:
+    return _finding(
+        facts,
+        faults[0].rule_id,
+        faults[0].group_id,
+        min(f.first_at for f in faults),
+        max(f.last_at for f in faults),
+        [e for f in faults for e in f.evidence],
+        more=len(faults) - 1,
+        told=named(faults),
+    )
 
 
 def _silences(facts: Facts) -> list[dict[str, Any]]:

@@ -13,13 +13,14 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.conform import schema_of
 from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
+from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, rebuild_controller_changes, terms_of
 from spark_jobs.transforms.coordinators import losses_of_groups, rebuild_coordinator_moves
 from spark_jobs.transforms.costs import Witnesses, price, stops_of
 from spark_jobs.transforms.failovers import FAILOVER_KINDS, rebuild_failovers
 from spark_jobs.transforms.findings import Facts, judge_findings
-from spark_jobs.transforms.group_events import events_of_groups
+from spark_jobs.transforms.group_events import agreed_by_groups, events_of_groups, members_in_readings
 from spark_jobs.transforms.hosting import Tables, host, part
 from spark_jobs.transforms.imbalance import rebuild_imbalance
 from spark_jobs.transforms.impacts import add_impact
@@ -32,8 +33,10 @@ from spark_jobs.transforms.presence import PRESENCE_KINDS
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from spark_jobs.transforms.rebalances.members import Directory
 from spark_jobs.transforms.rebalances.records import events_of_records
+from spark_jobs.transforms.rebalances.roster import ROSTER
 from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS, topic_changes
 from spark_jobs.transforms.remedies import judge_remedies
+from spark_jobs.transforms.settings import rebuild_settings
 from spark_jobs.transforms.windows import Window, in_order
 
 TOPIC_CHANGES = (
@@ -118,15 +121,18 @@ def groups_of_night(
     seen: Window,
     window: Window,
 ) -> DataFrame:
-    """Why each group rebalanced, what that cost and what would have helped, and where its coordinator went.
+    """Why each group rebalanced, what that cost, what would have helped, and how its members are set up.
 
-    Gives: parts `rebalances`, `remedies`, `gaps` and `moves`.
+    Gives: parts `rebalances`, `remedies`, `gaps`, `moves` (where its coordinator went) and `settings`.
     """
 
     def rebuild(tables: Tables) -> Tables:
         lines = tables["events"]
+        settings = rebuild_settings(
+            context.cluster, lines, tables["records"], tables["sightings"], tables["readings"], window
+        )
         if not lines:
-            return {}
+            return {"settings": settings}
         told = events_of_records(tables["records"], seen.start)
         events = in_order([*lines, *told])
         history = rebuild_group(lines[0]["group_id"], events, context)
@@ -137,7 +143,9 @@ def groups_of_night(
             "rebalances": priced,
             "remedies": judge_remedies(priced, stops, Directory(events), events, window),
             "gaps": history.gaps,
+            "roster": history.roster,
             "moves": rebuild_coordinator_moves(brokers, around, offsets_partitions, seen),
+            "settings": settings,
         }
 
     return host(
@@ -146,13 +154,17 @@ def groups_of_night(
             "records": group_records,
             "groups": group_snapshots,
             "members": member_snapshots,
+            "sightings": members_in_readings(member_snapshots, window),
+            "readings": agreed_by_groups(group_snapshots, window),
         },
         ("cluster", "group_id"),
         {
             "rebalances": schema("gold.rebalances"),
             "remedies": schema("gold.remedies"),
             "gaps": schema("quality.generation_gaps"),
+            "roster": ROSTER,
             "moves": schema("gold.coordinator_moves"),
+            "settings": schema("gold.member_settings"),
         },
         rebuild,
     )
@@ -202,7 +214,7 @@ def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFra
     """Incidents and findings, and what each outage cost: everything that looks at a whole cluster's rows at once.
 
     Takes: frames by the names that `judge` uses; each holds few rows, or slim ones.
-    Gives: parts `outages`, `incidents`, `homes` (rebalance_id, incident_id) and `findings`.
+    Gives: parts `outages`, `incidents`, `homes` (rebalance_id, incident_id), `findings` and `firings`.
     """
     return host(
         facts,
@@ -212,6 +224,7 @@ def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFra
             "incidents": schema("gold.incidents"),
             "homes": "rebalance_id STRING, incident_id STRING",
             "findings": schema("gold.findings"),
+            "firings": schema("quality.rule_firings"),
         },
         lambda tables: judge(tables, window),
     )
@@ -226,26 +239,32 @@ def judge(tables: Tables, window: Window) -> Tables:
     rebalances = [r for r in tables["rebalances"] if window.holds(r["started_at"])]
     (known,) = tables["clusters"]
     losses = losses_of_groups((r["group_id"] for r in rebalances), tables["failovers"], known["offsets_partitions"])
-    incidents, home = group_incidents(rebalances, outages, tables["moves"], counts, losses)
+    incidents, home = group_incidents(rebalances, outages, tables["moves"], counts, losses, tables["roster"])
     housed = [{**r, "incident_id": home[r["rebalance_id"]]} for r in rebalances]
-    findings = judge_findings(
-        Facts(
-            cluster=known["cluster"],
-            rebalances=housed,
-            incidents=incidents,
-            failovers=[f for f in tables["failovers"] if window.holds(f["happened_at"])],
-            imbalance=tables["imbalance"],
-            lag_verdicts=tables["lag"],
-            gaps=[g for g in tables["gaps"] if window.holds(g["seen_at"])],
-            coverage=tables["coverage"],
-            unanswered=tables["unanswered"],
-            partial=tables["partial"],
-            troubled_partitions=tables["troubled"],
-            min_isr={r["resource"]: int(r["value"]) for r in tables["min_isr"] if str(r["value"]).isdigit()},
-        )
+    facts = Facts(
+        cluster=known["cluster"],
+        rebalances=housed,
+        incidents=incidents,
+        failovers=[f for f in tables["failovers"] if window.holds(f["happened_at"])],
+        imbalance=tables["imbalance"],
+        lag_verdicts=tables["lag"],
+        gaps=[g for g in tables["gaps"] if window.holds(g["seen_at"])],
+        coverage=tables["coverage"],
+        unanswered=tables["unanswered"],
+        partial=tables["partial"],
+        settings=tables["settings"],
+        outages=outages,
+        troubled_partitions=tables["troubled"],
+        min_isr={r["resource"]: int(r["value"]) for r in tables["min_isr"] if str(r["value"]).isdigit()},
     )
     homes = [{"rebalance_id": r, "incident_id": i} for r, i in home.items()]
-    return {"outages": outages, "incidents": incidents, "homes": homes, "findings": findings}
+    return {
+        "outages": outages,
+        "incidents": incidents,
+        "homes": homes,
+        "findings": judge_findings(facts),
+        "firings": back_test(facts, window),
+    }
 
 
 def span_of(events: DataFrame) -> tuple[datetime, datetime] | None:

@@ -118,6 +118,26 @@ LAKE = {
         {"group_id": "orders", "after_generation": 3, "next_generation": 6, "seen_at": at(1), "explained_by": None},
         {"group_id": "billing", "after_generation": 1, "next_generation": 3, "seen_at": at(2), "explained_by": "moved"},
     ),
+    "gold.member_settings": rows_of(
+        "gold.member_settings",
+        {"settings_id": "1", "group_id": "orders", "client_id": "a", "session_timeout_ms": 10_000,
+         "assignors": ["range", "cooperative-sticky"], "told_by": ["client_log", "member_line"]},
+        {"settings_id": "2", "group_id": "orders", "client_id": "b", "last_seen_at": at(5)},
+        {"settings_id": "3", "group_id": "pay", "client_id": "c"},
+    ),
+    "quality.rule_firings": rows_of(
+        "quality.rule_firings",
+        *({"rule_id": "session_short", "window_from": at(m), "window_to": at(m + 1), "fired": fired,
+           "fired_in_planned": fired // 2, "suppressed": 0, "first_at": at(m) if fired else None,
+           "last_at": at(m + 0.5) if fired else None} for m, fired in enumerate((4, 0, 2, 9))),
+        {"rule_id": "lag_growing", "window_from": at(0), "window_to": at(1), "fired": 0, "fired_in_planned": 0,
+         "suppressed": 0, "first_at": None, "last_at": None},
+    ),
+    "quality.publications": rows_of(
+        "quality.publications",
+        *({"run_id": f"{run} {m}", "table": table, "window_from": at(m), "window_to": at(m + 1)}
+          for m in range(3) for run in ("first", "again") for table in ("gold.findings", "gold.rebalances")),
+    ),
     "quality.unparsed_lines": rows_of(
         "quality.unparsed_lines",
         *({"line_id": str(n), "template": "saw <n>", "line_count": 2, "text": f"saw {n}", "happened_at": at(n)}
@@ -218,6 +238,17 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"template": "saw <n>", "records": 2, "lines": 4, "first_text": "saw 1"},
         {"template": "else", "records": 1, "lines": 1, "first_text": "else"},
     ],
+    "settings_of_groups group_id=orders": [
+        {"client_id": "b", "session_timeout_ms": None, "assignors": None},
+        {"client_id": "a", "session_timeout_ms": 10_000, "assignors": "range, cooperative-sticky",
+         "told_by": "client_log, member_line"},
+    ],
+    "rule_backtest": [
+        {"rule_id": "session_short", "windows": 3, "windows_fired": 2, "fired": 6, "fired_in_planned": 3,
+         "suppressed": 0, "first_at": "2026-10-01T03:00:00.000Z", "last_at": "2026-10-01T03:02:30.000Z"},
+        {"rule_id": "lag_growing", "windows": 1, "windows_fired": 0, "fired": 0, "first_at": None},
+    ],
+    "rule_backtest rule_id=lag_growing": [{"fired": 0}],
     "findings_worst_first": [{"rule_id": "r2"}, {"rule_id": "r3"}, {"rule_id": "r1"}],
 }  # fmt: skip
 

@@ -1,0 +1,164 @@
+"""What is wrong with how groups are set up: each rule at its threshold and just below, and many groups as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.gold import INCIDENTS, MEMBER_SETTINGS, REBALANCES
+from spark_jobs.transforms.findings import Facts, judge_findings
+from tests.support.nights import Row
+from tests.support.rows import AT, row
+
+RECOMMENDED = {
+    "session_timeout_ms": 45_000,
+    "rebalance_timeout_ms": 300_000,
+    "heartbeat_interval_ms": 3_000,
+    "assignors": ["cooperative-sticky"],
+    "protocol": "classic",
+}
+IN_A_WHILE = timedelta(hours=2)
+
+
+def member(client: str = "a", group: str = "orders", **columns: Any) -> Row:
+    """A client as it is recommended, but for these columns."""
+    told = {**RECOMMENDED, "last_seen_at": AT + IN_A_WHILE, **columns}
+    return row(MEMBER_SETTINGS, settings_id=f"{group} {client}", group_id=group, client_id=client, **told)
+
+
+def rebalances(count: int, apart: timedelta = timedelta(minutes=1), **columns: Any) -> list[Row]:
+    return [
+        row(REBALANCES, rebalance_id=f"r{n}", group_id="orders", started_at=AT + n * apart, incident_id="i", **columns)
+        for n in range(count)
+    ]
+
+
+def restarts(count: int, away: timedelta, **columns: Any) -> list[Row]:
+    """A member that leaves and is back after a while, so many times, an hour apart."""
+    once = (timedelta(0), "member_left"), (away, "member_rejoined")
+    acts = [(n * timedelta(hours=1) + late, cause) for n in range(count) for late, cause in once]
+    told = {"group_id": "orders", "client_id": "a", **columns}
+    return [row(REBALANCES, rebalance_id=f"{at}", started_at=AT + at, cause=cause, **told) for at, cause in acts]
+
+
+def raised(*settings: Row, rebalances: Sequence[Row] = (), incidents: Sequence[Row] = ()) -> list[tuple[str, str, str]]:
+    facts = Facts("c", settings=settings, rebalances=rebalances, incidents=incidents)
+    return [(f["rule_id"], f["severity"], f["message"].partition(": ")[2]) for f in judge_findings(facts)]
+
+
+def test_a_heartbeat_may_take_a_third_of_the_session_and_no_more() -> None:
+    assert raised(member(heartbeat_interval_ms=15_000)) == []
+    assert raised(member(heartbeat_interval_ms=15_001)) == [
+        ("heartbeat_slow", "warning", "every 15 s in a session of 45 s")
+    ]
+    assert raised(member(heartbeat_interval_ms=None)) == []
+
+
+def test_a_session_below_thirty_seconds_says_what_it_cost() -> None:
+    assert raised(member(session_timeout_ms=30_000)) == []
+    short = member(session_timeout_ms=10_000)
+    assert raised(short) == [("session_short", "info", "10 s")]
+    assert raised(short, rebalances=rebalances(2, cause="heartbeat_expired")) == [
+        ("session_short", "info", "10 s, which ran out 2 times on a living member")
+    ]
+
+
+def test_the_limit_between_polls_is_no_shorter_than_the_session() -> None:
+    assert raised(member(rebalance_timeout_ms=45_000)) == []
+    assert raised(member(rebalance_timeout_ms=44_900)) == [("poll_below_session", "warning", "44.9 s for 45 s")]
+    assert raised(member(rebalance_timeout_ms=9_000)) == [("poll_below_session", "warning", "9 s for 45 s")]
+
+
+def test_settings_are_mixed_where_clients_differ_at_the_same_time() -> None:
+    other = {"rebalance_timeout_ms": 900_000, "session_timeout_ms": 60_000}
+    assert raised(member("a"), member("b"), member("c", **other)) == [
+        (
+            "settings_mixed",
+            "warning",
+            "session.timeout.ms 45 s (2 clients) and 60 s (1 client);"
+            " max.poll.interval.ms 5 min (2 clients) and 15 min (1 client)",
+        )
+    ]
+    later = {"first_seen_at": AT + 2 * IN_A_WHILE, "last_seen_at": AT + 3 * IN_A_WHILE}
+    assert raised(member("a"), member("a2", **other, **later)) == []
+    assert raised(member("a"), member("b", session_timeout_ms=None, assignors=None)) == []
+
+
+def test_an_eager_assignor_is_told_where_the_group_rebalances_often() -> None:
+    often = rebalances(6)
+    said = "range, 6 rebalances within 60 minutes"
+
+    def eager(rows: Sequence[Row], planned: bool = False, **columns: Any) -> list[str]:
+        incidents = [row(INCIDENTS, incident_id="i", planned=planned)]
+        found = raised(member(**columns), rebalances=rows, incidents=incidents)
+        return [told for rule_id, _, told in found if rule_id == "eager_often"]
+
+    assert eager(often, assignors=["range", "cooperative-sticky"]) == [said]
+    assert eager(often, assignors=None, assignor="range") == [said]
+    assert eager(often, assignors=["cooperative-sticky"], assignor="cooperative-sticky") == []
+    assert eager(often, assignors=["com.acme.OwnAssignor"]) == []
+    assert eager(often, assignors=["range"], protocol="consumer") == []
+    assert eager(often[:5], assignors=["range"]) == []
+    assert eager(often, planned=True, assignors=["range"]) == []
+
+
+def test_restarts_within_a_session_would_have_cost_a_static_member_nothing() -> None:
+    quick, slow = timedelta(seconds=45), timedelta(seconds=46)
+    found = [("static_membership_missing", "info", "3 restarts in 6 rebalances, most often a (3 times)")]
+    assert raised(member(), rebalances=restarts(3, quick)) == found
+    assert raised(rebalances=restarts(3, quick)) == found
+    assert raised(member(), rebalances=restarts(2, quick)) == []
+    assert raised(member(), rebalances=restarts(3, slow)) == []
+    assert raised(member(session_timeout_ms=60_000), rebalances=restarts(3, slow)) == found
+    assert raised(member(), rebalances=restarts(3, quick, instance_id="i1")) == []
+
+
+def test_many_groups_with_the_same_fault_are_one_finding_below_what_happened() -> None:
+    few = [member(group=f"g{n}", session_timeout_ms=10_000) for n in range(3)]
+    assert len(judge_findings(Facts("c", settings=few))) == 3
+    many = [member(group=f"g{n:02}", session_timeout_ms=9_000 + n, rebalance_timeout_ms=5_000) for n in range(50)]
+    found = judge_findings(Facts("c", settings=many, rebalances=rebalances(12)))
+    assert [(f["rule_id"], f["subject"]) for f in found] == [
+        ("rebalances_excessive", "orders"),
+        ("poll_below_session", "g49 and 49 more"),
+        ("session_short", "g00 and 49 more"),
+    ]
+    assert found[-1]["message"] == (
+        "Group 'g00' and 49 more used a session timeout below 30 s: worst are 'g00' 9 s; 'g01' 9 s; 'g02' 9 s"
+    )
+
+
+MEMBERS = st.lists(
+    st.builds(
+        member,
+        st.sampled_from(["a", "b", "c"]),
+        st.sampled_from(["orders", "bills"]),
+        session_timeout_ms=st.sampled_from([None, 6_000, 45_000]),
+        rebalance_timeout_ms=st.sampled_from([None, 9_000, 300_000]),
+        heartbeat_interval_ms=st.sampled_from([None, 3_000]),
+        assignors=st.sampled_from([None, ["range"], ["cooperative-sticky"]]),
+        first_seen_at=st.integers(0, 9).map(lambda m: AT + timedelta(minutes=m)),
+    ),
+    max_size=6,
+    unique_by=lambda r: r["settings_id"],
+)
+
+
+@given(MEMBERS, st.integers(0, 8), st.randoms())
+def test_findings_do_not_depend_on_the_order_of_members(settings: list[Row], count: int, random: Any) -> None:
+    acts = rebalances(count, cause="member_left", client_id="a")
+    found = judge_findings(Facts("c", settings=settings, rebalances=acts))
+    shuffled = Facts("c", settings=random.sample(settings, len(settings)), rebalances=random.sample(acts, len(acts)))
+    assert judge_findings(shuffled) == found
+    subjects = [(f["rule_id"], f["subject"]) for f in found]
+    assert len(set(subjects)) == len(subjects)
+
+
+@given(st.lists(st.sampled_from("abcdef"), min_size=1, unique=True), st.integers(0, 9))
+def test_a_group_with_the_recommended_settings_has_no_fault(clients: list[str], count: int) -> None:
+    rules = {rule_id for rule_id, _, _ in raised(*map(member, clients), rebalances=rebalances(count))}
+    assert rules <= {"rebalances_frequent", "rebalances_excessive"}
