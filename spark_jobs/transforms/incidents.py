@@ -66,7 +66,7 @@ def group_incidents(
         incidents.extend(_incidents_of_group([r for r in own if r["rebalance_id"] not in owed]))
     incidents.extend(shared.values())
     told = _Told(sum(map(len, by_group.values())), _places_in_chains(by_group.values()))
-    rows = [_row(i, partition_counts, told) for i in incidents]
+    rows = [_row(i, told) for i in incidents]
     of = {r["rebalance_id"]: row["incident_id"] for i, row in zip(incidents, rows, strict=True) for r in i.rebalances}
     return sorted(rows, key=lambda r: (r["started_at"], r["incident_id"])), of
 
@@ -117,7 +117,7 @@ def _places_in_chains(groups: Iterable[Sequence[Row]]) -> dict[str, tuple[int, i
     return {i: (len(chain), chain.index(i) + 1) for i, chain in chains.items() if len(chain) > 1}
 
 
-def _row(incident: _Incident, partition_counts: Mapping[str, int], told: _Told) -> dict[str, Any]:
+def _row(incident: _Incident, told: _Told) -> dict[str, Any]:
     rebalances = sorted(incident.rebalances, key=lambda r: (r["started_at"], r["rebalance_id"]))
     first = rebalances[0]
     lead = _leading(rebalances, incident.kind)
@@ -135,7 +135,7 @@ def _row(incident: _Incident, partition_counts: Mapping[str, int], told: _Told) 
         "confidence": lead["confidence"],
         "fingerprint": incident.rhythm.fingerprint if incident.rhythm else None,
         "outage_id": incident.outage["outage_id"] if incident.outage else None,
-        "partition_seconds": _cost(rebalances, partition_counts),
+        "partition_seconds": _cost(rebalances),
         "explanation": _explain(incident, rebalances, lead, told),
         "advice": CAUSE_BY_CODE[lead["cause"]].advice,
         "evidence": evidence_of(e for r in rebalances for e in r["evidence"][:3]),
@@ -154,13 +154,9 @@ def _leading(rebalances: Sequence[Row], kind: str) -> Row:
     return next(r for r in driving if r["cause"] == cause)
 
 
-def _cost(rebalances: Sequence[Row], partition_counts: Mapping[str, int]) -> float | None:
-    """Partitions stopped times seconds, for eager rebalances: in the others most partitions go on being read."""
-    known = [
-        partition_counts[r["group_id"]] * r["duration_ms"] / 1000
-        for r in rebalances
-        if r["duration_ms"] is not None and r["protocol"] == "classic" and r["group_id"] in partition_counts
-    ]
+def _cost(rebalances: Sequence[Row]) -> float | None:
+    """What its rebalances cost, as far as that is known of any."""
+    known = [r["partition_seconds"] for r in rebalances if r["partition_seconds"] is not None]
     return round(sum(known), 3) if known else None
 
 

@@ -159,11 +159,17 @@ def test_a_captured_deployment() -> None:
     assert [i["rebalance_count"] for i in incidents if i["kind"] == "rolling_restart" and i["planned"]] == [4]
 
 
-def test_the_cost_counts_the_partitions_that_stood_still() -> None:
-    rows = [rebalance(0, "member_joined", duration_ms=2_000), rebalance(1, "cooperative_followup", duration_ms=500)]
-    (incident,), _ = group_incidents(rows, [], [], {"g": 9})
-    assert incident["partition_seconds"] == 9 * 2.5
+def test_the_cost_is_what_its_rebalances_cost_as_far_as_that_is_known() -> None:
+    rows = [
+        rebalance(0, "member_joined", partition_seconds=18.0),
+        rebalance(1, "cooperative_followup", partition_seconds=4.5),
+        rebalance(2, "cooperative_followup"),
+    ]
+    (incident,), _ = group_incidents(rows, [], [], {})
+    assert incident["partition_seconds"] == 22.5
     assert set(incident) == set(INCIDENTS.column_names) - {"knowledge_version"}
+    (unknown,), _ = group_incidents(rows[2:], [], [], {})
+    assert unknown["partition_seconds"] is None
 
 
 @given(

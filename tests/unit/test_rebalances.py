@@ -200,7 +200,7 @@ def test_laws_of_every_excerpt(excerpt: str) -> None:
     generations = [r["to_generation"] for r in found.rebalances]
     assert generations == list(range(1, len(generations) + 1))
     for r in found.rebalances:
-        assert set(r) == set(REBALANCES.column_names) - {"knowledge_version", "partition_seconds"}
+        assert set(r) == set(REBALANCES.column_names) - {"knowledge_version"}
         assert r["evidence"]
         assert r["ended_at"] is None or r["ended_at"] >= r["started_at"]
 

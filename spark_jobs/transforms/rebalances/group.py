@@ -153,6 +153,7 @@ def _row(episode: Episode, directory: Directory, context: GroupContext, recall: 
         "rebalance_timeout_ms": member.rebalance_timeout_ms if member else None,
         "members_before": episode.members_before,
         "members_after": episode.members_after,
+        "partition_seconds": None,
         "incident_id": None,
         "evidence": evidence_of(quote(e) for e in _proof(episode, verdict, others)),
     }
