@@ -12,6 +12,7 @@ from typing import Any
 
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.transforms.rebalances.wording import took
+from spark_jobs.transforms.settings import KAFKA_NAMES
 
 Row = Mapping[str, Any]
 
@@ -21,11 +22,9 @@ EAGER = frozenset({"range", "roundrobin", "sticky"})
 A Java consumer that offers one of them beside others rebalances eagerly: it takes what all that it offers support.
 Source: ConsumerCoordinator's constructor; KIP-429."""
 
-COMPARED = {
-    "session_timeout_ms": "session.timeout.ms",
-    "rebalance_timeout_ms": "max.poll.interval.ms",
-    "assignors": "partition.assignment.strategy",
-}
+COMPARED = ("session_timeout_ms", "rebalance_timeout_ms", "assignors")
+"""What all members of a group had better have in common."""
+
 _FEW = 3
 
 
@@ -119,7 +118,7 @@ def _mixtures(group_id: str, rows: Sequence[Row]) -> Iterator[Fault]:
     """Clients that were there at the same time with different settings; one after another they are a change."""
     mixed = {name: found for name in COMPARED if (found := _differing(name, rows))}
     if mixed:
-        told = "; ".join(f"{COMPARED[name]} {_counted(r[name] for r in found)}" for name, found in mixed.items())
+        told = "; ".join(f"{KAFKA_NAMES[name]} {_counted(r[name] for r in found)}" for name, found in mixed.items())
         apart = list({r["settings_id"]: r for found in mixed.values() for r in found}.values())
         yield _fault("settings_mixed", group_id, told, apart, len(mixed), len(apart))
 

@@ -15,7 +15,16 @@ from spark_jobs.transforms.evidence import evidence_of, quote, quote_record, quo
 from spark_jobs.transforms.recorded_holdings import in_turn
 from spark_jobs.transforms.windows import OutRow, Row, Window, in_order
 
-SETTINGS = ("session_timeout_ms", "rebalance_timeout_ms", "heartbeat_interval_ms", "assignors", "protocol")
+KAFKA_NAMES = {
+    "session_timeout_ms": "session.timeout.ms",
+    "rebalance_timeout_ms": "max.poll.interval.ms",
+    "heartbeat_interval_ms": "heartbeat.interval.ms",
+    "assignors": "partition.assignment.strategy",
+    "protocol": "group.protocol",
+}
+"""The columns that hold settings, and what a client calls them."""
+
+SETTINGS = tuple(KAFKA_NAMES)
 _IGNORED_BY_CONSUMER_PROTOCOL = ("session_timeout_ms", "heartbeat_interval_ms", "assignors")
 """Under KIP-848 the broker decides these; a client prints the defaults of the classic protocol all the same."""
 
@@ -112,17 +121,29 @@ def _by_events(events: Iterable[Row]) -> Iterator[_Told]:
     for event in in_order(events):
         if event["origin"] not in _WITNESSES or not (event["client_id"] or event["member_id"] or event["instance_id"]):
             continue
+        values = _known(_values_of(event))
         yield _Told(
             event["happened_at"],
             _WITNESSES[event["origin"]],
             event["member_id"],
             event["client_id"],
             option_value(event["instance_id"]),
-            _known(_values_of(event)),
+            values,
             event["assignor"] if event["kind"] == "member_loaded" else None,
-            quote(event),
+            _quote(event, values),
             is_past=event["kind"] == "member_loaded",
         )
+
+
+def _quote(event: Row, values: Mapping[str, Any]) -> dict[str, Any]:
+    """A line as it stands; of a record that prints one setting a line, its first line and the settings."""
+    said = quote(event)
+    return {**said, "text": f"{said['text'].rstrip()} … {_words(values)}"} if event["kind"] == "client_configured" else said
+
+
+def _words(values: Mapping[str, Any]) -> str:
+    told = ((KAFKA_NAMES[n], ", ".join(v) if isinstance(v, tuple) else v) for n, v in values.items())
+    return "; ".join(f"{name} = {value}" for name, value in told)
 
 
 def _values_of(event: Row) -> dict[str, Any]:
@@ -192,8 +213,7 @@ def _recorded(record: Row, member: Row, at: datetime, protocol: str, assignor: s
             "protocol": protocol,
         }
     )
-    told = ", ".join(f"{name} {value}" for name, value in values.items())
-    proof = quote_record(record, f"{says}: {told}")
+    proof = quote_record(record, f"{says}: {_words(values)}")
     named = member["member_id"], member["client_id"], member["instance_id"]
     return _Told(at, "group_record", *named, values, assignor or None, proof)
 

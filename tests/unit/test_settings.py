@@ -66,6 +66,14 @@ def test_a_java_client_s_own_log_tells_what_it_was_given_and_null_is_what_nobody
     assert all(set(r) == set(MEMBER_SETTINGS.column_names) - {"knowledge_version"} and r["evidence"] for r in rows)
 
 
+def test_what_proves_a_row_names_its_settings() -> None:
+    (text,) = {e["text"].partition("INFO ")[2] for r in of_excerpt("deployment-4.1") for e in r["evidence"][:1]}
+    assert text == (
+        "ConsumerConfig values: … session.timeout.ms = 7000; max.poll.interval.ms = 300000;"
+        " group.protocol = classic; partition.assignment.strategy = range, cooperative-sticky"
+    )
+
+
 def test_under_kip_848_a_client_prints_defaults_that_the_broker_overrules() -> None:
     assert told(of_excerpt("kip848-4.1"), *TOLD, "protocol") == [
         ("email-next-11-a", None, None, 300000, None, "consumer"),

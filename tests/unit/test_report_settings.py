@@ -1,0 +1,42 @@
+"""Findings about settings in a report: below what happened, and never more than one for a fault that many share."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from spark_jobs.catalog.gold import MEMBER_SETTINGS, REBALANCES
+from spark_jobs.report.build import build_report
+from spark_jobs.report.page import Report
+from spark_jobs.report.terminal import render_terminal
+from spark_jobs.transforms.findings import Facts, judge_findings
+from tests.support.report_rows import DAY, empty, run
+from tests.support.rows import row
+
+MINUTE = timedelta(minutes=1)
+
+
+def report_of(facts: Facts) -> Report:
+    found = [{**f, "knowledge_version": "1"} for f in judge_findings(facts)]
+    return build_report({**empty(), "gold.findings": found}, run())
+
+
+def test_fifty_groups_with_short_sessions_do_not_bury_a_group_in_trouble() -> None:
+    told = {"session_timeout_ms": 10_000, "rebalance_timeout_ms": 5_000, "first_seen_at": DAY, "last_seen_at": DAY}
+    settings = [row(MEMBER_SETTINGS, settings_id=f"{n}", group_id=f"g{n:02}", **told) for n in range(50)]
+    often = [
+        row(REBALANCES, rebalance_id=f"{group}{n}", group_id=group, started_at=DAY + n * MINUTE)
+        for group, count in (("orders", 12), ("bills", 6))
+        for n in range(9, 9 + count)
+    ]
+    report = report_of(Facts("prod-eu", settings=settings, rebalances=often))
+    assert [(g.severity, g.rule_id, len(g.findings)) for g in report.findings] == [
+        ("critical", "rebalances_excessive", 1),
+        ("warning", "rebalances_frequent", 1),
+        ("warning", "poll_below_session", 1),
+        ("info", "session_short", 1),
+    ]
+    text = " ".join(render_terminal(report).split())
+    assert text.index("critical Group 'orders' rebalanced 12 times") < text.index(
+        "Group 'g00' and 49 more used a session"
+    )
+    assert "worst are 'g00' 10 s; 'g01' 10 s; 'g02' 10 s" in text
