@@ -138,7 +138,9 @@ def _by_events(events: Iterable[Row]) -> Iterator[_Told]:
 def _quote(event: Row, values: Mapping[str, Any]) -> dict[str, Any]:
     """A line as it stands; of a record that prints one setting a line, its first line and the settings."""
     said = quote(event)
-    return {**said, "text": f"{said['text'].rstrip()} … {_words(values)}"} if event["kind"] == "client_configured" else said
+    if event["kind"] == "client_configured":
+        said["text"] = f"{said['text'].rstrip()} … {_words(values)}"
+    return said
 
 
 def _words(values: Mapping[str, Any]) -> str:
