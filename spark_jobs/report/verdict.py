@@ -31,6 +31,7 @@ def verdict(night: Night) -> Verdict:
     named = _named(events, len(night.rebalances))
     sentences = (
         _rebalances(night, events, named, alone),
+        _accounting(night, events),
         _alone(night, alone),
         _certainty(night),
         _longest(night),
@@ -79,6 +80,8 @@ def _event(night: Night, incident: Row) -> str:
     match incident["kind"]:
         case "broker_outage":
             return f"a broker outage at {at}"
+        case "host_silent":
+            return f"a host that fell silent at {at}"
         case "coordinator_move":
             return f"a move of coordinators at {at}"
         case "rolling_restart":
@@ -114,6 +117,23 @@ def _rebalances(night: Night, events: Counter[_Event], named: Sequence[_Event], 
     if alone:
         clauses.append(f"the other {words.number(len(alone))} {words.verb(len(alone), 'stands', 'stand')} alone")
     return f"{counted}{',' if most else ':'} {'; '.join(clauses)}."
+
+
+def _accounting(night: Night, events: Counter[_Event]) -> str:
+    """What the broker accounts for whose several outages cost most: each outage alone tells less than they do."""
+    owed: Counter[int] = Counter()
+    outages: Counter[int] = Counter()
+    for event, count in events.items():
+        if event.outage_id:
+            broker = night.outages[event.outage_id]["broker"]
+            owed[broker] += count
+            outages[broker] += 1
+    repeated = [broker for broker, times in outages.items() if times > 1]
+    if not repeated:
+        return ""
+    broker = min(repeated, key=lambda b: (-owed[b], b))
+    total = words.number(len(night.rebalances))
+    return f"In {outages[broker]} outages, broker {broker} accounts for {words.number(owed[broker])} of the {total}."
 
 
 def _outage(night: Night, outage: Row) -> str:

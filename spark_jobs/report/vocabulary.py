@@ -95,6 +95,7 @@ INCIDENT_LABELS = {
     "storm": "Storm",
     "coordinator_move": "Coordinator move",
     "broker_outage": "Broker outage",
+    "host_silent": "Silent host",
 }
 
 # What became of the broker, as a sentence says it after its name.

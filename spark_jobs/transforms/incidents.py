@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spark_jobs.catalog.codes import CONFIDENCES
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.owed import Loss, owed_to_outages
 from spark_jobs.transforms.restarts import rolling_restarts, scale_outs
+from spark_jobs.transforms.silent_hosts import SilentHost, silent_hosts
 from spark_jobs.transforms.storms import Rhythm, Unit, beats, client_of, rhythm_of, storms
 
 Row = Mapping[str, Any]
@@ -22,6 +24,7 @@ class _Incident:
     rebalances: list[Row]
     outage: Row | None = None
     planned: bool = False
+    host: SilentHost | None = None
     rhythm: Rhythm | None = None
     is_scale_out: bool = False
 
@@ -43,11 +46,13 @@ def group_incidents(
     moves: Sequence[Row],
     partition_counts: Mapping[str, int],
     losses: Mapping[str, Sequence[Loss]] | None = None,
+    roster: Iterable[Row] = (),
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Every rebalance in exactly one incident.
 
     Takes: rows of gold.rebalances, broker_outages and coordinator_moves of one cluster, how many partitions each
-    group owned, and when its partition of `__consumer_offsets` lost its leader (coordinators.losses_of_groups).
+    group owned, when its partition of `__consumer_offsets` lost its leader (coordinators.losses_of_groups), and who was
+    in the groups (rebalances.roster).
     Gives: rows of gold.incidents, and the incident of each rebalance id.
     Keeps: the rebalance counts of the incidents add up to the rebalances.
     """
@@ -56,6 +61,7 @@ def group_incidents(
         by_group[rebalance["group_id"]].append(rebalance)
     incidents: list[_Incident] = []
     shared: dict[str, _Incident] = {}
+    settled: set[str] = set()
     for group_id, own in sorted(by_group.items()):
         moved = [(m["moved_at"], m["outage_id"]) for m in moves if m["group_id"] == group_id and m["outage_id"]]
         owed = owed_to_outages(own, outages, [*moved, *(losses or {}).get(group_id, ())])
@@ -63,8 +69,13 @@ def group_incidents(
             outage = owed[row["rebalance_id"]]
             incident = _Incident("broker_outage", [], outage, planned=outage["planned"])
             shared.setdefault(outage["outage_id"], incident).rebalances.append(row)
-        incidents.extend(_incidents_of_group([r for r in own if r["rebalance_id"] not in owed]))
+        settled |= owed.keys()
     incidents.extend(shared.values())
+    for host in silent_hosts([r for own in by_group.values() for r in own if r["rebalance_id"] not in settled], roster):
+        incidents.append(_Incident("host_silent", list(host.rebalances), host=host))
+        settled |= {r["rebalance_id"] for r in host.rebalances}
+    for _, own in sorted(by_group.items()):
+        incidents.extend(_incidents_of_group([r for r in own if r["rebalance_id"] not in settled]))
     told = _Told(sum(map(len, by_group.values())), _places_in_chains(by_group.values()))
     rows = [_row(i, told) for i in incidents]
     of = {r["rebalance_id"]: row["incident_id"] for i, row in zip(incidents, rows, strict=True) for r in i.rebalances}
@@ -132,7 +143,7 @@ def _row(incident: _Incident, told: _Told) -> dict[str, Any]:
         "group_ids": sorted({r["group_id"] for r in rebalances}),
         "rebalance_count": len(rebalances),
         "cause": lead["cause"],
-        "confidence": lead["confidence"],
+        "confidence": _confidence(incident, lead),
         "fingerprint": incident.rhythm.fingerprint if incident.rhythm else None,
         "outage_id": incident.outage["outage_id"] if incident.outage else None,
         "partition_seconds": _cost(rebalances),
@@ -143,8 +154,10 @@ def _row(incident: _Incident, told: _Told) -> dict[str, Any]:
 
 
 def _leading(rebalances: Sequence[Row], kind: str) -> Row:
-    """The rebalance whose cause stands for the incident: in a storm the most frequent of those that drive it, in an
-    outage the first whose cause is known, else the first."""
+    """The rebalance whose cause stands for the incident: in a storm the most frequent of those that drive it, on a
+    silent host the surest, in an outage the first whose cause is known, else the first."""
+    if kind == "host_silent":
+        return min(rebalances, key=lambda r: CONFIDENCES.index(r["confidence"]))
     if kind != "storm":
         known = (r for r in rebalances if r["cause"] != "unknown")
         return next(known, rebalances[0]) if kind == "broker_outage" else rebalances[0]
@@ -152,6 +165,11 @@ def _leading(rebalances: Sequence[Row], kind: str) -> Row:
     counts = Counter(r["cause"] for r in driving)
     cause = min(counts, key=lambda c: (-counts[c], c))
     return next(r for r in driving if r["cause"] == cause)
+
+
+def _confidence(incident: _Incident, lead: Row) -> str:
+    """As sure as the verdict that leads; what one member of a silent host proves is likely for the others."""
+    return "likely" if incident.host and lead["confidence"] == "certain" else str(lead["confidence"])
 
 
 def _cost(rebalances: Sequence[Row]) -> float | None:
@@ -174,6 +192,8 @@ def _says(incident: _Incident, rebalances: Sequence[Row], lead: Row, total: int)
             f"Broker {incident.outage['broker']}, away from {incident.outage['down_at']:%H:%M:%S} on, accounts for"
             f" {count} of {total} rebalances, in {groups} group{'s' if groups > 1 else ''} ({listed})."
         )
+    if incident.host is not None:
+        return f"{incident.host.says()} {count} rebalances ({listed})."
     if incident.kind == "rolling_restart":
         members = len({client_of(r) for r in rebalances if r["cause"] in ("member_left", "member_rejoined")})
         return f"{members} members of group '{group}' were restarted one after another: {count} rebalances."

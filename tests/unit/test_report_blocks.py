@@ -86,6 +86,20 @@ def test_several_outages_are_each_told_once():
     assert "Broker 3 had not come back by the end." in verdict
 
 
+def test_the_outages_of_one_broker_are_added_up():
+    cuts = [outage(2, at(f"02:{minute}:00"), "unresponsive") for minute in (13, 40)]
+    rows = [
+        [rebalance(f"g-{n}-{i}", at("02:13:10"), "coordinator_moved") for i in range(size)]
+        for n, size in enumerate((3, 2))
+    ]
+    incidents = [
+        incident("broker_outage", owed, outage_id=cut["outage_id"]) for owed, cut in zip(rows, cuts, strict=True)
+    ]
+    alone = rebalance("orders", at("02:00:00"), "member_left")
+    verdict = told(gold__rebalances=[*rows[0], *rows[1], alone], gold__incidents=incidents, gold__broker_outages=cuts)
+    assert verdict[1] == "In 2 outages, broker 2 accounts for 5 of the 6."
+
+
 def test_planned_shutdowns_in_turn_are_counted():
     rows = [outage(b, at(f"04:0{b}:00"), "controlled_shutdown") for b in (1, 2, 3)]
     assert "3 planned shutdowns, of brokers 1, 2 and 3." in told(gold__broker_outages=rows)

@@ -27,6 +27,7 @@ from spark_jobs.transforms.rebalances.model import (
 )
 from spark_jobs.transforms.rebalances.recall import Recall
 from spark_jobs.transforms.rebalances.records import BURIED, STORED
+from spark_jobs.transforms.rebalances.roster import roster_of
 from spark_jobs.transforms.rebalances.timeline import attach_acts, build_episodes, living
 
 
@@ -53,7 +54,8 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     gaps = [explained(g, buried) for g in (*classic_gaps, *epoch_gaps)]
     recall = Recall(episodes, gaps, directory, context.observed_from)
     rows = link([_row(e, directory, context, recall) for e in episodes])
-    return GroupHistory(rows, [_gap_row(group_id, g, context) for g in gaps])
+    gap_rows = [_gap_row(group_id, g, context) for g in gaps]
+    return GroupHistory(rows, gap_rows, roster_of(context.cluster, group_id, directory))
 
 
 def finish(episodes: Sequence[Episode], stored: Sequence[Event]) -> None:

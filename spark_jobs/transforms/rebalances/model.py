@@ -149,7 +149,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class GroupHistory:
-    """What was rebuilt for one group: rows of gold.rebalances (without incident_id) and of quality.generation_gaps."""
+    """What was rebuilt for one group: rows of gold.rebalances (without incident_id) and of quality.generation_gaps,
+    and the stays of its members (roster.ROSTER)."""
 
     rebalances: list[dict[str, Any]]
     gaps: list[dict[str, Any]]
+    roster: list[dict[str, Any]] = field(default_factory=list)
