@@ -33,11 +33,11 @@ class _Incident:
 class _Told:
     """What every explanation may say: how many rebalances the window holds, and the place of each in its chain.
 
-    `chains`: the length of the chain, and the rebalance's place in it, by rebalance id.
+    `chains`: the chain that a rebalance belongs to, by rebalance id: the ids of its links in order.
     """
 
     total: int
-    chains: Mapping[str, tuple[int, int]]
+    chains: Mapping[str, Sequence[str]]
 
 
 def group_incidents(
@@ -76,7 +76,7 @@ def group_incidents(
         settled |= {r["rebalance_id"] for r in host.rebalances}
     for _, own in sorted(by_group.items()):
         incidents.extend(_incidents_of_group([r for r in own if r["rebalance_id"] not in settled]))
-    told = _Told(sum(map(len, by_group.values())), _places_in_chains(by_group.values()))
+    told = _Told(sum(map(len, by_group.values())), _chains(by_group.values()))
     rows = [_row(i, told) for i in incidents]
     of = {r["rebalance_id"]: row["incident_id"] for i, row in zip(incidents, rows, strict=True) for r in i.rebalances}
     return sorted(rows, key=lambda r: (r["started_at"], r["incident_id"])), of
@@ -117,15 +117,15 @@ def _small_incident(unit: Unit, is_scale_out: bool) -> _Incident:
     return _Incident("cooperative_pair" if len(unit) > 1 else kind, list(unit), is_scale_out=is_scale_out)
 
 
-def _places_in_chains(groups: Iterable[Sequence[Row]]) -> dict[str, tuple[int, int]]:
-    """Length and place for each rebalance that restarted one of the same window, or was restarted by one."""
+def _chains(groups: Iterable[Sequence[Row]]) -> dict[str, Sequence[str]]:
+    """The chain of each rebalance that restarted one of the same window, or was restarted by one."""
     chains: dict[str, list[str]] = {}
     for rows in groups:
         for row in rows:
             chain = chains.get(row["follows"] or "", [])
             chain.append(row["rebalance_id"])
             chains[row["rebalance_id"]] = chain
-    return {i: (len(chain), chain.index(i) + 1) for i, chain in chains.items() if len(chain) > 1}
+    return {i: chain for i, chain in chains.items() if len(chain) > 1}
 
 
 def _row(incident: _Incident, told: _Told) -> dict[str, Any]:
@@ -209,10 +209,13 @@ def _rhythm(incident: _Incident) -> str:
     return f" {incident.rhythm.says}" if incident.rhythm else ""
 
 
-def _told_of_chains(rebalances: Sequence[Row], chains: Mapping[str, tuple[int, int]]) -> str:
-    """The longest chain that its rebalances belong to: the whole of it, or its place where it is but one of them."""
-    length, place = max((chains.get(r["rebalance_id"], (0, 0)) for r in rebalances), default=(0, 0))
-    if not length:
+def _told_of_chains(rebalances: Sequence[Row], chains: Mapping[str, Sequence[str]]) -> str:
+    """The longest chain that its rebalances belong to, and what they are of it."""
+    here = [r["rebalance_id"] for r in rebalances]
+    chain = max((chains[i] for i in here if i in chains), key=len, default=())
+    if not chain:
         return ""
-    where = f"It is number {place} in" if len(rebalances) == 1 else "It has links of"
-    return f" {where} a chain of {length}, each begun before the one before it was in use."
+    whole = f"a chain of {len(chain)}, each begun before the one before it was in use"
+    if len(here) == 1:
+        return f" It is number {chain.index(here[0]) + 1} in {whole}."
+    return f" It {'holds' if {*chain} <= {*here} else 'is part of'} {whole}."

@@ -41,6 +41,15 @@ def test_an_assignment_that_was_in_use_for_less_than_a_heartbeat_is_restarted() 
     assert told == [*(f"{n} in a chain of 3, each begun before the one before it was in use." for n in (1, 2, 3)), ""]
 
 
+def test_an_incident_of_many_tells_whether_the_chain_is_all_in_it() -> None:
+    storm = rebalances(lines("storm-2.8", *BOTH))
+    deployment = rebalances(lines("deployment-4.1", *BOTH))
+    told = {i["kind"]: i["explanation"] for i in group_incidents([*storm, *deployment], [], [], {})[0]}
+    assert "It holds a chain of 2, each begun" in told["storm"]
+    # Its members joined, closed and came back within seconds: the chain began before the deployment.
+    assert "It is part of a chain of 6, each begun" in told["rolling_restart"]
+
+
 @pytest.mark.parametrize("excerpt", ["cooperative-2.8", "kip848-4.1"])
 def test_a_second_half_and_an_epoch_restart_nothing(excerpt: str) -> None:
     rows = rebalances(lines(excerpt, *BOTH))
