@@ -237,8 +237,13 @@ def _of_timeout(timeout: Timeout, found: Replay, inside: Sequence[Row], polls: P
         "explanation": timeout.says(now, value, len(helped)).format(
             avoided=f"would have avoided {len(avoided)} of {_counted(len(inside), 'rebalance')}"
         ),
-        "evidence": evidence_of(e for r in avoided for e in r["evidence"][:2]),
+        "evidence": evidence_of(e for r in avoided for e in _beginning(r)),
     }
+
+
+def _beginning(rebalance: Row) -> list[dict[str, Any]]:
+    """The two lines nearest to where it began: what began it. Others of its evidence tell who was who."""
+    return sorted(rebalance["evidence"], key=lambda e: abs(e["happened_at"] - rebalance["started_at"]))[:2]
 
 
 def _of_cooperation(inside: Sequence[Row], stops: Mapping[str, Stop], window: Window) -> OutRow | None:
