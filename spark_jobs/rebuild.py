@@ -20,7 +20,6 @@ from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.transforms import group_records, nights
 from spark_jobs.transforms.cluster import CONTEXT_KINDS, context_of
 from spark_jobs.transforms.coordinators import OFFSETS_TOPIC
-from spark_jobs.transforms.group_events import partition_counts
 from spark_jobs.transforms.hosting import part
 from spark_jobs.transforms.rebalances.model import BrokerAbsence, GroupContext, TopicChange
 from spark_jobs.transforms.windows import Window
@@ -113,7 +112,6 @@ def rebuild(
             "rebalances": part(grouped, "rebalances"),
             "gaps": part(grouped, "gaps"),
             "roster": part(grouped, "roster"),
-            "partition_counts": partition_counts(members),
             "imbalance": imbalance.where("over_threshold"),
             "lag": part(read_of_groups, "lag").where("status <> 'ok'"),
             "settings": part(grouped, "settings"),

@@ -72,18 +72,6 @@ def _sightings(member_snapshots: DataFrame) -> DataFrame:
     return first.select(*(known.get(c.name, absent).cast(c.type).alias(c.name) for c in EVENTS.columns))
 
 
-def partition_counts(member_snapshots: DataFrame) -> DataFrame:
-    """How many partitions each group owned at most: cluster, group_id, partitions."""
-    return (
-        member_snapshots.select("cluster", "group_id", "snapshot_at", F.size("assignment").alias("owned"))
-        .where("owned > 0")
-        .groupBy("cluster", "group_id", "snapshot_at")
-        .agg(F.sum("owned").alias("owned"))
-        .groupBy("cluster", "group_id")
-        .agg(F.max("owned").cast("int").alias("partitions"))
-    )
-
-
 def members_in_readings(member_snapshots: DataFrame, window: Window) -> DataFrame:
     """The first and the last reading of the window that show each member: who it is, snapshot_id and snapshot_at."""
     named = F.struct("client_id", "instance_id", "snapshot_id", "snapshot_at")

@@ -44,15 +44,14 @@ def group_incidents(
     rebalances: Iterable[Row],
     outages: Sequence[Row],
     moves: Sequence[Row],
-    partition_counts: Mapping[str, int],
     losses: Mapping[str, Sequence[Loss]] | None = None,
     roster: Iterable[Row] = (),
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Every rebalance in exactly one incident.
 
-    Takes: rows of gold.rebalances, broker_outages and coordinator_moves of one cluster, how many partitions each
-    group owned, when its partition of `__consumer_offsets` lost its leader (coordinators.losses_of_groups), and who was
-    in the groups (rebalances.roster).
+    Takes: rows of gold.rebalances with their costs, broker_outages and coordinator_moves of one cluster, when each
+    group's partition of `__consumer_offsets` lost its leader (coordinators.losses_of_groups), and who was in the groups
+    (rebalances.roster).
     Gives: rows of gold.incidents, and the incident of each rebalance id.
     Keeps: the rebalance counts of the incidents add up to the rebalances.
     """

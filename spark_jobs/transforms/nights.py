@@ -235,11 +235,10 @@ def judge(tables: Tables, window: Window) -> Tables:
     outages = add_impact(
         tables["outages"], tables["failovers"], tables["isr_changes"], tables["moves"], tables["partitions"]
     )
-    counts = {r["group_id"]: r["partitions"] for r in tables["partition_counts"]}
     rebalances = [r for r in tables["rebalances"] if window.holds(r["started_at"])]
     (known,) = tables["clusters"]
     losses = losses_of_groups((r["group_id"] for r in rebalances), tables["failovers"], known["offsets_partitions"])
-    incidents, home = group_incidents(rebalances, outages, tables["moves"], counts, losses, tables["roster"])
+    incidents, home = group_incidents(rebalances, outages, tables["moves"], losses, tables["roster"])
     housed = [{**r, "incident_id": home[r["rebalance_id"]]} for r in rebalances]
     facts = Facts(
         cluster=known["cluster"],

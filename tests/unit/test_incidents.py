@@ -32,7 +32,7 @@ def rebalance(second: int, cause: str, client: str = "a", group: str = "g", **co
 
 
 def told(rows: list[Row], outages: list[Row] = [], moves: list[Row] = []) -> list[tuple[str, bool, int]]:  # noqa: B006
-    incidents, _ = group_incidents(rows, outages, moves, {})
+    incidents, _ = group_incidents(rows, outages, moves)
     return [(i["kind"], i["planned"], i["rebalance_count"]) for i in incidents]
 
 
@@ -85,7 +85,7 @@ def outage(broker: int = 7, outage_id: str = "o", up_after: int = 30) -> Row:
 
 def test_an_outage_says_for_how_many_of_all_rebalances_it_accounts() -> None:
     lost = [rebalance(20, "heartbeat_expired", group=g, coordinator=7) for g in ("g1", "g2")]
-    (owed, _), _ = group_incidents([*lost, rebalance(20, "member_left", group="g3")], [outage()], [], {})
+    (owed, _), _ = group_incidents([*lost, rebalance(20, "member_left", group="g3")], [outage()], [])
     assert owed["explanation"] == (
         "Broker 7, away from 03:00:00 on, accounts for 2 of 3 rebalances, in 2 groups (2 × heartbeat expired)."
     )
@@ -99,7 +99,7 @@ def test_a_group_whose_partition_lost_its_leader_owes_its_rebalance_to_that_outa
 
     def kinds(*failovers: Row) -> list[str]:
         losses = losses_of_groups(["g"], failovers, 50)
-        return [i["kind"] for i in group_incidents(rows, [outage()], [], {}, losses)[0]]
+        return [i["kind"] for i in group_incidents(rows, [outage()], [], losses)[0]]
 
     assert kinds({**lost, "partition": home}) == ["broker_outage", "single"]
     assert kinds({**lost, "partition": home + 1}) == ["single", "single"]
@@ -139,7 +139,7 @@ def test_a_group_that_only_grows_is_scaled_out_and_one_that_loses_members_is_not
     grown = rebalance(0, "member_joined", confidence="certain", members_before=2, members_after=3)
 
     def says(*rows: Row) -> str:
-        return group_incidents(rows, [], [], {})[0][0]["explanation"]
+        return group_incidents(rows, [], [])[0][0]["explanation"]
 
     assert says(grown).endswith(" A scale-out: from 2 members to 3, and nobody left.")
     assert says(grown, rebalance(599, "member_left", "b")) == "explanation"
@@ -150,12 +150,12 @@ def test_a_group_that_only_grows_is_scaled_out_and_one_that_loses_members_is_not
 
 def test_a_rolling_restart_of_static_members_is_no_incident() -> None:
     rows = rebalances(lines("static-4.1", *BOTH))
-    assert [i["kind"] for i in group_incidents(rows, [], [], {})[0]] == ["single"] * len(rows)
+    assert [i["kind"] for i in group_incidents(rows, [], [])[0]] == ["single"] * len(rows)
     assert "member_rejoined" not in {r["cause"] for r in rows}
 
 
 def test_a_captured_deployment() -> None:
-    incidents, _ = group_incidents(rebalances(lines("deployment-4.1", *BOTH)), [], [], {})
+    incidents, _ = group_incidents(rebalances(lines("deployment-4.1", *BOTH)), [], [])
     assert [i["rebalance_count"] for i in incidents if i["kind"] == "rolling_restart" and i["planned"]] == [4]
 
 
@@ -165,10 +165,10 @@ def test_the_cost_is_what_its_rebalances_cost_as_far_as_that_is_known() -> None:
         rebalance(1, "cooperative_followup", partition_seconds=4.5),
         rebalance(2, "cooperative_followup"),
     ]
-    (incident,), _ = group_incidents(rows, [], [], {})
+    (incident,), _ = group_incidents(rows, [], [])
     assert incident["partition_seconds"] == 22.5
     assert set(incident) == set(INCIDENTS.column_names) - {"knowledge_version"}
-    (unknown,), _ = group_incidents(rows[2:], [], [], {})
+    (unknown,), _ = group_incidents(rows[2:], [], [])
     assert unknown["partition_seconds"] is None
 
 
@@ -179,8 +179,8 @@ def test_the_cost_is_what_its_rebalances_cost_as_far_as_that_is_known() -> None:
 def test_every_rebalance_is_in_exactly_one_incident_whatever_the_order(acts: list[Any], chance: Any) -> None:
     rows = list({r["rebalance_id"]: r for r in (rebalance(*a, coordinator=7) for a in acts)}.values())
     outages = [outage(up_after=900)]
-    incidents, home = group_incidents(rows, outages, [], {})
+    incidents, home = group_incidents(rows, outages, [])
     assert set(home) == {r["rebalance_id"] for r in rows}
     assert sum(i["rebalance_count"] for i in incidents) == len(rows)
     chance.shuffle(rows)
-    assert group_incidents(rows, outages, [], {})[0] == incidents
+    assert group_incidents(rows, outages, [])[0] == incidents

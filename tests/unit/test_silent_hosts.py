@@ -38,7 +38,7 @@ RAN_OUT = [expiry("g1", 60), expiry("h1", 62)]
 
 
 def incidents(roster: list[Row], rows: list[Row] = RAN_OUT, **more: Any) -> list[Row]:
-    return group_incidents(rows, more.get("outages", []), [], {}, None, roster)[0]
+    return group_incidents(rows, more.get("outages", []), [], None, roster)[0]
 
 
 def test_a_host_whose_members_all_ran_out_is_one_incident_over_its_groups() -> None:

@@ -29,7 +29,7 @@ def loop(seconds: Sequence[float], back_after: float, cause: str, **columns: Any
 
 
 def storms(rows: Sequence[Row]) -> list[tuple[str | None, str, str]]:
-    incidents, _ = group_incidents(rows, [], [], {})
+    incidents, _ = group_incidents(rows, [], [])
     return [(i["fingerprint"], i["cause"], i["explanation"]) for i in incidents if i["kind"] == "storm"]
 
 
