@@ -57,18 +57,17 @@ def judge_join(act: Act, directory: Directory, recall: Recall) -> Verdict:
 
 def _judge_return(act: Act, member: Member, earlier: Member, who: str, directory: Directory) -> Verdict:
     gone = earlier.gone_before(act.at)
-    named = () if earlier.named_by is None else (earlier.named_by,)
     if gone is None:
         return Verdict(
             "member_rejoined",
             "likely",
             f"{who} came back while its former self was still waiting to be removed.",
-            (*named, *directory.first_words(earlier)),
+            (*earlier.introduced_by, *directory.first_words(earlier)),
         )
     same_place = bool(member.instance_id) or (member.host is not None and member.host == earlier.host)
     return Verdict(
         "member_rejoined",
         "certain" if same_place or member.member_id == earlier.member_id else "likely",
         f"{who} came back {took(act.at - gone.at)} {_HOW_IT_WENT[gone.how]}.",
-        (*named, gone.event),
+        (*earlier.introduced_by, gone.event),
     )

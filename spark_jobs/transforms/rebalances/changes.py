@@ -182,11 +182,13 @@ def _judge_wordless(episode: Episode, directory: Directory, context: GroupContex
         and episode.started_at - before.ended_at <= FOLLOWS_AT_ONCE
         and before.outcome == "completed"
     )
-    if at_once and directory.is_cooperative(member):
+    cooperative = directory.is_cooperative(member)
+    if at_once and before is not None and cooperative is not None:
         return Verdict(
             "cooperative_followup",
             "likely",
             f"{who}, a cooperative member, rejoined at once after the rebalance before: it gave partitions back.",
+            (cooperative, *before.events),
         )
     candidates = recent_changes(episode, directory, context, member)
     if episode.reason.act == "leader_rejoined" and len({(c.kind, c.topic) for c in candidates}) == 1:

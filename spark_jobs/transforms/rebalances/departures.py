@@ -66,11 +66,12 @@ def _judge_silent_leave(act: Act, episode: Episode, directory: Directory, member
             "max_poll_exceeded",
             "certain",
             f"{who} did not poll {_limit(member)} and left, as its own log says.",
-            tuple(expired),
+            (*log.identity, *expired),
         )
     closing = [e for e in closing_lines(log, act.at + _NEAR) if e["happened_at"] >= act.at - _NEAR]
     if closing:
-        return Verdict("member_left", "certain", f"{who} closed its consumer, as its own log says.", tuple(closing))
+        said_so = (*log.identity, *closing[:2])
+        return Verdict("member_left", "certain", f"{who} closed its consumer, as its own log says.", said_so)
     back = directory.later(member, act.at, RETURN_WITHIN)
     if episode.protocol == "consumer" and back is not None and back[0].member_id == member.member_id:
         return Verdict(
@@ -129,7 +130,7 @@ def judge_expiry(act: Act, episode: Episode, directory: Directory, context: Grou
             "member_left",
             sure,
             f"{who} had closed its consumer, as its own log says, and its session{session} ran out.",
-            tuple(closing[-1:]),
+            (*log.identity, closing[-1]),
         )
     stuck = [e for e in log.of_kind("client_poll_expired") if e["happened_at"] <= act.at]
     if stuck and member.instance_id:
@@ -137,7 +138,7 @@ def judge_expiry(act: Act, episode: Episode, directory: Directory, context: Grou
             "max_poll_exceeded",
             "certain",
             f"{who} did not poll {_limit(member)}, stopped its heartbeats, and its session{session} ran out.",
-            tuple(stuck[-1:]),
+            (*log.identity, stuck[-1]),
         )
     heard = log.after(act.at)
     if heard:
@@ -146,7 +147,7 @@ def judge_expiry(act: Act, episode: Episode, directory: Directory, context: Grou
             "certain" if log.has_starts else "likely",
             f"{who} was not heard within its session{session}, and the same process spoke again"
             f" {took(heard[0]['happened_at'] - act.at)} later.",
-            tuple(heard[:2]),
+            (*log.identity, *heard[:2]),
             heard[0]["happened_at"],
         )
     return _judge_gone(act, episode, directory, context, member, log)
@@ -161,7 +162,7 @@ def _judge_gone(
             "member_dead",
             "likely",
             f"{who} fell silent without a close, its session{session} ran out, and a new process of it started.",
-            (log.lines[-1], log.next_start),
+            (*log.identity, log.lines[-1], log.next_start),
         )
     back = directory.later(member, act.at, RETURN_WITHIN)
     if back is not None:
@@ -172,7 +173,7 @@ def _judge_gone(
             "member_dead",
             "likely",
             f"{who} was not heard within its session{session}; its own log breaks off without a close.",
-            (log.lines[-1],),
+            (*log.identity, log.lines[-1]),
         )
     return Verdict(
         "member_dead",

@@ -9,8 +9,9 @@ from datetime import timedelta
 from typing import Any
 
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
-from spark_jobs.transforms.evidence import evidence_of, quote, row_id
+from spark_jobs.transforms.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from spark_jobs.transforms.rebalances.chains import link
+from spark_jobs.transforms.rebalances.continuity import untold
 from spark_jobs.transforms.rebalances.delays import told_of_delay, waits_of
 from spark_jobs.transforms.rebalances.epochs import build_epochs
 from spark_jobs.transforms.rebalances.judge import judge_act, judge_episode
@@ -51,7 +52,8 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
         episode.previous = before
     add_unseen_joins(episodes, directory)
     buried = [e for e in ordered if e["kind"] == BURIED]
-    gaps = [explained(g, buried) for g in (*classic_gaps, *epoch_gaps)]
+    unseen = untold(ordered, context.observed_to)
+    gaps = [explained(g, buried) for g in (*classic_gaps, *epoch_gaps, *unseen)]
     recall = Recall(episodes, gaps, directory, context.observed_from)
     rows = link([_row(e, directory, context, recall) for e in episodes])
     gap_rows = [_gap_row(group_id, g, context) for g in gaps]
@@ -157,7 +159,7 @@ def _row(episode: Episode, directory: Directory, context: GroupContext, recall: 
         "members_after": episode.members_after,
         "partition_seconds": None,
         "incident_id": None,
-        "evidence": evidence_of(quote(e) for e in _proof(episode, verdict, others)),
+        "evidence": evidence_of(quote(e) for e in _proof(episode, verdict, member, others)),
     }
 
 
@@ -199,9 +201,15 @@ def _told_of_others(others: Sequence[tuple[Act, Verdict]]) -> str:
     return f" {len(others)} more member{'s' if len(others) > 1 else ''} took part in it."
 
 
-def _proof(episode: Episode, verdict: Verdict, others: Sequence[tuple[Act, Verdict]]) -> list[Event]:
-    acts = [e for act in episode.acts for e in act.events]
-    return [*episode.events, *acts, *verdict.events, *(e for _, v in others for e in v.events)]
+def _proof(
+    episode: Episode, verdict: Verdict, member: Member | None, others: Sequence[tuple[Act, Verdict]]
+) -> Iterable[Event]:
+    """The lines that the row rests on. Order: by weight, so that a short quotation keeps those that decide."""
+    began = episode.trigger.events if episode.trigger else []
+    who = member.introduced_by if member else ()
+    joined_in = [e for act, v in others for e in (*act.events, *v.events)]
+    by_weight = [*episode.events[:1], *began, *verdict.events, *who, *episode.events[1:], *joined_in]
+    return list({e["line_id"]: e for e in by_weight}.values())[:MAX_QUOTES]
 
 
 def _gap_row(group_id: str, gap: Gap, context: GroupContext) -> dict[str, Any]:

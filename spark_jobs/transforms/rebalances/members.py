@@ -33,8 +33,8 @@ class Removal:
 class Member:
     """One member id of one group.
 
-    `named_by`, `cooperative_by`, `limited_by`: the first lines that told its client id, that its assignor is
-    cooperative, and its poll limit. None where its member id itself, or nothing, tells.
+    `named_by`, `placed_by`, `cooperative_by`, `limited_by`: the lines that told its client id, its instance id, that
+    its assignor is cooperative, and its poll limit.
     """
 
     member_id: str
@@ -47,6 +47,7 @@ class Member:
     first_at: datetime | None = None
     first_generation: int | None = None
     named_by: Event | None = None
+    placed_by: Event | None = None
     cooperative_by: Event | None = None
     limited_by: Event | None = None
     removals: list[Removal] = field(default_factory=list)
@@ -55,6 +56,12 @@ class Member:
     def known_at(self) -> datetime | None:
         """When it was first heard of: some are named only by the line that removes them."""
         return min((at for at in (self.first_at, *(r.at for r in self.removals)) if at is not None), default=None)
+
+    @property
+    def introduced_by(self) -> tuple[Event, ...]:
+        """The lines that show who it is. A dynamic member's id itself begins with its client id."""
+        says_itself = self.instance_id is None and self.client_id == name_in_member_id(self.member_id)
+        return tuple(e for e in (None if says_itself else self.named_by, self.placed_by) if e is not None)
 
     def gone_before(self, at: datetime) -> Removal | None:
         """Its last removal no later than `at`; None where it was there all the time."""
@@ -105,7 +112,8 @@ class Directory:
     def _see(self, member: Member, instance_id: str | None, event: Event) -> None:
         if member.client_id is None and event["client_id"]:
             member.client_id, member.named_by = event["client_id"], event
-        member.instance_id = member.instance_id or instance_id
+        if member.instance_id is None and instance_id:
+            member.instance_id, member.placed_by = instance_id, event
         member.host = member.host or (event["host"] or "").lstrip("/") or None
         member.session_timeout_ms = member.session_timeout_ms or event["session_timeout_ms"]
         if member.rebalance_timeout_ms is None and event["rebalance_timeout_ms"]:
@@ -125,7 +133,8 @@ class Directory:
 
     def _replace(self, event: Event) -> None:
         old = self._member(event["old_member_id"])
-        old.instance_id = old.instance_id or option_value(event["instance_id"])
+        if old.instance_id is None and event["instance_id"]:
+            old.instance_id, old.placed_by = option_value(event["instance_id"]), event
         old.removals.append(Removal(event["happened_at"], "replaced", event))
 
     def _empty(self, event: Event) -> None:
@@ -208,7 +217,7 @@ class Directory:
             if (m.member_id != member.member_id or m.gone_before(at) or self._had_joined(m, at))
             and self.same_client(m, member)
             and m.known_at is not None
-            and m.known_at < at - SAME_ACT
+            and (m.known_at < at - SAME_ACT or m.gone_before(at))
             and max([m.known_at, *(r.at for r in m.removals if r.at <= at)]) >= at - look_back
         ]
         return max(found, key=lambda m: (m.known_at, m.member_id), default=None)

@@ -18,6 +18,7 @@ _LEAVING_STATES = ("PREPARE_LEAVING", "LEAVING")
 class ProcessLog:
     """The lines of the process that held one member id: from its start to the start of the next one.
 
+    `named` is the line that shows whose log it is: that names the member id, or was spoken while the member was there.
     `next_start` is the first line of the next process of that client, `has_starts` tells whether the log names
     starts at all (librdkafka's names none): only then does the absence of a start prove anything.
     """
@@ -25,11 +26,18 @@ class ProcessLog:
     lines: Sequence[Event]
     next_start: Event | None
     has_starts: bool
+    named: Event | None = None
 
     @property
     def exists(self) -> bool:
         """Whether the process left any line."""
         return bool(self.lines)
+
+    @property
+    def identity(self) -> tuple[Event, ...]:
+        """The lines that show which process of which member it is."""
+        started = self.lines[0] if self.lines and self.lines[0]["kind"] in _STARTS else None
+        return tuple(e for e in (started, self.named) if e is not None)
 
     def of_kind(self, *kinds: str) -> list[Event]:
         """Its lines of those kinds, in order."""
@@ -58,7 +66,8 @@ def process_log(directory: Directory, member: Member, at: datetime) -> ProcessLo
             return ProcessLog((), None, bool(starts))
     first = max((n for n in starts if n <= named), default=0)
     following = next((n for n in starts if n > named), None)
-    return ProcessLog(tuple(log[first:following]), log[following] if following is not None else None, bool(starts))
+    next_start = log[following] if following is not None else None
+    return ProcessLog(tuple(log[first:following]), next_start, bool(starts), log[named])
 
 
 def closing_lines(log: ProcessLog, before: datetime) -> list[Event]:

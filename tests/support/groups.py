@@ -1,0 +1,94 @@
+"""Groups with all that was witnessed of them: the excerpts of tests/excerpts/groups, and the sample night's."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
+from spark_jobs.knowledge.reading import read_folder
+from spark_jobs.knowledge.reasons import name_in_member_id
+from spark_jobs.transforms.controllers import terms_of
+from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
+from spark_jobs.transforms.rebalances.topics import topic_changes
+from tests.support.nights import EXCERPTS, Row
+
+GROUPS = EXCERPTS / "groups"
+SAMPLE = Path(__file__).parents[2] / ".samples" / "night-4.1"
+EXCERPT_NAMES = sorted(p.name for p in GROUPS.iterdir())
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """One group: the events that name it, and what its cluster tells all groups."""
+
+    group_id: str
+    events: tuple[Row, ...]
+    context: GroupContext
+
+    def history(self) -> GroupHistory:
+        return rebuild_group(self.group_id, self.events, self.context)
+
+    def of(self, *origins: str) -> Witnessed:
+        """What those witnesses alone tell."""
+        return replace(self, events=tuple(e for e in self.events if e["origin"] in origins))
+
+    def without(self, line_ids: Iterable[str]) -> Witnessed:
+        """The group as it would be told had those lines not been written."""
+        gone = set(line_ids)
+        return self._where(lambda line_id: line_id not in gone)
+
+    def only(self, line_ids: Iterable[str]) -> Witnessed:
+        """The group as those lines alone tell it."""
+        kept = set(line_ids)
+        return self._where(lambda line_id: line_id in kept)
+
+    def _where(self, holds: Callable[[str], bool]) -> Witnessed:
+        changes = [c for c in self.context.topic_changes if holds(c.event["line_id"])]
+        return replace(
+            self,
+            events=tuple(e for e in self.events if holds(e["line_id"])),
+            context=replace(self.context, topic_changes=changes),
+        )
+
+
+def witnessed(folder: Path) -> list[Witnessed]:
+    """The groups of a folder that holds logs/ and clients/, as the job gathers their events."""
+    brokers = read_folder(folder / "logs", "night", "broker")[0]
+    clients = read_folder(folder / "clients", "night", "client")[0] if (folder / "clients").exists() else []
+    told = [e["happened_at"] for e in brokers]
+    context = GroupContext("night", min(told), max(told), topic_changes(brokers, terms_of(brokers)))
+    named = [e for e in (*brokers, *clients) if e["kind"] in GROUP_KINDS or e["kind"] in CLIENT_KINDS]
+    homes = _homes(named)
+    by_group: dict[str, list[Row]] = defaultdict(list)
+    for event in named:
+        home = homes.get(event["client_id"] or "", set())
+        group = event["group_id"] or (next(iter(home)) if len(home) == 1 else None)
+        if group is not None:
+            by_group[group].append({**event, "group_id": group})
+    return [Witnessed(group, tuple(events), context) for group, events in sorted(by_group.items())]
+
+
+def _homes(events: Sequence[Row]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for event in events:
+        client = event["client_id"] or (None if event["instance_id"] else name_in_member_id(event["member_id"]))
+        if event["group_id"] and client:
+            found[client].add(event["group_id"])
+    return found
+
+
+@cache
+def excerpt(name: str) -> Witnessed:
+    """The one group of an excerpt."""
+    (group,) = witnessed(GROUPS / name)
+    return group
+
+
+@cache
+def sample_night() -> tuple[Witnessed, ...]:
+    """Every group of the sample night."""
+    return tuple(g for g in witnessed(SAMPLE) if any(e["origin"] == "broker" for e in g.events))
