@@ -48,6 +48,7 @@ def good() -> Rows:
     rows: Rows = {t.full_name: [row(t)] for t in CHECKED}
     rows["gold.rebalances"] = [rebalance(1)]
     rows["gold.failovers"] = [failover(1, 3, 2), failover(2, 2, -1), failover(3, -1, 2)]
+    rows["gold.remedies"] = [row(gold.REMEDIES, rebalance_ids=["r-1"])]
     rows["quality.generation_gaps"] = [
         row(quality.GENERATION_GAPS, after_generation=3, next_generation=5, explained_by="the log of that hour is lost")
     ]
