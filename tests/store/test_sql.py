@@ -65,7 +65,7 @@ LAKE = {
     "gold.incidents": rows_of(
         "gold.incidents",
         {"incident_id": "i", "outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5, "planned": True},
-        {"incident_id": "j", "rebalance_count": 8},
+        {"incident_id": "j", "rebalance_count": 8, "kind": "storm", "group_ids": ["orders"], "fingerprint": "steady"},
     ),
     "gold.broker_outages": rows_of(
         "gold.broker_outages",
@@ -202,6 +202,9 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"week_from": "2026-09-21", "rebalances": 1, "partition_seconds": 3.0, "planned_partition_seconds": None},
         {"week_from": "2026-09-28", "rebalances": 1, "partition_seconds": 57.0, "planned_partition_seconds": 57.0},
     ],
+    "owed_to_brokers": [{"broker": 2, "outages": 1, "rebalances": 3, "of_all": 3}],
+    "storms": [{"group_id": "orders", "rebalances": 8, "fingerprint": "steady"}],
+    "storms group_id=pay": [],
     "what_would_have_helped group_id=orders": [
         {"setting": "session_timeout", "seconds_now": 10.0, "seconds_at_least": 12.5, "rebalances_avoided": 2},
         {"setting": "cooperative_assignment", "seconds_at_least": None, "partition_seconds_avoided": 20.0},
