@@ -21,6 +21,8 @@ FIELD_NAMES = {c.name for c in EVENT_FIELDS}
 MADE = {
     "client.coordinator_long_gone",
     "client.heartbeat_error",
+    "client.heartbeat_of_old_generation",
+    "client.heartbeat_of_stranger",
     "client.instance_fenced",
     "client.kip848_instance_fenced",
     "client.releasing",

@@ -127,6 +127,7 @@ class _Machine:
             if self.open is not None:
                 self.overtake(event, before)
             self.see_generation(before, event)
+            self.coordinator = event["broker"]
             self.open = Episode(
                 group_id=self.group_id,
                 protocol="classic",

@@ -1,0 +1,127 @@
+"""Completeness: generations rise by one, and each break is explained or told as lost evidence."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from tests.support.groups import excerpt
+from tests.support.nights import Row, at
+from tests.support.rows import row
+
+LINES = itertools.count()
+Break = tuple[int, int, str | None]
+
+
+def line(clock: str, kind: str, **fields: Any) -> Row:
+    who = {"origin": "broker", "broker": 1, "source": "broker-1/server.log"} | fields
+    name = f"line-{next(LINES):04}"
+    return row(EVENTS, line_id=name, text="a line", group_id="g", kind=kind, happened_at=at(clock), **who)
+
+
+def classic(clock: str, generation: int, **fields: Any) -> list[Row]:
+    """A group that empties: the shortest rebalance that reaches a generation."""
+    return [line(clock, "group_emptied", generation=generation, protocol="classic", **fields)]
+
+
+def epoch(clock: str, generation: int, **fields: Any) -> list[Row]:
+    return [line(clock, "epoch_bumped", generation=generation, protocol="consumer", **fields)]
+
+
+def gone(clock: str, member: str) -> list[Row]:
+    return [line(clock, "member_left", member_id=member, protocol="consumer")]
+
+
+def breaks(*events: list[Row]) -> list[Break]:
+    context = GroupContext("night", at("01:00:00"), at("02:00:00"))
+    found = rebuild_group("g", [e for several in events for e in several], context).gaps
+    return [(g["after_generation"], g["next_generation"], g["explained_by"]) for g in found]
+
+
+MOVED = [line("01:00:05", "group_loaded", broker=2, source="broker-2/server.log", member_count=1)]
+BEFORE_4_0 = [line("01:00:00", "member_subscribed", member_id="m", protocol="consumer")]
+
+
+def test_what_follows_by_one_breaks_nothing() -> None:
+    assert breaks(classic("01:00:00", 4), classic("01:01:00", 5), classic("01:02:00", 6)) == []
+    assert breaks(epoch("01:00:00", 4), epoch("01:01:00", 5)) == []
+
+
+def test_a_generation_that_nobody_saw_reached_is_lost_evidence() -> None:
+    assert breaks(classic("01:00:00", 4), classic("01:01:00", 7)) == [(4, 6, None)]
+    assert breaks(epoch("01:00:00", 4), epoch("01:01:00", 7)) == [(4, 7, None)]
+
+
+def test_a_generation_that_its_coordinator_did_not_live_to_store_is_explained() -> None:
+    ((after, following, why),) = breaks(
+        classic("01:00:00", 6), MOVED, classic("01:01:00", 6, broker=2, source="broker-2/server.log")
+    )
+    assert (after, following) == (6, 5)
+    assert why == "the coordinator moved before generation 6 was stored"
+    ((_, _, why),) = breaks(epoch("01:00:00", 6), MOVED, epoch("01:01:00", 6, broker=2, source="broker-2/server.log"))
+    assert why == "the coordinator moved before epoch 6 was stored"
+
+
+def test_a_group_that_begins_anew_is_explained_by_its_first_generation() -> None:
+    assert breaks(classic("01:00:00", 6), classic("01:30:00", 1)) == [
+        (6, 0, "the group began anew: its metadata had been removed")
+    ]
+    assert breaks(epoch("01:00:00", 6), epoch("01:30:00", 1)) == [
+        (6, 1, "the group began anew: its metadata had been removed")
+    ]
+
+
+def test_a_converted_group_goes_on_counting() -> None:
+    to_consumer = [line("01:00:30", "group_converted", protocol="consumer")]
+    to_classic = [line("01:02:30", "group_converted", protocol="classic")]
+    assert (
+        breaks(
+            classic("01:00:00", 4),
+            to_consumer,
+            epoch("01:01:00", 5),
+            epoch("01:02:00", 6),
+            to_classic,
+            classic("01:03:00", 7),
+        )
+        == []
+    )
+    assert breaks(classic("01:00:00", 4), to_consumer, epoch("01:01:00", 6)) == [(4, 6, None)]
+
+
+def test_epochs_that_3_7_to_3_9_do_not_print_are_explained_by_those_who_went_and_no_others() -> None:
+    unprinted = "members left or were fenced, and this version does not print the epoch that this raises"
+    went = [*gone("01:00:20", "a"), *gone("01:00:40", "b")]
+    assert breaks(BEFORE_4_0, epoch("01:00:00", 4), went, epoch("01:01:00", 7)) == [(4, 7, unprinted)]
+    assert breaks(BEFORE_4_0, epoch("01:00:00", 4), went, epoch("01:01:00", 8)) == [(4, 8, None)]
+    assert breaks(BEFORE_4_0, epoch("01:00:00", 4), epoch("01:01:00", 6)) == [(4, 6, None)]
+    # from 4.0 on each rise is printed: a rise that is not there is a line that was lost
+    assert breaks(epoch("01:00:00", 4), went, epoch("01:01:00", 7)) == [(4, 7, None)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "protocol"),
+    [("group_unloaded", "classic"), ("group_unloaded", "consumer"), ("target_computed", "consumer")],
+)
+def test_a_line_that_names_a_later_generation_shows_what_is_missing_before_it(kind: str, protocol: str) -> None:
+    reached = classic if protocol == "classic" else epoch
+    later = [line("01:05:00", kind, generation=6, protocol=protocol)]
+    assert breaks(reached("01:00:00", 4), later) == [(4, 6, None)]
+    assert breaks(reached("01:00:00", 4), [{**later[0], "generation": 4}]) == []
+
+
+def test_members_tell_of_generations_that_no_coordinator_s_line_tells_as_long_as_brokers_were_read() -> None:
+    seen = line("01:05:00", "client_joined", origin="client", source="a.log", broker=None, client_id="a", generation=6)
+    assert breaks(classic("01:00:00", 4), [seen]) == [(4, 6, None)]
+    assert breaks(classic("01:00:00", 4), [{**seen, "happened_at": at("02:00:01")}]) == []
+    assert breaks(classic("01:00:00", 4), [{**seen, "generation": 4}]) == []
+
+
+def test_the_end_of_a_broker_s_log_is_missed_by_the_members_of_its_groups() -> None:
+    group = excerpt("drag-4.1")
+    lost = [e["line_id"] for e in group.events if e["origin"] == "broker" and e["happened_at"] >= at("01:50:05.388")]
+    gaps = group.without(lost).history().gaps
+    assert [(g["after_generation"], g["next_generation"]) for g in gaps] == [(2, 4)]
