@@ -45,6 +45,7 @@ def night() -> Staged:
     staged: Staged = {t: [row(t, cluster="prod")] for t in gold.TABLES}
     staged[gold.INCIDENTS] = [row(gold.INCIDENTS, cluster="prod", incident_id="i-1")]
     staged[gold.REBALANCES] = [rebalance("r-1", group_id="orders")]
+    staged[gold.REMEDIES] = [row(gold.REMEDIES, cluster="prod", rebalance_ids=["r-1"])]
     return staged
 
 
