@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from spark_jobs.transforms.restarts import RESTART_WITHIN
@@ -10,6 +10,9 @@ from spark_jobs.transforms.storms import Row, client_of
 
 OUTAGE_SHADOW = timedelta(seconds=75)
 """How long after a broker's outage its groups may still pay for it: a session of 45 s and the time to notice."""
+
+CATCHING_UP = timedelta(seconds=10)
+"""A broker that is back is in sync again within seconds."""
 
 _OWED_TO_BROKERS = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error", "unknown"})
 """What a member or a coordinator suffers when a broker goes, or what nothing else explains. A member that dies, leaves
@@ -47,14 +50,27 @@ def owed_to_outages(rebalances: Sequence[Row], outages: Sequence[Row], losses: S
 
 
 def _behind(row: Row, outages: Sequence[Row], losses: Sequence[Loss]) -> Row | None:
-    """The outage of the group's coordinator that the rebalance itself is owed to."""
+    """The outage that the rebalance itself is owed to: of several, the one that began last."""
     if row["cause"] not in _OWED_TO_BROKERS:
         return None
     at = row["started_at"]
     lost = {outage_id for lost_at, outage_id in losses if abs(at - lost_at) <= OUTAGE_SHADOW}
-    for outage in outages:
-        end = outage["up_at"] or outage["detected_at"] or outage["down_at"]
-        hit = outage["broker"] == row["coordinator"] or outage["outage_id"] in lost
-        if hit and outage["down_at"] <= at <= end + OUTAGE_SHADOW:
-            return outage
-    return None
+    hits = [o for o in outages if _lacks_replicas(row, o) or _lost_its_coordinator(row, o, lost)]
+    return max(hits, key=lambda o: (o["down_at"], o["outage_id"]), default=None)
+
+
+def _lost_its_coordinator(row: Row, outage: Row, lost: Collection[str]) -> bool:
+    end = outage["up_at"] or outage["detected_at"] or outage["down_at"]
+    hit = outage["broker"] == row["coordinator"] or outage["outage_id"] in lost
+    return bool(hit and outage["down_at"] <= row["started_at"] <= end + OUTAGE_SHADOW)
+
+
+def _lacks_replicas(row: Row, outage: Row) -> bool:
+    """Whether a coordinator could not write while a broker was away, or not yet in sync again.
+
+    Source: a write to `__consumer_offsets` fails where fewer than min.insync.replicas are in sync.
+    """
+    if row["cause"] != "storage_error":
+        return False
+    back = outage["isr_recovered_at"] or outage["up_at"]
+    return bool(outage["down_at"] <= row["started_at"] and (back is None or row["started_at"] <= back + CATCHING_UP))

@@ -80,7 +80,8 @@ def test_groups_that_a_broker_took_along_are_one_incident() -> None:
 
 def outage(broker: int = 7, outage_id: str = "o", up_after: int = 30) -> Row:
     up_at = AT + timedelta(seconds=up_after)
-    return row(BROKER_OUTAGES, outage_id=outage_id, broker=broker, down_at=AT, up_at=up_at, planned=False)
+    told = {"outage_id": outage_id, "broker": broker, "up_at": up_at, "isr_recovered_at": None}
+    return row(BROKER_OUTAGES, down_at=AT, planned=False, **told)
 
 
 def test_an_outage_says_for_how_many_of_all_rebalances_it_accounts() -> None:
@@ -105,6 +106,18 @@ def test_a_group_whose_partition_lost_its_leader_owes_its_rebalance_to_that_outa
     assert kinds({**lost, "partition": home + 1}) == ["single", "single"]
     assert kinds({**lost, "partition": home, "topic": "orders"}) == ["single", "single"]
     assert losses_of_groups(["g"], [{**lost, "partition": home}], None) == {}
+
+
+def test_a_coordinator_that_cannot_write_owes_it_to_the_replica_that_is_away() -> None:
+    """Its own outage is over; the broker that went last is missing from its in-sync replicas."""
+    own = outage(broker=7, outage_id="own", up_after=20)
+    late = {**outage(broker=9, outage_id="late", up_after=60), "down_at": AT + timedelta(seconds=30)}
+    failed = [rebalance(n, "storage_error", coordinator=7, outcome="completed") for n in (40, 65)]
+    for outages in ([own, late], [late, own]):
+        (incident,), _ = group_incidents(failed, outages, [])
+        assert (incident["outage_id"], incident["rebalance_count"]) == ("late", 2)
+    over = rebalance(200, "storage_error", coordinator=7)
+    assert told([over], [own, late]) == [("single", False, 1)]
 
 
 def test_what_follows_from_an_outage_is_owed_to_it_and_a_crash_is_not() -> None:
