@@ -371,6 +371,14 @@ def test_a_member_dropped_for_not_rejoining_has_gone_and_comes_back_as_itself() 
     assert [(c["cause"], c["client_id"]) for c in rows[2]["contributors"]] == [("join_timeout", "audit-sink-17c8d")]
 
 
+def test_a_member_that_learns_of_its_leave_did_not_leave_by_itself() -> None:
+    rows = history(lines("emptied-2.8", *BOTH)).rebalances
+    removed = next(r for r in rows if r["cause"] == "removed_by_admin")
+    assert (removed["outcome"], removed["confidence"]) == ("emptied", "likely")
+    assert [c["cause"] for c in removed["contributors"]] == ["removed_by_admin"]
+    assert "removed_by_admin" not in {r["cause"] for r in history(lines("emptied-2.8", "broker")).rebalances}
+
+
 def test_a_member_dropped_for_not_syncing_has_gone_and_comes_back_as_itself() -> None:
     rows = history(lines("unsynced-4.3", *BOTH)).rebalances
     assert verdicts(rows)[:5] == [

@@ -72,6 +72,15 @@ def _judge_silent_leave(act: Act, episode: Episode, directory: Directory, member
     if closing:
         said_so = (*log.identity, *closing[:2])
         return Verdict("member_left", "certain", f"{who} closed its consumer, as its own log says.", said_so)
+    surprised = [e for e in log.after(act.at) if _is_news_to(member, e)]
+    if surprised:
+        return Verdict(
+            "removed_by_admin",
+            "likely",
+            f"{who} did not leave by itself: it went on, and learnt from a refused heartbeat that it was no member any"
+            " more. An administrator removed it.",
+            (*log.identity, surprised[0]),
+        )
     back = directory.later(member, act.at, RETURN_WITHIN)
     if episode.protocol == "consumer" and back is not None and back[0].member_id == member.member_id:
         return Verdict(
@@ -101,6 +110,16 @@ def _judge_silent_leave(act: Act, episode: Episode, directory: Directory, member
         " or it was closed and started again; its own log would tell.",
         (*limited, *_lines(directory.arrival(back[0].member_id, back[1]))),
     )
+
+
+def _is_news_to(member: Member, line: Event) -> bool:
+    """Whether the member learns from this line of its log that it is no member any more.
+
+    Source: a consumer that leaves forgets its member id first, and takes a refused heartbeat of the former one for
+    stale (AbstractCoordinator.maybeLeaveGroup, HeartbeatResponseHandler).
+    """
+    is_refused = line["kind"] == "client_heartbeat_refused" and line["error"] == "UNKNOWN_MEMBER_ID"
+    return bool(is_refused and line["member_id"] == member.member_id and line["detail"] == "resetting generation")
 
 
 def _joined_last(act: Act, episode: Episode, directory: Directory, member: Member) -> tuple[datetime, Event] | None:

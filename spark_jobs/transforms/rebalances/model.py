@@ -85,8 +85,13 @@ class Episode:
         """The acts that fell into it and did not begin it."""
         return self.acts[self.trigger is not None :]
 
+    def holds(self, at: datetime) -> bool:
+        """Whether the join phase ran at that very instant."""
+        end = self.joined_at or self.ended_at
+        return self.started_at <= at and (end is None or at <= end)
+
     def runs_at(self, at: datetime) -> bool:
-        """Whether the join phase ran at that instant, or had ended just before."""
+        """Whether the join phase ran at that instant, was about to, or had ended just before."""
         end = self.joined_at or self.ended_at
         return self.started_at - SAME_ACT <= at and (end is None or at <= end + SAME_ACT)
 

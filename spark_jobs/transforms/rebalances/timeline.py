@@ -323,9 +323,9 @@ def _attach(episodes: list[Episode], what: str, event: Event) -> None:
         act.is_by_instance = episode.acts[0].is_by_instance
         episode.acts[0] = act
         return
-    running = next((e for e in reversed(episodes) if e.runs_at(at)), None)
-    if running is not None:
-        running.acts.append(act)
+    running = [e for e in reversed(episodes) if e.runs_at(at)]
+    if running:
+        next((e for e in running if e.holds(at)), running[0]).acts.append(act)
 
 
 def _complete(act: Act, event: Event) -> None:
