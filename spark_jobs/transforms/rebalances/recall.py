@@ -27,7 +27,8 @@ class Recall:
         self.holes = sorted(
             [
                 *(g.seen_at for g in gaps if g.explained_by is None),
-                *(e.started_at for e in episodes if e.lacks_start or _has_unnamed(e, directory)),
+                *(e.started_at for e in episodes if e.lacks_start),
+                *(e.joined_at for e in episodes if e.joined_at is not None and _has_unnamed(e, directory)),
             ]
         )
 
@@ -42,6 +43,5 @@ class Recall:
 
 def _has_unnamed(episode: Episode, directory: Directory) -> bool:
     """Whether the join phase ended with more members than witnesses name. Brokers before 2.8 print no number."""
-    if episode.joined_at is None or episode.members_after is None:
-        return False
-    return episode.members_after > directory.count_at(episode.joined_at)
+    at, counted = episode.joined_at, episode.members_after
+    return at is not None and counted is not None and counted > directory.count_at(at)
