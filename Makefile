@@ -88,4 +88,4 @@ locks: setup ## resolve the locks again from locks/*.in
 			--generate-hashes --universal --python-version 3.11 $$lock.in -o $$lock.txt || exit 1; done
 
 clean: ## remove what was built and every run; the lake stays
-	@rm -rf .venv-airflow .venv-spark .airflow .jars .build .samples .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv-airflow .venv-spark .airflow .jars .kafka .drill .build .samples .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

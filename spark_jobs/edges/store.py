@@ -19,6 +19,9 @@ _AT_ONCE = 4
 """Commits made side by side: each is mostly planning and waiting, in which one core is enough for several."""
 
 
+_WIDENS = ("mergeSchema", "true")
+"""A lake of an earlier version gains the columns that were declared since; its older rows have nothing in them."""
+
 _CREATED = 0
 """The version of a table to which nothing has been written yet."""
 
@@ -127,14 +130,15 @@ class Store:
         return self.spark.read.format("delta").load(path)
 
     def _write(self, table: Table, rows: DataFrame) -> None:
-        rows.write.format("delta").mode("append").save(self._path(table))
+        rows.write.format("delta").mode("append").option(*_WIDENS).save(self._path(table))
 
     def _replace(self, table: Table, rows: DataFrame, predicate: str) -> None:
         if self.version(table) == _CREATED or self.read(table).where(predicate).isEmpty():
             strange = F.raise_error(F.lit(f"A row for {table.full_name} lies outside of what is replaced: {predicate}"))
             self._write(table, rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean")))
         else:
-            rows.write.format("delta").mode("overwrite").option("replaceWhere", predicate).save(self._path(table))
+            writer = rows.write.format("delta").mode("overwrite").option(*_WIDENS).option("replaceWhere", predicate)
+            writer.save(self._path(table))
 
     def _version(self, table: Table) -> int | None:
         """The newest version that the table's log names; Spark is not asked, since that takes it a job."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,17 @@ def test_a_window_is_replaced_and_nothing_else(store: Store, spark: SparkSession
     store.replace_window(EVENTS, frame_of(spark, [event("new")], EVENTS), "prod", WINDOW)
     store.replace_window(EVENTS, frame_of(spark, [], EVENTS), "o'ther", WINDOW)
     assert column(store, EVENTS, "line_id") == ["before", "end", "new"]
+
+
+def test_a_lake_of_an_earlier_version_gains_the_columns_declared_since(store: Store, spark: SparkSession) -> None:
+    earlier = replace(EVENTS, columns=tuple(c for c in EVENTS.columns if c.name != "heartbeat_interval_ms"))
+    fill(store, earlier, event("then"))
+    store.append_new(EVENTS, frame_of(spark, [], EVENTS))
+    assert store.read(EVENTS).columns[-1] == "heartbeat_interval_ms"
+    later = [event("now", HOUR * 2) | {"heartbeat_interval_ms": 3000}]
+    store.replace_window(EVENTS, frame_of(spark, later, EVENTS), "prod", Window(AT + HOUR, AT + 3 * HOUR))
+    told = {r["line_id"]: r["heartbeat_interval_ms"] for r in store.read(EVENTS).collect()}
+    assert told == {"then": None, "now": 3000}
 
 
 @pytest.mark.parametrize("filled", [False, True])
