@@ -1,6 +1,7 @@
 """When a finding is raised, with its thresholds and their sources. Findings judge the cluster, never our data."""
 
 from spark_jobs.knowledge.model import Rule
+from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -98,7 +99,7 @@ RULES: tuple[Rule, ...] = (
         " static member that is back in time starts no rebalance.",
         source="KIP-345: static membership; how many restarts are many is our choice, as is the session where none is"
         " told, Kafka's default (KIP-735)",
-        thresholds={"restarts": 3, "ms where no session is told": 45_000},
+        thresholds={"restarts": 3, "ms where no session is told": SESSION_TIMEOUT_MS},
         is_standing=True,
     ),
     Rule(

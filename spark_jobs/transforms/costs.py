@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
 from spark_jobs.transforms.assignments import Assignment, assignments_of, partitions_in
+from spark_jobs.transforms.rebalances.model import SAME_ACT
 from spark_jobs.transforms.recorded_holdings import Owned, Span, in_turn, recorded_spans
 from spark_jobs.transforms.windows import OutRow, Row
-
-_SAME_ACT = timedelta(seconds=1)
-"""Clocks of clients and brokers, and the lines of one act, lie this close."""
 
 _MOVES = ("client_assigned", "client_revoked", "client_lost")
 
@@ -123,8 +121,8 @@ def _after(rebalance: Row, until: datetime | None, known: Iterable[Assignment]) 
         (
             a
             for a in told
-            if (a.generation is None and a.at > end + _SAME_ACT)
-            or (a.generation == rebalance["to_generation"] and a.at >= start - _SAME_ACT)
+            if (a.generation is None and a.at > end + SAME_ACT)
+            or (a.generation == rebalance["to_generation"] and a.at >= start - SAME_ACT)
         ),
         None,
     )
@@ -149,7 +147,7 @@ def _assignors(told: Witnesses) -> list[tuple[datetime, str]]:
 
 def _is_eager(rebalance: Row, assignors: Sequence[tuple[datetime, str]], all_: Iterable[Row]) -> bool | None:
     """Whether the generation's assignor is eager: the last one seen by its end, else the first one seen after it."""
-    end = (rebalance["ended_at"] or rebalance["started_at"]) + _SAME_ACT
+    end = (rebalance["ended_at"] or rebalance["started_at"]) + SAME_ACT
     seen = [name for at, name in assignors if at <= end][-1:] or [name for _, name in assignors][:1]
     if seen:
         return "cooperative" not in seen[0]
@@ -169,7 +167,7 @@ def _stops_of_epochs(rebalances: Sequence[Row], told: Witnesses) -> dict[str, St
         start, end = rebalance["started_at"], rebalance["ended_at"]
         if end is None or not (spans or moves):
             stops[rebalance["rebalance_id"]] = Stop(is_eager=False)
-        elif spans and recorded_from is not None and recorded_from <= start + _SAME_ACT:
+        elif spans and recorded_from is not None and recorded_from <= start + SAME_ACT:
             stops[rebalance["rebalance_id"]] = _moved_by_records(spans, start, end)
         else:
             moved = {p for e in moves if start <= e["happened_at"] <= end for p in partitions_in(e["detail"] or "")}

@@ -11,6 +11,7 @@ from spark_jobs.catalog.codes import CONFIDENCES
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.owed import Loss, owed_to_outages
+from spark_jobs.transforms.rates import causes_of
 from spark_jobs.transforms.restarts import rolling_restarts, scale_outs
 from spark_jobs.transforms.silent_hosts import SilentHost, silent_hosts
 from spark_jobs.transforms.storms import Rhythm, Unit, beats, client_of, rhythm_of, storms
@@ -183,8 +184,7 @@ def _explain(incident: _Incident, rebalances: Sequence[Row], lead: Row, told: _T
 
 def _says(incident: _Incident, rebalances: Sequence[Row], lead: Row, total: int) -> str:
     count, group = len(rebalances), rebalances[0]["group_id"]
-    causes = Counter(r["cause"] for r in rebalances)
-    listed = ", ".join(f"{n} × {c.replace('_', ' ')}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
+    listed = causes_of(rebalances)
     if incident.kind == "broker_outage" and incident.outage is not None:
         groups = len({r["group_id"] for r in rebalances})
         return (

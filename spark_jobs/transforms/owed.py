@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from spark_jobs.transforms.restarts import RESTART_WITHIN
+from spark_jobs.transforms.rebalances.departures import RETURN_WITHIN
 from spark_jobs.transforms.storms import Row, client_of
 
 OUTAGE_SHADOW = timedelta(seconds=75)
@@ -38,7 +38,7 @@ def owed_to_outages(rebalances: Sequence[Row], outages: Sequence[Row], losses: S
             outage = owed[row["follows"]]
         silent = gone.get(client_of(row))
         if outage is None and row["cause"] == "member_rejoined" and silent:
-            outage = silent[1] if row["started_at"] - silent[0] <= RESTART_WITHIN else None
+            outage = silent[1] if row["started_at"] - silent[0] <= RETURN_WITHIN else None
         if outage is None:
             continue
         owed[row["rebalance_id"]] = outage

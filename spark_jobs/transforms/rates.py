@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -28,12 +29,16 @@ def busiest_hours(rebalances: Iterable[Row], incidents: Iterable[Row]) -> dict[s
     for r in sorted(rebalances, key=lambda r: (r["started_at"], r["rebalance_id"])):
         if r["incident_id"] not in planned and r["cause"] != "cooperative_followup":
             by_group[r["group_id"]].append(r)
-    busiest = {g: max((_within(rows, n) for n in range(len(rows))), key=len) for g, rows in sorted(by_group.items())}
+    busiest = {g: _busiest(rows) for g, rows in sorted(by_group.items())}
     return {group_id: rows for group_id, rows in busiest.items() if rate_rule(rows)}
 
 
-def _within(rows: Sequence[Row], first: int) -> Sequence[Row]:
-    return [r for r in rows[first:] if r["started_at"] - rows[first]["started_at"] < _HOUR]
+def _busiest(rows: Sequence[Row]) -> Sequence[Row]:
+    """The first of the hours that hold most of a group's rebalances, which are in order of time."""
+    starts = [r["started_at"] for r in rows]
+    spans = ((first, bisect_left(starts, start + _HOUR)) for first, start in enumerate(starts))
+    first, end = max(spans, key=lambda span: span[1] - span[0])
+    return rows[first:end]
 
 
 def rate_rule(rows: Sequence[Row]) -> str | None:

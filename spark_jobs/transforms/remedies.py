@@ -12,11 +12,9 @@ from typing import Any
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 from spark_jobs.transforms.costs import Stop, cost_of
 from spark_jobs.transforms.evidence import evidence_of
+from spark_jobs.transforms.rebalances.departures import RETURN_WITHIN
 from spark_jobs.transforms.rebalances.members import Directory, Member
 from spark_jobs.transforms.windows import OutRow, Row, Window
-
-RETURN_WITHIN = timedelta(minutes=10)
-"""A member that is back later has not been restarted: somebody stopped it and started it."""
 
 WORTH_TELLING = 1.0
 """Fewer partition seconds than that in a window spare nobody anything."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from spark_jobs.transforms.rebalances.departures import RETURN_WITHIN
 from spark_jobs.transforms.storms import LOOP_LEAVES, REMOVALS, Row, Unit, client_of
-
-RESTART_WITHIN = timedelta(minutes=10)
-"""A member that is not back by then was not restarted (docs/design.md section 5, member_dead)."""
 
 _DEPARTURES = {*REMOVALS, "member_left", "removed_by_admin"}
 
@@ -58,7 +56,7 @@ def scale_outs(units: Sequence[Unit]) -> set[str]:
     return {
         unit[0]["rebalance_id"]
         for unit in units
-        if _grows(unit[0]) and not any(abs(at - unit[0]["started_at"]) <= RESTART_WITHIN for at in departures)
+        if _grows(unit[0]) and not any(abs(at - unit[0]["started_at"]) <= RETURN_WITHIN for at in departures)
     }
 
 
@@ -85,7 +83,7 @@ def _restarts(acts: Sequence[_Act]) -> list[_Restart]:
         returns = [
             a
             for a in acts
-            if a.cause == "member_rejoined" and a.client == left.client and left.at < a.at <= left.at + RESTART_WITHIN
+            if a.cause == "member_rejoined" and a.client == left.client and left.at < a.at <= left.at + RETURN_WITHIN
         ]
         if returns:
             back = min(returns)
@@ -96,7 +94,7 @@ def _restarts(acts: Sequence[_Act]) -> list[_Restart]:
 def _chains(restarts: Sequence[_Restart]) -> list[list[_Restart]]:
     chains: list[list[_Restart]] = []
     for restart in restarts:
-        if chains and restart.left_at - chains[-1][-1].back_at <= RESTART_WITHIN:
+        if chains and restart.left_at - chains[-1][-1].back_at <= RETURN_WITHIN:
             chains[-1].append(restart)
         else:
             chains.append([restart])

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 from spark_jobs.transforms.rebalances.model import SAME_ACT
 from spark_jobs.transforms.storms import Row
 
 SILENT_MEMBERS = 3
 """Fewer that run out together may do so by chance. Source: the catalogue's network cut, "many of one client host"."""
-DEFAULT_SESSION = timedelta(seconds=45)
-"""Source: session.timeout.ms, default 45 s since Kafka 3.0 (KIP-735)."""
 
 _SILENCES = ("heartbeat_expired", "member_dead")
 
@@ -93,8 +92,7 @@ def _began(stay: Row, row: Row) -> bool:
 
 
 def _session(stay: Row) -> timedelta:
-    session_ms = stay["session_timeout_ms"]
-    return timedelta(milliseconds=session_ms) if session_ms else DEFAULT_SESSION
+    return timedelta(milliseconds=stay["session_timeout_ms"] or SESSION_TIMEOUT_MS)
 
 
 def _there(stay: Row, since: datetime, last: datetime) -> bool:

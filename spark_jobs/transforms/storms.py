@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -64,8 +65,8 @@ def storms(units: Sequence[Unit]) -> list[list[int]]:
     starts = [u[0]["started_at"] for u in units]
     stormy: set[int] = set()
     for first, start in enumerate(starts):
-        window = [n for n in range(first, len(units)) if starts[n] - start <= RATE_WINDOW]
-        if len(window) >= STORM_UNITS and len(beats([units[n] for n in window])) >= STORM_REMOVALS:
+        window = range(first, bisect_right(starts, start + RATE_WINDOW))
+        if len(window) >= STORM_UNITS and len(beats(units[window.start : window.stop])) >= STORM_REMOVALS:
             stormy.update(window)
     found: list[list[int]] = []
     for n in sorted(stormy):

@@ -24,7 +24,7 @@ from spark_jobs.transforms.rebalances.witness import ProcessLog, closing_lines, 
 from spark_jobs.transforms.rebalances.wording import subject, took
 
 RETURN_WITHIN = timedelta(minutes=10)
-"""A client that is not back by then counts as gone (docs/design.md section 5, member_dead)."""
+"""A client that is not back by then counts as gone, and was not restarted (docs/design.md section 5, member_dead)."""
 
 _NEAR = timedelta(seconds=5)
 
