@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from pyspark.sql import DataFrame
@@ -14,17 +13,13 @@ from spark_jobs.edges.log_files import escaped
 from spark_jobs.edges.store import Store
 from spark_jobs.transforms import group_records
 
-_LANDED = re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z-[0-9a-f]{16}\.jsonl")
-
 
 def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> DataFrame:
     """What has landed for a cluster since the last run, as `group_records.read_records` gives it.
 
     Takes: the names under which the cluster's records land.
     """
-    wanted = {landing.safe_name(name) for name in names}
-    files = landing.list_landed(store.lake, landing.GROUP_RECORDS)
-    landed = {n for n in files if (m := _LANDED.fullmatch(n)) and m["cluster"] in wanted}
+    landed = landing.landed_of(store.lake, landing.GROUP_RECORDS, names)
     if landed and store.has(GROUP_RECORDS):
         held = store.read(GROUP_RECORDS).where(F.col("cluster") == cluster)
         landed -= {row[0] for row in held.select("run_landed_as").distinct().collect()}

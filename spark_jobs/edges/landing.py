@@ -18,10 +18,13 @@ SNAPSHOTS = "snapshots"
 GROUP_RECORDS = "group_records"
 
 _LONGEST = 120
-STAMP = "%Y%m%dT%H%M%SZ"
+_STAMP = "%Y%m%dT%H%M%SZ"
 """How an instant stands in a file's name."""
 
-_LANDED = re.compile(r"(?P<cluster>.+)-(?P<at>\d{8}T\d{6}Z)\.jsonl")
+_LANDED = {
+    SNAPSHOTS: re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z\.jsonl"),
+    GROUP_RECORDS: re.compile(r"(?P<cluster>.+)-\d{8}T\d{6}Z-[0-9a-f]{16}\.jsonl"),
+}
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """Hadoop's names of file systems, as pyarrow calls them."""
 
@@ -36,7 +39,12 @@ def landing_folder(lake: str, kind: str) -> str:
 
 def landed_name(cluster: str, at: datetime) -> str:
     """The name of the file for one cluster and instant: the same whenever it is asked for."""
-    return f"{safe_name(cluster)}-{at.astimezone(UTC):{STAMP}}.jsonl"
+    return f"{landed_stem(cluster, at)}.jsonl"
+
+
+def landed_stem(cluster: str, at: datetime) -> str:
+    """How the name of everything begins that lands for one cluster at one instant."""
+    return f"{safe_name(cluster)}-{at.astimezone(UTC):{_STAMP}}"
 
 
 def safe_name(text: str) -> str:
@@ -55,14 +63,14 @@ def safe_name(text: str) -> str:
 def newest_landed(lake: str) -> dict[str, str]:
     """The newest reading of each cluster: its safe name, and where its file lies."""
     folder = landing_folder(lake, SNAPSHOTS)
-    found = {m["cluster"]: name for name in list_landed(lake, SNAPSHOTS) if (m := _LANDED.fullmatch(name))}
+    found = {m["cluster"]: name for name in list_landed(lake, SNAPSHOTS) if (m := _LANDED[SNAPSHOTS].fullmatch(name))}
     return {cluster: f"{folder}/{name}" for cluster, name in found.items()}
 
 
-def landed_of(lake: str, clusters: Iterable[str]) -> set[str]:
-    """The names of the files that hold readings of clusters, by the names they landed under."""
+def landed_of(lake: str, kind: str, clusters: Iterable[str]) -> set[str]:
+    """The names of the files of a kind that hold something of clusters, by the names they landed under."""
     wanted = {safe_name(cluster) for cluster in clusters}
-    return {n for n in list_landed(lake, SNAPSHOTS) if (m := _LANDED.fullmatch(n)) and m["cluster"] in wanted}
+    return {n for n in list_landed(lake, kind) if (m := _LANDED[kind].fullmatch(n)) and m["cluster"] in wanted}
 
 
 def list_landed(lake: str, kind: str) -> list[str]:

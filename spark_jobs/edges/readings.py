@@ -76,7 +76,7 @@ def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings | 
     Takes: the names under which the cluster's readings land.
     Odd: one that failed is read again, since a retry may have put a better one in its place.
     """
-    landed = landed_of(store.lake, names)
+    landed = landed_of(store.lake, SNAPSHOTS, names)
     if landed and store.has(bronze.SNAPSHOT_READINGS):
         held = store.read(bronze.SNAPSHOT_READINGS).where(F.col("cluster") == cluster)
         held = held.where("run_landed_as IS NOT NULL AND error IS NULL")

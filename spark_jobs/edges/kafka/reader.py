@@ -87,18 +87,18 @@ def main() -> int:
     except (KafkaException, TypeError, ValueError) as error:
         if isinstance(error, KafkaException) and error.args[0].code() != KafkaError._INVALID_ARG:
             raise
-        _say({"refused": connection.masked(said(error))})
+        say({"refused": connection.masked(said(error))})
         return 0
     for question in map(json.loads, sys.stdin):
         answer: Callable[..., Iterator[Line]] = getattr(asker, question["ask"])
         try:
             for line in answer(question.get("of"), question["timeout"]):
-                _say(line)
+                say(line)
         except Refused as error:
-            _say({"refused": connection.masked(str(error))})
+            say({"refused": connection.masked(str(error))})
         except (KafkaException, Unanswered, TimeoutError) as error:
-            _say({"missing": connection.masked(said(error))})
-        _say({"done": True})
+            say({"missing": connection.masked(said(error))})
+        say({"done": True})
     return 0
 
 
@@ -311,7 +311,8 @@ def _words(error: KafkaError) -> str:
     return str(error.str()).partition(" (after ")[0]
 
 
-def _say(line: Line) -> None:
+def say(line: Line) -> None:
+    """One line of the protocol, at once: this process may not live to say the next."""
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
 
@@ -320,4 +321,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except BadInput as problem:
-        _say({"refused": "\n".join(problem.sentences)})
+        say({"refused": "\n".join(problem.sentences)})

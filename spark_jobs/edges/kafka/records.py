@@ -17,7 +17,7 @@ from spark_jobs.edges.kafka.snapshot import Answer, Reader, ReaderDied
 
 _READER = "spark_jobs.edges.kafka.records_reader"
 _MOST_DEATHS = 3
-_CALLS = 5
+CALLS = 5
 """A question waits so often for brokers, and at last for records: the child gives each its share of the time-out."""
 
 _PATIENCE = 90.0
@@ -55,8 +55,9 @@ def land_group_records(
     Raises: BadInput where the settings are refused.
     Odd: a topic that is not there is no fault, nor is one that may not be read: a sentence says so.
     """
-    place = f"{landing.landing_folder(lake, landing.GROUP_RECORDS)}/{landing.safe_name(cluster)}"
-    state = kept = _positions(f"{place}.positions.json")
+    folder = landing.landing_folder(lake, landing.GROUP_RECORDS)
+    kept_in = f"{folder}/{landing.safe_name(cluster)}.positions.json"
+    state = kept = _positions(kept_in)
     landed, until = Landed(), time.monotonic() + _PATIENCE
     with Reader(connection, _READER) as reader:
         while not state["is_done"] and time.monotonic() < until:
@@ -66,7 +67,7 @@ def land_group_records(
                 break
             rows, following = found
             if rows:
-                _land(rows, f"{place}-{at:{landing.STAMP}}", state, following, landed)
+                _land(rows, f"{folder}/{landing.landed_stem(cluster, at)}", state, following, landed)
                 say(f"{landed.records:,} group records")
             if not following["is_done"] and following["positions"] == state["positions"]:
                 landed.notes.append(f"__consumer_offsets: no partition answered within {connection.timeout_ms} ms.")
@@ -75,7 +76,7 @@ def land_group_records(
             if not state["is_done"] and time.monotonic() > until:
                 landed.notes.append(f"__consumer_offsets holds more than {_PATIENCE:g} s could read: the rest follows.")
             if (state["positions"], state["topic_id"]) != (kept["positions"], kept["topic_id"]):
-                landing.write_atomically(f"{place}.positions.json", json.dumps(_lasting(state), sort_keys=True) + "\n")
+                landing.write_atomically(kept_in, json.dumps(_lasting(state), sort_keys=True) + "\n")
                 kept = state
     return landed
 
@@ -83,7 +84,7 @@ def land_group_records(
 def _ask(reader: Reader, state: Mapping[str, Any], timeout: float, landed: Landed) -> Answer | None:
     while reader.deaths < _MOST_DEATHS:
         try:
-            return reader.ask("read", state, _CALLS * timeout)
+            return reader.ask("read", state, CALLS * timeout)
         except ReaderDied as death:
             why = str(death)
     landed.notes.append(f"__consumer_offsets was not read to its end: {why}. The next reading goes on from there.")

@@ -26,16 +26,14 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from spark_jobs.edges.kafka.connection import Connection, from_json
-from spark_jobs.edges.kafka.reader import said
+from spark_jobs.edges.kafka.reader import said, say
+from spark_jobs.edges.kafka.records import CALLS
 from spark_jobs.exits import BadInput
 from spark_jobs.knowledge import group_records
 
 TOPIC = "__consumer_offsets"
 MOST_BYTES = 8 * 1024 * 1024
 """As much is told in one answer, so that neither process holds more."""
-
-_CALLS = 5
-"""So often one question waits for brokers, and at last for records: each may take its share of the time-out."""
 
 _AT_ONCE = 500
 _QUOTED_BYTES = 500
@@ -61,15 +59,15 @@ def main() -> int:
     try:
         reader = RecordsReader(connection)
     except KafkaException as error:
-        _say({"refused": connection.masked(said(error))})
+        say({"refused": connection.masked(said(error))})
         return 0
     for question in map(json.loads, sys.stdin):
         try:
-            for line in reader.read(question["of"], question["timeout"] / _CALLS):
-                _say(line)
+            for line in reader.read(question["of"], question["timeout"] / CALLS):
+                say(line)
         except KafkaException as error:
-            _say({"missing": connection.masked(said(error))})
-        _say({"done": True})
+            say({"missing": connection.masked(said(error))})
+        say({"done": True})
     return 0
 
 
@@ -231,13 +229,8 @@ def _iso(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
 
 
-def _say(line: Line) -> None:
-    sys.stdout.write(json.dumps(line) + "\n")
-    sys.stdout.flush()
-
-
 if __name__ == "__main__":
     try:
         sys.exit(main())
     except BadInput as problem:
-        _say({"refused": "\n".join(problem.sentences)})
+        say({"refused": "\n".join(problem.sentences)})
