@@ -1,4 +1,4 @@
-"""When a finding is raised, with its thresholds and their sources. Findings judge the cluster, never our data."""
+"""Rules about consumer groups: what they do, how their members are set up, how far they fall behind."""
 
 from spark_jobs.knowledge.model import Rule
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
@@ -110,93 +110,4 @@ RULES: tuple[Rule, ...] = (
         advice="See whether its members were rebalancing or slow; add members up to the number of partitions.",
         source="Burrow's rules for consumer lag (core/internal/evaluator/caching.go)",
     ),
-    Rule(
-        rule_id="leader_imbalance",
-        severity="warning",
-        subject_kind="broker",
-        says="{elsewhere} of the {preferred} partitions that {subject} is preferred for were led elsewhere ({ratio})",
-        advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or see why"
-        " auto.leader.rebalance.enable has not; KRaft controllers ignore the percentage and move every leader.",
-        source="leader.imbalance.per.broker.percentage, default 10, strictly above; KafkaController.scala",
-        thresholds={"ratio": 0.10},
-    ),
-    Rule(
-        rule_id="under_replicated",
-        severity="warning",
-        subject_kind="partition",
-        says="{count} partitions had fewer in-sync replicas than replicas at the last reading",
-        advice="Find the broker that is missing from their ISR: see the outages and the ISR changes.",
-        source="UnderReplicatedPartitions, normal 0 (Kafka operations guide)",
-    ),
-    Rule(
-        rule_id="under_min_isr",
-        severity="critical",
-        subject_kind="partition",
-        says="{count} partitions had fewer in-sync replicas than min.insync.replicas: acks=all could not write",
-        advice="Bring the missing replicas back first; lowering min.insync.replicas gives up durability.",
-        source="UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
-    ),
-    Rule(
-        rule_id="offline_partitions",
-        severity="critical",
-        subject_kind="partition",
-        says="{subject} had no leader from {since} on{until}",
-        advice="Bring a replica of its last ISR back. An unclean election brings it back sooner and loses records.",
-        source="OfflinePartitionsCount, normal 0 (Kafka operations guide)",
-    ),
-    Rule(
-        rule_id="unclean_election",
-        severity="critical",
-        subject_kind="partition",
-        says="{subject} elected a leader from outside its ISR: {lost}",
-        advice="Compare what consumers and other systems hold with the topic, and set"
-        " unclean.leader.election.enable=false where records must not be lost.",
-        source="UncleanLeaderElectionsPerSec, normal 0 (Kafka operations guide)",
-    ),
-    Rule(
-        rule_id="generations_missing",
-        severity="warning",
-        subject_kind="group",
-        says="{subject} went from generation {after} to {next}, and nothing explains what lies between",
-        advice="Give Hindsight the logs of every broker for this time; see the coverage.",
-        source="a generation rises by one with each finished join phase (GroupCoordinator.scala)",
-    ),
-    Rule(
-        rule_id="group_unanswered",
-        severity="info",
-        subject_kind="group",
-        says="{subject}: {count} times a reading of the cluster got no answer, and concludes nothing",
-        advice="The coordinator was away or slow at these times; see the outages.",
-        source="docs/design.md section 7: what did not answer concludes nothing",
-    ),
-    Rule(
-        rule_id="reading_partial",
-        severity="info",
-        subject_kind="reading",
-        says="readings of the cluster that lack {part}, wholly or in part: {count}. The first says: {reason}",
-        advice="Brokers that were away or slow explain a few; where every reading lacks a part, see docs/live.md for"
-        " the rights that it needs.",
-        source="docs/design.md section 7: what did not answer concludes nothing",
-    ),
-    Rule(
-        rule_id="lines_unread",
-        severity="warning",
-        subject_kind="source",
-        says="{count} lines of {subject} matter and could not be read",
-        advice="See quality.unparsed_lines for their shapes; a version that Hindsight does not know yet writes them.",
-        source="docs/design.md section 1: every physical line is accounted for",
-    ),
-    Rule(
-        rule_id="lines_quarantined",
-        severity="warning",
-        subject_kind="source",
-        says="{count} lines of {subject} are broken and lie in quarantine",
-        advice="See quality.quarantine for what is wrong with each.",
-        source="docs/design.md section 1: what is broken is kept, counted and reported",
-    ),
 )
-
-RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}
-
-STANDING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_standing)
-"""The rules about how things are set up: told after what happened."""

@@ -1,0 +1,11 @@
+"""When a finding is raised, with its thresholds and their sources. Findings judge the cluster, never our data."""
+
+from spark_jobs.knowledge.model import Rule
+from spark_jobs.knowledge.rules import brokers, groups, sight
+
+RULES: tuple[Rule, ...] = (*groups.RULES, *brokers.RULES, *sight.RULES)
+
+RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}
+
+STANDING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_standing)
+"""The rules about how things are set up: told after what happened."""

@@ -1,0 +1,69 @@
+"""What the rules look at, and how a row of gold.findings is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.transforms.evidence import evidence_of, row_id
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the rules look at, all of one cluster and one window: rows of the tables of these names.
+
+    `troubled_partitions` are rows of bronze.partition_snapshots at the last reading with fewer in-sync replicas than
+    replicas; `min_isr` the configured min.insync.replicas of a topic, where a snapshot tells; `unanswered` rows of
+    bronze.group_snapshots with an error; `partial` rows of bronze.snapshot_readings that lack a part.
+    """
+
+    cluster: str
+    rebalances: Sequence[Row] = ()
+    incidents: Sequence[Row] = ()
+    failovers: Sequence[Row] = ()
+    imbalance: Sequence[Row] = ()
+    lag_verdicts: Sequence[Row] = ()
+    gaps: Sequence[Row] = ()
+    coverage: Sequence[Row] = ()
+    unanswered: Sequence[Row] = ()
+    partial: Sequence[Row] = ()
+    settings: Sequence[Row] = ()
+    outages: Sequence[Row] = ()
+    troubled_partitions: Sequence[Row] = ()
+    min_isr: Mapping[str, int] = field(default_factory=dict)
+
+
+def finding_of(
+    facts: Facts,
+    rule_id: str,
+    subject: str,
+    first_at: datetime,
+    last_at: datetime,
+    evidence: Iterable[dict[str, Any]],
+    more: int = 0,
+    **words: object,
+) -> dict[str, Any]:
+    """A row of gold.findings. `more`: how many others the subject stands for."""
+    rule = RULE_BY_ID[rule_id]
+    others = f" and {more} more" if more else ""
+    message = rule.says.format(subject=f"{rule.subject_kind} '{subject}'{others}", **words)
+    subject += others
+    return {
+        "cluster": facts.cluster,
+        "finding_id": row_id("finding", facts.cluster, rule_id, subject, first_at),
+        "rule_id": rule_id,
+        "severity": rule.severity,
+        "subject_kind": rule.subject_kind,
+        "subject": subject,
+        "first_at": first_at,
+        "last_at": last_at,
+        "message": message[0].upper() + message[1:],
+        "advice": rule.advice,
+        "source": rule.source,
+        "evidence": evidence_of(evidence),
+    }
