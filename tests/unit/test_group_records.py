@@ -18,7 +18,7 @@ from spark_jobs.knowledge import group_records
 from spark_jobs.knowledge.group_records import Malformed, decode, type_of
 from spark_jobs.knowledge.group_records.layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
 from spark_jobs.knowledge.group_records.layouts import MEMBER_STATES as STATES
-from spark_jobs.knowledge.group_records.wire import LENGTHS, NUMBERS, Field, Layout, Struct, read
+from spark_jobs.knowledge.wire import LENGTHS, NUMBERS, Field, Layout, Struct, read
 
 CAPTURED = [
     json.loads(line) for line in (Path(__file__).parents[1] / "excerpts/group_records.jsonl").read_text().splitlines()

@@ -12,7 +12,7 @@ from spark_jobs.knowledge.group_records.layouts import (
     TYPE_OF,
     RecordType,
 )
-from spark_jobs.knowledge.group_records.wire import Cursor, Malformed, read, read_struct
+from spark_jobs.knowledge.wire import Cursor, Malformed, read, read_struct
 
 __all__ = ["Malformed", "RecordType", "decode", "type_of"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spark_jobs.knowledge.group_records.wire import Field, Layout, Struct
+from spark_jobs.knowledge.wire import Field, Layout, Struct
 
 
 @dataclass(frozen=True)
