@@ -51,6 +51,8 @@ FAILOVER_KINDS = (
 )
 OUTAGE_KINDS = ("controlled_shutdown", "crash", "unresponsive", "unknown")
 ISR_CHANGES = ("shrink", "expand")
+ISR_LAPSE_KINDS = ("outage", "slow", "disk", "reassignment", "unknown")
+MOVE_EFFECTS = ("none", "rebalanced", "cut_short")
 LAG_STATUSES = ("ok", "warn", "stall", "stop", "rewind")
 REMEDY_SETTINGS = ("static_membership", "cooperative_assignment", "session_timeout", "max_poll_interval")
 FINDING_SEVERITIES = ("critical", "warning", "info")

@@ -4,7 +4,9 @@ from spark_jobs.catalog.codes import (
     FAILOVER_KINDS,
     FINDING_SEVERITIES,
     ISR_CHANGES,
+    ISR_LAPSE_KINDS,
     LAG_STATUSES,
+    MOVE_EFFECTS,
     OUTAGE_KINDS,
 )
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
@@ -76,9 +78,15 @@ BROKER_OUTAGES = Table(
         optional("leadership_restored_at", "TIMESTAMP", "When it led again what it had led"),
         optional("elections", "INT", "Leader changes it caused"),
         optional("partitions_led_before", "INT", "Partitions it led when it went"),
-        required("group_ids", "ARRAY<STRING>", "Groups it disturbed"),
+        required("group_ids", "ARRAY<STRING>", "Groups it disturbed: their coordinator moved, or they rebalanced"),
+        optional("isr_shrinks", "INT", "How often a partition's ISR lost the broker through it"),
+        optional("isr_expands", "INT", "How often a partition's ISR got it back from it"),
+        optional("coordinator_moves", "INT", "Times that a group's coordinator moved through it"),
+        optional("rebalances", "INT", "Rebalances in incidents that it accounts for"),
+        optional("partition_seconds", "DOUBLE", "What those cost; null where none's cost is known", unit="s"),
+        optional("restart_id", "STRING", "The rolling restart of the cluster that it belongs to"),
         CONFIDENCE,
-        required("explanation", "STRING", "What happened, in one sentence"),
+        required("explanation", "STRING", "What happened, when it was over and who was disturbed, in a few sentences"),
         VERSION,
         EVIDENCE,
     ),
@@ -105,10 +113,31 @@ ISR_CHANGES_TABLE = Table(
         required("broker_out_or_in", "INT", "Broker that left or came"),
         optional("isr_before", "ARRAY<INT>", "In-sync replicas before"),
         optional("isr_after", "ARRAY<INT>", "In-sync replicas after"),
+        optional(
+            "owed_to",
+            "STRING",
+            "Why the broker was out: of a shrink, and of the expansion that ends it; null for a new replica's",
+            codes=ISR_LAPSE_KINDS,
+        ),
+        optional("outage_id", "STRING", "The broker outage behind it"),
+        optional(
+            "out_until",
+            "TIMESTAMP",
+            "Shrink: when it was in again, or nothing was left to be in (topic deleted, replica moved); null while out",
+        ),
+        optional("dropped_by", "INT", "Shrink: the leader that dropped it since it lagged; null where none did"),
+        optional(
+            "records_behind", "BIGINT", "Shrink: how far it was behind that leader; null where untold", unit="records"
+        ),
+        optional("behind_since", "TIMESTAMP", "Shrink: when that leader had last seen it caught up; null where untold"),
         VERSION,
         EVIDENCE,
     ),
-    checks=(HAS_EVIDENCE,),
+    checks=(
+        Check("out_before_in", "out_until >= happened_at", "a broker is in again no earlier than it was out"),
+        Check("behind_before_dropped", "records_behind >= 0", "nobody is ahead of the leader"),
+        HAS_EVIDENCE,
+    ),
 )
 
 COORDINATOR_MOVES = Table(
@@ -126,6 +155,13 @@ COORDINATOR_MOVES = Table(
         optional("broker_from", "INT", "Coordinator before"),
         required("broker_to", "INT", "Coordinator after"),
         optional("outage_id", "STRING", "The broker outage behind it"),
+        optional(
+            "effect",
+            "STRING",
+            "What it did to the group; null where the lines do not reach far enough to tell",
+            codes=MOVE_EFFECTS,
+        ),
+        optional("rebalance_id", "STRING", "The rebalance that it cut short, or that followed from it"),
         VERSION,
         EVIDENCE,
     ),

@@ -1,0 +1,103 @@
+"""Gold: what brokers did to their replicas, and how a cluster was restarted."""
+
+from spark_jobs.catalog.codes import ISR_LAPSE_KINDS
+from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
+from spark_jobs.catalog.model import Check, Table, optional, required
+
+ISR_LAPSES = Table(
+    layer="gold",
+    name="isr_lapses",
+    grain="one broker out of ISRs that it belongs to, from its first shrink to its last return",
+    key=("isr_lapse_id",),
+    time_column="started_at",
+    columns=(
+        CLUSTER,
+        required("isr_lapse_id", "STRING", "Hash of what it is"),
+        required("broker", "INT", "Broker that was out"),
+        required("started_at", "TIMESTAMP", "When the first partition lost it"),
+        optional("ended_at", "TIMESTAMP", "When the last partition had it back; null while one has not"),
+        required(
+            "kind",
+            "STRING",
+            "outage: it was away; slow: it was alive and fetched too late; disk: its log directory failed;"
+            " reassignment: it was moved away",
+            codes=ISR_LAPSE_KINDS,
+        ),
+        optional("outage_id", "STRING", "The broker outage behind it; of several the first"),
+        optional("suspect", "INT", "Broker that the trouble points to: the one that was out, or its slow leader"),
+        required("dropped_by", "ARRAY<INT>", "Leaders that dropped it since it lagged"),
+        required("partitions", "INT", "Partitions whose ISR lost it"),
+        required("partitions_out", "INT", "Those of them that never had it back"),
+        required("shrinks", "INT", "How often an ISR lost it"),
+        required("expands", "INT", "How often an ISR had it back"),
+        required("flaps", "INT", "How often a partition lost it again within the lapse"),
+        required("cycles", "INT", "Most shrinks that were followed by a return, of one partition within 30 minutes"),
+        required(
+            "partition_ms",
+            "BIGINT",
+            "Time that partitions were without it, summed; what is still out counts to the window's end",
+            unit="ms",
+        ),
+        optional("records_behind", "BIGINT", "Farthest that a leader saw it behind; null where untold", unit="records"),
+        required("worst", "ARRAY<STRING>", "Topics, those first whose partitions were without it longest"),
+        CONFIDENCE,
+        required("explanation", "STRING", "What happened, in a few sentences"),
+        required("advice", "STRING", "What to do about it"),
+        VERSION,
+        EVIDENCE,
+    ),
+    checks=(
+        Check("ends_after_start", "ended_at >= started_at", "a lapse ends no earlier than it starts"),
+        Check("open_where_out", "(ended_at IS NULL) = (partitions_out > 0)", "a lapse is open while a partition is"),
+        Check("out_bounded", "partitions_out <= partitions", "no more are out than were lost"),
+        Check("returns_bounded", "expands <= shrinks", "nobody returns more often than he goes"),
+        Check("flaps_counted", "flaps = shrinks - partitions", "each partition is lost once before it is lost again"),
+        Check("time_not_negative", "partition_ms >= 0", "a duration is not negative"),
+        HAS_EVIDENCE,
+    ),
+)
+
+_SCORE = (
+    "ARRAY<STRUCT<broker: INT, outage_id: STRING, kind: STRING, down_at: TIMESTAMP, up_at: TIMESTAMP,"
+    " isr_recovered_ms: BIGINT, leadership_restored_ms: BIGINT, is_early: BOOLEAN, partitions_led_before: INT,"
+    " elections: INT>>"
+)
+
+ROLLING_RESTARTS = Table(
+    layer="gold",
+    name="rolling_restarts",
+    grain="one cluster restarted broker by broker",
+    key=("restart_id",),
+    time_column="started_at",
+    columns=(
+        CLUSTER,
+        required("restart_id", "STRING", "Hash of what it is"),
+        required("started_at", "TIMESTAMP", "When the first broker was stopped"),
+        optional("ended_at", "TIMESTAMP", "When the last broker served again; null where one has not"),
+        required("brokers", "ARRAY<INT>", "Brokers in the order in which they were stopped"),
+        required("planned", "BOOLEAN", "Whether every one of them was shut down in order"),
+        required("is_complete", "BOOLEAN", "Whether it holds every broker that is known of"),
+        required(
+            "scorecard",
+            _SCORE,
+            "Each broker's stop. isr_recovered_ms, leadership_restored_ms: from its stop until it was back in every ISR,"
+            " led again what it had led; is_early: stopped before the one before was back in every ISR; null where"
+            " nothing tells",
+        ),
+        required("elections", "INT", "Leader changes that it caused"),
+        required("rebalances", "INT", "Rebalances in incidents that it accounts for"),
+        required("max_under_replicated", "INT", "Most partitions that lacked one of these brokers at one instant"),
+        CONFIDENCE,
+        required("explanation", "STRING", "What happened, in a few sentences"),
+        required("advice", "STRING", "What to do about it"),
+        VERSION,
+        EVIDENCE,
+    ),
+    checks=(
+        Check("ends_after_start", "ended_at >= started_at", "a restart ends no earlier than it starts"),
+        Check("two_at_least", "size(brokers) >= 2", "one broker alone is no rolling restart"),
+        Check("each_scored", "size(brokers) = size(scorecard)", "every broker has its line in the scorecard"),
+        Check("each_once", "size(array_distinct(brokers)) = size(brokers)", "a broker is restarted once"),
+        HAS_EVIDENCE,
+    ),
+)
