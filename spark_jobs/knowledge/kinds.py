@@ -85,6 +85,7 @@ TOPIC_KINDS: dict[str, str] = {
     "topic_created": "A topic was created: topic",
     "topic_deleted": "A topic was deleted: topic",
     "partitions_added": "Partitions were added to a topic: topic",
+    "topic_configured": "All settings a topic has of its own, as a broker applies them: topic, [partition], [detail (name=value or name -> value, by commas; missing where it has none)]",
     "config_changed": "A setting of a topic or broker changed: topic or node, reason (the setting), detail (the value)",
 }
 
@@ -118,6 +119,7 @@ BROKER_KINDS: dict[str, str] = {
     "zookeeper_session_expired": "The broker lost its ZooKeeper session",
     "log_dir_failed": "A log directory failed: [node], [nodes], [members: its partitions], detail",
     "broker_halted": "The broker ends itself at once, since its last log directory failed: detail",
+    "broker_configured": "A broker's settings in force, at its start and after each change: detail (name = value, a line each)",
     "cluster_named": "A line tells the cluster id: detail",
 }
 

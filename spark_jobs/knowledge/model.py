@@ -45,7 +45,8 @@ class Pattern:
 
     `regex` is anchored at both ends, in the syntax that Python and Java share but for the names of groups;
     each named group is a column of silver.events (catalog/silver.py EVENT_FIELDS) and every other group is
-    non-capturing. It is matched against the message (the record without head and logger, all its lines).
+    non-capturing. Groups whose names end with a number, detail_1 and detail_2, are pieces of one column, a line each.
+    It is matched against the message (the record without head and logger, all its lines).
     `contains` is a literal that the message must hold: the cheap gate before the regex.
     `constants` are fields the line implies without naming them.
     """
@@ -66,11 +67,19 @@ class Pattern:
         """The regex as Python runs it."""
         return re.compile(self.regex, re.DOTALL | re.ASCII)
 
+    @cached_property
+    def pieces(self) -> Mapping[str, tuple[int, ...]]:
+        """The regex's groups by the columns they fill, in the order of the groups."""
+        numbers: dict[str, tuple[int, ...]] = {}
+        for name, number in sorted(self.compiled.groupindex.items(), key=lambda named: named[1]):
+            field_name = re.sub(r"_\d+$", "", name)
+            numbers[field_name] = (*numbers.get(field_name, ()), number)
+        return numbers
+
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the regex's groups, in the order of the groups."""
-        names = self.compiled.groupindex
-        return tuple(sorted(names, key=names.__getitem__))
+        """The columns that the regex's groups fill."""
+        return tuple(self.pieces)
 
     @property
     def java_regex(self) -> str:

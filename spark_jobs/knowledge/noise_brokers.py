@@ -74,15 +74,28 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("kafka.log.LogManager",),
-        "Logs are made, opened and removed; topics and partitions have lines of their own.",
+        "Logs are opened and removed; topics and partitions have lines of their own.",
         {
-            "Created log for partition ": "[2026-11-21 01:40:54,546] INFO Created log for partition shop-events-8 in /var/lib/kafka/data-1/shop-events-8 with properties {} (kafka.log.LogManager)",
             "Deleted log for partition ": "[2026-11-21 01:56:59,670] INFO Deleted log for partition crm-rx-6-x1-1 in /var/lib/kafka/data-1/crm-rx-6-x1-1.79daa003e0684959b05c7aa6b1055fb6-delete. (kafka.log.LogManager)",
             " is scheduled for deletion": "[2026-11-21 01:55:59,649] INFO Log for partition crm-rx-6-x1-1 is renamed to /var/lib/kafka/data-1/crm-rx-6-x1-1.79daa003e0684959b05c7aa6b1055fb6-delete and is scheduled for deletion (kafka.log.LogManager)",
             "Loading logs from log dirs ": "[2026-11-21 01:44:24,073] INFO Loading logs from log dirs ArraySeq(/var/lib/kafka/data-1) (kafka.log.LogManager)",
             "Loaded ": "[2026-11-21 01:53:48,400] INFO Loaded 0 logs in 7ms (kafka.log.LogManager)",
             "No logs found to be loaded": "[2026-11-21 01:40:53,430] INFO No logs found to be loaded in /var/lib/kafka/data-1 (kafka.log.LogManager)",
             "Log directory ": "[2026-11-21 01:44:24,053] INFO Log directory /var/lib/kafka/data-1 not found, creating it. (kafka.log.LogManager)",
+        },
+    ),
+    *noise(
+        ("kafka.server.metadata.DynamicConfigPublisher",),
+        "A changed setting of brokers, clients or groups; a broker prints all its settings after a change of its own.",
+        {
+            "[DynamicConfigPublisher ": "[2026-11-21 01:40:53,924] INFO [DynamicConfigPublisher broker id=1] Updating cluster configuration : min.insync.replicas -> 1 (kafka.server.metadata.DynamicConfigPublisher)",
+        },
+    ),
+    *noise(
+        ("kafka.server.DynamicConfigManager", "kafka.server.ZkConfigManager"),
+        "A changed setting of brokers, clients or users; a broker prints all its settings after a change of its own.",
+        {
+            "Processing override for entityPath: ": "[2026-11-21 13:10:24,193] INFO Processing override for entityPath: brokers/<default> with config: HashMap(min.insync.replicas -> 1) (kafka.server.ZkConfigManager)",
         },
     ),
     *noise(

@@ -29,7 +29,6 @@ NOISE: tuple[Noise, ...] = (
         "Settings of anything but a consumer. The samples are cut.",
         {
             "AbstractConfig values: ": "[2026-11-21 11:50:53,729] INFO AbstractConfig values: \n\tgroup.consumer.assignment.interval.ms = 1000\n (org.apache.kafka.common.config.AbstractConfig)",
-            "KafkaConfig values: ": "[2026-11-21 01:40:53,334] INFO KafkaConfig values: \n\tadvertised.listeners = null\n (org.apache.kafka.common.config.AbstractConfig)",
             "ProducerConfig values: ": "[2026-11-21 01:40:59,632] INFO ProducerConfig values: \n\tacks = -1\n (org.apache.kafka.common.config.AbstractConfig)",
             "AdminClientConfig values: ": "[2026-11-21 01:40:59,632] INFO AdminClientConfig values: \n\tbootstrap.servers = [127.0.0.1:23601]\n (org.apache.kafka.common.config.AbstractConfig)",
         },

@@ -161,7 +161,8 @@ def claim_of(logger: str, message: str) -> tuple[Pattern, dict[str, str]] | None
         if pattern.contains in message:
             match = pattern.compiled.match(message)
             if match:
-                return pattern, {**pattern.constants, **{k: v for k, v in match.groupdict().items() if v}}
+                told = {k: "\n".join(match[i] or "" for i in numbers) for k, numbers in pattern.pieces.items()}
+                return pattern, {**pattern.constants, **{k: v for k, v in told.items() if v}}
     return None
 
 

@@ -192,7 +192,7 @@ def _replacement(pattern: Pattern) -> str:
 
     The separator at the end parts the last field from a newline that may follow a match.
     """
-    groups = {name: f"${i}" for i, name in enumerate(pattern.fields, start=1)}
+    groups = {name: "\n".join(f"${i}" for i in numbers) for name, numbers in pattern.pieces.items()}
     constants = {name: re.sub(r"([\\$])", r"\\\1", value) for name, value in pattern.constants.items()}
     fields = (groups.get(c.name) or constants.get(c.name, "") for c in EVENT_FIELDS)
     return _PART.join((pattern.kind, pattern.pattern_id, *fields, ""))

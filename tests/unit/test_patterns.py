@@ -107,7 +107,7 @@ def test_a_pattern_speaks_the_catalogs_words(pattern: Pattern) -> None:
 def test_a_regex_holds_the_whole_message_and_only_named_groups_capture(pattern: Pattern) -> None:
     assert pattern.regex.startswith("^")
     assert pattern.regex.endswith("$")
-    assert pattern.compiled.groups == len(pattern.fields)
+    assert pattern.compiled.groups == len(pattern.compiled.groupindex)
     assert "(?P" not in pattern.java_regex
 
 

@@ -27,6 +27,7 @@ from spark_jobs.knowledge.patterns import (
     group_scala_static,
     leadership,
     replication,
+    settings,
     topics,
 )
 
@@ -46,6 +47,7 @@ PATTERNS: tuple[Pattern, ...] = (
     *controllers_kraft.PATTERNS,
     *elections_kraft.PATTERNS,
     *topics.PATTERNS,
+    *settings.PATTERNS,
     *brokers_zookeeper.PATTERNS,
     *brokers_kraft.PATTERNS,
     *disks.PATTERNS,

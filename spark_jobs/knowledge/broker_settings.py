@@ -1,0 +1,31 @@
+"""The settings of brokers and topics that decide what a lost broker costs: those that are read and inherited."""
+
+from __future__ import annotations
+
+BROKER_SETTINGS = (
+    "auto.create.topics.enable",
+    "auto.leader.rebalance.enable",
+    "broker.rack",
+    "default.replication.factor",
+    "group.consumer.heartbeat.interval.ms",
+    "group.consumer.max.heartbeat.interval.ms",
+    "group.consumer.max.session.timeout.ms",
+    "group.consumer.min.heartbeat.interval.ms",
+    "group.consumer.min.session.timeout.ms",
+    "group.consumer.session.timeout.ms",
+    "group.max.session.timeout.ms",
+    "group.min.session.timeout.ms",
+    "leader.imbalance.check.interval.seconds",
+    "leader.imbalance.per.broker.percentage",
+    "min.insync.replicas",
+    "offsets.topic.replication.factor",
+    "process.roles",
+    "replica.lag.time.max.ms",
+    "transaction.state.log.min.isr",
+    "transaction.state.log.replication.factor",
+    "unclean.leader.election.enable",
+)
+"""In the order in which a broker prints them."""
+
+TOPIC_SETTINGS = ("min.insync.replicas", "unclean.leader.election.enable")
+"""Those that a topic may have of its own, else inherits from the brokers' setting of the same name."""
