@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spark_jobs import audit, snapshot
+from spark_jobs import alert, audit, snapshot
 from spark_jobs.config import INPUTS
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
@@ -62,6 +62,13 @@ def parser() -> argparse.ArgumentParser:
         read.add_argument(f"--{option}", help=meaning, metavar=option.upper())
     read.add_argument("--print", help="print the reading instead of landing it", action="store_true", dest="printed")
 
+    tell = verbs.add_parser("alert", help="tell who is to be told what the lake holds; each thing once")
+    tell.set_defaults(verb=_alert)
+    tell.add_argument("--lake", help="the lake to look at", metavar="LAKE")
+    tell.add_argument("--at", help="the instant of the look; default: now", metavar="AT")
+    tell.add_argument("--stdin", help="a line of JSON on stdin adds receivers and an event", action="store_true")
+    tell.add_argument("--list", help="print what was told and what waits, and tell nobody", action="store_true")
+
     ask = verbs.add_parser("sql", help="an SQL prompt over the lake, or the answer to one query")
     ask.set_defaults(verb=_sql)
     ask.add_argument("query", nargs="?", help="one query, or the name of one in queries/; without it a prompt opens")
@@ -107,6 +114,15 @@ def _snapshot(given: argparse.Namespace) -> int:
             to_file=given.to,
             printed=given.printed,
         )
+    )
+
+
+def _alert(given: argparse.Namespace) -> int:
+    if given.list:
+        print("\n".join(alert.listed(_lake(given))) or "Nobody has been told anything yet.")
+        return DONE
+    return alert.run(
+        alert.order_of(_lake(given), os.environ, sys.stdin if given.stdin else None, snapshot.instant(given.at))
     )
 
 

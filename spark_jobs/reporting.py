@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
@@ -12,12 +11,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME
-from spark_jobs.catalog.ids import row_id
 from spark_jobs.edges import lake_files
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.report.build import build_report
 from spark_jobs.report.html import render_html
 from spark_jobs.report.night import READS
+from spark_jobs.report.places import page_name
 from spark_jobs.report.terminal import render_terminal
 from spark_jobs.transforms.windows import Window
 
@@ -50,7 +49,7 @@ def write_report(store: Store, run: Mapping[str, Any], published: Mapping[str, D
         },
     )
     page = render_html(report)
-    own = f"{store.lake}/report/{_file_name(run['cluster'], window)}"
+    own = f"{store.lake}/report/{page_name(run['cluster'], window.start, window.end)}"
     at_once(*(partial(lake_files.write_text, store.spark, path, page) for path in (own, place)))
     return {"report": place, "terminal": render_terminal(report)}
 
@@ -95,9 +94,3 @@ def _shown(name: str, frame: DataFrame) -> DataFrame:
 
 def _collected(frame: DataFrame) -> list[dict[str, Any]]:
     return list(frame.limit(MOST_ROWS + 1).toArrow().to_pylist())
-
-
-def _file_name(cluster: str, window: Window) -> str:
-    """A name that any file system takes: a cluster's name is written by strangers."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", cluster)[:60].strip("-.") or "cluster"
-    return f"{plain}-{window.start:%Y%m%dT%H%M%SZ}-{row_id(cluster, window.start, window.end)[:8]}.html"

@@ -1,0 +1,1 @@
+"""Who is told what, when, and once: rows in, messages out. Standard library only."""

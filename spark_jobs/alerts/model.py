@@ -1,0 +1,112 @@
+"""Nouns of telling: what was seen, what is remembered of it, what is sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from spark_jobs.catalog.ids import row_id
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """Something that a person should know, as one night shows it.
+
+    `rule` is the rule that fired, or a kind of trouble of our own (sightings.OWN); `night_from` and `night_to` the
+    window that shows it; `began_at` when it began; `page` and `anchor` where the report tells more; `planned` says that
+    it lies within planned work.
+    """
+
+    cluster: str
+    rule: str
+    severity: str
+    subject_kind: str
+    subject: str
+    night_from: datetime
+    night_to: datetime
+    began_at: datetime
+    reason: str
+    advice: str
+    page: str = ""
+    anchor: str = ""
+    planned: bool = False
+
+    @property
+    def key(self) -> str:
+        """What makes two sightings, of two nights, the same trouble."""
+        return row_id(self.cluster, self.rule, self.severity, self.subject_kind, self.subject)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is remembered of one trouble.
+
+    `sighting` is the one that is told; `seen_from` and `seen_to` span the nights that showed it; `waiting` names the
+    routes that still owe it, each with the receivers that have been told; `told` when each route had told all of its
+    receivers; `held` says why nobody is told: planned, or a mute.
+    """
+
+    sighting: Sighting
+    seen_from: datetime
+    seen_to: datetime
+    waiting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    told: Mapping[str, datetime] = field(default_factory=dict)
+    held: str | None = None
+
+    def to_json(self) -> str:
+        """The entry on one line."""
+        return json.dumps(asdict(self), default=lambda at: at.isoformat(), ensure_ascii=False)
+
+    @classmethod
+    def of(cls, line: str) -> Entry:
+        """The entry of such a line."""
+        said = json.loads(line)
+        instants = ("night_from", "night_to", "began_at")
+        seen = {k: datetime.fromisoformat(v) if k in instants else v for k, v in said["sighting"].items()}
+        return cls(
+            sighting=Sighting(**seen),
+            seen_from=datetime.fromisoformat(said["seen_from"]),
+            seen_to=datetime.fromisoformat(said["seen_to"]),
+            waiting={route: tuple(receivers) for route, receivers in said["waiting"].items()},
+            told={route: datetime.fromisoformat(at) for route, at in said["told"].items()},
+            held=said["held"],
+        )
+
+    def with_told(self, route: str, receiver: str) -> Entry:
+        """The same, when one receiver more has been told."""
+        told = (*self.waiting.get(route, ()), receiver)
+        return replace(self, waiting={**self.waiting, route: told})
+
+    def with_done(self, route: str, at: datetime) -> Entry:
+        """The same, when a route owes it no longer."""
+        waiting = {name: receivers for name, receivers in self.waiting.items() if name != route}
+        return replace(self, waiting=waiting, told={**self.told, route: at})
+
+
+Ledger = Mapping[str, Entry]
+
+
+@dataclass(frozen=True)
+class Message:
+    """What one receiver of one route is sent: all of one rule in one cluster that it has not been told yet."""
+
+    route: str
+    receiver: str
+    keys: tuple[str, ...]
+    severity: str
+    title: str
+    body: str
+
+
+def to_text(ledger: Ledger) -> str:
+    """The ledger as JSON lines."""
+    return "".join(f"{entry.to_json()}\n" for entry in ledger.values())
+
+
+def of_text(text: str) -> dict[str, Any]:
+    """The ledger of such lines."""
+    entries = [Entry.of(line) for line in text.splitlines() if line.strip()]
+    return {entry.sighting.key: entry for entry in entries}

@@ -1,0 +1,190 @@
+"""Rows of the lake, and what a scheduler says, as things that a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from spark_jobs.alerts.model import Sighting
+from spark_jobs.exits import BadInput
+from spark_jobs.report.places import VALIDATION_PAGE, page_name
+from spark_jobs.report.plain import anchor
+from spark_jobs.transforms.windows import took
+
+Row = Mapping[str, Any]
+
+FORMER_NIGHTS = timedelta(days=8)
+"""How far back the nights lie that tell what is usual of a log."""
+
+ENOUGH_NIGHTS = 2
+SILENT_FOR = timedelta(hours=1)
+OVER_USUAL = 3
+"""A log has fallen silent when it has said nothing for an hour, and for three times its usual longest silence."""
+
+OWN = {
+    "publication_refused": "Read the page of what was checked, mend what it names, and run the night again: until then "
+    "the tables stay as they were.",
+    "expectation_failed": "The night was published; read the page of what was checked before you rely on that table.",
+    "log_missing": "Look whether the broker still writes it and whether the shipping of logs still runs: what it would "
+    "have told is missing in the verdicts of this night.",
+    "log_silent": "Look whether the process still runs, whether its disk is full, and whether the shipping of logs "
+    "still runs.",
+    "night_failed": "Read the task's log in Airflow, mend what it names, and clear the task: a step that is run again "
+    "leaves the same tables.",
+    "deadline_missed": "Look in Airflow what the night waits for: a task that is retried, a pool that is full, a lake "
+    "in use.",
+}
+"""Troubles of our own, which stand beside the rules about the cluster: what to do about each."""
+
+
+def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterable[Row]) -> list[Sighting]:
+    """Takes: rows of gold.findings; the windows published; planned work: cluster, subject_kind, subject, from, to."""
+    work = list(planned)
+    return [
+        Sighting(
+            cluster=f["cluster"],
+            rule=f["rule_id"],
+            severity=f["severity"],
+            subject_kind=f["subject_kind"],
+            subject=f["subject"],
+            night_from=w["window_from"],
+            night_to=w["window_to"],
+            began_at=f["first_at"],
+            reason=f["message"],
+            advice=f["advice"],
+            page=page_name(w["cluster"], w["window_from"], w["window_to"]),
+            anchor=anchor("finding", f["finding_id"]),
+            planned=any(_lies_within(f, p) for p in work),
+        )
+        for w in windows
+        for f in findings
+        if f["cluster"] == w["cluster"] and w["window_from"] <= f["first_at"] < w["window_to"]
+    ]
+
+
+def of_validations(failed: Iterable[Row]) -> list[Sighting]:
+    """Takes: broken expectations of the last run over each window.
+
+    Gives: one for each night that was refused; one for each warning that fired.
+    """
+    rows = list(failed)
+    refused: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        if row["severity"] == "critical":
+            refused.setdefault((row["cluster"], row["window_from"], row["window_to"]), []).append(row)
+    nights = [_of_check("publication_refused", "critical", broken) for broken in refused.values()]
+    warned = [_of_check("expectation_failed", "warning", [r]) for r in rows if r["severity"] == "warning"]
+    return nights + warned
+
+
+def of_coverage(coverage: Iterable[Row], since: datetime) -> list[Sighting]:
+    """Takes: rows of quality.coverage of the nights since `since`, and of FORMER_NIGHTS before each.
+
+    Gives: logs that were there on every former night and are missing, or fell silent before their night was over.
+    """
+    nights: dict[tuple[str, datetime, datetime], dict[str, Row]] = {}
+    for row in coverage:
+        if row["lines_in"]:
+            nights.setdefault((row["cluster"], row["window_from"], row["window_to"]), {})[row["source"]] = row
+    found: list[Sighting] = []
+    for night, sources in nights.items():
+        cluster, start, end = night
+        former = [n for (c, f, t), n in nights.items() if c == cluster and t <= start and start - f <= FORMER_NIGHTS]
+        if end >= since and len(former) >= ENOUGH_NIGHTS:
+            usual = set.intersection(*(set(n) for n in former))
+            found += [_missing(night, source) for source in sorted(usual - set(sources))]
+            silent = ((s, sources[s], [n[s] for n in former]) for s in sorted(usual & set(sources)))
+            found += [_silent(night, s, row) for s, row, before in silent if _is_silent(row, before)]
+    return found
+
+
+def of_event(said: Mapping[str, Any]) -> Sighting:
+    """What a scheduler says. Takes: rule (of OWN), severity, cluster, subject, reason, at, from, to.
+
+    Raises: BadInput where something of it is missing.
+    """
+    try:
+        return Sighting(
+            cluster=str(said["cluster"]),
+            rule=str(said["rule"]),
+            severity=str(said["severity"]),
+            subject_kind="run",
+            subject=str(said["subject"]),
+            night_from=datetime.fromisoformat(said["from"]),
+            night_to=datetime.fromisoformat(said["to"]),
+            began_at=datetime.fromisoformat(said["at"]),
+            reason=str(said["reason"]),
+            advice=OWN[said["rule"]],
+        )
+    except (KeyError, TypeError, ValueError) as problem:
+        raise BadInput(
+            f"The event {dict(said)!r} is not whole: {problem!r}. Needed: rule (one of {', '.join(OWN)}), severity, "
+            "cluster, subject, reason, and the instants at, from and to."
+        ) from None
+
+
+def _lies_within(finding: Row, work: Row) -> bool:
+    about = ("cluster", "subject_kind", "subject")
+    inside = work["from"] <= finding["first_at"] and (work["to"] is None or finding["last_at"] <= work["to"])
+    return inside and all(work[name] == finding[name] for name in about)
+
+
+def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
+    first = broken[0]
+    sentences = [s for row in broken for s in row["sentences"] or [f"{row['table']}: {row['says']}"]]
+    names = sorted({f"{row['table']}.{row['expectation']}" for row in broken})
+    whole = (
+        f"{len(names)} critical expectations are broken, nothing was published. "
+        if rule == "publication_refused"
+        else ""
+    )
+    return Sighting(
+        cluster=first["cluster"],
+        rule=rule,
+        severity=severity,
+        subject_kind="expectation",
+        subject=", ".join(names),
+        night_from=first["window_from"],
+        night_to=first["window_to"],
+        began_at=first["window_from"],
+        reason=whole + " ".join(sentences),
+        advice=OWN[rule],
+        page=VALIDATION_PAGE,
+    )
+
+
+def _missing(night: tuple[str, datetime, datetime], source: str) -> Sighting:
+    return _of_log(
+        "log_missing", night, source, night[1], f"The log {source} was there on every former night: not now."
+    )
+
+
+def _silent(night: tuple[str, datetime, datetime], source: str, row: Row) -> Sighting:
+    last = row["last_at"]
+    silence = took(last, night[2])
+    return _of_log(
+        "log_silent", night, source, last, f"The log {source} said nothing in the last {silence} of the night."
+    )
+
+
+def _of_log(rule: str, night: tuple[str, datetime, datetime], source: str, at: datetime, reason: str) -> Sighting:
+    cluster, start, end = night
+    page = page_name(cluster, start, end)
+    return Sighting(
+        cluster, rule, "warning", "log", source, start, end, at, reason, OWN[rule], page=page, anchor="coverage"
+    )
+
+
+def _is_silent(row: Row, before: Sequence[Row]) -> bool:
+    return _trailing(row) > max(SILENT_FOR, OVER_USUAL * max(_longest(b) for b in before))
+
+
+def _trailing(row: Row) -> timedelta:
+    """How long the log said nothing at the end of its night; a log without instants tells nothing."""
+    end: datetime = row["window_to"]
+    return end - row["last_at"] if row["last_at"] else timedelta(0)
+
+
+def _longest(row: Row) -> timedelta:
+    return max(_trailing(row), timedelta(milliseconds=row["longest_silence_ms"] or 0))
