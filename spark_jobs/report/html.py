@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from spark_jobs.report import vocabulary, words
 from spark_jobs.report.model import Rebalance
-from spark_jobs.report.page import Report
+from spark_jobs.report.page import Item, Report
 
 # What is shown opened, and how many rows a browser lays out at once.
 INCIDENTS_OPEN = 3
@@ -22,13 +22,23 @@ INCIDENTS_TOLD = 200
 ROWS_OPEN = 6
 ROWS_PER_CHUNK = 100
 
+# Where a mark lies in the height of its lane: its top and its height, in pixels.
+STRIPS = {
+    ("broker", "bar"): (5, 10),
+    ("broker", "tail"): (9, 3),
+    ("broker", "tick"): (20, 9),
+    ("partition", "bar"): (7, 7),
+    ("partition", "tick"): (16, 13),
+    "other": (9, 16),
+}
+
 
 def render_html(report: Report) -> str:
     """The page: style, script and pictures inline, and a policy that lets a browser run and load nothing else.
 
     Keeps: every text of the report is escaped; addresses inside the page come from hashes; it asks no network.
     """
-    style, script = _asset("page.css"), _asset("page.js")
+    style, script = _asset("page.css"), _asset("page.js") + _asset("timeline.js")
     day = report.masthead.day
     return (
         _environment()
@@ -40,7 +50,9 @@ def render_html(report: Report) -> str:
             families=vocabulary.FAMILIES,
             broker_families=vocabulary.BROKER_FAMILIES,
             tones={rebalance.tone for rebalance in report.rebalances},
-            lane_tones={"Groups": _tones(report, "group"), "Brokers": _tones(report, "broker")},
+            lane_tones={"Groups": _tones(report, "group"), "Brokers": _tones(report, "broker", "partition")},
+            lane_titles={"partition": "Partitions without a leader, worst first", "group": "Groups, worst first"},
+            strips=STRIPS,
             style=Markup(style),
             script=Markup(script),
             policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
@@ -67,6 +79,8 @@ def _environment() -> Environment:
         "listed": words.listed,
         "counted": words.counted,
         "sentence": words.sentence,
+        "packed": _packed,
+        "epoch_ms": lambda instant: round(1_000 * instant.timestamp()),
         "exact": lambda value: "" if value is None else f"{value:,.0f}",
     }
     return environment
@@ -85,8 +99,16 @@ def _time(instant: datetime | None, day: date | None, precise: bool) -> Markup:
     return Markup(f"<time>{words.instant(instant, day, precise)}</time>") if instant else Markup("")
 
 
-def _tones(report: Report, kind: str) -> set[str]:
-    return {mark.tone for lane in report.timeline.lanes if lane.kind == kind for mark in lane.marks}
+def _tones(report: Report, *kinds: str) -> set[str]:
+    return {mark.tone for lane in report.timeline.lanes if lane.kind in kinds for mark in lane.marks}
+
+
+def _packed(items: Sequence[Item]) -> str:
+    """Items as lines of fields: texts of a report hold neither tab nor line break."""
+    return "\n".join(
+        "\t".join((i.shape, str(i.start_ms), str(i.length_ms), i.tone, "01"[i.is_planned], i.anchor, i.short, i.says))
+        for i in items
+    )
 
 
 def _chunks(rebalances: Sequence[Rebalance]) -> Iterator[Sequence[Rebalance]]:

@@ -91,6 +91,13 @@ class Night:
         return {row["outage_id"]: row for row in rows}
 
     @cached_property
+    def failovers(self) -> Sequence[Row]:
+        """Changes of leaders in order of time."""
+        return sorted(
+            self.rows("gold.failovers"), key=lambda r: (r["happened_at"], r["topic"], r["partition"], r["failover_id"])
+        )
+
+    @cached_property
     def rebalances(self) -> Sequence[Row]:
         """Rebalances in order of time."""
         return sorted(self.rows("gold.rebalances"), key=lambda r: (r["started_at"], r["group_id"], r["rebalance_id"]))

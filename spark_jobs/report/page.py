@@ -100,8 +100,28 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Item:
+    """One thing that lasted, for whoever zooms: milliseconds from the window's first instant, and what it was.
+
+    `says` tells it alone, `short` where several are drawn as one. `anchor` may be empty.
+    """
+
+    shape: str
+    start_ms: int
+    length_ms: int
+    tone: str
+    is_planned: bool
+    says: str
+    short: str
+    anchor: str
+
+
+@dataclass(frozen=True)
 class Lane:
-    """One broker, one group or the controller through the night. `says` tells the same in words."""
+    """One broker, partition or group, or the controller, through the night. `says` tells the same in words.
+
+    `marks` are drawn where nothing can zoom; `items` are all that the lane holds.
+    """
 
     kind: str
     label: str
@@ -109,6 +129,7 @@ class Lane:
     says: str
     anchor: str
     marks: tuple[Mark, ...]
+    items: tuple[Item, ...]
 
 
 @dataclass(frozen=True)
@@ -124,8 +145,11 @@ class Tick:
 class Timeline:
     """The picture of the night. `focus` is where most of it happened, in percent of the axis."""
 
+    begins: datetime
+    ends: datetime
     ticks: tuple[Tick, ...]
     bands: tuple[Mark, ...]
+    absences: tuple[Item, ...]
     lanes: tuple[Lane, ...]
     left_out: tuple[str, ...]
     focus: float

@@ -250,7 +250,7 @@ def test_findings_of_one_rule_share_their_advice(report):
 def test_lanes_put_brokers_above_the_groups_in_most_trouble(report):
     lanes = [(lane.kind, lane.label) for lane in report.timeline.lanes[:6]]
     assert lanes[:4] == [("controller", "Controller"), *(("broker", f"Broker {b}") for b in (1, 2, 3))]
-    assert lanes[4] == ("group", "ads-etl")
+    assert lanes[4:6] == [("partition", "risky.raw-0"), ("group", "ads-etl")]
     assert report.timeline.lanes[-1].label == "checkout-worker"
 
 

@@ -2,34 +2,59 @@
 (() => {
   const byId = (id) => document.getElementById(id);
 
-  // An address leads into what is folded or filtered away: open it on the way.
+  // Without script a long report is one long page. With it, what lies far down waits as text until it is wanted.
+  const unpack = (packed) => {
+    const template = document.createElement("template");
+    template.innerHTML = packed.textContent;
+    packed.replaceWith(template.content);
+  };
+  const waiting = () => [...document.querySelectorAll(".later > noscript")];
+  const near = new IntersectionObserver((seen) => {
+    for (const { isIntersecting, target } of seen) {
+      const packed = isIntersecting && target.querySelector(":scope > noscript");
+      if (packed) unpack(packed);
+      if (isIntersecting) near.unobserve(target);
+    }
+  }, { rootMargin: "1500px 0px" });
+  for (const packed of waiting()) near.observe(packed.parentElement);
+  const when = window.requestIdleCallback ?? ((act) => setTimeout(() => act({ timeRemaining: () => 10 }), 50));
+  const unpackAll = () => waiting().forEach(unpack);
+  const unpackIdly = (idle) => {
+    const [packed] = waiting();
+    if (!packed) return;
+    if (idle.timeRemaining() > 5) unpack(packed);
+    when(unpackIdly);
+  };
+  addEventListener("load", () => when(unpackIdly));
+
+  // An address leads into what is folded, filtered away or still waits: open it on the way.
   const reveal = () => {
-    const target = location.hash.length > 1 && byId(location.hash.slice(1));
+    const anchor = location.hash.slice(1);
+    if (!/^[a-z0-9-]+$/.test(anchor)) return;
+    const packed = !byId(anchor) && waiting().find((each) => each.textContent.includes(` id="${anchor}"`));
+    if (packed) unpack(packed);
+    const target = byId(anchor);
     if (!target) return;
     for (let around = target; around; around = around.parentElement) around.hidden = false;
     for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     const own = target.querySelector(":scope details");
-    if (own && target.tagName === "TBODY") own.open = true;
+    if (own && (target.tagName === "TBODY" || target.tagName === "TR" || target.tagName === "LI")) own.open = true;
+    if (packed) location.replace(location.hash);
     target.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
   reveal();
 
-  // Zoom keeps the middle of the picture; the first zoom goes where most of the night happened.
-  const lanes = document.querySelector(".lanes");
-  if (lanes) {
-    let middle = Number(lanes.dataset.focus) / 100;
-    const inset = () => lanes.querySelector(".axis").getBoundingClientRect().left - lanes.querySelector(".sheet").getBoundingClientRect().left;
-    const width = () => lanes.scrollWidth - inset();
-    lanes.addEventListener("scroll", () => {
-      if (lanes.scrollWidth > lanes.clientWidth) middle = (lanes.scrollLeft + (lanes.clientWidth - inset()) / 2) / width();
-    }, { passive: true });
-    for (const choice of document.getElementsByName("zoom")) {
-      choice.addEventListener("change", () => {
-        lanes.scrollLeft = middle * width() - (lanes.clientWidth - inset()) / 2;
-      });
-    }
-  }
+  // An address that is clicked goes to the clipboard, to be pasted into a chat.
+  document.addEventListener("click", (event) => {
+    const here = event.target.closest("a.here");
+    if (!here || !navigator.clipboard) return;
+    navigator.clipboard.writeText(here.href).then(() => {
+      byId("told").textContent = "The address is copied.";
+      here.classList.add("copied");
+      setTimeout(() => here.classList.remove("copied"), 1500);
+    }, () => {});
+  });
 
   const filter = document.querySelector(".filter");
   if (filter) {
@@ -41,8 +66,8 @@
       tone: body.className.slice(2),
       planned: "planned" in body.dataset,
     }));
-    const chunks = [...document.querySelectorAll(".chunk")];
     const apply = () => {
+      if (!rows) unpackAll();
       rows ??= read();
       const wanted = byId("filter-text").value.trim().toLowerCase();
       const tones = new Set([...document.querySelectorAll("input[name=tone]:checked")].map((box) => box.value));
@@ -53,7 +78,7 @@
         if (row.body.hidden === keep) row.body.hidden = !keep;
         shown += keep;
       }
-      for (const chunk of chunks) chunk.hidden = !chunk.querySelector("tbody:not([hidden])");
+      for (const chunk of document.querySelectorAll(".chunk")) chunk.hidden = !chunk.querySelector("tbody:not([hidden])");
       byId("filter-count").textContent = shown === rows.length ? "" : `${shown.toLocaleString("en")} of ${rows.length.toLocaleString("en")}`;
     };
     let pending;

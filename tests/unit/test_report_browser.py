@@ -1,0 +1,130 @@
+"""The page in a real browser: nothing asked of the network, nothing said on the console, every row found."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from spark_jobs.report.build import build_report
+from spark_jobs.report.html import render_html
+from tests.support.report_browser import Browser, found
+from tests.support.report_night import HOSTILE, Night, crowded_night, night, poisoned_night
+
+pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
+
+SIZES = (360, 820, 1600)
+SCHEMES = ("light", "dark")
+INSTALLED = found() or ""
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(INSTALLED, tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("pages")
+    nights = {"usual": night(), "crowded": crowded_night(5_000), "hostile": poisoned_night(HOSTILE)}
+    return {name: _written(folder / f"{name}.html", made) for name, made in nights.items()}
+
+
+def _written(place: Path, made: Night) -> str:
+    place.write_text(render_html(build_report(*made)), encoding="utf-8")
+    return place.as_uri()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", SIZES)
+def test_it_opens_at_every_size_in_both_schemes_and_asks_and_complains_of_nothing(browser, places, width, scheme):
+    browser.open(places["usual"], width, scheme=scheme)
+    assert browser.tell(DRAWN)
+    assert browser.asked == [places["usual"]]
+    assert browser.said == []
+    assert browser.tell("document.documentElement.scrollWidth") == width
+    dark = browser.tell("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
+    assert dark == (scheme == "dark")
+
+
+def test_five_thousand_rebalances_wait_as_text_until_they_are_wanted(browser, places):
+    address = _last_rebalance(browser, places)
+    browser.open(places["crowded"])
+    assert browser.tell("document.getElementsByTagName('*').length") < 30_000
+    assert browser.said == []
+    browser.open(f"{places['crowded']}#{address}")
+    assert browser.tell(DRAWN)
+    assert browser.tell(f"document.querySelector(':target')?.id === '{address}'")
+    assert _is_told(browser, address)
+
+
+def _last_rebalance(browser: Browser, places: dict[str, str]) -> str:
+    browser.open(places["crowded"])
+    found_ids = '[...document.documentElement.outerHTML.matchAll(/id="(rebalance-[0-9a-f]+)"/g)].at(-1)[1]'
+    return str(browser.tell(found_ids))
+
+
+def _is_told(browser: Browser, address: str) -> bool:
+    """Whether the row is on the screen with its lines within reach."""
+    place = f"document.getElementById('{address}').getBoundingClientRect()"
+    on_screen = browser.tell(f"{place}.bottom > 0 && {place}.top < innerHeight")
+    return (
+        bool(on_screen)
+        and browser.tell(f"document.querySelector('#{address} .proof').getBoundingClientRect().height") > 0
+    )
+
+
+def test_the_filter_finds_rows_that_still_wait(browser, places):
+    browser.open(places["crowded"])
+    field = "document.getElementById('filter-text')"
+    browser.tell(f"{field}.value = 'team-219-'; {field}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+    said = "new Promise(done => setTimeout(() => done(document.getElementById('filter-count').textContent), 400))"
+    assert browser.tell(said) == "22 of 5,073"
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("kind", ["rebalance", "incident", "outage", "failover", "finding"])
+def test_every_kind_of_row_opens_at_its_address_with_script_and_without(browser, places, kind, script):
+    browser.open(places["usual"])
+    address = browser.tell(f"[...document.querySelectorAll('[id^=\"{kind}-\"]')].at(-1).id")
+    browser.open(f"{places['usual']}#{address}", script=script)
+    assert _is_told(browser, address)
+
+
+def test_the_timeline_is_zoomed_moved_and_left_by_keyboard_alone(browser, places):
+    browser.open(places["usual"])
+    browser.tell("document.querySelector('.lanes').focus()")
+    view = "document.getElementById('timeline-view').textContent"
+    whole = browser.tell(view)
+    browser.press("+")
+    browser.press("ArrowLeft")
+    assert browser.tell(f"{DRAWN}.then(() => {view})") == "03:36:00 to 15:36:00"
+    browser.press("0")
+    assert browser.tell(f"{DRAWN}.then(() => {view})") == whole
+    browser.press("ArrowDown")
+    browser.press("ArrowRight")
+    tip = browser.tell("document.querySelector('.tip').textContent")
+    assert tip == browser.tell("document.activeElement.getAttribute('aria-label')")
+    assert "06:40:12: risky.raw-0 unclean election" in tip
+    browser.press("Enter")
+    assert browser.tell(f"{DRAWN}.then(() => document.querySelector(':target').id)").startswith("failover-")
+
+
+def test_zooming_tells_apart_what_is_one_mark_from_afar(browser, places):
+    browser.open(places["usual"])
+    marks = "document.querySelectorAll('.track[aria-label^=orders-index] .m').length"
+    from_afar = browser.tell(marks)
+    for move in ("busiest", "in", "in"):
+        browser.tell(f"document.querySelector('[data-move={move}]').click()")
+    assert browser.tell(f"{DRAWN}.then(() => {marks})") > from_afar
+
+
+def test_strangers_names_do_nothing_in_a_browser(browser, places):
+    for width in SIZES:
+        browser.open(places["hostile"], width)
+        assert browser.tell(DRAWN)
+        assert browser.asked == [places["hostile"]]
+        assert browser.said == []
+        assert browser.tell("document.scripts.length") == 1
+        assert browser.tell("document.documentElement.scrollWidth") == width
