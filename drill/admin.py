@@ -145,11 +145,21 @@ class Admin:
 
     def set_topic(self, topic: str, name: str, value: str) -> None:
         """Gives one setting of a topic another value."""
-        config = self._jvm.java.org.apache.kafka.common.config.ConfigResource
+        self._set(self._resource().Type.TOPIC, topic, name, value)
+
+    def _resource(self) -> Any:
+        return self._jvm.java.org.apache.kafka.common.config.ConfigResource
+
+    def _set(self, kind: Any, resource: str, name: str, value: str) -> None:
         operation = self._admin.AlterConfigOp
-        place = config(config.Type.TOPIC, topic)
+        place = self._resource()(kind, resource)
         change = operation(self._admin.ConfigEntry(name, value), operation.OpType.SET)
         self._got(self._client.incrementalAlterConfigs(self._jvm.map({place: self._jvm.list([change])})).all())
+
+    def throttle(self, topic: str, broker: int, rate: int) -> None:
+        """Lets a broker fetch so many bytes a second where it follows a topic and is behind."""
+        self.set_topic(topic, "follower.replication.throttled.replicas", "*")
+        self._set(self._resource().Type.BROKER, str(broker), "follower.replication.throttled.rate", str(rate))
 
     def elect_preferred(self, topic: str) -> None:
         """Gives every partition of a topic that another leads back to its first replica."""
@@ -175,6 +185,11 @@ class Admin:
         wanted = {self._partition(topic, partition): self._jvm.java.java.util.Optional.of(target)}
         self._got(self._client.alterPartitionReassignments(self._jvm.map(wanted)).all())
 
+    def cancel_reassignment(self, topic: str, partition: int) -> None:
+        """Calls the move of a partition off."""
+        wanted = {self._partition(topic, partition): self._jvm.java.java.util.Optional.empty()}
+        self._got(self._client.alterPartitionReassignments(self._jvm.map(wanted)).all())
+
     def remove_static_member(self, group: str, instance: str) -> None:
         """Removes one static member."""
         java = self._jvm.java
@@ -187,8 +202,8 @@ class Admin:
         options = self._admin.RemoveMembersFromConsumerGroupOptions()
         self._got(self._client.removeMembersFromConsumerGroup(group, options).all())
 
-    def produce(self, topic: str, partition: int, count: int, acks: str) -> int:
-        """Writes so many records, one by one. Gives how many were acknowledged."""
+    def produce(self, topic: str, partition: int, count: int, acks: str, size: int = 10) -> int:
+        """Writes so many records of so many bytes, one by one. Gives how many were acknowledged."""
         config = {
             "bootstrap.servers": self._bootstrap,
             "client.id": "drill-producer",
@@ -205,7 +220,7 @@ class Admin:
         sent = 0
         try:
             for number in range(count):
-                value = f"record {number}".encode()
+                value = f"record {number}".encode().ljust(size)
                 record = producer_package.ProducerRecord(topic, partition, None, value)
                 self._got(producer.send(record))
                 sent += 1

@@ -20,6 +20,7 @@ from typing import Self
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from drill.disks import log_dirs
 from drill.jars import libs, uses_log4j2
 
 LAYOUTS = ("combined", "separate", "zookeeper")
@@ -35,12 +36,15 @@ SETTINGS: Mapping[str, str] = {
     "group.initial.rebalance.delay.ms": "1000",
     "group.min.session.timeout.ms": "3000",
     "leader.imbalance.check.interval.seconds": "300",
-    "replica.lag.time.max.ms": "8000",
+    "replica.lag.time.max.ms": "4000",
     "num.network.threads": "2",
     "num.io.threads": "2",
     "controlled.shutdown.enable": "true",
 }
 """What every broker of a drill is set to: shorter times than in production, the rest as Kafka ships."""
+
+SESSION_MS = "12000"
+"""A broker that is silent for so long is missed; a follower is out of the ISR much sooner."""
 
 _JVM = (
     "-XX:+UseSerialGC",
@@ -189,6 +193,10 @@ class Cluster:
         """One broker."""
         return self.brokers[number]
 
+    def log_dirs(self, number: int, which: str = "all") -> tuple[Path, ...]:
+        """The log directories of one broker: `metadata`, `data`, or all."""
+        return log_dirs(self.folder / "data", number, which)
+
     def wait_until_up(self, within: float = _UP_WITHIN) -> None:
         """Waits until every running broker answers, and counts all of them as the cluster's."""
         until = time.monotonic() + within
@@ -278,14 +286,14 @@ class Cluster:
         listener = f"PLAINTEXT://127.0.0.1:{self.ports[f'broker-{number}']}"
         own = {
             "broker.rack": f"rack-{'abc'[(number - 1) % 3]}",
-            "log.dirs": str(self.folder / "data" / f"broker-{number}"),
+            "log.dirs": ",".join(map(str, log_dirs(self.folder / "data", number))),
         }
         if self.layout == "zookeeper":
             own |= {
                 "broker.id": str(number),
                 "listeners": listener,
                 "zookeeper.connect": f"127.0.0.1:{self.ports['alone']}",
-                "zookeeper.session.timeout.ms": "6000",
+                "zookeeper.session.timeout.ms": SESSION_MS,
             }
         elif self.layout == "separate":
             own |= {"process.roles": "broker", "listeners": listener, **self._quorum(number, count)}
@@ -313,6 +321,7 @@ class Cluster:
         return {
             "node.id": str(number),
             "controller.listener.names": "CONTROLLER",
+            "broker.session.timeout.ms": SESSION_MS,
             "controller.quorum.voters": voters,
             "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         }

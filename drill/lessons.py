@@ -17,20 +17,8 @@ from drill.glance import Row, glance
 from drill.names import Names
 from drill.on_groups import do
 from drill.scene import Scene, Stage
-from drill.steps import (
-    Close,
-    Detected,
-    Gone,
-    InSync,
-    Kill,
-    KillBroker,
-    PreferredElection,
-    Scenario,
-    Start,
-    StartBroker,
-    Step,
-    Wait,
-)
+from drill.steps import Close, Gone, Kill, Scenario, Start, Step, Wait
+from drill.steps_on_brokers import Detected, InSync, KillBroker, PreferredElection, StartBroker
 from drill.truth_file import TruthFile
 from spark_jobs.exits import DONE, BadInput
 from spark_jobs.report.plain import visible

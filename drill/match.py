@@ -1,4 +1,4 @@
-"""Which rows of gold meet what an act was expected to be called: the rules of docs/design.md section 8, each once."""
+"""Which rebalances meet what an act was expected to be called: the rules of docs/design.md section 8, each once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from typing import Any
 from drill.truth import (
     DURATION_BLAME,
     EXPIRY_CODES,
-    FAILOVER_KINDS,
-    IMBALANCE,
-    OUTAGE_KINDS,
     REBALANCE_CODES,
     ROLLING_RESTART,
     SILENCES,
@@ -26,16 +23,6 @@ Tables = Mapping[str, Sequence[Row]]
 BEFORE = timedelta(seconds=1)
 AFTER = timedelta(seconds=75)
 SHARED_BEFORE = timedelta(seconds=30)
-OUTAGE_APART = timedelta(seconds=40)
-
-TIME_COLUMNS: Mapping[str, str] = {
-    "rebalances": "started_at",
-    "incidents": "started_at",
-    "broker_outages": "down_at",
-    "failovers": "happened_at",
-    "leader_imbalance": "snapshot_at",
-}
-"""The tables that are scored, with the instant that places a row."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +31,6 @@ class Answer:
 
     met: bool
     rows: tuple[Row, ...] = ()
-
-
-def answer(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
-    """Whether the tables call the act what it was expected to be called, and the rows that say so.
-
-    Takes: an act with `expect`, all acts in order of time, and the rows of each table in order of time.
-    """
-    return _RULES[str(act.expect)](act, acts, tables)
 
 
 def is_after(act: Act, at: datetime) -> bool:
@@ -77,7 +56,7 @@ def calls(act: Act, row: Row, codes: Iterable[str]) -> bool:
 
 
 def _rebalance(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
-    return _some(_rows_called(act, tables, REBALANCE_CODES[str(act.expect)]))
+    return some(_rows_called(act, tables, REBALANCE_CODES[str(act.expect)]))
 
 
 def _rows_called(act: Act, tables: Tables, codes: tuple[str, ...]) -> list[Row]:
@@ -104,7 +83,7 @@ def _rolling_restart(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     if not votes:
         return Answer(False)
     chosen = max(sorted(votes), key=votes.__getitem__)
-    return _some(r for r in found[id(act)] if r["incident_id"] == chosen)
+    return some(r for r in found[id(act)] if r["incident_id"] == chosen)
 
 
 def _roll_of(act: Act, acts: Sequence[Act]) -> list[Act]:
@@ -157,7 +136,7 @@ def _duration_blame(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     following = next((r for r in of_group(act, tables) if is_after(act, r["started_at"])), None)
     if following is None:
         return Answer(False)
-    return _some([following] if any(_delays(act, d) for d in following.get("delayed_by") or ()) else [])
+    return some([following] if any(_delays(act, d) for d in following.get("delayed_by") or ()) else [])
 
 
 def _delays(act: Act, member: Row) -> bool:
@@ -166,56 +145,22 @@ def _delays(act: Act, member: Row) -> bool:
     return is_member(act, member) or is_static
 
 
-def _outage(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
-    kind = OUTAGE_KINDS[str(act.expect)]
-    return _some(r for r in outages_near(act, tables) if r["kind"] == kind)
-
-
-def outages_near(act: Act, tables: Tables) -> list[Row]:
-    """The outages of the act's broker that began when it was done."""
-    return [
-        r
-        for r in tables.get("broker_outages", ())
-        if r["broker"] == act.broker and abs(r["down_at"] - act.at) <= OUTAGE_APART
-    ]
-
-
-def _failover(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
-    kind = FAILOVER_KINDS[str(act.expect)]
-    return _some(
-        r
-        for r in tables.get("failovers", ())
-        if r["kind"] == kind
-        and is_after(act, r["happened_at"])
-        and act.topic in (None, r["topic"])
-        and act.partition in (None, r["partition"])
-    )
-
-
-def _imbalance(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
-    return _some(
-        r
-        for r in tables.get("leader_imbalance", ())
-        if r["over_threshold"] and is_after(act, r["snapshot_at"]) and act.broker in (None, r["broker"])
-    )
-
-
 def of_group(act: Act, tables: Tables) -> list[Row]:
     """The rebalances of the act's group, in order of time."""
     return [r for r in tables.get("rebalances", ()) if r["group_id"] == act.group]
 
 
-def _some(rows: Iterable[Row]) -> Answer:
+def some(rows: Iterable[Row]) -> Answer:
     found = tuple(rows)
     return Answer(bool(found), found)
 
 
-_RULES: Mapping[str, Callable[[Act, Sequence[Act], Tables], Answer]] = {
+Rule = Callable[[Act, Sequence[Act], Tables], Answer]
+"""An act with `expect`, all acts and the rows of each table, both in order of time → the answer to the act."""
+
+GROUP_RULES: Mapping[str, Rule] = {
     **dict.fromkeys(REBALANCE_CODES, _rebalance),
     **dict.fromkeys(SILENCES, _silence),
-    **dict.fromkeys(OUTAGE_KINDS, _outage),
-    **dict.fromkeys(FAILOVER_KINDS, _failover),
     ROLLING_RESTART: _rolling_restart,
     DURATION_BLAME: _duration_blame,
-    IMBALANCE: _imbalance,
 }

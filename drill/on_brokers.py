@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from drill.admin import Partition
 from drill.on_groups import do
 from drill.scene import Scene, SceneFault
-from drill.steps import (
+from drill.steps import SetTopic
+from drill.steps_on_brokers import (
+    CancelReassignment,
     Detected,
     Imbalance,
     InSync,
@@ -19,10 +21,10 @@ from drill.steps import (
     Produce,
     Reassign,
     ResumeBroker,
-    SetTopic,
     StartBroker,
     StartController,
     StopBroker,
+    StopController,
 )
 
 _ELECTS_WITHIN = 90
@@ -33,13 +35,21 @@ def _(step: KillBroker, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     if step.broker == "coordinator":
         scene.stage.truth.write("coordinator_is", group=scene.group, broker=broker)
+    _tell_controller(step.broker, scene)
     scene.act("broker_kill9", broker=broker, expect=step.expect)
     scene.stage.cluster.broker(broker).kill()
+
+
+def _tell_controller(role: str, scene: Scene) -> None:
+    """A broker that goes is the controller too: another one is due."""
+    if role == "controller":
+        scene.stage.truth.write("controller_goes", controller=scene.broker(role), expect="controller_change")
 
 
 @do.register
 def _(step: StopBroker, scene: Scene) -> None:
     broker = scene.broker(step.broker)
+    _tell_controller(step.broker, scene)
     scene.act("broker_controlled_shutdown", broker=broker, expect=step.expect)
     scene.stage.cluster.broker(broker).stop()
 
@@ -47,6 +57,7 @@ def _(step: StopBroker, scene: Scene) -> None:
 @do.register
 def _(step: PauseBroker, scene: Scene) -> None:
     broker = scene.broker(step.broker)
+    _tell_controller(step.broker, scene)
     scene.act("broker_sigstop", broker=broker, expect=step.expect)
     scene.stage.cluster.broker(broker).pause()
 
@@ -70,7 +81,10 @@ def _(step: StartBroker, scene: Scene) -> None:
 
 
 def _start_uncleanly(topic: str, broker: int, scene: Scene) -> None:
-    """The replica that is left behind comes up first; what it has not is lost, and counted."""
+    """The replica that is left behind comes up first; what it has not is lost, and counted.
+
+    The count is exact for the audit too, since the leader before it comes back with its log.
+    """
     name = scene.topic(topic)
     forced = scene.act("unclean_election_forced", topic=name, expect="unclean_election", lost_replica=scene.broker("x"))
     scene.act("broker_start", broker=broker)
@@ -82,6 +96,8 @@ def _start_uncleanly(topic: str, broker: int, scene: Scene) -> None:
     )
     lost = scene.produced.get(topic, 0) - scene.stage.admin.end_offset(name, 0)
     scene.stage.truth.amend(forced, lost_records={"0": lost})
+    told = {"topic": name, "partition": 0, "lost": lost, "is_exact": True}
+    scene.stage.truth.write("records_lost", at=forced["at"], expect="records_lost", **told)
 
 
 @do.register
@@ -111,6 +127,13 @@ def _(step: KillController, scene: Scene) -> None:
     node = next(iter(scene.stage.cluster.others.values()))
     scene.act("controller_kill9", controller=scene.broker("controller"), expect=step.expect)
     node.kill()
+
+
+@do.register
+def _(step: StopController, scene: Scene) -> None:
+    node = next(iter(scene.stage.cluster.others.values()))
+    scene.act("controller_shutdown", controller=scene.broker("controller"), expect=step.expect)
+    node.stop()
 
 
 @do.register
@@ -147,6 +170,13 @@ def _(step: Reassign, scene: Scene) -> None:
 
 
 @do.register
+def _(step: CancelReassignment, scene: Scene) -> None:
+    topic = scene.topic(step.topic)
+    scene.act("reassignment_cancelled", topic=topic, partition=0, expect=step.expect)
+    scene.stage.admin.cancel_reassignment(topic, 0)
+
+
+@do.register
 def _(step: SetTopic, scene: Scene) -> None:
     topic = scene.topic(step.topic)
     scene.act("topic_set", topic=topic, setting=f"{step.name}={step.value}", expect=step.expect)
@@ -161,7 +191,7 @@ def _(step: Offline, scene: Scene) -> None:
 @do.register
 def _(step: Produce, scene: Scene) -> None:
     topic = scene.topic(step.topic)
-    taken = scene.stage.admin.produce(topic, 0, step.count, step.acks)
+    taken = scene.stage.admin.produce(topic, 0, step.count, step.acks, step.bytes)
     if step.refused and taken:
         raise SceneFault(f"Found: {taken} records taken by {topic}. Needed: none, it has too few replicas in sync.")
     if not step.refused and taken < step.count:

@@ -9,13 +9,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import drill.on_brokers  # noqa: F401  (teaches `do` the steps on brokers)
+import drill.on_brokers
+import drill.on_replicas  # noqa: F401  (both teach `do` steps)
 from drill.admin import AdminFault
 from drill.cluster import ClusterFault
 from drill.members import MemberFault
 from drill.on_groups import do
 from drill.scene import Scene, SceneFault, Stage
-from drill.steps import InSync, Scenario
+from drill.steps import Scenario
+from drill.steps_on_brokers import InSync
 
 LANES = 3
 _APART = (1.0, 4.0)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from drill import disks
 from drill.admin import Admin, AdminFault, Group, Partition
 from drill.cluster import Cluster
 from drill.members import JavaMember, LibrdkafkaMember, Member
@@ -44,7 +45,8 @@ class Stage:
 
 @dataclass
 class Scene:
-    """One scenario in the play. `present`: the members that the group should have, by role."""
+    """One scenario in the play. `present`: the members that the group should have, by role; `failed`: the partitions
+    that brokers led whose directory failed."""
 
     stage: Stage
     scenario: Scenario
@@ -57,6 +59,7 @@ class Scene:
     instances: dict[str, str] = field(default_factory=dict)
     present: set[str] = field(default_factory=set)
     produced: dict[str, int] = field(default_factory=dict)
+    failed: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     generation: int = -1
     last: Row = field(default_factory=dict)
 
@@ -85,12 +88,16 @@ class Scene:
     def broker(self, role: str) -> int:
         """The broker that plays a role; who is coordinator or controller is asked once."""
         if role not in self.brokers:
-            self.brokers[role] = (
-                self.stage.admin.group(self.group).coordinator
-                if role == "coordinator"
-                else self.stage.admin.controller(kraft=self.stage.cluster.layout != "zookeeper")
-            )
+            self.brokers[role] = self._cast(role)
         return self.brokers[role]
+
+    def _cast(self, role: str) -> int:
+        if role == "coordinator":
+            return self.stage.admin.group(self.group).coordinator
+        if role in ("other", "apart"):
+            taken = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
+            return self.rng.choice(sorted(set(self.stage.cluster.brokers) - taken))
+        return self.stage.admin.controller(kraft=self.stage.cluster.layout != "zookeeper")
 
     def make(self, step: Start) -> Member:
         """A member that has not joined yet."""
@@ -203,9 +210,16 @@ class Scene:
         for member in self.members.values():
             member.end()
         if self.scenario.on_brokers and not self.stage.over.is_set():
-            for node in (*self.stage.cluster.others.values(), *self.stage.cluster.brokers.values()):
-                if node.is_running():
-                    node.resume()
-                else:
-                    node.start()
-            self.stage.cluster.wait_until_up()
+            self._leave_running(self.stage.cluster)
+
+    @staticmethod
+    def _leave_running(cluster: Cluster) -> None:
+        for number, node in cluster.brokers.items():
+            if disks.mend(cluster.log_dirs(number)) and node.is_running():
+                node.kill()
+        for node in (*cluster.others.values(), *cluster.brokers.values()):
+            if node.is_running():
+                node.resume()
+            else:
+                node.start()
+        cluster.wait_until_up()

@@ -5,24 +5,31 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from drill import show
-from drill.match import TIME_COLUMNS, Row, Tables, answer
+from drill.match import GROUP_RULES, Row, Tables
+from drill.match_brokers import BROKER_RULES
 from drill.result import Expectation, Score, Verdict
+from drill.scored import ROW_IDS, TIME_COLUMNS
 from drill.truth import TruthError, read_truth
-from drill.wrong import Night, is_owed, wrong_failover, wrong_outage, wrong_rebalance
+from drill.wrong import Night, is_owed, wrong_rebalance
+from drill.wrong_brokers import wrong_controller, wrong_failover, wrong_lapse, wrong_outage, wrong_roll
 
-ROW_IDS: Mapping[str, str] = {
-    "rebalances": "rebalance_id",
-    "incidents": "incident_id",
-    "broker_outages": "outage_id",
-    "failovers": "failover_id",
-    "leader_imbalance": "snapshot_at",
+RULES = {**GROUP_RULES, **BROKER_RULES}
+"""expect → how it is met."""
+
+JUDGES: Mapping[str, Callable[[Row, Night], str | None]] = {
+    "broker_outages": wrong_outage,
+    "failovers": wrong_failover,
+    "controller_changes": wrong_controller,
+    "isr_lapses": wrong_lapse,
+    "rolling_restarts": wrong_roll,
 }
+"""Table → why a row of it is wrong; rebalances have to be owed besides."""
 
 
 def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
@@ -36,7 +43,7 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     ordered: Tables = {
         name: sorted(tables.get(name, ()), key=itemgetter(column)) for name, column in TIME_COLUMNS.items()
     }
-    answers = [(a, answer(a, acts, ordered)) for a in acts if a.expect is not None]
+    answers = [(a, RULES[a.expect](a, acts, ordered)) for a in acts if a.expect is not None]
     night = Night(
         acts,
         ordered,
@@ -52,8 +59,7 @@ def score(tables: Tables, truth: Iterable[str | Mapping[str, Any]]) -> Score:
     verdicts = [
         *false_alarms,
         *(verdict_of("rebalances", r, wrong_rebalance(r, night)) for r in owed),
-        *(verdict_of("broker_outages", r, wrong_outage(r, night)) for r in ordered["broker_outages"]),
-        *(verdict_of("failovers", r, wrong_failover(r, night)) for r in ordered["failovers"]),
+        *(verdict_of(name, r, judge(r, night)) for name, judge in JUDGES.items() for r in ordered.get(name, ())),
     ]
     return Score(
         expectations=tuple(

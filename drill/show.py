@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Any
 
-from drill.match import AFTER, SHARED_BEFORE, TIME_COLUMNS, Row, Tables
+from drill.match import AFTER, SHARED_BEFORE, Row, Tables
 from drill.result import Score, Verdict
-from drill.truth import FAILOVER_KINDS, IMBALANCE, OUTAGE_KINDS, Act
+from drill.scored import TIME_COLUMNS
+from drill.truth import (
+    AUTOMATIC_ELECTION,
+    BROKERS_ROLLED,
+    CONTROLLER_CHANGE,
+    FAILOVER_KINDS,
+    IMBALANCE,
+    ISR_LAPSE,
+    LOG_DIR_FAILED,
+    NO_FAILOVER,
+    OUTAGE_KINDS,
+    RECORDS_LOST,
+    RECORDS_TRUNCATED,
+    Act,
+)
 from spark_jobs.report.plain import visible
 
 NEAR_OUTAGE = timedelta(minutes=2)
@@ -24,16 +38,55 @@ def in_words(table: str, row: Row) -> str:
         contributors = ", ".join(f"{c['cause']} {_member(c)}" for c in row.get("contributors") or ())
         shared = f" with {contributors}" if contributors else ""
         return f"{row['group_id']}: {row['cause']} {_member(row)} ({confidence}){shared}"
-    if table == "broker_outages":
-        return f"broker {row['broker']}: {row['kind']} ({confidence})"
-    if table == "failovers":
-        return (
-            f"{row['topic']}-{row['partition']}: {row['kind']} ({confidence}),"
-            f" leader {row.get('leader_from')} to {row.get('leader_to')}"
-        )
-    if table == "leader_imbalance":
-        return f"broker {row['broker']}: ratio {row.get('ratio')}"
-    return f"{row['kind']} of {', '.join(row.get('group_ids') or ())} ({confidence})"
+    say = _WORDS.get(table, _incident)
+    return f"{say(row)} ({confidence})" if confidence else say(row)
+
+
+def _outage(row: Row) -> str:
+    return f"broker {row['broker']}: {row['kind']}"
+
+
+def _failover(row: Row) -> str:
+    bounds = (row.get("records_lost_low"), row.get("records_lost_high"))
+    lost = f", {bounds[0]} to {bounds[1]} records lost" if bounds != (None, None) else ""
+    leaders = f"leader {row.get('leader_from')} to {row.get('leader_to')}"
+    return f"{row['topic']}-{row['partition']}: {row['kind']}, {leaders}{lost}"
+
+
+def _imbalance(row: Row) -> str:
+    return f"broker {row['broker']}: ratio {row.get('ratio')}"
+
+
+def _controller(row: Row) -> str:
+    return f"controller {row['controller_from']} to {row['controller_to']}, epoch {row['epoch']}"
+
+
+def _lapse(row: Row) -> str:
+    return f"broker {row['broker']} out of {row['partitions']} ISRs, {row['shrinks']} times: {row['kind']}"
+
+
+def _roll(row: Row) -> str:
+    early = [s["broker"] for s in row["scorecard"] if s["is_early"]]
+    return f"brokers {row['brokers']} restarted, too early {early}"
+
+
+def _truncation(row: Row) -> str:
+    return f"{row['topic']}-{row['partition']}: {row['records']} records cut off"
+
+
+def _incident(row: Row) -> str:
+    return f"{row['kind']} of {', '.join(row.get('group_ids') or ())}"
+
+
+_WORDS: Mapping[str, Callable[[Row], str]] = {
+    "broker_outages": _outage,
+    "failovers": _failover,
+    "leader_imbalance": _imbalance,
+    "controller_changes": _controller,
+    "isr_lapses": _lapse,
+    "rolling_restarts": _roll,
+    "truncations": _truncation,
+}
 
 
 def _member(member: Row) -> str:
@@ -44,11 +97,21 @@ def near(act: Act, tables: Tables) -> tuple[str, ...]:
     """What the audit said about the act's scope around its time, each with its distance from the act."""
     if act.expect in OUTAGE_KINDS:
         return _around(act, "broker_outages", tables, NEAR_OUTAGE, NEAR_OUTAGE, ("broker", act.broker))
-    if act.expect in FAILOVER_KINDS:
-        return _around(act, "failovers", tables, SHARED_BEFORE, AFTER, ("topic", act.topic))
-    if act.expect == IMBALANCE:
-        return _around(act, "leader_imbalance", tables, SHARED_BEFORE, AFTER, ("broker", act.broker))
-    return _around(act, "rebalances", tables, SHARED_BEFORE, AFTER, ("group_id", act.group))
+    table, column = _ABOUT.get(str(act.expect), ("rebalances", "group_id"))
+    wanted = {"group_id": act.group, "topic": act.topic, "broker": act.broker}.get(column)
+    return _around(act, table, tables, SHARED_BEFORE, AFTER, (column, wanted))
+
+
+_ABOUT: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys((*FAILOVER_KINDS, AUTOMATIC_ELECTION, NO_FAILOVER, RECORDS_LOST), ("failovers", "topic")),
+    LOG_DIR_FAILED: ("failovers", "leader_from"),
+    RECORDS_TRUNCATED: ("truncations", "topic"),
+    IMBALANCE: ("leader_imbalance", "broker"),
+    ISR_LAPSE: ("isr_lapses", "broker"),
+    CONTROLLER_CHANGE: ("controller_changes", "controller_to"),
+    BROKERS_ROLLED: ("rolling_restarts", "brokers"),
+}
+"""expect → the table that should have told it, and the column that names what the act was done to."""
 
 
 def _around(

@@ -46,7 +46,22 @@ FAILOVER_KINDS: Mapping[str, str] = {
 ROLLING_RESTART = "rolling_restart"
 DURATION_BLAME = "duration_blame"
 IMBALANCE = "imbalance"
-EXPECTS = frozenset({*REBALANCE_CODES, *SILENCES, *OUTAGE_KINDS, *FAILOVER_KINDS, DURATION_BLAME, IMBALANCE})
+
+LOG_DIR_FAILED = "log_dir_failed"
+AUTOMATIC_ELECTION = "automatic_election"
+NO_FAILOVER = "no_failover"
+CONTROLLER_CHANGE = "controller_change"
+ISR_LAPSE = "isr_lapse"
+BROKERS_ROLLED = "brokers_rolled"
+RECORDS_LOST = "records_lost"
+RECORDS_TRUNCATED = "records_truncated"
+OWN = (
+    *(LOG_DIR_FAILED, AUTOMATIC_ELECTION, NO_FAILOVER, CONTROLLER_CHANGE, ISR_LAPSE, BROKERS_ROLLED),
+    *(RECORDS_LOST, RECORDS_TRUNCATED),
+)
+"""What this drill expects beyond the design: docs/drill.md."""
+
+EXPECTS = frozenset({*REBALANCE_CODES, *SILENCES, *OUTAGE_KINDS, *FAILOVER_KINDS, DURATION_BLAME, IMBALANCE, *OWN})
 
 # Source: group.min.session.timeout.ms of the broker, default 6000: no session is shorter where the truth names none.
 SHORTEST_SESSION_MS = 6000
@@ -58,7 +73,7 @@ class TruthError(ValueError):
 
 @dataclass(frozen=True)
 class Act:
-    """One thing done to the cluster. `session` is the session timeout of its member."""
+    """One thing done to the cluster. `session` is the session timeout of its member; `told`: all that its line says."""
 
     at: datetime
     action: str
@@ -70,6 +85,7 @@ class Act:
     topic: str | None
     partition: int | None
     session: timedelta
+    told: Mapping[str, Any]
 
     @property
     def is_on_broker(self) -> bool:
@@ -135,4 +151,5 @@ def _act(at: datetime, row: Mapping[str, Any], session: timedelta) -> Act:
         topic=row.get("topic"),
         partition=row.get("partition"),
         session=session,
+        told=row,
     )

@@ -1,4 +1,4 @@
-"""Which verdicts are wrong, whatever their confidence, given what was done.
+"""Which rebalances are wrong, whatever their confidence, given what was done.
 
 A verdict is *wrong*, whatever its confidence, when one of these holds:
 
@@ -7,11 +7,7 @@ A verdict is *wrong*, whatever its confidence, when one of these holds:
   otherwise and no other rebalance answers that act;
 - a rebalance says that a member went to whom nothing was done, and the act it is owed to was done to another;
 - a rebalance says that the group had not had a member whose coming an earlier one had told;
-- an act upon a member or a group is not met, and this is the first rebalance of that member or group after it;
-- an outage, while the nearest thing done to that broker within 40 s expects another kind, or none was done;
-- a failover put down to an outage of its old leader, while the last thing done to that broker expects another kind,
-  or nothing was done to it; a preferred election that takes over from a leader that is down;
-- an unclean election or a reassignment of a topic for which nobody expects one.
+- an act upon a member or a group is not met, and this is the first rebalance of that member or group after it.
 
 An act is answered by one rebalance: the first that fits. What is owed without an act (a member that comes, a
 cooperative follow-up), and what happens before the first act or after the last, is not judged.
@@ -19,12 +15,11 @@ cooperative follow-up), and what happens before the first act or after the last,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from drill.match import (
-    OUTAGE_APART,
     Row,
     Tables,
     calls,
@@ -35,7 +30,7 @@ from drill.match import (
     of_group,
     rows_until_expiry,
 )
-from drill.truth import FAILOVER_KINDS, OUTAGE_KINDS, REBALANCE_CODES, SILENCES, Act
+from drill.truth import REBALANCE_CODES, SILENCES, Act
 
 ALWAYS_OWED = frozenset({"member_joined", "member_rejoined", "cooperative_followup"})
 OWED_TO_BROKERS = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error"})
@@ -52,13 +47,6 @@ DEPARTURES = frozenset(
         "removed_by_admin",
     }
 )
-OUTAGE_OF_FAILOVER: Mapping[str, str] = {
-    "controlled_shutdown": "controlled_shutdown",
-    "broker_crash": "crash",
-    "broker_unresponsive": "unresponsive",
-}
-"""failovers.kind → the kind of the outage that such a failover is put down to."""
-ASKED_FOR = ("unclean_election", "reassignment")
 
 
 @dataclass(frozen=True)
@@ -105,7 +93,7 @@ def wrong_rebalance(row: Row, night: Night) -> str | None:
 def _breaks_silence(row: Row, night: Night) -> str | None:
     for act in (a for a in night.acts if a.expect in SILENCES and a.group == row["group_id"]):
         if any(r is row for r in rows_until_expiry(act, night.acts, night.tables)) and not is_expiry(act, row):
-            return _expects(act)
+            return expects(act)
     return None
 
 
@@ -116,7 +104,7 @@ def _misnames_member_act(row: Row, night: Night) -> str | None:
     answered = [a for a in on_member if family.intersection(_causes(a))]
     others = [a for a in answered if row["cause"] not in _causes(a) and _first_answer(a, night) is None]
     if others and not any(_first_answer(a, night) is row for a in answered):
-        return "; ".join(map(_expects, others))
+        return "; ".join(map(expects, others))
     # An act that expects nothing, or silence, may well have made the member go.
     may_have_gone = any(a.expect is None or a.expect in SILENCES for a in on_member)
     return None if family is not DEPARTURES or answered or may_have_gone else _wrong_member(row, night)
@@ -167,45 +155,10 @@ def _leaves_unmet(row: Row, night: Night) -> str | None:
     for act in (a for a in night.unmet if a.group == row["group_id"] and row["cause"] not in _causes(a)):
         rows = (r for r in of_group(act, night.tables) if is_after(act, r["started_at"]))
         if next((r for r in rows if not names_member(act) or is_member(act, r)), None) is row:
-            return _expects(act)
+            return expects(act)
     return None
 
 
-def wrong_outage(row: Row, night: Night) -> str | None:
-    """Why an outage is wrong; None where nothing speaks against it, or where it lies outside the truth."""
-    if not night.covers(row["down_at"]):
-        return None
-    on_broker = [a for a in night.acts if a.expect in OUTAGE_KINDS and a.broker == row["broker"]]
-    near = [a for a in on_broker if abs(row["down_at"] - a.at) <= OUTAGE_APART]
-    if not near:
-        return "nothing was done to that broker that stops it"
-    nearest = min(near, key=lambda a: abs(row["down_at"] - a.at))
-    return None if OUTAGE_KINDS[str(nearest.expect)] == row["kind"] else _expects(nearest)
-
-
-def wrong_failover(row: Row, night: Night) -> str | None:
-    """Why a failover is wrong; None where nothing speaks against it, or where it lies outside the truth."""
-    if not night.covers(row["happened_at"]):
-        return None
-    before = [a for a in night.acts if is_after(a, row["happened_at"])]
-    if row["kind"] in ASKED_FOR:
-        asked = any(a.topic == row["topic"] and FAILOVER_KINDS.get(str(a.expect)) == row["kind"] for a in before)
-        return None if asked else f"nobody expects the {row['kind']} of that topic"
-    # What was done to the leader afterwards took nothing from it: an election may come just before a shutdown.
-    on_leader = [
-        a for a in before if a.is_on_broker and a.broker == row.get("leader_from") and a.at <= row["happened_at"]
-    ]
-    outages = [a for a in on_leader if a.expect in OUTAGE_KINDS]
-    if row["kind"] == "preferred_election":
-        is_down = bool(outages) and on_leader[-1] is outages[-1]
-        return f"the old leader was down: {_expects(outages[-1])}" if is_down else None
-    outage = OUTAGE_OF_FAILOVER.get(row["kind"])
-    if outage is None or row.get("leader_from") in (None, -1):
-        return None
-    if not outages:
-        return "nothing was done to the old leader that stops it"
-    return None if OUTAGE_KINDS[str(outages[-1].expect)] == outage else _expects(outages[-1])
-
-
-def _expects(act: Act) -> str:
+def expects(act: Act) -> str:
+    """What was done, to what, and what it expects."""
     return f"{act.action} of {act.scope} expects {act.expect}"

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from drill.steps import (
-    Close,
-    CreateTopic,
+from drill.steps import Close, CreateTopic, Scenario, Settled, Start, Step, Wait
+from drill.steps_on_brokers import (
+    Balanced,
     Detected,
     Imbalance,
     InSync,
     KillBroker,
     KillController,
-    Offline,
     PauseBroker,
     PreferredElection,
     Produce,
     Reassign,
     ResumeBroker,
-    Scenario,
-    Settled,
-    Start,
+    Rolled,
     StartBroker,
     StartController,
-    Step,
     StopBroker,
-    Wait,
+    StopController,
+    Throttle,
+    Unthrottle,
 )
 
 
 def _restart(broker: str) -> tuple[Step, ...]:
-    return (StopBroker(broker=broker), StartBroker(broker=broker), InSync())
+    return (*_restart_without_waiting(broker), InSync())
+
+
+def _restart_without_waiting(broker: str) -> tuple[Step, ...]:
+    return (StopBroker(broker=broker), StartBroker(broker=broker))
 
 
 BROKER_SCENARIOS: tuple[Scenario, ...] = (
@@ -58,6 +60,7 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
             *_restart("x"),
             *_restart("y"),
             *_restart("z"),
+            Rolled(),
             Imbalance(),
             Wait(seconds=12),
             Settled(),
@@ -105,67 +108,97 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
         on_brokers=True,
     ),
     Scenario(
-        "reassignment",
-        "A partition that moves to other brokers gets a leader among them.",
+        "rolled_too_fast",
+        "A broker stopped before the one before it is back in every ISR leaves partitions with one replica in sync.",
         (
-            CreateTopic(topic="t", placed=(("x", "y"), ("y", "z"))),
-            Produce(topic="t", count=20),
+            CreateTopic(topic="t", placed=(("x", "y", "z"), ("y", "z", "x"), ("z", "x", "y"))),
             Wait(seconds=2),
-            Reassign(topic="t", to=("z", "y")),
+            StopBroker(broker="x"),
+            Throttle(broker="x", topic="t"),
+            Produce(topic="t", count=60, acks="1", bytes=100_000),
+            StartBroker(broker="x"),
+            *_restart_without_waiting("y"),
+            Unthrottle(broker="x", topic="t"),
+            InSync(),
+            *_restart("z"),
+            Rolled(too_early=("y",)),
+        ),
+        on_brokers=True,
+    ),
+    Scenario(
+        "preferred_election_asked_for",
+        "An administrator who changes the order of replicas can have the new first one elected at once.",
+        (
+            CreateTopic(topic="t", placed=(("x", "y"), ("x", "z"))),
+            Wait(seconds=2),
+            Reassign(topic="t", to=("y", "x"), expect="no_failover"),
+            Wait(seconds=2),
+            PreferredElection(topic="t"),
+            Wait(seconds=2),
+        ),
+        on_brokers=True,
+    ),
+    Scenario(
+        "balanced_by_itself",
+        "Some minutes after a broker is back the controller gives it its leaders again; nobody has to ask.",
+        (*_restart("x"), Balanced()),
+        on_brokers=True,
+    ),
+    Scenario(
+        "controller_paused",
+        "A controller that says nothing is replaced, and finds out when it wakes.",
+        (
+            PauseBroker(broker="controller"),
+            Detected(broker="controller"),
             Wait(seconds=4),
+            ResumeBroker(broker="controller"),
             InSync(),
         ),
+        layouts=("combined", "zookeeper"),
         on_brokers=True,
     ),
     Scenario(
-        "unclean_election",
-        "A replica that was not in sync takes over, and what it had not is lost.",
-        (
-            CreateTopic(
-                topic="t",
-                placed=(("x", "y"), ("y", "x")),
-                configs={"unclean.leader.election.enable": "true", "min.insync.replicas": "1"},
-            ),
-            Produce(topic="t", count=15),
-            Wait(seconds=2),
-            KillBroker(broker="y"),
-            Detected(broker="y"),
-            Produce(topic="t", count=40, acks="1"),
-            KillBroker(broker="x"),
-            Wait(seconds=5),
-            StartBroker(broker="y", uncleanly="t"),
-            StartBroker(broker="x"),
-            InSync(),
-        ),
+        "controller_stopped",
+        "A broker that is the controller shuts down in order: another one is controller, and its leaders move.",
+        _restart("controller"),
+        layouts=("combined", "zookeeper"),
         on_brokers=True,
     ),
     Scenario(
-        "offline",
-        "A partition with one replica is offline as long as its broker is away.",
+        "controller_restarted",
+        "A controller that is alone and restarts in order is followed by itself, in a new epoch.",
+        (StopController(), StartController(), Wait(seconds=4), InSync()),
+        layouts=("separate",),
+        on_brokers=True,
+    ),
+    Scenario(
+        "controller_and_leader_killed",
+        "When the controller dies with a broker, the broker's partitions wait until there is a controller again.",
         (
-            CreateTopic(topic="t", placed=(("x",), ("x",))),
-            Wait(seconds=2),
+            KillBroker(broker="controller"),
+            KillBroker(broker="other"),
+            Wait(seconds=4),
+            StartBroker(broker="controller"),
+            StartBroker(broker="other"),
+            InSync(),
+        ),
+        layouts=("combined", "zookeeper"),
+        on_brokers=True,
+    ),
+    Scenario(
+        "controller_lost_with_a_leader",
+        "Without a controller nobody takes over from a broker that dies: its partitions have no leader until then.",
+        (
+            KillController(),
             KillBroker(broker="x"),
-            Offline(topic="t"),
+            Wait(seconds=6),
+            StartController(),
             Detected(broker="x"),
-            Wait(seconds=3),
+            Wait(seconds=2),
             StartBroker(broker="x"),
             InSync(),
         ),
-        on_brokers=True,
-    ),
-    Scenario(
-        "min_isr",
-        "With fewer replicas in sync than min.insync.replicas a partition has a leader and takes no record.",
-        (
-            CreateTopic(topic="t", placed=(("x", "y"),), configs={"min.insync.replicas": "2"}),
-            Produce(topic="t", count=10),
-            KillBroker(broker="y"),
-            Detected(broker="y"),
-            Produce(topic="t", count=3, refused=True),
-            StartBroker(broker="y"),
-            InSync(),
-        ),
+        layouts=("separate",),
         on_brokers=True,
     ),
 )

@@ -5,11 +5,8 @@ from __future__ import annotations
 from drill.steps import (
     OFFSETS,
     Close,
-    Detected,
     Gone,
-    InSync,
     Kill,
-    KillBroker,
     Pause,
     Rebalanced,
     Rejoining,
@@ -20,9 +17,9 @@ from drill.steps import (
     SetTopic,
     Slow,
     Start,
-    StartBroker,
     Wait,
 )
+from drill.steps_on_brokers import Detected, InSync, KillBroker, StartBroker
 
 LONG_SESSION = {"session.timeout.ms": "45000", "max.poll.interval.ms": "8000"}
 COMMITS_NOTHING = {"enable.auto.commit": "false"}

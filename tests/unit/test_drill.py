@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from drill.disks import fail, log_dirs, mend, partitions_in
 from drill.glance import glance
 from drill.names import Names
 from drill.on_groups import do
@@ -18,14 +19,28 @@ from drill.run import chosen, main
 from drill.scenarios import SCENARIOS
 from drill.scenarios.brokers import BROKER_SCENARIOS
 from drill.scenarios.groups import GROUP_SCENARIOS
+from drill.scenarios.replicas import REPLICA_SCENARIOS
 from drill.scenarios.uncommon import UNCOMMON_SCENARIOS
-from drill.steps import Close, Gone, Kill, KillBroker, OnBroker, OnMember, PauseBroker, Scenario, Start, StopBroker
+from drill.steps import Close, Gone, Kill, OnMember, Scenario, Start
+from drill.steps_on_brokers import (
+    FailDirectory,
+    Halted,
+    KillBroker,
+    MendDirectories,
+    OnBroker,
+    PauseBroker,
+    ResumeBroker,
+    StartBroker,
+    StopBroker,
+    Throttle,
+    Unthrottle,
+)
 from drill.truth import EXPECTS, SILENCES, read_truth
 from drill.truth_file import TruthFile
 from spark_jobs.exits import BAD_INPUT, BadInput
 from tests.support.nights import EXCERPTS
 
-ALL = (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *BROKER_SCENARIOS)
+ALL = (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *BROKER_SCENARIOS, *REPLICA_SCENARIOS)
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
 
 
@@ -70,15 +85,44 @@ def test_a_member_that_goes_without_a_word_is_waited_for(scenario: Scenario) -> 
     assert all(following[id(s)] == Gone(member=s.member) for s in silent)
 
 
+TAKES: dict[str, tuple[type[OnBroker], ...]] = {
+    "process": (KillBroker, StopBroker, PauseBroker, Halted),
+    "disk": (FailDirectory,),
+    "speed": (Throttle,),
+}
+GIVES: dict[str, tuple[type[OnBroker], ...]] = {
+    "process": (StartBroker, ResumeBroker),
+    "disk": (MendDirectories,),
+    "speed": (Unthrottle,),
+}
+
+
 @each_scenario
-def test_a_broker_that_goes_comes_back(scenario: Scenario) -> None:
-    gone: list[str] = []
+def test_what_is_taken_from_a_broker_is_given_back(scenario: Scenario) -> None:
+    taken: list[tuple[str, str]] = []
     for step in (s for s in scenario.steps if isinstance(s, OnBroker)):
-        if isinstance(step, (KillBroker, StopBroker, PauseBroker)):
-            gone.append(step.broker)
-        elif type(step).__name__ in ("StartBroker", "ResumeBroker"):
-            gone.remove(step.broker)
-    assert gone == []
+        for what, begins in TAKES.items():
+            if isinstance(step, begins):
+                taken.append((step.broker, what))
+        for what, gives in GIVES.items():
+            if isinstance(step, gives):
+                taken = [t for t in taken if t != (step.broker, what)]
+    assert taken == []
+
+
+def test_a_failed_disk_has_none_of_its_partitions_until_it_is_mended(tmp_path: Path) -> None:
+    for directory in log_dirs(tmp_path, 2):
+        (directory / "orders-eu-3").mkdir(parents=True)
+    (tmp_path / "broker-2-b" / "__cluster_metadata-0").mkdir()
+    (tmp_path / "broker-2-b" / "t-1.abc-future").mkdir()
+    failed = log_dirs(tmp_path, 2, "data")
+    assert partitions_in(failed) == {("orders-eu", 3)}
+    fail(failed)
+    assert not (failed[0] / "orders-eu-3").exists() and (tmp_path / "broker-2" / "orders-eu-3").exists()
+    with pytest.raises(OSError):
+        (failed[0] / "new-0").mkdir(parents=True)
+    assert mend(log_dirs(tmp_path, 2)) and not mend(log_dirs(tmp_path, 2))
+    assert partitions_in(failed) == {("orders-eu", 3)}
 
 
 def test_a_glance_tells_what_an_audit_would() -> None:

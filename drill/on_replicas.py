@@ -1,0 +1,131 @@
+"""How what is done to disks and replicas is done, and how what follows is told."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from drill import disks
+from drill.admin import Partition
+from drill.on_groups import do
+from drill.scene import Scene, SceneFault
+from drill.steps_on_brokers import (
+    Balanced,
+    FailDirectory,
+    Halted,
+    Lapsed,
+    MendDirectories,
+    Rolled,
+    TakenOver,
+    Throttle,
+    Unled,
+    Unthrottle,
+)
+
+_NEXT_TO_NOTHING = 1
+_FREELY = 1_000_000_000
+
+
+@do.register
+def _(step: FailDirectory, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    directories = scene.stage.cluster.log_dirs(broker, step.directory)
+    held = disks.partitions_in(directories)
+    led = sorted((p.topic, p.partition) for p in scene.stage.admin.topics() if p.leader == broker)
+    scene.failed[broker] = [place for place in led if place in held]
+    if step.directory == "data" and not scene.failed[broker]:
+        raise SceneFault(f"Needed: a partition led by broker {broker} in {directories[0].name}. Found: none.")
+    scene.act("log_dir_failed", broker=broker, expect=step.expect, directory=step.directory, led=scene.failed[broker])
+    disks.fail(directories)
+
+
+@do.register
+def _(step: Unled, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    failed = scene.failed[broker]
+    scene.wait_for_partitions(
+        lambda found: not any(p.leader == broker and (p.topic, p.partition) in failed for p in found),
+        f"broker {broker} leads nothing of what its failed directory holds",
+        step.within,
+    )
+
+
+@do.register
+def _(step: Halted, scene: Scene) -> None:
+    node = scene.stage.cluster.broker(scene.broker(step.broker))
+    until = time.monotonic() + step.within
+    while node.is_running():
+        if time.monotonic() > until:
+            raise SceneFault(f"Needed within {step.within:.0f} s: {node.name} ends by itself. It runs on.")
+        scene.rest(0.3)
+
+
+@do.register
+def _(step: MendDirectories, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.act("log_dirs_mended", broker=broker, expect=step.expect)
+    disks.mend(scene.stage.cluster.log_dirs(broker))
+
+
+@do.register
+def _(step: Throttle, scene: Scene) -> None:
+    broker, topic = scene.broker(step.broker), scene.topic(step.topic)
+    scene.act("replica_throttled", broker=broker, topic=topic, partition=0, expect=step.expect)
+    scene.stage.admin.throttle(topic, broker, _NEXT_TO_NOTHING)
+
+
+@do.register
+def _(step: Unthrottle, scene: Scene) -> None:
+    broker, topic = scene.broker(step.broker), scene.topic(step.topic)
+    scene.act("replica_unthrottled", broker=broker, topic=topic, partition=0, expect=step.expect)
+    scene.stage.admin.throttle(topic, broker, _FREELY)
+
+
+@do.register
+def _(step: Lapsed, scene: Scene) -> None:
+    broker, topic = scene.broker(step.broker), scene.topic(step.topic)
+
+    def has_lapsed(p: Partition) -> bool:
+        return (p.topic, p.partition) == (topic, 0) and p.leader != -1 and broker not in p.isr
+
+    scene.wait_for_partitions(
+        lambda found: any(map(has_lapsed, found)), f"broker {broker} is out of the ISR of {topic}-0", step.within
+    )
+
+
+@do.register
+def _(step: Rolled, scene: Scene) -> None:
+    order, early = ([scene.broker(role) for role in roles] for roles in (step.order, step.too_early))
+    scene.act("brokers_rolled", brokers=order, too_early=early, expect=step.expect)
+
+
+@do.register
+def _(step: Balanced, scene: Scene) -> None:
+    """The act is placed at the last look that saw a leader elsewhere: nobody knows before when it will come."""
+    topic = scene.stage.main
+    elsewhere: list[int] = []
+    seen_at = ""
+
+    def is_balanced(found: tuple[Partition, ...]) -> bool:
+        nonlocal seen_at
+        now = [p.partition for p in found if p.topic == topic and p.leader != p.replicas[0]]
+        if now:
+            elsewhere[:], seen_at = now, datetime.now(UTC).isoformat(timespec="milliseconds")
+        return not now
+
+    scene.wait_for_partitions(is_balanced, f"every partition of {topic} led by its first replica", step.within)
+    if not elsewhere:
+        raise SceneFault(f"Needed: a partition of {topic} led by another than its first replica. Found: none.")
+    scene.act("automatic_election", at=seen_at, topic=topic, partitions=elsewhere, expect=step.expect)
+
+
+@do.register
+def _(step: TakenOver, scene: Scene) -> None:
+    broker, topic = scene.broker(step.broker), scene.topic(step.topic)
+    scene.wait_for_partitions(
+        lambda found: any((p.topic, p.partition, p.leader) == (topic, 0, broker) for p in found),
+        f"broker {broker} as the leader of {topic}-0",
+        step.within,
+    )
+    missing = scene.produced.get(step.topic, 0) - scene.stage.admin.end_offset(topic, 0)
+    scene.act("records_left_behind", topic=topic, partition=0, records=missing, expect=step.expect)

@@ -1,0 +1,187 @@
+"""Which verdicts about brokers, leaders and replicas are wrong, whatever their confidence, given what was done.
+
+- an outage, while the nearest thing done to that broker within 40 s expects another kind, or none was done;
+- a failover put down to an outage of its old leader, while the last thing done to that broker expects another kind,
+  or nothing was done to it; a preferred election that takes over from a leader that is down;
+- an unclean election or a reassignment of a topic for which nobody expects one; a failed directory of a broker whose
+  directories nobody took away;
+- a loss that is not what was counted, or of a partition that a replica in sync took over;
+- an election told to be asked for that nobody asked for, or the other way round;
+- a failover that is invented: nothing was done that could have taken the leader from that partition, or given it one;
+- a controller that was down when it is said to have become the controller;
+- a lapse of a broker that was away told as one that was slow, or the other way round;
+- a rolling restart that blames another broker than the one that was stopped too early.
+
+What happens before the first act or after the last is not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+
+from drill.match import Row, is_after
+from drill.match_brokers import OUTAGE_APART, early_of, holds_loss, rolls_of
+from drill.truth import (
+    BROKERS_ROLLED,
+    FAILOVER_KINDS,
+    ISR_LAPSE,
+    LOG_DIR_FAILED,
+    NO_FAILOVER,
+    OUTAGE_KINDS,
+    RECORDS_LOST,
+    Act,
+)
+from drill.wrong import Night, expects
+
+OUTAGE_OF_FAILOVER: Mapping[str, str] = {
+    "controlled_shutdown": "controlled_shutdown",
+    "broker_crash": "crash",
+    "broker_unresponsive": "unresponsive",
+}
+"""failovers.kind → the kind of the outage that such a failover is put down to."""
+ASKED_FOR = ("unclean_election", "reassignment")
+RECENTLY = timedelta(minutes=6)
+"""An automatic election may come as late after what made it due. Source: leader.imbalance.check.interval.seconds."""
+
+
+def wrong_outage(row: Row, night: Night) -> str | None:
+    """Why an outage is wrong; None where nothing speaks against it, or where it lies outside the truth."""
+    if not night.covers(row["down_at"]):
+        return None
+    on_broker = [a for a in night.acts if a.expect in OUTAGE_KINDS and a.broker == row["broker"]]
+    near = [a for a in on_broker if abs(row["down_at"] - a.at) <= OUTAGE_APART]
+    if not near:
+        return "nothing was done to that broker that stops it"
+    nearest = min(near, key=lambda a: abs(row["down_at"] - a.at))
+    return None if OUTAGE_KINDS[str(nearest.expect)] == row["kind"] else expects(nearest)
+
+
+def wrong_failover(row: Row, night: Night) -> str | None:
+    """Why a failover is wrong; None where nothing speaks against it, or where it lies outside the truth."""
+    if not night.covers(row["happened_at"]):
+        return None
+    before = [a for a in night.acts if is_after(a, row["happened_at"])]
+    found = (rule(row, before, night) for rule in _FAILOVER_RULES)
+    return next((why for why in found if why), None)
+
+
+def _not_asked_for(row: Row, before: list[Act], night: Night) -> str | None:
+    if row["kind"] not in ASKED_FOR:
+        return None
+    asked = any(a.topic == row["topic"] and FAILOVER_KINDS.get(str(a.expect)) == row["kind"] for a in before)
+    return None if asked else f"nobody expects the {row['kind']} of that topic"
+
+
+def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
+    """What was done to the leader afterwards took nothing from it: an election may come just before a shutdown."""
+    on_leader = [
+        a for a in before if a.is_on_broker and a.broker == row.get("leader_from") and a.at <= row["happened_at"]
+    ]
+    outages = [a for a in on_leader if a.expect in OUTAGE_KINDS]
+    if row["kind"] == "preferred_election":
+        is_down = bool(outages) and on_leader[-1] is outages[-1]
+        return f"the old leader was down: {expects(outages[-1])}" if is_down else None
+    outage = OUTAGE_OF_FAILOVER.get(row["kind"])
+    if outage is None or row.get("leader_from") in (None, -1):
+        return None
+    if not outages:
+        return "nothing was done to the old leader that stops it"
+    return None if OUTAGE_KINDS[str(outages[-1].expect)] == outage else expects(outages[-1])
+
+
+def _no_such_disk(row: Row, before: list[Act], night: Night) -> str | None:
+    if row["kind"] != "log_dir_failed" or any(_takes_disk_of(a, row.get("leader_from")) for a in before):
+        return None
+    return "nobody took a directory away from the old leader"
+
+
+def _takes_disk_of(act: Act, broker: object) -> bool:
+    return act.action == "log_dir_failed" and broker in (None, act.broker)
+
+
+def _another_loss(row: Row, before: list[Act], night: Night) -> str | None:
+    low, high = row["records_lost_low"], row["records_lost_high"]
+    if row["kind"] != "unclean_election":
+        return f"{low} records lost where a replica in sync took over" if low else None
+    counted = [a for a in before if a.expect == RECORDS_LOST and _is_place(a, row)]
+    if not counted or (low, high) == (None, None) or holds_loss(row, counted[-1].told["lost"]):
+        return None
+    return f"{counted[-1].told['lost']} records were lost, and not {low} to {high}"
+
+
+def _is_place(act: Act, row: Row) -> bool:
+    return act.topic == row["topic"] and act.partition in (None, row["partition"])
+
+
+def _asked_otherwise(row: Row, before: list[Act], night: Night) -> str | None:
+    if row["kind"] != "preferred_election" or row.get("asked_for") is None:
+        return None
+    asked = any(a.action == "preferred_election" and a.topic == row["topic"] for a in before)
+    if asked == row["asked_for"]:
+        return None
+    return "someone asked for that election" if asked else "nobody asked for that election"
+
+
+def _invented(row: Row, before: list[Act], night: Night) -> str | None:
+    """Nothing was done to either leader, to the topic or to a controller; or what was done moves no leader."""
+    if any(a.expect == NO_FAILOVER and _is_place(a, row) for a in before if a is _last_on(row, before)):
+        return "what was done to that partition moves no leader"
+    sides = {row.get("leader_from"), row.get("leader_to")} - {None, -1}
+    is_late = row["kind"] == "preferred_election"
+    recent = [a for a in night.acts if timedelta() <= row["happened_at"] - a.at <= RECENTLY] if is_late else []
+    explains = any(a.broker in sides or a.topic == row["topic"] or "controller" in a.told for a in (*before, *recent))
+    return None if explains or not sides else "nothing was done that gave or took a leader there"
+
+
+def _last_on(row: Row, before: list[Act]) -> Act | None:
+    return next((a for a in reversed(before) if a.at <= row["happened_at"] and (a.topic or a.broker is not None)), None)
+
+
+_FAILOVER_RULES: tuple[Callable[[Row, list[Act], Night], str | None], ...] = (
+    _not_asked_for,
+    _another_outage,
+    _no_such_disk,
+    _another_loss,
+    _asked_otherwise,
+    _invented,
+)
+
+
+def wrong_controller(row: Row, night: Night) -> str | None:
+    """Why a controller change is wrong; None where nothing speaks against it."""
+    done = [a for a in night.acts if a.is_on_broker and a.broker == row["controller_to"] and a.at < row["happened_at"]]
+    is_down = bool(done) and done[-1].expect in OUTAGE_KINDS and row["happened_at"] - done[-1].at > timedelta(seconds=2)
+    return f"it was down: {expects(done[-1])}" if is_down else None
+
+
+def wrong_lapse(row: Row, night: Night) -> str | None:
+    """Why a lapse is wrong; None where nothing speaks against it, or where it lies outside the truth."""
+    if not night.covers(row["started_at"]):
+        return None
+    before = [a for a in night.acts if is_after(a, row["started_at"])]
+    done = [a for a in before if a.broker == row["broker"] and (a.expect in _LAPSE_OF or a.action == "broker_start")]
+    if row["kind"] not in _LAPSE_OF.values() or not _speaks_against(done, row["kind"]):
+        return None
+    return expects(done[-1]) if done else "nothing was done to that broker that takes it out of an ISR"
+
+
+_LAPSE_OF: Mapping[str | None, str] = {
+    **dict.fromkeys(OUTAGE_KINDS, "outage"),
+    LOG_DIR_FAILED: "disk",
+    ISR_LAPSE: "slow",
+}
+"""expect → isr_lapses.kind. A broker that has just started may be away for some partitions still, or slow."""
+
+
+def _speaks_against(done: Iterable[Act], kind: str) -> bool:
+    return kind not in {_LAPSE_OF.get(a.expect, kind) for a in done}
+
+
+def wrong_roll(row: Row, night: Night) -> str | None:
+    """Why a rolling restart is wrong; None where nothing speaks against it."""
+    for act in (a for a in night.acts if a.expect == BROKERS_ROLLED):
+        early = set(act.told["too_early"])
+        if any(r is row for r in rolls_of(act, night.tables)) and early_of(act, row) != early:
+            return f"stopped too early: {sorted(early) or 'none'}"
+    return None
