@@ -44,6 +44,9 @@ ASKED_FOR = ("unclean_election", "reassignment")
 RECENTLY = timedelta(minutes=6)
 """An automatic election may come as late after what made it due. Source: leader.imbalance.check.interval.seconds."""
 
+AT_ONCE = timedelta(seconds=10)
+"""So soon comes an election that somebody asked for; an automatic one may come soon after it."""
+
 
 def wrong_outage(row: Row, night: Night) -> str | None:
     """Why an outage is wrong; None where nothing speaks against it, or where it lies outside the truth."""
@@ -117,10 +120,10 @@ def _is_place(act: Act, row: Row) -> bool:
 def _asked_otherwise(row: Row, before: list[Act], night: Night) -> str | None:
     if row["kind"] != "preferred_election" or row.get("asked_for") is None:
         return None
-    asked = any(a.action == "preferred_election" and a.topic == row["topic"] for a in before)
-    if asked == row["asked_for"]:
-        return None
-    return "someone asked for that election" if asked else "nobody asked for that election"
+    since = [row["happened_at"] - a.at for a in before if a.action == "preferred_election" and a.topic == row["topic"]]
+    if row["asked_for"]:
+        return None if since else "nobody asked for that election"
+    return "someone asked for that election" if any(s <= AT_ONCE for s in since) else None
 
 
 def _invented(row: Row, before: list[Act], night: Night) -> str | None:

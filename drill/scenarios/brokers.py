@@ -112,9 +112,9 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
         "A broker stopped before the one before it is back in every ISR leaves partitions with one replica in sync.",
         (
             CreateTopic(topic="t", placed=(("x", "y", "z"), ("y", "z", "x"), ("z", "x", "y"))),
+            Throttle(broker="x", topic="t"),
             Wait(seconds=2),
             StopBroker(broker="x"),
-            Throttle(broker="x", topic="t"),
             Produce(topic="t", count=60, acks="1", bytes=100_000),
             StartBroker(broker="x"),
             *_restart_without_waiting("y"),
