@@ -1,5 +1,6 @@
 """Bronze: what was read, kept as it was read."""
 
+from spark_jobs.catalog import bronze_metadata
 from spark_jobs.catalog.codes import GROUP_RECORD_TYPES, MEMBER_STATES
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -254,4 +255,5 @@ TABLES = (
     OFFSET_SNAPSHOTS,
     CONFIG_SNAPSHOTS,
     GROUP_RECORDS,
+    *bronze_metadata.TABLES,
 )

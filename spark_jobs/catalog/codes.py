@@ -53,6 +53,8 @@ OUTAGE_KINDS = ("controlled_shutdown", "crash", "unresponsive", "unknown")
 ISR_CHANGES = ("shrink", "expand")
 ISR_LAPSE_KINDS = ("outage", "slow", "disk", "reassignment", "unknown")
 MOVE_EFFECTS = ("none", "rebalanced", "cut_short")
+LOSS_SCOPES = ("broker", "rack")
+TRUNCATION_VERDICTS = ("nothing_committed_lost", "committed_lost", "unknown")
 LAG_STATUSES = ("ok", "warn", "stall", "stop", "rewind")
 REMEDY_SETTINGS = ("static_membership", "cooperative_assignment", "session_timeout", "max_poll_interval")
 FINDING_SEVERITIES = ("critical", "warning", "info")
@@ -66,6 +68,25 @@ GROUP_RECORD_TYPES = (
     "consumer_group_target_assignment_member",
     "consumer_group_current_member_assignment",
     "consumer_group_regular_expression",
+)
+METADATA_RECORD_TYPES = (
+    "topic",
+    "remove_topic",
+    "partition",
+    "partition_change",
+    "clear_elr",
+    "register_broker",
+    "unregister_broker",
+    "fence_broker",
+    "unfence_broker",
+    "broker_registration_change",
+    "config",
+    "feature_level",
+    "begin_transaction",
+    "end_transaction",
+    "abort_transaction",
+    "leader_change",
+    "undecoded",
 )
 MEMBER_STATES = ("stable", "unrevoked_partitions", "unreleased_partitions", "unknown")
 SETTINGS_WITNESSES = ("member_line", "client_log", "group_record", "snapshot")

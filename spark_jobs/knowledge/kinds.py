@@ -160,3 +160,8 @@ KINDS: dict[str, str] = {
     **BROKER_KINDS,
     **CLIENT_KINDS,
 }
+
+# --- told by no line, only by records ------------------------------------------------------------------------------
+RECORD_KINDS: dict[str, str] = {
+    "partition_changed": "KRaft committed a change of a partition: topic, partition, leader, leader_epoch, previous_leader, previous_leader_epoch (the same where the leader stays), partition_epoch, isr, previous_isr, replicas, state, previous_state, detail (the whole diff)",
+}

@@ -91,6 +91,16 @@ class Cursor:
                 return value
         raise Malformed(f"{self.what}: {of} is a varint of more than {_LONGEST_VARINT} bytes; needed 32 bits.")
 
+    def zigzag(self, of: str, bits: int = 32) -> int:
+        """A signed varint, as records of a batch have them. Source: ByteUtils.readVarint, readVarlong."""
+        value = 0
+        for n in range(-(-bits // 7)):
+            byte = self.take(1, of)[0]
+            value |= (byte & 0x7F) << (7 * n)
+            if byte < 0x80:
+                return (value >> 1) ^ -(value & 1)
+        raise Malformed(f"{self.what}: {of} is a varint of more than {bits} bits.")
+
     def length(self, flexible: bool, format_: str, of: str) -> int | None:
         """How long the next string, byte field or array is; None for null."""
         count = self.varint(of) - 1 if flexible else self.number(format_, of)
@@ -184,7 +194,14 @@ def _text(cursor: Cursor, data: bytes, field: Field) -> str:
         raise Malformed(f"{cursor.what}: {field.name} is no UTF-8 at its byte {error.start}; needed text.") from None
 
 
-NUMBERS: Mapping[str, str] = {"int8": ">b", "int16": ">h", "int32": ">i", "int64": ">q"}
+NUMBERS: Mapping[str, str] = {
+    "bool": ">?",
+    "int8": ">b",
+    "int16": ">h",
+    "uint16": ">H",
+    "int32": ">i",
+    "int64": ">q",
+}
 LENGTHS: Mapping[str, str] = {"string": ">h", "bytes": ">i"}
 KINDS: Sequence[str] = (*NUMBERS, "uuid", *LENGTHS)
 _READ: Mapping[str, Callable[[Cursor, bytes, Field], Any]] = {
