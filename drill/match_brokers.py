@@ -135,7 +135,8 @@ def _truncated(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
         for r in tables.get("truncations", ())
         if (r["topic"], r["partition"]) == (act.topic, act.partition)
         and is_after(act, r["happened_at"])
-        and r["records"] == act.told["records"]
+        and r["records_cut"] == act.told["records"]
+        and r["verdict"] != "committed_lost"
     )
 
 

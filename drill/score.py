@@ -17,7 +17,14 @@ from drill.result import Expectation, Score, Verdict
 from drill.scored import ROW_IDS, TIME_COLUMNS
 from drill.truth import TruthError, read_truth
 from drill.wrong import Night, is_owed, wrong_rebalance
-from drill.wrong_brokers import wrong_controller, wrong_failover, wrong_lapse, wrong_outage, wrong_roll
+from drill.wrong_brokers import (
+    wrong_controller,
+    wrong_failover,
+    wrong_lapse,
+    wrong_outage,
+    wrong_roll,
+    wrong_truncation,
+)
 
 RULES = {**GROUP_RULES, **BROKER_RULES}
 """expect → how it is met."""
@@ -28,6 +35,7 @@ JUDGES: Mapping[str, Callable[[Row, Night], str | None]] = {
     "controller_changes": wrong_controller,
     "isr_lapses": wrong_lapse,
     "rolling_restarts": wrong_roll,
+    "truncations": wrong_truncation,
 }
 """Table → why a row of it is wrong; rebalances have to be owed besides."""
 

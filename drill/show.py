@@ -71,7 +71,7 @@ def _roll(row: Row) -> str:
 
 
 def _truncation(row: Row) -> str:
-    return f"{row['topic']}-{row['partition']}: {row['records']} records cut off"
+    return f"{row['topic']}-{row['partition']}: {row['records_cut']} records cut off, {row['verdict']}"
 
 
 def _incident(row: Row) -> str:

@@ -10,6 +10,7 @@
 - a failover that is invented: nothing was done that could have taken the leader from that partition, or given it one;
 - a controller that was down when it is said to have become the controller;
 - a lapse of a broker that was away told as one that was slow, or the other way round;
+- committed records lost in a partition whose leaders all came from the ISR;
 - a rolling restart that blames another broker than the one that was stopped too early.
 
 What happens before the first act or after the last is not judged.
@@ -41,6 +42,7 @@ OUTAGE_OF_FAILOVER: Mapping[str, str] = {
 }
 """failovers.kind → the kind of the outage that such a failover is put down to."""
 ASKED_FOR = ("unclean_election", "reassignment")
+UNCLEAN = ("unclean_election", RECORDS_LOST)
 RECENTLY = timedelta(minutes=6)
 """An automatic election may come as late after what made it due. Source: leader.imbalance.check.interval.seconds."""
 
@@ -179,6 +181,16 @@ _LAPSE_OF: Mapping[str | None, str] = {
 
 def _speaks_against(done: Iterable[Act], kind: str) -> bool:
     return kind not in {_LAPSE_OF.get(a.expect, kind) for a in done}
+
+
+def wrong_truncation(row: Row, night: Night) -> str | None:
+    """Why a cut of a log is wrong; None where nothing speaks against it, or where it lies outside the truth."""
+    if not night.covers(row["happened_at"]) or row["verdict"] == "unknown":
+        return None
+    unclean = any(a.expect in UNCLEAN and _is_place(a, row) and is_after(a, row["happened_at"]) for a in night.acts)
+    if row["verdict"] == "committed_lost" and not unclean:
+        return "every leader of that partition came from the ISR"
+    return None
 
 
 def wrong_roll(row: Row, night: Night) -> str | None:

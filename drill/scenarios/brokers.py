@@ -132,7 +132,7 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
             CreateTopic(topic="t", placed=(("x", "y"), ("x", "z"))),
             Wait(seconds=2),
             Reassign(topic="t", to=("y", "x"), expect="no_failover"),
-            Wait(seconds=2),
+            Wait(seconds=1),
             PreferredElection(topic="t"),
             Wait(seconds=2),
         ),
