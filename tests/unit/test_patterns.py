@@ -28,6 +28,7 @@ MADE = {
     "client.releasing",
     "client.request_timed_out",
     "fetcher.reset_to_leader",
+    "fetcher.reset_to_start",
     "fetcher.truncated_committed",
     "java.coordinator_load_failed",
     "java.coordinator_write_failed",

@@ -6,11 +6,11 @@ from spark_jobs.knowledge.patterns.fragments import TOPIC_PARTITION, captured, m
 
 _PARTITION_LOGGERS = ("kafka.cluster.Partition",)
 _LOG_LOGGERS = ("kafka.log.Log", "kafka.log.UnifiedLog", "org.apache.kafka.storage.internals.log.UnifiedLog")
-_MANAGER_LOGGERS = ("kafka.log.LogManager",)
 _FETCHER_LOGGERS = ("kafka.server.ReplicaFetcherThread",)
 _PARTITION = rf"^\[Partition {TOPIC_PARTITION} broker=\d+\] "
 _LOG = rf"^\[(?:Unified)?Log partition={TOPIC_PARTITION}, dir=[^\]]*\] "
 _FETCHER = r"^\[ReplicaFetcher replicaId=\d+, leaderId=(?P<node>\d+), fetcherId=\d+\] "
+_CUTTER = r"^\[ReplicaFetcher replicaId=\d+, leaderId=\d+, fetcherId=\d+\] "
 _SOURCE = "core/src/main/scala/kafka/cluster/Partition.scala"
 _FETCHER_SOURCE = "core/src/main/scala/kafka/server/AbstractFetcherThread.scala"
 
@@ -208,7 +208,7 @@ PATTERNS = (
     Pattern(
         pattern_id="log.end_loaded",
         kind="log_end_loaded",
-        loggers=_MANAGER_LOGGERS,
+        loggers=("kafka.log.LogManager",),
         contains="Completed load of Log(dir=",
         regex=r"^Completed load of Log\(dir=.*, topic=(?P<topic>[\w.-]+), partition=(?P<partition>\d+), "
         r"highWatermark=(?P<high_watermark>\d+), .*logEndOffset=(?P<log_offset>\d+)\) with .*$",
@@ -303,8 +303,8 @@ PATTERNS = (
         kind="log_truncated",
         loggers=_FETCHER_LOGGERS,
         contains=" below high watermark ",
-        regex=r"^\[ReplicaFetcher replicaId=\d+, leaderId=\d+, fetcherId=\d+\] "
-        rf"Truncating {TOPIC_PARTITION} to offset (?P<log_offset>\d+) (?P<detail>below high watermark) (?P<high_watermark>\d+)$",
+        regex=_CUTTER
+        + rf"Truncating {TOPIC_PARTITION} to offset (?P<log_offset>\d+) (?P<detail>below high watermark) (?P<high_watermark>\d+)$",
         versions="2.0-4.1",
         source="core/src/main/scala/kafka/server/ReplicaFetcherThread.scala truncate",
         samples=(
@@ -325,8 +325,8 @@ PATTERNS = (
         kind="log_truncated",
         loggers=_FETCHER_LOGGERS,
         contains="Reset fetch offset for partition ",
-        regex=r"^\[ReplicaFetcher replicaId=\d+, leaderId=\d+, fetcherId=\d+\] "
-        rf"Reset fetch offset for partition {TOPIC_PARTITION} (?P<detail>from \d+ to current leader's latest offset) (?P<log_offset>\d+)$",
+        regex=_CUTTER
+        + rf"Reset fetch offset for partition {TOPIC_PARTITION} (?P<detail>from \d+ to current leader's latest offset) (?P<log_offset>\d+)$",
         versions="2.1-4.2",
         source=f"{_FETCHER_SOURCE} fetchOffsetAndTruncate",
         samples=(
@@ -337,6 +337,35 @@ PATTERNS = (
                 partition="3",
                 detail="from 881990 to current leader's latest offset",
                 log_offset="881500",
+            ),
+        ),
+        counter_samples=(_AN_OLDER_EPOCH,),
+    ),
+    Pattern(
+        pattern_id="fetcher.reset_to_start",
+        kind="log_truncated",
+        loggers=_FETCHER_LOGGERS,
+        contains=" leader's start offset ",
+        regex=_CUTTER + rf"(?:Truncate fully and reset|Reset) fetch offset for partition {TOPIC_PARTITION} "
+        r"(?P<detail>from \d+ to (?:the )?current leader's start offset) (?P<log_offset>\d+)(?: because .*)?$",
+        versions="2.1-4.2",
+        source=f"{_FETCHER_SOURCE} fetchOffsetAndTruncate",
+        samples=(
+            made(
+                "2.8",
+                "[2025-03-12 10:00:03,685] WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Reset fetch offset for partition orders-3 from 881990 to current leader's start offset 900000 (kafka.server.ReplicaFetcherThread)",
+                topic="orders",
+                partition="3",
+                detail="from 881990 to current leader's start offset",
+                log_offset="900000",
+            ),
+            made(
+                "3.9",
+                "[2025-03-12 10:00:03,685] WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Truncate fully and reset fetch offset for partition orders-3 from 881990 to the current leader's start offset 900000 because the local replica's end offset is smaller than the current leader's start offsets. (kafka.server.ReplicaFetcherThread)",
+                topic="orders",
+                partition="3",
+                detail="from 881990 to the current leader's start offset",
+                log_offset="900000",
             ),
         ),
         counter_samples=(_AN_OLDER_EPOCH,),

@@ -1,0 +1,176 @@
+"""Replicas that cut their logs: harmless after a clean failover, a loss after an unclean one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.gold import FAILOVERS
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.cluster import context_of
+from spark_jobs.transforms.failovers import rebuild_failovers
+from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.truncations import rebuild_truncations
+from spark_jobs.transforms.windows import Window
+from tests.support.nights import WHOLE, Row, at, events
+from tests.support.rows import AT, row
+
+AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
+
+
+@pytest.mark.parametrize(
+    ("excerpt", "cut_at", "confidence", "high_watermark"),
+    [
+        # The line that lowers the high watermark tells that 68 had been committed.
+        ("unclean-4.1", "01:53:02.499", "certain", 68),
+        ("unclean-2.8", "01:54:46.678", "likely", None),
+    ],
+)
+def test_what_an_unclean_leader_lacked_is_cut(
+    excerpt: str, cut_at: str, confidence: str, high_watermark: int | None
+) -> None:
+    told = events(excerpt)
+    context = context_of(told, rebuild_outages(told, [], WHOLE))
+    failovers = rebuild_failovers(told, [], context, WHOLE)
+    [cut] = rebuild_truncations(told, [], failovers, context.terms, WHOLE)
+    assert (cut["broker"], cut["happened_at"], cut["leader"]) == (1, at(cut_at), 2)
+    assert (cut["log_end_before"], cut["truncated_to"], cut["records_cut"]) == (68, 28, 40)
+    assert (cut["verdict"], cut["confidence"]) == ("committed_lost", confidence)
+    [unclean] = [f for f in failovers if f["kind"] == "unclean_election" and f["partition"] == 0]
+    assert (cut["failover_id"], cut["outage_id"]) == (unclean["failover_id"], unclean["outage_id"])
+    assert any("Truncating to offset 28" in q["text"] for q in cut["evidence"])
+    assert high_watermark is None or cut["high_watermark"] == high_watermark
+
+
+def line(kind: str, broker: int, seconds: float, **columns: Any) -> Row:
+    when = AT + timedelta(seconds=seconds)
+    return row(
+        EVENTS,
+        line_id=f"{kind}-{broker}-{seconds}", kind=kind, broker=broker, happened_at=when, topic="t", partition=0,
+        **columns,
+    )  # fmt: skip
+
+
+def failover(epoch: int, leader_from: int, leader_to: int, isr: list[int] | None, **columns: Any) -> Row:
+    told: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
+    return row(
+        FAILOVERS,
+        failover_id=f"f{epoch}", topic="t", partition=0, epoch_from=epoch - 1, epoch_to=epoch,
+        leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=AT + timedelta(seconds=epoch), **told,
+    )  # fmt: skip
+
+
+# Broker 1 comes back in epoch 2 with 50 records and follows broker 3, whose log parts from its own at 45.
+BACK = [
+    line("follower_started", 1, 60, leader_epoch=2, leader=3, log_offset=50),
+    line("log_truncated", 1, 60.1, log_offset=45),
+]
+CLEAN = [failover(1, 1, 2, [1, 2, 3]), failover(2, 2, 3, [2, 3])]
+
+
+def judged(lines: list[Row], failovers: list[Row], readings: list[Row] | None = None) -> Row:
+    (cut,) = rebuild_truncations(lines, readings or [], failovers, (), AROUND_AT)
+    return cut
+
+
+def verdict(lines: list[Row], failovers: list[Row], readings: list[Row] | None = None) -> tuple[str, str]:
+    cut = judged(lines, failovers, readings)
+    return cut["verdict"], cut["confidence"]
+
+
+def test_after_clean_failovers_nothing_committed_is_lost() -> None:
+    cut = judged(BACK, CLEAN)
+    assert (cut["verdict"], cut["confidence"], cut["records_cut"]) == ("nothing_committed_lost", "certain", 5)
+    assert cut["failover_id"] == "f1", "the change that it was not there to follow"
+
+
+@pytest.mark.parametrize(
+    ("failovers", "expected"),
+    [
+        # Why the second leader came, nobody told; whether it was in sync, nobody told.
+        ([CLEAN[0], failover(2, 2, 3, [2, 3], kind="unknown", confidence="unknown")], ("unknown", "unknown")),
+        ([CLEAN[0], failover(2, 2, 3, None)], ("nothing_committed_lost", "likely")),
+        ([CLEAN[0], failover(2, 2, 3, [2, 3], confidence="possible")], ("nothing_committed_lost", "likely")),
+        # A change between the two that nobody saw.
+        ([CLEAN[0], failover(2, 4, 3, [3, 4])], ("nothing_committed_lost", "likely")),
+        ([CLEAN[0], failover(2, 2, 3, [2], kind="unclean_election")], ("committed_lost", "likely")),
+        # An election that was unclean before the replica was in sync again is none of its business.
+        ([failover(0, 2, 1, [2], kind="unclean_election"), *CLEAN], ("nothing_committed_lost", "certain")),
+        ([], ("unknown", "unknown")),
+    ],
+)
+def test_a_verdict_rests_on_every_leader_since(failovers: list[Row], expected: tuple[str, str]) -> None:
+    assert verdict(BACK, failovers) == expected
+
+
+def test_an_unclean_leader_that_had_every_record_lost_none() -> None:
+    had_all = failover(2, 2, 3, [2], kind="unclean_election", records_lost_low=0, records_lost_high=0)
+    assert verdict(BACK, [CLEAN[0], had_all]) == ("nothing_committed_lost", "certain")
+
+
+def test_a_cut_below_its_own_high_watermark_loses_whatever_else_is_told() -> None:
+    lowered = line("log_truncated", 1, 60.2, log_offset=45, high_watermark=48, detail="Non-monotonic update")
+    cut = judged([*BACK, lowered], CLEAN)
+    assert (cut["verdict"], cut["confidence"], cut["high_watermark"]) == ("committed_lost", "certain", 48)
+    assert len(cut["evidence"]) == 4, "both lines of the cut are one cut; what it followed and a failover prove it"
+
+
+def test_what_a_reading_had_shown_must_be_in_the_new_leaders_log() -> None:
+    reading = row(
+        PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_at=AT, leader_epoch=0, end_offset=48, isr=[1, 2, 3]
+    )
+    short, whole = (line("leader_started", 2, 1, leader_epoch=1, log_offset=n) for n in (45, 49))
+    assert verdict([short, *BACK], CLEAN, [reading]) == ("committed_lost", "likely")
+    assert verdict([whole, *BACK], CLEAN, [reading]) == ("nothing_committed_lost", "certain")
+
+
+def test_the_metadata_log_is_cut_by_its_quorum() -> None:
+    cut = judged([line("log_truncated", 3, 5, log_offset=11) | {"topic": "__cluster_metadata"}], [])
+    assert (cut["verdict"], cut["confidence"], cut["records_cut"]) == ("nothing_committed_lost", "likely", None)
+
+
+def test_a_log_that_begins_anew_is_dropped_whole_and_one_that_goes_on_is_not_cut() -> None:
+    follows = BACK[0]
+    for words in ("from 50 to current leader's start offset", "from 50 to the current leader's start offset"):
+        anew = line("log_truncated", 1, 60.1, log_offset=90, detail=words)
+        cut = judged([follows, anew], CLEAN)
+        assert (cut["is_whole"], cut["log_end_before"], cut["truncated_to"]) == (True, 50, 90)
+        assert cut["records_cut"] is None
+        goes_on = line("log_truncated", 1, 60.1, log_offset=20, detail=words)
+        assert rebuild_truncations([follows, goes_on], [], CLEAN, (), AROUND_AT) == []
+
+
+def test_a_later_start_is_another_cut() -> None:
+    again = [
+        line("follower_started", 1, 64, leader_epoch=2, leader=3, log_offset=45),
+        line("log_truncated", 1, 64.1, log_offset=44),
+    ]
+    cuts = rebuild_truncations([*BACK, *again], [], CLEAN, (), AROUND_AT)
+    assert [c["records_cut"] for c in cuts] == [5, 1]
+
+
+CHANGES = st.lists(
+    st.tuples(st.sampled_from([1, 2, 3]), st.sampled_from(["broker_crash", "unclean_election"])), min_size=1, max_size=6
+)
+
+
+@given(CHANGES, st.integers(0, 60))
+def test_only_an_unclean_leader_since_it_was_in_sync_loses_what_was_committed(
+    changes: list[tuple[int, str]], end: int
+) -> None:
+    leaders = [1, *(leader for leader, _ in changes)]
+    rows = [
+        failover(epoch, before, after, [before] if kind == "unclean_election" else [before, after], kind=kind)
+        for epoch, (before, after, (_, kind)) in enumerate(zip(leaders, leaders[1:], changes, strict=False), 1)
+        if before != after
+    ]
+    back = line("follower_started", 1, 60, leader_epoch=len(changes), leader=3, log_offset=end)
+    found = rebuild_truncations([back, line("log_truncated", 1, 60.1, log_offset=end)], [], rows, (), AROUND_AT)
+    since = rows[max((i for i, f in enumerate(rows) if 1 in (f["leader_from"], *f["isr_before"])), default=0) :]
+    has_unclean = any(f["kind"] == "unclean_election" for f in since)
+    assert all((c["verdict"] == "committed_lost") == has_unclean for c in found)
