@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from apprise.plugins.email.base import NotifyEmail
 
 from spark_jobs import alert
 from spark_jobs.catalog import BY_NAME
@@ -31,6 +32,12 @@ link = "https://airflow.example.org/hindsight/{cluster}/{page}"
 routes = [{name = "pager", severities = ["critical"]}, {name = "mail", severities = ["critical", "warning"]}]
 mutes = [{group = "known", until = 2030-01-01T00:00:00Z, why = "ticket 7"}]
 """
+
+
+@pytest.fixture(autouse=True)
+def no_manners(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Apprise lets seconds pass between two messages to one receiver; ours does not mind."""
+    monkeypatch.setattr(NotifyEmail, "request_rate_per_sec", 0)
 
 
 @pytest.fixture()
