@@ -83,9 +83,10 @@ def speaks_for_cluster(terms: Sequence[Term], event: Row) -> bool:
     """Whether a controller's line is the word of the active controller.
 
     Odd: a controller that was paused fences brokers in its first instant awake, before it learns that another one
-    has long taken over; and every controller prints old changes again when it starts.
+    has long taken over; and every controller prints old changes again when it starts. What stands in the metadata log
+    was committed, whoever wrote it.
     """
-    return active_at(terms, event["happened_at"]) in (None, event["broker"])
+    return event["origin"] == "record" or active_at(terms, event["happened_at"]) in (None, event["broker"])
 
 
 def rebuild_controller_changes(events: Iterable[Row], window: Window) -> list[OutRow]:

@@ -22,6 +22,7 @@ ISR_KINDS = (
     "partition_state_changed",
     "replica_removed_from_isr",
     "unclean_partition_change",
+    "partition_changed",
 )
 _DIFF_ISR = re.compile(r"(?<!\w)isr: \[([\d, ]*)\] -> \[([\d, ]*)\].* partitionEpoch: (\d+) -> (\d+)")
 
@@ -119,6 +120,8 @@ def _told_by(event: Row) -> Iterable[Commit]:
             yield Commit(before, int(diff[3]), event["previous_leader_epoch"], at, event)
             yield Commit(after, int(diff[4]), epoch, at, event)
         return
+    if event["kind"] == "partition_changed":
+        yield Commit(broker_ids(event["previous_isr"]) or (), version - 1, event["previous_leader_epoch"], at, event)
     isr = broker_ids(event["isr"])
     if isr is not None:
         yield Commit(isr, 0 if event["kind"] == "partition_created" else version, epoch, at, event)

@@ -24,6 +24,7 @@ LEADERSHIP_KINDS = (
     "partition_state_changed",
     "replica_removed_from_isr",
     "unclean_partition_change",
+    "partition_changed",
 )
 # Whose word counts first: who leads, or made the leader; who follows; a reading, whose leader and epoch may stem
 # from two moments.
@@ -114,15 +115,20 @@ def _seen_in(event: Row, context: ClusterContext) -> Iterator[Sighting]:
         yield Sighting(epoch_before, before, None, _SECOND_HAND, True, None, (), quote(event))
     rank = _SECOND_HAND if kind in ("follower_started", "leadership_kept") else _FIRST_HAND
     isr = broker_ids(event["isr"])
-    elr = _ELR.search(event["detail"] or "") if kind == "unclean_partition_change" else None
+    elr = _ELR.search(event["detail"] or "") if kind in ("unclean_partition_change", "partition_changed") else None
     eligible = broker_ids(elr[1]) or () if elr else ()
     yield Sighting(epoch, leader, event["happened_at"], rank, _is_late(event, context), isr, eligible, quote(event))
 
 
 def _is_late(event: Row, context: ClusterContext) -> bool:
-    """Whether the writer only catches up: a standby controller, or a broker that was away and loads its partitions."""
+    """Whether the writer only catches up: a standby controller, or a broker that was away and loads its partitions.
+
+    Odd: a committed change that names no leader tells of an epoch that had long begun.
+    """
     if event["kind"] in ("partition_created", "unclean_partition_change"):
         return not speaks_for_cluster(context.terms, event)
+    if event["kind"] == "partition_changed":
+        return bool(event["previous_leader_epoch"] == event["leader_epoch"])
     if event["kind"] == "leader_started" and (event["previous_leader_epoch"] or 0) >= 0:
         return False
     if event["kind"] in ("leader_started", "follower_started", "leadership_kept"):

@@ -147,7 +147,7 @@ def _is_by_zookeeper(change: Change) -> bool:
 
 
 def _marks_unclean(event: Row, change: Change) -> bool:
-    if event["kind"] in ("unclean_partition_change", "partition_state_changed"):
+    if event["kind"] in ("unclean_partition_change", "partition_changed", "partition_state_changed"):
         return event["leader_epoch"] == change.after.epoch and _RECOVERING.search(event["detail"] or "") is not None
     return bool(
         event["kind"] == "partition_recovering"
