@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.gold import (
+    BROKER_OUTAGES,
+    CONTROLLER_CHANGES,
+    FAILOVERS,
+    INCIDENTS,
+    LEADER_IMBALANCE,
+    REBALANCES,
+)
+from spark_jobs.catalog.gold_brokers import ISR_LAPSES, ROLLING_RESTARTS
+from spark_jobs.catalog.gold_losses import TRUNCATIONS
 
-_NAMES = (
-    *("rebalances", "incidents", "broker_outages", "failovers", "leader_imbalance", "controller_changes"),
-    *("isr_lapses", "rolling_restarts", "truncations"),
+_TABLES = (
+    *(REBALANCES, INCIDENTS, BROKER_OUTAGES, FAILOVERS, LEADER_IMBALANCE, CONTROLLER_CHANGES),
+    *(ISR_LAPSES, ROLLING_RESTARTS, TRUNCATIONS),
 )
 
-TIME_COLUMNS: Mapping[str, str] = {
-    name: str(BY_NAME[f"gold.{name}"].time_column) for name in _NAMES if f"gold.{name}" in BY_NAME
-}
+TIME_COLUMNS: Mapping[str, str] = {t.name: str(t.time_column) for t in _TABLES}
 """Each of them, with the instant that places a row."""
 
-ROW_IDS: Mapping[str, str] = {name: BY_NAME[f"gold.{name}"].key[-1] for name in TIME_COLUMNS}
+ROW_IDS: Mapping[str, str] = {t.name: t.key[-1] for t in _TABLES}
 """Each of them, with what tells its rows apart within an instant."""

@@ -1,0 +1,227 @@
+"""The scorer of what is done to brokers, leaders and replicas: each rule holds, and does not hold just beside it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import pytest
+
+from drill import score
+from spark_jobs.catalog.gold import CONTROLLER_CHANGES, FAILOVERS
+from spark_jobs.catalog.gold_brokers import ISR_LAPSES, ROLLING_RESTARTS
+from spark_jobs.catalog.gold_losses import TRUNCATIONS
+from tests.support.rows import AT, row
+
+Row = dict[str, Any]
+
+
+def at(seconds: float) -> Any:
+    return AT + timedelta(seconds=seconds)
+
+
+def act(seconds: float, action: str, expect: str | None = None, **told: Any) -> Row:
+    return {"at": at(seconds).isoformat(), "action": action, **({"expect": expect} if expect else {}), **told}
+
+
+def failover(seconds: float, kind: str, topic: str = "t", **more: Any) -> Row:
+    leaders = {"leader_from": 1, "leader_to": 2, "partition": 0, "confidence": "certain"}
+    return row(FAILOVERS, happened_at=at(seconds), kind=kind, topic=topic, **leaders | more)
+
+
+def controller(seconds: float, before: int | None, after: int) -> Row:
+    return row(CONTROLLER_CHANGES, happened_at=at(seconds), controller_from=before, controller_to=after)
+
+
+def lapse(start: float, end: float | None, kind: str, broker: int = 1) -> Row:
+    ended = None if end is None else at(end)
+    return row(ISR_LAPSES, started_at=at(start), ended_at=ended, kind=kind, broker=broker, confidence="certain")
+
+
+def roll(start: float, end: float, brokers: list[int], early: tuple[int, ...] = ()) -> Row:
+    card = [{"broker": b, "is_early": b in early} for b in brokers]
+    return row(ROLLING_RESTARTS, started_at=at(start), ended_at=at(end), brokers=brokers, scorecard=card)
+
+
+def cut(seconds: float, records: int, verdict: str = "nothing_committed_lost") -> Row:
+    where = {"topic": "t", "partition": 0, "broker": 1}
+    return row(
+        TRUNCATIONS, happened_at=at(seconds), records_cut=records, verdict=verdict, confidence="certain", **where
+    )
+
+
+def met(acts: list[Row], **tables: list[Row]) -> list[bool]:
+    return [e.met for e in score.score(tables, acts).expectations]
+
+
+def wrong(acts: list[Row], **tables: list[Row]) -> list[str | None]:
+    around = [act(-500, "cluster_up"), *acts, act(900, "end")]
+    return [v.wrong for v in score.score(tables, around).verdicts]
+
+
+class TestLogDirFailed:
+    ACT: ClassVar[Row] = act(0, "log_dir_failed", "log_dir_failed", broker=1, led=[["t", 0], ["t", 1]])
+
+    def test_every_partition_it_led_from_there_must_be_told(self) -> None:
+        first = failover(5, "log_dir_failed")
+        second = failover(5, "log_dir_failed", partition=1, leader_to=-1)
+        assert met([self.ACT], failovers=[first, second]) == [True]
+        assert met([self.ACT], failovers=[first]) == [False]
+        assert met([self.ACT], failovers=[first, failover(5, "offline", partition=1)]) == [False]
+        assert met([self.ACT], failovers=[first, {**second, "leader_from": 3}]) == [False]
+
+    def test_a_failed_disk_where_nobody_took_one_away_is_wrong(self) -> None:
+        rows = [failover(5, "log_dir_failed"), failover(6, "log_dir_failed", leader_from=2, leader_to=1)]
+        assert wrong([self.ACT], failovers=rows) == [None, "nobody took a directory away from the old leader"]
+
+
+class TestElections:
+    AUTOMATIC: ClassVar[Row] = act(0, "automatic_election", "automatic_election", topic="t", partitions=[0, 1])
+    ASKED: ClassVar[Row] = act(0, "preferred_election", "preferred_election", topic="t")
+
+    def test_an_automatic_one_is_met_where_every_partition_is_told_and_none_was_asked_for(self) -> None:
+        rows = [failover(1, "preferred_election", partition=p) for p in (0, 1)]
+        assert met([self.AUTOMATIC], failovers=rows) == [True]
+        assert met([self.AUTOMATIC], failovers=rows[:1]) == [False]
+        assert met([self.AUTOMATIC], failovers=[{**r, "asked_for": True} for r in rows]) == [False]
+
+    @pytest.mark.parametrize(
+        ("acts", "told", "why"),
+        [
+            ([ASKED], True, None),
+            ([ASKED], None, None),
+            ([ASKED], False, "someone asked for that election"),
+            ([AUTOMATIC], False, None),
+            ([AUTOMATIC], True, "nobody asked for that election"),
+        ],
+    )
+    def test_who_asked_is_held_against_what_was_done(self, acts: list[Row], told: bool | None, why: str | None) -> None:
+        assert wrong(acts, failovers=[failover(1, "preferred_election", asked_for=told)]) == [why]
+
+
+class TestNoFailover:
+    ACT: ClassVar[Row] = act(0, "reassignment_cancelled", "no_failover", topic="t", partition=0)
+
+    def test_it_is_broken_by_any_until_something_else_is_done(self) -> None:
+        assert met([self.ACT], failovers=[]) == [True]
+        assert met([self.ACT], failovers=[failover(3, "unknown")]) == [False]
+        assert met([self.ACT], failovers=[failover(3, "unknown", partition=1)]) == [True]
+        assert met([self.ACT, act(2, "broker_kill9", broker=1)], failovers=[failover(3, "broker_crash")]) == [True]
+
+    def test_a_failover_where_nothing_was_done_is_invented(self) -> None:
+        acts = [act(0, "broker_start", broker=3), act(200, "topic_created", topic="t")]
+        rows = [
+            failover(1, "leader_restored", leader_from=-1, leader_to=3),
+            failover(2, "unknown"),
+            failover(150, "preferred_election", leader_to=3),
+            failover(201, "unknown"),
+        ]
+        nothing = "nothing was done that gave or took a leader there"
+        assert wrong(acts, failovers=rows) == [None, nothing, None, None]
+        assert wrong([self.ACT], failovers=[failover(1, "unknown")]) == [
+            "what was done to that partition moves no leader"
+        ]
+
+
+class TestControllerChange:
+    ACTS: ClassVar[list[Row]] = [
+        act(0, "controller_goes", "controller_change", controller=1),
+        act(0.1, "broker_kill9", "failover_crash", broker=1),
+        act(90, "broker_start", broker=1),
+    ]
+
+    def test_it_is_met_by_a_change_from_the_one_that_goes_or_to_the_one_that_comes(self) -> None:
+        assert met(self.ACTS[:1], controller_changes=[controller(3, 1, 2)]) == [True]
+        assert met(self.ACTS[:1], controller_changes=[controller(3, None, 1)]) == [True]
+        assert met(self.ACTS[:1], controller_changes=[controller(3, 3, 2)]) == [False]
+        assert met(self.ACTS[:1], controller_changes=[controller(80, 1, 2)]) == [False]
+
+    def test_a_controller_that_was_down_is_wrong(self) -> None:
+        rows = [controller(3, 1, 2), controller(9, 2, 1), controller(95, 2, 1)]
+        assert wrong(self.ACTS, controller_changes=rows) == [
+            None,
+            "it was down: broker_kill9 of broker 1 expects failover_crash",
+            None,
+        ]
+
+
+class TestLoss:
+    ACTS: ClassVar[list[Row]] = [
+        act(0, "unclean_election_forced", "unclean_election", topic="t"),
+        act(0, "records_lost", "records_lost", topic="t", partition=0, lost=40),
+    ]
+
+    @pytest.mark.parametrize(
+        ("low", "high", "holds"),
+        [(40, 40, True), (0, 55, True), (40, None, True), (None, None, False), (41, 55, False), (0, 39, False)],
+    )
+    def test_the_bounds_hold_what_was_lost(self, low: int | None, high: int | None, holds: bool) -> None:
+        told = failover(1, "unclean_election", records_lost_low=low, records_lost_high=high)
+        assert met(self.ACTS, failovers=[told]) == [True, holds]
+        says_nothing_or_right = holds or (low, high) == (None, None)
+        assert (wrong(self.ACTS, failovers=[told]) == [None]) == says_nothing_or_right
+
+    def test_exact_means_exact(self) -> None:
+        exact = [self.ACTS[0], {**self.ACTS[1], "is_exact": True}]
+        assert met(exact, failovers=[failover(1, "unclean_election", records_lost_low=40, records_lost_high=40)])[1]
+        assert not met(exact, failovers=[failover(1, "unclean_election", records_lost_low=0, records_lost_high=55)])[1]
+
+    def test_nothing_is_lost_where_a_replica_in_sync_takes_over(self) -> None:
+        acts = [act(0, "broker_kill9", "failover_crash", broker=1)]
+        told = failover(1, "broker_crash", records_lost_low=3, records_lost_high=9)
+        assert wrong(acts, failovers=[told]) == ["3 records lost where a replica in sync took over"]
+        assert wrong(acts, failovers=[{**told, "records_lost_low": None, "records_lost_high": None}]) == [None]
+
+
+class TestTruncation:
+    ACT: ClassVar[Row] = act(0, "records_left_behind", "records_truncated", topic="t", partition=0, records=25)
+
+    def test_it_is_met_by_the_number_of_records(self) -> None:
+        assert met([self.ACT], truncations=[cut(8, 25)]) == [True]
+        assert met([self.ACT], truncations=[cut(8, 24)]) == [False]
+        assert met([self.ACT], truncations=[cut(8, 25, "committed_lost")]) == [False]
+
+    def test_committed_records_are_lost_by_an_unclean_leader_only(self) -> None:
+        assert wrong([self.ACT], truncations=[cut(8, 25)]) == [None]
+        assert wrong([self.ACT], truncations=[cut(8, 25, "committed_lost")]) == [
+            "every leader of that partition came from the ISR"
+        ]
+        assert wrong([*TestLoss.ACTS, self.ACT], truncations=[cut(8, 25, "committed_lost")]) == [None]
+
+
+class TestLapses:
+    ACTS: ClassVar[list[Row]] = [
+        act(0, "broker_sigstop", "isr_lapse", broker=1),
+        act(20, "broker_sigstop", "isr_lapse", broker=1),
+    ]
+
+    def test_a_replica_that_flaps_has_one_trouble(self) -> None:
+        assert met(self.ACTS, isr_lapses=[lapse(5, 28, "slow")]) == [True, True]
+        assert met(self.ACTS, isr_lapses=[lapse(5, 8, "slow")]) == [True, False]
+        assert met(self.ACTS, isr_lapses=[lapse(5, None, "outage")]) == [False, False]
+        assert met(self.ACTS, isr_lapses=[lapse(5, None, "slow", broker=2)]) == [False, False]
+
+    def test_slow_is_not_away(self) -> None:
+        slow = "broker_sigstop of broker 1 expects isr_lapse"
+        nothing = "nothing was done to that broker that takes it out of an ISR"
+        rows = [lapse(5, 9, "slow"), lapse(5, 9, "outage"), lapse(5, 9, "slow", broker=2), lapse(5, 9, "unknown")]
+        assert wrong(self.ACTS[:1], isr_lapses=rows) == [None, slow, nothing, None]
+        crash = [act(0, "broker_kill9", "failover_crash", broker=1), act(9, "broker_start", broker=1)]
+        assert wrong(crash, isr_lapses=[lapse(5, 9, "outage"), lapse(8.5, 9.5, "slow")]) == [None, None]
+
+
+class TestRolls:
+    WELL: ClassVar[Row] = act(60, "brokers_rolled", "brokers_rolled", brokers=[2, 1, 3], too_early=[])
+    BADLY: ClassVar[Row] = act(60, "brokers_rolled", "brokers_rolled", brokers=[2, 1, 3], too_early=[1])
+
+    def test_one_story_holds_the_whole_roll(self) -> None:
+        assert met([self.WELL], rolling_restarts=[roll(0, 58, [2, 1, 3])]) == [True]
+        assert met([self.WELL], rolling_restarts=[roll(0, 30, [2, 1]), roll(31, 58, [3])]) == [False]
+        assert met([self.WELL], rolling_restarts=[roll(0, 58, [1, 2, 3])]) == [False]
+        assert met([self.WELL], rolling_restarts=[roll(61, 99, [2, 1, 3])]) == [False]
+
+    def test_who_was_stopped_too_early_is_named(self) -> None:
+        assert met([self.BADLY], rolling_restarts=[roll(0, 58, [2, 1, 3], (1,))]) == [True]
+        assert met([self.BADLY], rolling_restarts=[roll(0, 58, [2, 1, 3])]) == [False]
+        assert wrong([self.WELL], rolling_restarts=[roll(0, 58, [2, 1, 3], (1,))]) == ["stopped too early: none"]
+        assert wrong([self.BADLY], rolling_restarts=[roll(0, 58, [2, 1, 3], (1,))]) == [None]
