@@ -36,6 +36,7 @@ FAILOVERS = Table(
         optional(
             "leaderless_ms", "BIGINT", "How long nobody led the partition; null where no witness tells", unit="ms"
         ),
+        optional("preferred_leader", "INT", "First of its replicas; null where no witness tells them"),
         optional("isr_before", "ARRAY<INT>", "In-sync replicas before"),
         optional("isr_after", "ARRAY<INT>", "In-sync replicas after"),
         optional("records_lost_low", "BIGINT", "Records lost at least; null where nothing can be lost", unit="records"),

@@ -110,6 +110,7 @@ def _row(life_number: int, change: Change, readings: Sequence[Row], context: Clu
         "epoch_to": change.after.epoch,
         "kind": verdict.kind,
         "leaderless_ms": _leaderless_ms(change, context),
+        "preferred_leader": change.replicas[0] if change.replicas else None,
         "isr_before": sorted(change.isr_before) if change.isr_before is not None else None,
         "isr_after": sorted(change.after.isr) if change.after.isr is not None else None,
         "records_lost_low": loss.low if loss else None,
