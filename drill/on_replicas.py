@@ -83,14 +83,9 @@ def _(step: Unthrottle, scene: Scene) -> None:
 
 @do.register
 def _(step: Lapsed, scene: Scene) -> None:
-    broker, topic = scene.broker(step.broker), scene.topic(step.topic)
-
-    def has_lapsed(p: Partition) -> bool:
-        return (p.topic, p.partition) == (topic, 0) and p.leader != -1 and broker not in p.isr
-
-    scene.wait_for_partitions(
-        lambda found: any(map(has_lapsed, found)), f"broker {broker} is out of the ISR of {topic}-0", step.within
-    )
+    topic = scene.topic(step.topic)
+    if not scene.wait_for_lapse(topic, step.within):
+        raise SceneFault(f"Needed within {step.within:.0f} s: {topic}-0 loses a replica from its ISR. It did not.")
 
 
 @do.register

@@ -14,7 +14,7 @@ from typing import Any
 
 from drill import disks
 from drill.admin import Admin, AdminFault, Group, Partition
-from drill.cluster import Cluster
+from drill.cluster import Cluster, Node
 from drill.members import JavaMember, LibrdkafkaMember, Member
 from drill.names import Names
 from drill.steps import MAIN, OFFSETS, Scenario, Start
@@ -166,6 +166,20 @@ class Scene:
         before = joins()
         return any(joins() > before for _ in self._looks(within))
 
+    def is_lapsed(self, topic: str) -> bool:
+        """Whether partition 0 of a topic has lost a replica from its ISR and not had it back, as its leader's log says.
+
+        Odd: Kafka itself cannot be asked while a broker stands still: an AdminClient may wait for that very broker.
+        """
+        told = re.compile(rf"^\[(.{{23}})\].*\[Partition {re.escape(topic)}-0 .*?(Shrinking|Expanding) ISR", re.M)
+        logs = self.stage.cluster.logs.glob("broker-*/server.log*")
+        last = max((line for log in logs for line in told.findall(log.read_text(errors="replace"))), default=("", ""))
+        return last[1] == "Shrinking"
+
+    def wait_for_lapse(self, topic: str, within: float) -> bool:
+        """Whether it is lapsed in time."""
+        return any(self.is_lapsed(topic) for _ in self._looks(within))
+
     def newest_generation(self) -> int:
         """The newest generation, or group epoch, that a coordinator has told of the group."""
         name = re.escape(self.group)
@@ -212,14 +226,22 @@ class Scene:
         if self.scenario.on_brokers and not self.stage.over.is_set():
             self._leave_running(self.stage.cluster)
 
-    @staticmethod
-    def _leave_running(cluster: Cluster) -> None:
+    def _leave_running(self, cluster: Cluster) -> None:
         for number, node in cluster.brokers.items():
             if disks.mend(cluster.log_dirs(number)) and node.is_running():
+                self.stage.truth.write("broker_kill9", broker=number, expect="failover_crash")
                 node.kill()
-        for node in (*cluster.others.values(), *cluster.brokers.values()):
-            if node.is_running():
-                node.resume()
-            else:
-                node.start()
+        for node in cluster.others.values():
+            self._run(node)
+        for number, node in cluster.brokers.items():
+            if not node.is_running():
+                self.stage.truth.write("broker_start", broker=number)
+            self._run(node)
         cluster.wait_until_up()
+
+    @staticmethod
+    def _run(node: Node) -> None:
+        if node.is_running():
+            node.resume()
+        else:
+            node.start()

@@ -170,11 +170,12 @@ class Unthrottle(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lapsed(OnBroker):
-    """Wait until partition 0 of a topic has a leader that does not count the broker as in sync."""
+class Lapsed(Step):
+    """Wait until partition 0 of a topic has lost a replica from its ISR. Later than that, a broker that stands still
+    may be missed."""
 
     topic: str
-    within: float = 60
+    within: float = 9
 
 
 @dataclass(frozen=True, kw_only=True)

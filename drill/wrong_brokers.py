@@ -2,7 +2,7 @@
 
 - an outage, while the nearest thing done to that broker within 40 s expects another kind, or none was done;
 - a failover put down to an outage of its old leader, while the last thing done to that broker expects another kind,
-  or nothing was done to it; a preferred election that takes over from a leader that is down;
+  or nothing was done to it; a preferred election that takes over from a leader that is missed already;
 - an unclean election or a reassignment of a topic for which nobody expects one; a failed directory of a broker whose
   directories nobody took away;
 - a loss that is not what was counted, or of a partition that a replica in sync took over;
@@ -85,7 +85,7 @@ def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
     ]
     outages = [a for a in on_leader if a.expect in OUTAGE_KINDS]
     if row["kind"] == "preferred_election":
-        is_down = bool(outages) and on_leader[-1] is outages[-1]
+        is_down = bool(outages) and on_leader[-1] is outages[-1] and _was_missed(outages[-1], row, night)
         return f"the old leader was down: {expects(outages[-1])}" if is_down else None
     outage = OUTAGE_OF_FAILOVER.get(row["kind"])
     if outage is None or row.get("leader_from") in (None, -1):
@@ -93,6 +93,13 @@ def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
     if not outages:
         return "nothing was done to the old leader that stops it"
     return None if OUTAGE_KINDS[str(outages[-1].expect)] == outage else expects(outages[-1])
+
+
+def _was_missed(outage: Act, row: Row, night: Night) -> bool:
+    """Until it is missed a controller takes a dead broker for a living one, and may elect others in its place."""
+    told = [o for o in night.tables["broker_outages"] if o["broker"] == outage.broker and o["detected_at"]]
+    missed = [o["detected_at"] for o in told if abs(o["down_at"] - outage.at) <= OUTAGE_APART]
+    return not missed or row["happened_at"] >= min(missed)
 
 
 def _no_such_disk(row: Row, before: list[Act], night: Night) -> str | None:

@@ -31,7 +31,7 @@ def _slow() -> tuple[Step, ...]:
     return (
         PauseBroker(broker="other", expect="isr_lapse"),
         Produce(topic="t", count=10, acks="1"),
-        Lapsed(broker="other", topic="t"),
+        Lapsed(topic="t"),
         ResumeBroker(broker="other"),
         InSync(),
     )
