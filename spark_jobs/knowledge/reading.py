@@ -24,6 +24,7 @@ from spark_jobs.knowledge.layouts import (
     MESSAGE_LIMIT,
     MISSPELT_LOGS,
     ROTATED_SUFFIXES,
+    SEGMENT_REGEX,
     class_of,
 )
 from spark_jobs.knowledge.model import Layout, Pattern
@@ -236,7 +237,7 @@ def _instant(stamp: str, is_epoch: bool) -> datetime | None:
 def _files_by_source(root: Path) -> dict[str, list[Path]]:
     files: dict[str, list[Path]] = defaultdict(list)
     for path in sorted(root.rglob("*")):
-        if path.is_file() and LOG_NAME_REGEX.fullmatch(path.name):
+        if path.is_file() and LOG_NAME_REGEX.fullmatch(path.name) and not SEGMENT_REGEX.fullmatch(path.name):
             files[source_of(path.relative_to(root).as_posix())].append(path)
     return files
 

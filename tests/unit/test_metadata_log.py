@@ -1,0 +1,300 @@
+"""The metadata log of KRaft: files of two real Kafkas, what replaying them gives, and bytes that nobody meant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.bronze_metadata import METADATA_RECORDS
+from spark_jobs.catalog.codes import METADATA_RECORD_TYPES
+from spark_jobs.knowledge.batches import batches, crc32c
+from spark_jobs.knowledge.kinds import KINDS, RECORD_KINDS
+from spark_jobs.knowledge.metadata_log import (
+    FOLDER,
+    UNDECODED,
+    Found,
+    Malformed,
+    Named,
+    decode,
+    named,
+    read_segment,
+    read_snapshot,
+)
+from spark_jobs.knowledge.metadata_log.layouts import TYPES
+from spark_jobs.transforms.cluster import context_of
+from spark_jobs.transforms.failovers import rebuild_failovers
+from spark_jobs.transforms.metadata_log import events_of_metadata
+from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.windows import Window, in_order
+from tests.support.nights import EXCERPTS, WHOLE, events
+
+Row = dict[str, Any]
+
+VERSIONS = ("3.9", "4.3")
+SEGMENT = "00000000000000000000.log"
+CONTROLLER = "controller-4"
+WITHOUT_CRC = 17
+"""Bytes of a batch before its checksum: offset, length, epoch, magic."""
+
+
+def segment(version: str) -> bytes:
+    return (EXCERPTS / f"metadata-{version}" / CONTROLLER / FOLDER / SEGMENT).read_bytes()
+
+
+def snapshots(version: str) -> list[tuple[Named, bytes]]:
+    found = []
+    for path in sorted((EXCERPTS / f"metadata-{version}" / "broker-3" / FOLDER).glob("*.checkpoint")):
+        name = named(path.as_posix())
+        assert name is not None and name.is_snapshot
+        found.append((name, path.read_bytes()))
+    return found
+
+
+def rows(found: Found, version: str = "4.3") -> list[Row]:
+    """Rows of bronze.metadata_records, as the ingest writes them."""
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    known = {**dict.fromkeys(METADATA_RECORDS.column_names), "cluster": f"metadata-{version}", "source": "a"}
+    return [{**known, **r, "written_at": epoch + timedelta(milliseconds=r["written_at"])} for r in found.rows]
+
+
+def file(found: Found, first: int = 0) -> Row:
+    return {"first_offset": first, "next_offset": found.next_offset, "is_snapshot": False}
+
+
+def replayed(version: str, window: Window = WHOLE) -> list[Row]:
+    found = read_segment(segment(version), 0)
+    return events_of_metadata(rows(found, version), [file(found)], window)
+
+
+def failovers(found: list[Row]) -> list[Row]:
+    ordered = in_order(found)
+    return rebuild_failovers(ordered, [], context_of(ordered, rebuild_outages(ordered, [], WHOLE)), WHOLE)
+
+
+def moves(found: list[Row]) -> set[tuple[Any, ...]]:
+    told = ("topic", "partition", "epoch_from", "epoch_to", "leader_from", "leader_to")
+    return {tuple(row[c] for c in told) for row in failovers(found)}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_segment_is_read_to_its_end(version: str) -> None:
+    data = segment(version)
+    found = read_segment(data, 0)
+    assert (found.end, found.wrong) == (len(data), ())
+    kinds = Counter(row["record_type"] for row in found.rows)
+    assert kinds["leader_change"] == 1
+    # orders 3, lone 2 and one that was added, doomed once before and once after its deletion.
+    assert (kinds["topic"], kinds["remove_topic"], kinds["partition"]) == (4, 1, 8)
+    assert kinds["register_broker"] == 6
+    assert set(kinds) <= set(METADATA_RECORD_TYPES)
+    assert found.next_offset == sum(kinds.values()) + found.skipped.total()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_the_log_tells_alone_equals_what_the_nodes_logs_tell(version: str) -> None:
+    by_lines, by_records = events(f"metadata-{version}"), replayed(version)
+    assert len(moves(by_lines)) == 13
+    assert moves(by_records) == moves(by_lines) == moves([*by_lines, *by_records])
+    # With both, kinds stay, and nobody has to wait for a broker that applies a commit late.
+    kinds = {(r["topic"], r["partition"], r["epoch_to"]): r["kind"] for r in failovers(by_lines)}
+    together = failovers([*by_lines, *by_records])
+    assert {(r["topic"], r["partition"], r["epoch_to"]): r["kind"] for r in together} == kinds
+    committed = sorted((*_partition(e), e["leader_epoch"], e["happened_at"]) for e in by_records if _elects(e))
+    heard = sorted((*_partition(r), r["epoch_to"], r["happened_at"]) for r in together)
+    assert [place for *place, _ in heard] == [place for *place, _ in committed]
+    assert all(at <= commit for (*_, at), (*_, commit) in zip(heard, committed, strict=True))
+
+
+def _partition(row: Row) -> tuple[str, int]:
+    return row["topic"], row["partition"]
+
+
+def _elects(event: Row) -> bool:
+    return event["kind"] == "partition_changed" and event["leader_epoch"] != event["previous_leader_epoch"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_absences_of_brokers_are_known_without_a_line(version: str) -> None:
+    told = [(o["broker"], o["kind"], o["up_at"] is not None) for o in rebuild_outages(replayed(version), [], WHOLE)]
+    assert told == [(1, "controlled_shutdown", True), (2, "crash", True), (3, "crash", True)]
+
+
+def test_eligible_replicas_and_an_unclean_mark_are_told() -> None:
+    changes = [e for e in replayed("4.3") if e["kind"] == "partition_changed"]
+    (lost,) = [e for e in changes if e["topic"] == "orders" and e["partition"] == 0 and e["leader_epoch"] == 2
+               and e["previous_leader_epoch"] == 1]  # fmt: skip
+    assert (lost["leader"], lost["previous_leader"], lost["isr"], lost["previous_isr"]) == (3, 2, "3", "2,3")
+    assert "elr: [] -> [2]" in lost["detail"]
+    (back,) = [e for e in changes if e["topic"] == "lone" and e["partition"] == 0 and e["previous_leader"] == -1
+               and e["leader"] == 2]  # fmt: skip
+    assert "leaderRecoveryState: RECOVERED -> RECOVERING" in back["detail"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_snapshot_stands_in_for_segments_that_are_gone(version: str) -> None:
+    data, whole = segment(version), replayed(version)
+    for name, content in snapshots(version):
+        state = read_snapshot(content, name)
+        assert state.wrong == () and state.rows
+        # The log from the first batch that reaches behind the snapshot on, as a node keeps it.
+        start = next(b for b in batches(data) if b.next_offset > name.offset)
+        rest = read_segment(data[_begin_of(data, start.base_offset) :], start.base_offset)
+        found = events_of_metadata(
+            [*rows(state, version), *rows(rest, version)], [file(rest, start.base_offset)], WHOLE
+        )
+        assert [_bare(e) for e in found] == [_bare(e) for e in whole if _offset(e) >= start.base_offset]
+
+
+def _begin_of(data: bytes, offset: int) -> int:
+    begin = 0
+    for batch in batches(data):
+        if batch.base_offset == offset:
+            return begin
+        begin = batch.end
+    raise AssertionError(offset)
+
+
+def _offset(event: Row) -> int:
+    return int(event["text"].removeprefix("offset ").partition(":")[0])
+
+
+def _bare(event: Row) -> Row:
+    """An event without its writer: who the controller was stands in the first segment only."""
+    return {k: v for k, v in event.items() if k != "broker"}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_two_copies_and_two_readings_give_each_record_once(version: str) -> None:
+    data = segment(version)
+    cut = next(b.end for b in batches(data) if b.base_offset > 60)
+    first = read_segment(data[:cut], 0)
+    rest = read_segment(data, first.next_offset, first.end, first.last_epoch)
+    assert [*first.rows, *rest.rows] == read_segment(data, 0).rows
+    twice = {
+        tuple(r[k] for k in METADATA_RECORDS.key): r
+        for r in [*rows(read_segment(data, 0), version), *rows(first, version)]
+    }
+    files = [file(first), file(rest, first.next_offset)]
+    assert events_of_metadata(twice.values(), files, WHOLE) == replayed(version)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_is_cut_off_anywhere_is_a_prefix(version: str) -> None:
+    data = segment(version)[:4000]
+    whole = read_segment(data, 0).rows
+    for size in range(0, len(data), 23):
+        found = read_segment(data[:size], 0)
+        assert found.wrong == ()
+        assert found.rows == whole[: len(found.rows)]
+        assert found.end <= size
+    for name, content in snapshots(version):
+        for size in range(0, len(content), 13):
+            cut = read_snapshot(content[:size], name)
+            assert (cut.rows, cut.end) == ([], 0) and cut.wrong
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_a_changed_byte_is_noticed(draw: st.DataObject) -> None:
+    # The epoch of the last batch alone is neither under the checksum nor followed by one that contradicts it.
+    data = segment("4.3")[:4000]
+    whole = [*batches(data)]
+    data = data[: whole[-1].end]
+    at = draw.draw(st.integers(0, len(data) - 1).filter(lambda i: not whole[-2].end <= i < whole[-2].end + WITHOUT_CRC))
+    changed = bytearray(data)
+    changed[at] ^= draw.draw(st.integers(1, 255))
+    found = read_segment(bytes(changed), 0)
+    assert found.wrong or found.end < len(data)
+    healthy = read_segment(data, 0).rows
+    assert found.rows == healthy[: len(found.rows)]
+
+
+@given(st.binary(max_size=200))
+def test_bytes_that_nobody_meant_end_in_a_sentence_or_nothing(data: bytes) -> None:
+    found = read_segment(data, 0)
+    assert found.rows == [] and found.end == 0
+    try:
+        decode(data)
+    except Malformed as told:
+        assert str(told)
+
+
+def test_the_checksum_is_the_castagnoli_one() -> None:
+    # RFC 3720, appendix B.4.
+    assert crc32c(b"123456789") == 0xE3069283
+    assert crc32c(bytes(32)) == 0x8A9136AA
+
+
+def test_records_that_are_missing_are_not_guessed() -> None:
+    found = read_segment(segment("4.3"), 0)
+    kept = [r for r in rows(found) if r["record_offset"] < 40 or r["record_offset"] > 60]
+    broken = [{"first_offset": 0, "next_offset": 40, "is_snapshot": False}, file(found, 61)]
+    told = events_of_metadata(kept, broken, WHOLE)
+    changed = {(e["topic"], e["partition"]) for e in told if e["kind"] == "partition_changed"}
+    # What was created after the gap is known; what was there before is not, for no epoch can be counted.
+    assert changed == {("doomed", 0)}
+    undecoded = [r if r["record_offset"] != 49 else {**r, "record_type": UNDECODED} for r in rows(found)]
+    told = events_of_metadata(undecoded, [file(found)], WHOLE)
+    assert max(_offset(e) for e in told if e["topic"] == "orders" and e["kind"] == "partition_changed") < 49
+
+
+def test_what_a_later_controller_cut_off_never_was() -> None:
+    found = read_segment(segment("4.3"), 0)
+    all_of = rows(found)
+    (change,) = [r for r in all_of if r["record_offset"] == 47]
+    stray = {**change, "record_offset": 300, "leader": 3}
+    later = {**all_of[0], "record_offset": 300, "controller_epoch": 2, "broker": 5, "written_at": change["written_at"]}
+    beyond = [{**file(found), "next_offset": 400}]
+    told = events_of_metadata([*all_of, stray, later], beyond, WHOLE)
+    assert [e["kind"] for e in told if _offset(e) == 300] == ["controller_elected"]
+
+
+def test_a_transaction_that_was_aborted_changed_nothing() -> None:
+    found = read_segment(segment("4.3"), 0)
+    aborted = [{**r, "record_type": "abort_transaction"} if r["record_type"] == "end_transaction" else r
+               for r in rows(found)]  # fmt: skip
+    first = next(e for e in replayed("4.3") if e["kind"] == "config_changed")
+    told = events_of_metadata(aborted, [file(found)], WHOLE)
+    assert first["line_id"] not in {e["line_id"] for e in told}
+    assert len(told) == len(replayed("4.3")) - 1
+
+
+def test_secrets_of_brokers_are_not_kept() -> None:
+    of_broker = bytes([1, 4, 0, 4, 2]) + b"1" + bytes([1 + len(b"ssl.key.password")]) + b"ssl.key.password"
+    kind, said = decode(of_broker + bytes([5]) + b"open" + bytes([0]))
+    assert kind == "config" and said is not None
+    assert (said["name"], said["value"]) == ("ssl.key.password", None)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_snapshot"),
+    [
+        (f"broker-1/{FOLDER}/{SEGMENT}", False),
+        (f"{FOLDER}/00000000000000000071-0000000001.checkpoint", True),
+        (f"{FOLDER}/00000000000000000000.index", None),
+        (f"{FOLDER}/00000000000000000071-0000000001.checkpoint.deleted", None),
+        (f"orders-0/{SEGMENT}", None),
+        (SEGMENT, None),
+        (f"{FOLDER}/server.log", None),
+    ],
+)
+def test_files_are_known_by_folder_and_name(path: str, is_snapshot: bool | None) -> None:
+    found = named(path)
+    assert (found.is_snapshot if found else None) is is_snapshot
+
+
+def test_a_window_cuts_events_and_not_what_they_follow_from() -> None:
+    whole = replayed("4.3")
+    middle = Window(whole[40]["happened_at"], WHOLE.end)
+    assert replayed("4.3", middle) == [e for e in whole if middle.holds(e["happened_at"])]
+
+
+def test_kinds_are_declared_and_no_pattern_claims_to_read_them() -> None:
+    assert not set(KINDS) & set(RECORD_KINDS)
+    assert {e["kind"] for v in VERSIONS for e in replayed(v)} <= {*KINDS, *RECORD_KINDS}
+    assert {t.name for t in TYPES if t.shape is not None} <= set(METADATA_RECORD_TYPES)
