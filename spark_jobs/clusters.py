@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from spark_jobs.config import INPUTS, Settings, is_uri
+from spark_jobs.config import INPUTS, KEEP, Settings, is_uri
 from spark_jobs.exits import BadInput
 from spark_jobs.launch import HOME
 
@@ -22,7 +22,7 @@ DEFAULT_CONNECTION = "kafka_default"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _PLACES = ("logs", "client_logs", "snapshots", "lake")
-_OF_A_CLUSTER = (*_PLACES, "glob", "logs_tz", "client_tz", "look_ahead_hours", "look_back_hours")
+_OF_A_CLUSTER = (*_PLACES, "glob", "logs_tz", "client_tz", "look_ahead_hours", "look_back_hours", "keep")
 _SECTIONS = ("lake", "clusters", "alerts")
 
 
@@ -58,7 +58,7 @@ def clusters() -> tuple[Cluster, ...]:
 
 def from_scheduler(environment: Mapping[str, str]) -> dict[str, str]:
     """What the variables HINDSIGHT_LOGS and so on say, by field."""
-    said = {i.field: environment.get(f"HINDSIGHT_{i.variable}", "").strip() for i in INPUTS}
+    said = {i.field: environment.get(f"HINDSIGHT_{i.variable}", "").strip() for i in (*INPUTS, KEEP)}
     return {field: text for field, text in said.items() if text}
 
 

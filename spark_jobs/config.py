@@ -39,13 +39,18 @@ INPUTS: tuple[Input, ...] = (
     Input("look_back_hours", "LOOK_BACK_HOURS", "how far before the window open state is looked for; default 24"),
 )
 
+KEEP = Input(
+    "keep", "KEEP", "days that are kept, by layer, table or landing: bronze=90,gold=400,landing=14; default: everything"
+)
+"""What maintenance alone asks."""
+
 LOOK_AHEAD_HOURS = 2
 LOOK_BACK_HOURS = 24
+MOST_HOURS = 24 * 31
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_MOST_HOURS = 24 * 31
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,7 @@ class Settings:
     look_ahead_hours: int = LOOK_AHEAD_HOURS
     look_back_hours: int = LOOK_BACK_HOURS
     read_to_end: bool = False
+    keep: str | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Settings:
@@ -128,7 +134,7 @@ class _Reading:
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.given = given
         self.problems: list[str] = []
-        self.variables = {i.field: i.variable for i in INPUTS}
+        self.variables = {i.field: i.variable for i in (*INPUTS, KEEP)}
 
     def settings(self) -> Settings:
         known = {f.name for f in fields(Settings)}
@@ -151,6 +157,7 @@ class _Reading:
             look_ahead_hours=self.hours("look_ahead_hours", LOOK_AHEAD_HOURS),
             look_back_hours=self.hours("look_back_hours", LOOK_BACK_HOURS),
             read_to_end=self.given.get("read_to_end") is True,
+            keep=self.text("keep"),
         )
         if self.problems:
             raise BadInput(*self.problems)
@@ -229,7 +236,7 @@ class _Reading:
         text = self.text(field)
         if text is None:
             return default
-        if not text.isascii() or not text.isdigit() or int(text) > _MOST_HOURS:
-            self.problems.append(f"{self.called(field)} is {text!r}. Needed: whole hours from 0 to {_MOST_HOURS}.")
+        if not text.isascii() or not text.isdigit() or int(text) > MOST_HOURS:
+            self.problems.append(f"{self.called(field)} is {text!r}. Needed: whole hours from 0 to {MOST_HOURS}.")
             return default
         return int(text)

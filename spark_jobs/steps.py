@@ -42,14 +42,36 @@ REBUILD = Step(
     name="rebuild",
     sentence="Rebuild rebalances, failovers and outages, name their causes and apply the rules",
     reads=(*_layer("bronze", "silver"), "quality.coverage"),
-    writes=(*STAGED, "quality.generation_gaps", "quality.rule_firings"),
+    writes=(*STAGED, "quality.generation_gaps", "quality.leadership_gaps", "quality.rule_firings"),
 )
 PUBLISH = Step(
     name="publish",
     sentence="Check every staged table, publish them together, and write the report",
-    reads=(*STAGED, "silver.events", "quality.coverage", "quality.unparsed_lines", "quality.generation_gaps"),
+    reads=(
+        *STAGED,
+        "silver.events",
+        "quality.coverage",
+        "quality.unparsed_lines",
+        "quality.generation_gaps",
+        "quality.leadership_gaps",
+    ),
     writes=(*_layer("gold"), "quality.validation_results", "quality.publications"),
 )
 
+RECLASSIFY = Step(
+    name="reclassify",
+    sentence="Judge a published window anew with today's knowledge, keep what changed, and publish it",
+    reads=_layer("bronze"),
+    writes=(*STAGED, *_layer("silver", "gold"), "quality.verdict_changes", "quality.publications"),
+)
+MAINTAIN = Step(
+    name="maintain",
+    sentence="Make many small files few, remove what nobody reads any more and what is older than it is kept",
+    reads=(),
+    writes=(),
+)
+
 STEPS: tuple[Step, ...] = (INGEST, REBUILD, PUBLISH)
-BY_NAME: dict[str, Step] = {s.name: s for s in (COLLECT, *STEPS)}
+"""The nightly audit, in order; the others run by themselves."""
+
+BY_NAME: dict[str, Step] = {s.name: s for s in (COLLECT, *STEPS, RECLASSIFY, MAINTAIN)}

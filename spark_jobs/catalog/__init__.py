@@ -1,9 +1,15 @@
 """NOUNS: every table of the lake, declared once. Standard library only."""
 
-from spark_jobs.catalog import bronze, gold, quality, silver
+from spark_jobs.catalog import bronze, gold, quality, quality_verdicts, silver
 from spark_jobs.catalog.model import Check, Column, Table
 
-TABLES: tuple[Table, ...] = (*bronze.TABLES, *silver.TABLES, *gold.TABLES, *quality.TABLES)
+TABLES: tuple[Table, ...] = (
+    *bronze.TABLES,
+    *silver.TABLES,
+    *gold.TABLES,
+    *quality.TABLES,
+    *quality_verdicts.TABLES,
+)
 BY_NAME: dict[str, Table] = {t.full_name: t for t in TABLES}
 
 __all__ = ["BY_NAME", "TABLES", "Check", "Column", "Table"]

@@ -1,0 +1,30 @@
+"""Quality: how verdicts change as more becomes known."""
+
+from spark_jobs.catalog.model import Check, Table, optional, required
+
+VERDICT_CHANGES = Table(
+    layer="quality",
+    name="verdict_changes",
+    grain="one verdict that is another with today's knowledge, as one reclassification found it",
+    key=("run_id", "cluster", "table", "row_id"),
+    columns=(
+        required("cluster", "STRING", "The cluster, by its name in this lake"),
+        required("window_from", "TIMESTAMP", "First instant of the window"),
+        required("window_to", "TIMESTAMP", "End of the window"),
+        required("table", "STRING", "The gold table"),
+        required("row_id", "STRING", "The id of its row"),
+        required("subject", "STRING", "The group, partition or broker it is about; of an incident its kind"),
+        required("happened_at", "TIMESTAMP", "When it began"),
+        required("change", "STRING", "What became of it", codes=("appeared", "changed", "gone")),
+        optional("verdict_before", "STRING", "Its cause or kind as it was published; null where it appeared"),
+        optional("verdict_after", "STRING", "Its cause or kind now; null where it is gone"),
+        optional("confidence_before", "STRING", "How sure that was"),
+        optional("confidence_after", "STRING", "How sure this is"),
+        optional("knowledge_before", "STRING", "Version of the knowledge that judged it before"),
+        optional("knowledge_after", "STRING", "Version of the knowledge that judges it now"),
+        required("run_id", "STRING", "The run that judged anew"),
+        required("run_reclassified_at", "TIMESTAMP", "When"),
+    ),
+)
+
+TABLES = (VERDICT_CHANGES,)
