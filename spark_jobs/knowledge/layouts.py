@@ -119,3 +119,6 @@ LOG_NAME_REGEX = re.compile(r".*[.]log|.*[.]log[.].*|.*[.]gz|(?i:kafka).*[.]out"
 
 GC_LOG_REGEX = re.compile(r"(?:.*[-_.])?gc[.]log(?:[.].*)?")
 """What a JVM writes about its garbage, beside a broker's logs: kafkaServer-gc.log, kafkaServer-gc.log.0.current."""
+
+SEGMENT_REGEX = re.compile(r"\d{20}[.]log(?:[.]deleted|[.]cleaned|[.]swap)?")
+"""What Kafka calls the files of a partition's records: none of them holds lines. Source: LogFileUtils."""
