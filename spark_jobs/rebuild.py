@@ -104,15 +104,14 @@ def rebuild(
             "failovers": part(led, "failovers").select(
                 "cluster", *SLIM_FAILOVER, _proof("kind IN ('offline', 'unclean_election')")
             ),
-            "isr_changes": part(led, "isr_changes").select(
-                "cluster", "topic", "partition", "happened_at", "change", "broker_out_or_in"
-            ),
+            "isr_spans": part(led, "isr_spans"),
+            "in_sync": part(imbalance, "in_sync"),
             "moves": part(grouped, "moves").drop("evidence"),
             "partitions": _led_before(partitions, outages),
             "rebalances": part(grouped, "rebalances"),
             "gaps": part(grouped, "gaps"),
             "roster": part(grouped, "roster"),
-            "imbalance": imbalance.where("over_threshold"),
+            "imbalance": part(imbalance, "rows").where("over_threshold"),
             "lag": part(read_of_groups, "lag").where("status <> 'ok'"),
             "settings": part(grouped, "settings"),
             "coverage": read("quality.coverage", window).where("unparsed + quarantined > 0"),
@@ -126,16 +125,18 @@ def rebuild(
     rebalances = part(grouped, "rebalances").drop("incident_id").join(part(judged, "homes"), "rebalance_id")
     return {
         "gold.controller_changes": part(brokers, "controllers"),
+        "gold.rolling_restarts": part(judged, "restarts"),
         "gold.broker_outages": part(judged, "outages"),
         "gold.failovers": part(led, "failovers"),
         "gold.isr_changes": part(led, "isr_changes"),
+        "gold.isr_lapses": part(judged, "lapses"),
         "gold.coordinator_moves": part(grouped, "moves"),
         "gold.incidents": part(judged, "incidents"),
         "gold.rebalances": rebalances,
         "gold.remedies": part(grouped, "remedies"),
         "gold.ownership": part(read_of_groups, "ownership"),
         "gold.member_settings": part(grouped, "settings"),
-        "gold.leader_imbalance": imbalance,
+        "gold.leader_imbalance": part(imbalance, "rows"),
         "gold.lag_verdicts": part(read_of_groups, "lag"),
         "gold.findings": part(judged, "findings"),
     }, {GENERATION_GAPS: part(grouped, "gaps"), RULE_FIRINGS: _versioned(part(judged, "firings")).coalesce(1)}

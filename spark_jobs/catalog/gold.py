@@ -9,6 +9,8 @@ from spark_jobs.catalog.codes import (
     MOVE_EFFECTS,
     OUTAGE_KINDS,
 )
+from spark_jobs.catalog.gold_brokers import ISR_LAPSES as ISR_LAPSES
+from spark_jobs.catalog.gold_brokers import ROLLING_RESTARTS as ROLLING_RESTARTS
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.gold_groups import INCIDENTS as INCIDENTS
 from spark_jobs.catalog.gold_groups import REBALANCES as REBALANCES
@@ -309,10 +311,12 @@ FINDINGS = Table(
 
 # In the order of publication: what others refer to comes first.
 TABLES = (
+    ROLLING_RESTARTS,
     CONTROLLER_CHANGES,
     BROKER_OUTAGES,
     FAILOVERS,
     ISR_CHANGES_TABLE,
+    ISR_LAPSES,
     COORDINATOR_MOVES,
     INCIDENTS,
     REBALANCES,

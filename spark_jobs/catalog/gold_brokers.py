@@ -80,9 +80,9 @@ ROLLING_RESTARTS = Table(
         required(
             "scorecard",
             _SCORE,
-            "Each broker's stop. isr_recovered_ms, leadership_restored_ms: from its stop until it was back in every ISR,"
-            " led again what it had led; is_early: stopped before the one before was back in every ISR; null where"
-            " nothing tells",
+            "Each broker's stop. isr_recovered_ms, leadership_restored_ms: from its stop until it was back in every"
+            " ISR, led again what it had led; is_early: stopped before the one before was back in every ISR; null"
+            " where nothing tells",
         ),
         required("elections", "INT", "Leader changes that it caused"),
         required("rebalances", "INT", "Rebalances in incidents that it accounts for"),

@@ -1,11 +1,13 @@
-"""What each absence of a broker did to partitions and groups, and when that was over."""
+"""What each absence of a broker did to partitions and groups, when that was over, and all of it as a story."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from spark_jobs.transforms.windows import OutRow, Row
+from spark_jobs.transforms.evidence import evidence_of
+from spark_jobs.transforms.windows import OutRow, Row, took
 
 Partition = tuple[str, int]
 
@@ -13,29 +15,110 @@ Partition = tuple[str, int]
 def add_impact(
     outages: Iterable[Row],
     failovers: Sequence[Row],
-    isr_changes: Sequence[Row],
+    isr_spans: Sequence[Row],
     coordinator_moves: Sequence[Row],
     readings: Iterable[Row] = (),
+    in_sync: Iterable[Row] = (),
 ) -> list[OutRow]:
-    """Rows of gold.broker_outages with what each absence did, and when that was over.
+    """Rows of gold.broker_outages with what each absence did to partitions, and when that was over.
 
-    Takes: rows of gold.broker_outages, failovers, isr_changes and coordinator_moves of one cluster, with look-ahead;
-    rows of bronze.partition_snapshots (may be none), which tell what a broker led where no election did.
+    Takes: rows of gold.broker_outages, failovers and coordinator_moves of one cluster, with look-ahead, and its
+    isr_lapses.ISR_SPANS; rows of bronze.partition_snapshots (may be none), which tell what a broker led where no
+    election did; imbalance.IN_SYNC (may be none), which tell when it was in sync where no line does.
     Gives: null where nothing tells, or where it was not so before the broker went again or the records end.
     """
     rows = sorted((dict(o) for o in outages), key=lambda o: (o["broker"], o["down_at"]))
     led = _led_by_reading(readings)
+    read = sorted(in_sync, key=lambda r: r["snapshot_at"])
+    spans: dict[str | None, list[Row]] = defaultdict(list)
+    for span in isr_spans:
+        spans[span["outage_id"]].append(span)
     for i, row in enumerate(rows):
         again = rows[i + 1]["down_at"] if i + 1 < len(rows) and rows[i + 1]["broker"] == row["broker"] else None
         caused = [f for f in failovers if f["outage_id"] == row["outage_id"]]
         lost = {(f["topic"], f["partition"]): f["happened_at"] for f in caused if f["leader_from"] == row["broker"]}
+        out = spans[row["outage_id"]]
         row["elections"] = len(caused)
         row["partitions_led_before"] = len(lost) or _count_before(led, row["broker"], row["down_at"])
         row["leadership_restored_at"] = _restored_at(row["broker"], lost, failovers, again)
-        row["isr_recovered_at"] = _recovered_at(row, isr_changes, again)
-        moved = (m["group_id"] for m in coordinator_moves if m["outage_id"] == row["outage_id"])
+        row["isr_shrinks"] = len(out) if isr_spans else None
+        row["isr_expands"] = sum(s["is_back"] for s in out) if isr_spans else None
+        row["isr_recovered_at"] = _recovered_at(row, out, again)
+        if not out:
+            row |= _recovered_by_readings(row, [r for r in read if r["broker"] == row["broker"]], again)
+        moved = [m["group_id"] for m in coordinator_moves if m["outage_id"] == row["outage_id"]]
+        row["coordinator_moves"] = len(moved)
         row["group_ids"] = sorted({*row["group_ids"], *moved})
     return rows
+
+
+def add_rebalances(outages: Iterable[Row], incidents: Iterable[Row]) -> list[OutRow]:
+    """Rows of gold.broker_outages with the rebalances that each accounts for, and what those cost.
+
+    Takes: what `add_impact` gives; rows of gold.incidents of the same cluster.
+    """
+    owed: dict[str, list[Row]] = defaultdict(list)
+    for incident in incidents:
+        if incident["outage_id"]:
+            owed[incident["outage_id"]].append(incident)
+    rows = []
+    for outage in outages:
+        own = owed[outage["outage_id"]]
+        known = [i["partition_seconds"] for i in own if i["partition_seconds"] is not None]
+        rows.append(
+            {
+                **outage,
+                "group_ids": sorted({*outage["group_ids"], *(g for i in own for g in i["group_ids"])}),
+                "rebalances": sum(i["rebalance_count"] for i in own),
+                "partition_seconds": round(sum(known), 3) if known else None,
+            }
+        )
+    return rows
+
+
+def tell_outages(outages: Iterable[Row], restarts: Mapping[str, str]) -> list[OutRow]:
+    """Rows of gold.broker_outages with the restart that each belongs to, and its story.
+
+    Takes: what `add_rebalances` gives; the restart of each outage that belongs to one.
+    """
+    return [
+        {
+            **row,
+            "restart_id": restarts.get(row["outage_id"]),
+            "explanation": " ".join(filter(None, (row["explanation"], _told_of_recovery(row), _told_of_groups(row)))),
+        }
+        for row in outages
+    ]
+
+
+def _told_of_recovery(outage: Row) -> str:
+    noticed = "it was let go after {}" if outage["planned"] else "it was missed after {}"
+    steps = (
+        (outage["detected_at"], noticed),
+        (outage["isr_recovered_at"], "was in every ISR again after {}"),
+        (outage["leadership_restored_at"], "led again what it had led after {}"),
+    )
+    told = [says.format(took(outage["down_at"], at)) for at, says in steps if at is not None]
+    if outage["up_at"] and outage["isr_shrinks"] and not outage["isr_recovered_at"]:
+        told.append("was not seen in every ISR again before it went again or the records end")
+    if not told:
+        return ""
+    says = told[0] if outage["detected_at"] else f"it {told[0]}"
+    steps_told = " and ".join(filter(None, (", ".join([says, *told[1:-1]]), *told[1:][-1:])))
+    return f"{steps_told[0].upper()}{steps_told[1:]}."
+
+
+def _told_of_groups(outage: Row) -> str:
+    if not outage["group_ids"]:
+        return ""
+    counts = [_count(outage["coordinator_moves"], "coordinator move"), _count(outage["rebalances"], "rebalance")]
+    cost = outage["partition_seconds"]
+    costing = f", {cost:.1f} partition seconds" if cost else ""
+    return f"It disturbed {_count(len(outage['group_ids']), 'group')}: {' and '.join(counts)}{costing}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _restored_at(
@@ -47,31 +130,32 @@ def _restored_at(
         key = f["topic"], f["partition"]
         if f["leader_to"] == broker and key in lost and f["happened_at"] > lost[key]:
             led_again[key] = min(f["happened_at"], led_again.get(key, f["happened_at"]))
-    return _last(lost, led_again, again)
-
-
-def _recovered_at(outage: Row, isr_changes: Sequence[Row], again: datetime | None) -> datetime | None:
-    """When the broker was back in the last of the in-sync sets it had fallen out of."""
-    left: dict[Partition, datetime] = {}
-    back: dict[Partition, datetime] = {}
-    for change in sorted(isr_changes, key=lambda c: c["happened_at"]):
-        at, key = change["happened_at"], (change["topic"], change["partition"])
-        if change["broker_out_or_in"] != outage["broker"] or at < outage["down_at"] or (again and at >= again):
-            continue
-        if change["change"] == "shrink" and (outage["up_at"] is None or at <= outage["up_at"]):
-            left.setdefault(key, at)
-        elif change["change"] == "expand" and key in left:
-            back.setdefault(key, at)
-    return _last(left, back, again)
-
-
-def _last(
-    lost: dict[Partition, datetime], regained: dict[Partition, datetime], again: datetime | None
-) -> datetime | None:
-    if not lost or lost.keys() != regained.keys():
+    if not lost or lost.keys() != led_again.keys():
         return None
-    last = max(regained.values())
+    last = max(led_again.values())
     return None if again and last >= again else last
+
+
+def _recovered_at(outage: Row, out: Sequence[Row], again: datetime | None) -> datetime | None:
+    """When the broker was back in the last of the in-sync sets it had fallen out of."""
+    ends = [s["out_until"] for s in out]
+    if not ends or None in ends or outage["up_at"] is None:
+        return None
+    last: datetime = max([outage["up_at"], *ends])
+    return None if again and last >= again else last
+
+
+def _recovered_by_readings(outage: Row, readings: Sequence[Row], again: datetime | None) -> OutRow:
+    """Where only readings tell: the first that finds the broker back in every ISR, after one that did not."""
+    seen = [r for r in readings if r["snapshot_at"] >= outage["down_at"] and (not again or r["snapshot_at"] < again)]
+    missed = next((i for i, r in enumerate(seen) if r["partitions_out"]), None)
+    if missed is None or outage["up_at"] is None:
+        return {}
+    back = next((r for r in seen[missed:] if not r["partitions_out"] and r["snapshot_at"] >= outage["up_at"]), None)
+    if back is None:
+        return {}
+    quotes = (*seen[missed]["evidence"], *back["evidence"])
+    return {"isr_recovered_at": back["snapshot_at"], "evidence": evidence_of([*outage["evidence"], *quotes])}
 
 
 def _led_by_reading(readings: Iterable[Row]) -> dict[datetime, dict[int, int]]:

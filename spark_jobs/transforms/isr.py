@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from spark_jobs.transforms.controllers import Term
+from spark_jobs.transforms.cluster import ClusterContext
+from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
+from spark_jobs.transforms.isr_owed import OWED_KINDS, Life, explain_changes
 from spark_jobs.transforms.partitions import Partition, lives_of
 from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
 
@@ -38,22 +41,42 @@ class Commit:
     line: Row
 
 
-def rebuild_isr_changes(events: Iterable[Row], terms: Sequence[Term], window: Window) -> list[OutRow]:
+def rebuild_isr_changes(
+    events: Iterable[Row], readings: Iterable[Row], context: ClusterContext, window: Window
+) -> list[OutRow]:
     """Rows of gold.isr_changes: one for each broker that left or joined a partition's ISR.
 
-    Takes: silver.events of at least ISR_KINDS and topic_deleted, of any number of whole topics, with look-back;
-    the controllers' terms.
+    Takes: silver.events of at least ISR_KINDS, OWED_KINDS and topic_deleted, of any number of whole topics, with
+    look-back; rows of bronze.partition_snapshots of the same topics (may be none); the cluster's context.
     Order: by topic, partition and time.
     Keeps: each change once, however many brokers print it or print it again when they start;
     applying a partition's rows in order leads from the first known ISR to the last one.
     """
+    told = list(events)
+    read: dict[Partition, list[Row]] = defaultdict(list)
+    for reading in sorted(readings, key=lambda r: r["snapshot_at"]):
+        read[reading["cluster"], reading["topic"], reading["partition"]].append(reading)
+    deleted: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+    for event in told:
+        if event["kind"] == "topic_deleted" and speaks_for_cluster(context.terms, event):
+            deleted[event["cluster"], event["topic"]].append(event["happened_at"])
     return [
         row
-        for key, lives in lives_of(events, ISR_KINDS, terms).items()
+        for key, lives in lives_of(told, {*ISR_KINDS, *OWED_KINDS}, context.terms).items()
         for life in lives
-        for row in _changes(key, commits_of(life))
+        for row in _rows_of(key, life, read[key], deleted[key[:2]], context)
         if window.holds(row["happened_at"])
     ]
+
+
+def _rows_of(
+    key: Partition, life: Sequence[Row], readings: Sequence[Row], deleted: Iterable[datetime], context: ClusterContext
+) -> list[OutRow]:
+    began = life[0]["happened_at"]
+    ended = min((at for at in deleted if at > began), default=None)
+    own = [r for r in readings if r["snapshot_at"] >= began and (ended is None or r["snapshot_at"] < ended)]
+    commits = commits_of(e for e in life if e["kind"] in ISR_KINDS)
+    return explain_changes(list(_changes(key, commits)), Life(life, own, ended), context)
 
 
 def _changes(key: Partition, commits: Sequence[Commit]) -> Iterable[OutRow]:

@@ -16,6 +16,7 @@ from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
 from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, rebuild_controller_changes, terms_of
+from spark_jobs.transforms.cluster_restarts import rebuild_rolling_restarts
 from spark_jobs.transforms.coordinators import losses_of_groups, rebuild_coordinator_moves
 from spark_jobs.transforms.costs import Witnesses, price, stops_of
 from spark_jobs.transforms.failovers import FAILOVER_KINDS, rebuild_failovers
@@ -23,10 +24,14 @@ from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.group_events import agreed_by_groups, events_of_groups, members_in_readings
 from spark_jobs.transforms.hosting import Tables, host, part
 from spark_jobs.transforms.imbalance import rebuild_imbalance
-from spark_jobs.transforms.impacts import add_impact
+from spark_jobs.transforms.impacts import add_impact, add_rebalances, tell_outages
+from spark_jobs.transforms.in_sync import IN_SYNC, count_out_of_sync
 from spark_jobs.transforms.incidents import group_incidents
 from spark_jobs.transforms.isr import ISR_KINDS, rebuild_isr_changes
+from spark_jobs.transforms.isr_lapses import ISR_SPANS, rebuild_isr_lapses, spans_of
+from spark_jobs.transforms.isr_owed import OWED_KINDS
 from spark_jobs.transforms.lag import judge_lag
+from spark_jobs.transforms.move_effects import add_effects
 from spark_jobs.transforms.outages import rebuild_outages
 from spark_jobs.transforms.ownership import rebuild_ownership
 from spark_jobs.transforms.presence import PRESENCE_KINDS
@@ -92,20 +97,26 @@ def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Windo
 def partitions_of_night(
     events: DataFrame, partition_snapshots: DataFrame, context: ClusterContext, seen: Window
 ) -> DataFrame:
-    """Who led, who was in sync. Gives: parts `failovers` and `isr_changes`."""
-    kinds = {*LEADERSHIP_KINDS, *FAILOVER_KINDS, *ISR_KINDS, "topic_deleted"}
+    """Who led, who was in sync. Gives: parts `failovers`, `isr_changes` and `isr_spans` (ISR_SPANS)."""
+    kinds = {*LEADERSHIP_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *OWED_KINDS, "topic_deleted"}
     lines = events.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(kinds)))
 
     def rebuild(tables: Tables) -> Tables:
+        changes = rebuild_isr_changes(tables["events"], tables["readings"], context, seen)
         return {
             "failovers": rebuild_failovers(tables["events"], tables["readings"], context, seen),
-            "isr_changes": rebuild_isr_changes(tables["events"], context.terms, seen),
+            "isr_changes": changes,
+            "isr_spans": spans_of(changes),
         }
 
     return host(
         {"events": lines, "readings": partition_snapshots},
         ("cluster", "topic"),
-        {"failovers": schema("gold.failovers"), "isr_changes": schema("gold.isr_changes")},
+        {
+            "failovers": schema("gold.failovers"),
+            "isr_changes": schema("gold.isr_changes"),
+            "isr_spans": ISR_SPANS,
+        },
         rebuild,
     )
 
@@ -139,12 +150,13 @@ def groups_of_night(
         stops = stops_of(history.rebalances, Witnesses(events, tables["records"], tables["groups"], tables["members"]))
         priced = price(history.rebalances, stops)
         brokers = [e for e in lines if e["origin"] == "broker"]
+        moves = rebuild_coordinator_moves(brokers, around, offsets_partitions, seen)
         return {
             "rebalances": priced,
             "remedies": judge_remedies(priced, stops, Directory(events), events, window),
             "gaps": history.gaps,
             "roster": history.roster,
-            "moves": rebuild_coordinator_moves(brokers, around, offsets_partitions, seen),
+            "moves": add_effects(moves, priced, context.observed_to),
             "settings": settings,
         }
 
@@ -171,15 +183,16 @@ def groups_of_night(
 
 
 def imbalance_of_night(partition_snapshots: DataFrame, broker_snapshots: DataFrame) -> DataFrame:
-    """Rows of gold.leader_imbalance, one reading at a time."""
-    keys = ("cluster", "snapshot_id")
-    found = host(
+    """What each reading shows of its brokers. Gives: parts `rows` (of gold.leader_imbalance) and `in_sync` (IN_SYNC)."""
+    return host(
         {"partitions": partition_snapshots, "brokers": broker_snapshots},
-        keys,
-        {"rows": schema("gold.leader_imbalance")},
-        lambda tables: {"rows": rebuild_imbalance(tables["partitions"], tables["brokers"])},
+        ("cluster", "snapshot_id"),
+        {"rows": schema("gold.leader_imbalance"), "in_sync": IN_SYNC},
+        lambda tables: {
+            "rows": rebuild_imbalance(tables["partitions"], tables["brokers"]),
+            "in_sync": count_out_of_sync(tables["partitions"]),
+        },
     )
-    return part(found, "rows")
 
 
 def readings_of_groups(
@@ -221,6 +234,8 @@ def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFra
         ("cluster",),
         {
             "outages": schema("gold.broker_outages"),
+            "restarts": schema("gold.rolling_restarts"),
+            "lapses": schema("gold.isr_lapses"),
             "incidents": schema("gold.incidents"),
             "homes": "rebalance_id STRING, incident_id STRING",
             "findings": schema("gold.findings"),
@@ -232,13 +247,19 @@ def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFra
 
 def judge(tables: Tables, window: Window) -> Tables:
     """What `verdicts_of_night` hosts."""
-    outages = add_impact(
-        tables["outages"], tables["failovers"], tables["isr_changes"], tables["moves"], tables["partitions"]
+    spans, moves = tables["isr_spans"], tables["moves"]
+    away = add_impact(
+        tables["outages"], tables["failovers"], spans, moves, tables["partitions"], tables["in_sync"]
     )
     rebalances = [r for r in tables["rebalances"] if window.holds(r["started_at"])]
     (known,) = tables["clusters"]
     losses = losses_of_groups((r["group_id"] for r in rebalances), tables["failovers"], known["offsets_partitions"])
-    incidents, home = group_incidents(rebalances, outages, tables["moves"], losses, tables["roster"])
+    incidents, home = group_incidents(rebalances, away, moves, losses, tables["roster"])
+    away = add_rebalances(away, incidents)
+    brokers = {r["broker"] for name in ("outages", "isr_spans", "in_sync") for r in tables[name]}
+    restarts, restart_of = rebuild_rolling_restarts(away, spans, brokers)
+    outages = tell_outages(away, restart_of)
+    lapses = rebuild_isr_lapses(spans, outages, window)
     housed = [{**r, "incident_id": home[r["rebalance_id"]]} for r in rebalances]
     facts = Facts(
         cluster=known["cluster"],
@@ -259,6 +280,8 @@ def judge(tables: Tables, window: Window) -> Tables:
     homes = [{"rebalance_id": r, "incident_id": i} for r, i in home.items()]
     return {
         "outages": outages,
+        "restarts": restarts,
+        "lapses": lapses,
         "incidents": incidents,
         "homes": homes,
         "findings": judge_findings(facts),

@@ -14,7 +14,7 @@ OUTAGE_SHADOW = timedelta(seconds=75)
 CATCHING_UP = timedelta(seconds=10)
 """A broker that is back is in sync again within seconds."""
 
-_OWED_TO_BROKERS = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error", "unknown"})
+OWED_TO_BROKERS = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error", "unknown"})
 """What a member or a coordinator suffers when a broker goes, or what nothing else explains. A member that dies, leaves
 or is too slow does so by itself."""
 
@@ -51,7 +51,7 @@ def owed_to_outages(rebalances: Sequence[Row], outages: Sequence[Row], losses: S
 
 def _behind(row: Row, outages: Sequence[Row], losses: Sequence[Loss]) -> Row | None:
     """The outage that the rebalance itself is owed to: of several, the one that began last."""
-    if row["cause"] not in _OWED_TO_BROKERS:
+    if row["cause"] not in OWED_TO_BROKERS:
         return None
     at = row["started_at"]
     lost = {outage_id for lost_at, outage_id in losses if abs(at - lost_at) <= OUTAGE_SHADOW}

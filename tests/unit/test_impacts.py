@@ -6,8 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
-from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, ISR_CHANGES_TABLE
-from spark_jobs.transforms.impacts import add_impact
+from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS
+from spark_jobs.transforms.impacts import add_impact, add_rebalances, tell_outages
+from spark_jobs.transforms.in_sync import count_out_of_sync
 from tests.support.nights import Row
 from tests.support.rows import AT, row
 
@@ -29,52 +30,50 @@ def failover(partition: int, seconds: int, leader_from: int, leader_to: int, out
     )  # fmt: skip
 
 
-def isr(partition: int, seconds: int, change: str, broker: int = 1) -> Row:
-    return row(
-        ISR_CHANGES_TABLE,
-        topic="t", partition=partition, happened_at=after(seconds), change=change, broker_out_or_in=broker,
-    )  # fmt: skip
+def out(partition: int, seconds: int, until: int | None, outage_id: str | None = "first", is_back: bool = True) -> Row:
+    """One partition without broker 1."""
+    return {
+        "topic": "t", "partition": partition, "broker": 1, "happened_at": after(seconds), "outage_id": outage_id,
+        "out_until": None if until is None else after(until), "is_back": is_back and until is not None,
+    }  # fmt: skip
 
 
 LOST = [failover(0, 10, 1, 2, "first"), failover(1, 10, 1, 3, "first")]
-OUT = [isr(0, 10, "shrink"), isr(1, 10, "shrink")]
 
 
-def impact(failovers: list[Row], changes: list[Row], outages: list[Row] | None = None, **more: Any) -> Row:
+def impact(failovers: list[Row], spans: list[Row], outages: list[Row] | None = None, **more: Any) -> Row:
     return add_impact(
-        outages or [outage("first", 0, 20)], failovers, changes, more.get("moves", []), more.get("readings", [])
-    )[0]
+        outages or [outage("first", 0, 20)], failovers, spans, more.get("moves", []), more.get("readings", []),
+        more.get("in_sync", []),
+    )[0]  # fmt: skip
 
 
 def test_counted_and_over() -> None:
-    first = impact(
-        [*LOST, failover(0, 30, 2, 1), failover(1, 40, 3, 1)], [*OUT, isr(0, 21, "expand"), isr(1, 22, "expand")]
-    )
+    first = impact([*LOST, failover(0, 30, 2, 1), failover(1, 40, 3, 1)], [out(0, 10, 21), out(1, 10, 22)])
     assert (first["elections"], first["partitions_led_before"]) == (2, 2)
     assert first["leadership_restored_at"] == after(40)
     assert first["isr_recovered_at"] == after(22)
+    assert (first["isr_shrinks"], first["isr_expands"]) == (2, 2)
 
 
 def test_not_over_while_one_partition_is_missing() -> None:
-    first = impact([*LOST, failover(0, 30, 2, 1)], [*OUT, isr(0, 21, "expand")])
+    first = impact([*LOST, failover(0, 30, 2, 1)], [out(0, 10, 21), out(1, 10, None)])
     assert first["leadership_restored_at"] is first["isr_recovered_at"] is None
 
 
 def test_what_comes_back_after_it_went_again_does_not_count() -> None:
     first = impact(
         [*LOST, failover(0, 30, 2, 1), failover(1, 70, 3, 1)],
-        [*OUT, isr(0, 21, "expand"), isr(1, 71, "expand")],
+        [out(0, 10, 21), out(1, 10, 71)],
         [outage("first", 0, 20), outage("second", 50, 60)],
     )
     assert first["leadership_restored_at"] is first["isr_recovered_at"] is None
 
 
 def test_other_brokers_do_not_count() -> None:
-    first = impact(
-        [*LOST, failover(5, 12, 2, 3)], [*OUT, isr(0, 11, "shrink", broker=2), isr(0, 12, "expand", broker=2)]
-    )
+    first = impact([*LOST, failover(5, 12, 2, 3)], [out(0, 11, 12, "other")])
     assert first["elections"] == 2
-    assert first["isr_recovered_at"] is None
+    assert (first["isr_shrinks"], first["isr_recovered_at"]) == (0, None)
 
 
 def test_a_reading_tells_what_it_led_where_no_election_followed() -> None:
@@ -85,4 +84,53 @@ def test_a_reading_tells_what_it_led_where_no_election_followed() -> None:
 
 def test_the_groups_whose_coordinator_it_was() -> None:
     moves = [row(COORDINATOR_MOVES, group_id=g, outage_id=o) for g, o in (("b", "first"), ("a", "first"), ("c", None))]
-    assert impact([], [], moves=moves)["group_ids"] == ["a", "b"]
+    first = impact([], [], moves=moves)
+    assert (first["group_ids"], first["coordinator_moves"]) == (["a", "b"], 2)
+
+
+def seen(seconds: int, partitions_out: int, broker: int = 1) -> Row:
+    quote = {"line_id": str(seconds), "source": "snapshots", "happened_at": after(seconds), "text": "a reading"}
+    return {"snapshot_at": after(seconds), "broker": broker, "partitions_out": partitions_out, "evidence": [quote]}
+
+
+def test_in_sync_again_where_only_readings_tell() -> None:
+    told = [seen(-5, 0), seen(10, 3), seen(15, 0, broker=2), seen(25, 1), seen(35, 0), seen(45, 0)]
+    first = impact([], [], in_sync=told)
+    assert first["isr_recovered_at"] == after(35)
+    assert [e["line_id"] for e in first["evidence"]][-2:] == ["10", "35"]
+    assert impact([], [], in_sync=[seen(25, 0)])["isr_recovered_at"] is None
+    assert impact([], [out(0, 10, None)], in_sync=told)["isr_recovered_at"] is None
+
+
+def test_a_reading_counts_for_each_replica_whether_it_is_in_sync() -> None:
+    rows = [
+        row(PARTITION_SNAPSHOTS, partition=p, replicas=[1, 2], isr=isr, snapshot_at=AT)
+        for p, isr in enumerate(([1, 2], [1], [1], None))
+    ]
+    assert [(r["broker"], r["partitions_out"]) for r in count_out_of_sync(rows)] == [(1, 0), (2, 2)]
+
+
+class TestStory:
+    def told(self, moves: int = 0, **columns: Any) -> Row:
+        away = [
+            row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=after(11), detected_at=after(2)) | columns
+        ]
+        moved = [row(COORDINATOR_MOVES, group_id=f"g{i}", outage_id="o") for i in range(moves)]
+        spans = [out(0, 1, 13, "o"), out(1, 1, 15, "o")]
+        incident = row(INCIDENTS, outage_id="o", group_ids=["g0", "h"], rebalance_count=3, partition_seconds=12.5)
+        counted = add_rebalances(add_impact(away, [], spans, moved), [incident] if moves else [])
+        return tell_outages(counted, {"o": "r"})[0]
+
+    def test_it_says_when_it_was_over_and_who_was_disturbed(self) -> None:
+        story = self.told(moves=2, explanation="Broker 1 was shut down in order.", planned=True)
+        assert story["explanation"] == (
+            "Broker 1 was shut down in order. It was let go after 2 s and was in every ISR again after 15 s."
+            " It disturbed 3 groups: 2 coordinator moves and 3 rebalances, 12.5 partition seconds."
+        )
+        assert (story["rebalances"], story["partition_seconds"], story["restart_id"]) == (3, 12.5, "r")
+        assert story["group_ids"] == ["g0", "g1", "h"]
+
+    def test_nothing_is_said_of_what_nobody_knows(self) -> None:
+        story = self.told(explanation="Gone.", up_at=None, detected_at=None)
+        assert story["explanation"] == "Gone."
+        assert (story["rebalances"], story["partition_seconds"]) == (0, None)

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import random
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.gold import BROKER_OUTAGES
 from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.cluster import ClusterContext, context_of
 from spark_jobs.transforms.isr import rebuild_isr_changes
+from spark_jobs.transforms.outages import rebuild_outages
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, Row, at, events
 from tests.support.rows import AT, row
 
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
-def told(rows: list[Row]) -> list[tuple[object, ...]]:
+
+def told(rows: Iterable[Row]) -> list[tuple[object, ...]]:
     return [(r["happened_at"], r["change"], r["broker_out_or_in"], r["isr_before"], r["isr_after"]) for r in rows]
 
 
 def test_out_with_a_crash_and_in_again() -> None:
-    assert told(rebuild_isr_changes(events("crash-2.8"), (), WHOLE)) == [
+    assert told(rebuild_isr_changes(events("crash-2.8"), (), ClusterContext(), WHOLE)) == [
         (at("01:52:31.810"), "shrink", 1, [1, 2, 3], [2, 3]),
         (at("01:52:41.929"), "expand", 1, [2, 3], [1, 2, 3]),
     ]
@@ -29,20 +38,24 @@ def test_out_with_a_crash_and_in_again() -> None:
 
 def test_kraft_tells_of_a_fenced_follower_only_in_the_state_that_brokers_repeat() -> None:
     """fraud-risky-19-0: broker 1 goes on leading in the same leader epoch, without broker 2."""
-    first = told(r for r in rebuild_isr_changes(events("unclean-4.1"), (), WHOLE) if r["partition"] == 0)[0]
+    rows = rebuild_isr_changes(events("unclean-4.1"), (), ClusterContext(), WHOLE)
+    first = told(r for r in rows if r["partition"] == 0)[0]
     assert first == (at("01:52:35.892"), "shrink", 2, [1, 2], [1])
     silent = [e for e in events("unclean-4.1") if e["kind"] not in ("leadership_kept", "unclean_partition_change")]
-    assert at("01:52:35.892") not in {r["happened_at"] for r in rebuild_isr_changes(silent, (), WHOLE)}
+    assert at("01:52:35.892") not in {
+        r["happened_at"] for r in rebuild_isr_changes(silent, (), ClusterContext(), WHOLE)
+    }
 
 
 def test_an_unclean_leader_is_out_and_in_at_once() -> None:
-    swap = [r for r in rebuild_isr_changes(events("unclean-2.8"), (), WHOLE) if r["happened_at"] == at("01:54:32.170")]
+    rows = rebuild_isr_changes(events("unclean-2.8"), (), ClusterContext(), WHOLE)
+    swap = [r for r in rows if r["happened_at"] == at("01:54:32.170")]
     assert [(r["change"], r["broker_out_or_in"]) for r in swap] == [("shrink", 1), ("expand", 2)]
 
 
 def test_a_proposal_is_no_change() -> None:
     proposal = row(EVENTS, kind="isr_shrink_proposed", topic="t", partition=0, previous_isr="1,2", isr="1")
-    assert rebuild_isr_changes([proposal], (), Window(AT, AT + timedelta(days=1))) == []
+    assert rebuild_isr_changes([proposal], (), ClusterContext(), Window(AT, AT + timedelta(days=1))) == []
 
 
 @given(
@@ -70,10 +83,94 @@ def test_the_rows_lead_from_the_first_isr_to_the_last(
         for again in range(late + 1)
     ]
     chance.shuffle(lines)
-    rows = rebuild_isr_changes(lines, (), Window(AT, AT + timedelta(days=1)))
+    rows = rebuild_isr_changes(lines, (), ClusterContext(), Window(AT, AT + timedelta(days=1)))
     isr = set(history[0])
     for change in rows:
         assert (change["change"] == "shrink") == (change["broker_out_or_in"] in isr)
         isr ^= {change["broker_out_or_in"]}
     assert isr == history[-1]
     assert len(rows) == sum(len(a ^ b) for a, b in pairwise(history))
+
+
+def owed(excerpt: str, **more: Any) -> list[tuple[object, ...]]:
+    lines = events(excerpt)
+    context = context_of(lines, rebuild_outages(lines, (), WHOLE))
+    return [
+        (r["topic"], r["partition"], r["broker_out_or_in"], r["owed_to"], r["outage_id"] is not None, r["out_until"])
+        for r in rebuild_isr_changes(lines, more.get("readings", ()), context, WHOLE)
+        if r["change"] == "shrink"
+    ]
+
+
+class TestOwedTo:
+    def test_an_absence_and_the_return_ends_it(self) -> None:
+        ((_, _, *told_of),) = owed("crash-2.8")
+        assert told_of == [1, "outage", True, at("01:52:41.929")]
+
+    def test_a_failed_disk_of_a_broker_that_lives_on(self) -> None:
+        """Broker 2 lost one of two log directories and went on; broker 3 ended over its only one."""
+        for excerpt in ("disk-3.9", "disk-4.3"):
+            kinds = {(broker, kind, is_away, until) for _, _, broker, kind, is_away, until in owed(excerpt)}
+            assert kinds == {(2, "disk", False, None), (3, "outage", True, None)}
+
+    @pytest.mark.parametrize("excerpt", ["reassignment-2.8", "reassignment-4.3"])
+    def test_a_replica_that_moved_away_is_out_of_nothing(self, excerpt: str) -> None:
+        lines = events(excerpt)
+        rows = rebuild_isr_changes(lines, (), context_of(lines, ()), WHOLE)
+        (gone,) = (r for r in rows if r["change"] == "shrink")
+        (come,) = (r for r in rows if r["change"] == "expand")
+        assert (gone["broker_out_or_in"], gone["owed_to"], gone["out_until"]) == (
+            1,
+            "reassignment",
+            gone["happened_at"],
+        )
+        assert come["owed_to"] is None
+
+    def test_a_leader_that_drops_one_who_is_away_says_how_far_behind(self) -> None:
+        """As captured: broker 1 had heard nothing of broker 3 since it led, and broker 3 was dead."""
+        commit = {"topic": "t", "partition": 13, "broker": 1, "source": "broker-1/server.log"}
+        line = row(
+            EVENTS, kind="isr_shrink_proposed", previous_isr="1,3", isr="1", log_offset=110, order=0, happened_at=AT,
+            detail="(brokerId: 3, endOffset: 80, lastCaughtUpTimeMs: 1795267291716)", **commit,
+        )  # fmt: skip
+        told_of = [
+            row(EVENTS, kind="isr_updated", isr="1,3", partition_epoch=4, happened_at=AT - MINUTE, order=0, **commit),
+            line,
+            row(EVENTS, kind="isr_updated", isr="1", partition_epoch=5, happened_at=AT, order=1, **commit),
+        ]
+        (shrink,) = rebuild_isr_changes(told_of, (), ClusterContext(), Window(AT - HOUR, AT + HOUR))
+        assert (shrink["owed_to"], shrink["dropped_by"], shrink["records_behind"]) == ("slow", 1, 30)
+        assert shrink["behind_since"] == datetime(2026, 11, 21, 13, 21, 31, 716000, UTC)
+        away = row(BROKER_OUTAGES, outage_id="o", broker=3, down_at=AT - MINUTE, up_at=None, detected_at=AT)
+        context = ClusterContext(outages=(away,))
+        (shrink,) = rebuild_isr_changes(told_of, (), context, Window(AT - HOUR, AT + HOUR))
+        assert (shrink["owed_to"], shrink["outage_id"], shrink["dropped_by"]) == ("outage", "o", 1)
+
+    def test_a_reading_ends_what_no_line_does(self) -> None:
+        lines = [e for e in events("crash-2.8") if e["happened_at"] < at("01:52:41")]
+        context = context_of(lines, rebuild_outages(lines, (), WHOLE))
+        key = {k: next(e[k] for e in lines if e["topic"]) for k in ("cluster", "topic", "partition")}
+        readings = [
+            row(
+                PARTITION_SNAPSHOTS,
+                **key,
+                snapshot_id=str(s),
+                snapshot_at=at(f"01:52:{s}"),
+                replicas=[1, 2, 3],
+                isr=isr,
+            )
+            for s, isr in ((33, [1, 2, 3]), (45, [2, 3]), (55, [1, 2, 3]))
+        ]
+        (shrink,) = rebuild_isr_changes(lines, readings, context, WHOLE)
+        assert shrink["out_until"] == at("01:52:55")
+        assert shrink["evidence"][-1]["source"] == "snapshots"
+        (shrink,) = rebuild_isr_changes(lines, readings[:2], context, WHOLE)
+        assert shrink["out_until"] is None
+
+    def test_where_the_topic_was_deleted_nothing_is_left_to_be_in(self) -> None:
+        lines = [e for e in events("crash-2.8") if e["happened_at"] < at("01:52:41")]
+        topic = next(e["topic"] for e in lines if e["topic"])
+        cluster = lines[0]["cluster"]
+        gone = row(EVENTS, cluster=cluster, kind="topic_deleted", topic=topic, happened_at=at("01:52:50"), order=0)
+        (shrink,) = rebuild_isr_changes([*lines, gone], (), ClusterContext(), WHOLE)
+        assert shrink["out_until"] == at("01:52:50")

@@ -1,0 +1,119 @@
+"""A cluster restarted broker by broker: what belongs to one story, and its scorecard."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.transforms.cluster_restarts import rebuild_rolling_restarts
+from tests.support.nights import Row
+from tests.support.rows import AT, row
+
+BROKERS = (1, 2, 3)
+
+
+def after(seconds: float) -> Any:
+    return AT + timedelta(seconds=seconds)
+
+
+def away(broker: int, down: float, up: float | None, recovered: float | None = None, **more: Any) -> Row:
+    kind = more.pop("kind", "controlled_shutdown")
+    back = up if recovered is None else recovered
+    return row(
+        BROKER_OUTAGES,
+        outage_id=f"{broker}@{down}", broker=broker, kind=kind, planned=kind == "controlled_shutdown",
+        down_at=after(down), up_at=None if up is None else after(up), leadership_restored_at=None,
+        isr_recovered_at=None if back is None else after(back), elections=4, rebalances=1,
+    ) | more  # fmt: skip
+
+
+def span(outage: Row, start: float, end: float | None, partition: int = 0) -> Row:
+    until = None if end is None else after(end)
+    return {"topic": "t", "partition": partition, "outage_id": outage["outage_id"], "happened_at": after(start),
+            "out_until": until}  # fmt: skip
+
+
+def restarts(*outages: Row, spans: tuple[Row, ...] = ()) -> list[Row]:
+    return rebuild_rolling_restarts(outages, spans, BROKERS)[0]
+
+
+def test_one_after_another_each_once() -> None:
+    one, two, three = away(3, 0, 10, 12), away(1, 15, 25, 26), away(2, 30, 40, 44)
+    spans = (span(one, 0, 12), span(one, 0, 11, 1), span(two, 15, 26), span(three, 30, 44))
+    rows, home = rebuild_rolling_restarts([three, one, two], spans, BROKERS)
+    (restart,) = rows
+    assert restart["brokers"] == [3, 1, 2]
+    assert (restart["is_complete"], restart["planned"], restart["confidence"]) == (True, True, "likely")
+    assert (restart["started_at"], restart["ended_at"]) == (after(0), after(40))
+    assert (restart["elections"], restart["rebalances"], restart["max_under_replicated"]) == (12, 3, 2)
+    assert [(s["isr_recovered_ms"], s["is_early"]) for s in restart["scorecard"]] == [
+        (12_000, False),
+        (11_000, False),
+        (14_000, False),
+    ]
+    assert home == {o["outage_id"]: restart["restart_id"] for o in (one, two, three)}
+    assert restart["explanation"] == (
+        "All 3 brokers were restarted one after another in 40 s: 3, 1, 2. Each was back in every ISR after 11.0 to"
+        " 14.0 s. At most 2 partitions lacked a replica at once."
+    )
+
+
+class TestEarly:
+    def test_before_the_one_before_is_back_in_every_isr(self) -> None:
+        one, two = away(1, 0, 10, 20), away(2, 15, 25)
+        (restart,) = restarts(one, two, spans=(span(one, 0, 12), span(one, 0, 20, 1), span(two, 15, 25)))
+        assert [s["is_early"] for s in restart["scorecard"]] == [False, True]
+        assert "Broker 2 was stopped while one before it was missing from an ISR." in restart["explanation"]
+        assert "no partition is under-replicated" in restart["advice"]
+
+    def test_before_the_one_before_serves_again(self) -> None:
+        (restart,) = restarts(away(1, 0, 10), away(2, 8, 20), away(3, 30, 40))
+        assert [s["is_early"] for s in restart["scorecard"]] == [False, True, False]
+
+    def test_an_isr_that_is_never_seen_whole_again(self) -> None:
+        one, two = away(1, 0, 10, isr_recovered_at=None), away(2, 15, 25)
+        (restart,) = restarts(one, two, spans=(span(one, 0, None),))
+        assert restart["scorecard"][1]["is_early"] is True
+
+    def test_nobody_tells(self) -> None:
+        (restart,) = restarts(away(1, 0, 10, isr_recovered_at=None), away(2, 15, 25))
+        assert restart["scorecard"][1]["is_early"] is None
+        assert restart["is_complete"] is False
+
+    def test_a_reading_after_the_stop_does_not_tell_what_was_at_the_stop(self) -> None:
+        (restart,) = restarts(away(1, 0, 10, 18), away(2, 15, 25))
+        assert restart["scorecard"][1]["is_early"] is None
+
+
+class TestWhatBelongsToIt:
+    def test_a_crash_in_between_is_told(self) -> None:
+        (restart,) = restarts(away(1, 0, 10), away(2, 20, 30, kind="crash"), away(3, 40, 50))
+        assert (restart["brokers"], restart["planned"], restart["is_complete"]) == ([1, 2, 3], False, True)
+        assert "Broker 2 was not shut down in order (crash)." in restart["explanation"]
+
+    @pytest.mark.parametrize(
+        "outages",
+        [
+            [away(1, 0, 10)],
+            [away(1, 0, 10), away(1, 20, 30)],
+            [away(1, 0, 10), away(2, 20, 30, kind="crash")],
+            [away(1, 0, 10), away(2, 611, 620)],
+            [away(b, b, None) for b in BROKERS],
+            [away(b, b, 100 + b) for b in BROKERS],
+        ],
+        ids=["one", "the same again", "a crash", "long after", "a stop of the cluster", "all away at once"],
+    )
+    def test_what_is_none(self, outages: list[Row]) -> None:
+        assert restarts(*outages) == []
+
+    def test_one_broker_takes_long_to_be_in_sync_and_the_next_waits(self) -> None:
+        (restart,) = restarts(away(1, 0, 10, 3600), away(2, 3700, 3710))
+        assert restart["brokers"] == [1, 2]
+
+    def test_a_broker_that_is_restarted_again_begins_another(self) -> None:
+        rows = restarts(*(away(b, 20 * i, 20 * i + 10) for i, b in enumerate((1, 2, 3, 1, 2, 3))))
+        assert [r["brokers"] for r in rows] == [[1, 2, 3], [1, 2, 3]]
+        assert len({r["restart_id"] for r in rows}) == 2
