@@ -28,24 +28,30 @@ _OUTAGE_KNOWN = Check(
     "the outage a row names is a row of broker_outages; one that began before the first window is not",
     severity="warning",
 )
-_BEFORE = "OVER (PARTITION BY topic, `partition` ORDER BY happened_at, epoch_to)"
+_BEFORE = "OVER (PARTITION BY topic, `partition`, life ORDER BY epoch_to)"
+_MARKED = "(SELECT topic, `partition`, life, next_epoch FROM leadership_gaps)"
 
 LAWS: Mapping[str, tuple[Check, ...]] = {
     "gold.failovers": (
         Check(
             "chain_unbroken",
-            f"leader_from = lag(leader_to) {_BEFORE}",
-            "a partition's leader is taken from the broker that the failover before gave it to",
-            severity="warning",
+            f"leader_from = lag(leader_to) {_BEFORE} OR (topic, `partition`, life, epoch_from) IN {_MARKED}",
+            "a partition's leader is taken from the broker that the failover before gave it to, or a row of"
+            " leadership_gaps marks the break",
         ),
         Check(
             "epochs_rise",
-            f"epoch_to > lag(epoch_to) {_BEFORE}",
-            "a partition's leader epochs rise, unless its topic was created again",
-            severity="warning",
+            f"epoch_from >= lag(epoch_to) {_BEFORE} AND happened_at >= lag(happened_at) {_BEFORE}",
+            "a partition's failovers follow each other in epochs and in time, until its topic is created again",
+        ),
+        Check(
+            "skips_marked",
+            f"epoch_to = epoch_from + 1 OR (topic, `partition`, life, epoch_to) IN {_MARKED}",
+            "a row of leadership_gaps marks each leader epoch that a failover skips",
         ),
         _OUTAGE_KNOWN,
     ),
+    "gold.controller_changes": (_OUTAGE_KNOWN,),
     "gold.coordinator_moves": (_OUTAGE_KNOWN,),
     "gold.incidents": (
         Check(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from functools import partial
+from functools import partial, reduce
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +16,8 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from spark_jobs.catalog.gold import TABLES as GOLD
-from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, PUBLICATIONS, VALIDATION_RESULTS
+from spark_jobs.catalog.order import in_waves
+from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS, PUBLICATIONS, VALIDATION_RESULTS
 from spark_jobs.config import Settings
 from spark_jobs.conform import frame_of
 from spark_jobs.edges import lake_files, progress
@@ -65,8 +66,8 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
         window_to and run_at
     Gives: `published` (rows and version of each gold table), `expectations` (how many were checked), `warnings`
         (sentences) and `validation_page`
-    Order: gold.TABLES, one commit each, then quality.publications in one: a window counts as published when its
-        rows stand there
+    Order: gold.TABLES in the waves of catalog.order, one commit each, then quality.publications in one: a window
+        counts as published when its rows stand there
     Keeps: run again, after whatever end, it leaves the same gold; quality.validation_results and the page are
         written whatever the verdict
     Raises: PublicationRefused with sentences that name rows; then gold is as it was
@@ -85,8 +86,8 @@ def _publish(
     page = _record(store, window, run, verdicts)
     if breaches := _sentences(verdicts, "critical"):
         raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
-    for table in GOLD:
-        store.replace_window(table, tables[table.full_name], run["cluster"], window)
+    for wave in in_waves(GOLD):
+        at_once(*(partial(store.replace_window, t, tables[t.full_name], run["cluster"], window) for t in wave))
     published = _account(store, window, run, tables)
     return {
         "published": published,
@@ -120,7 +121,7 @@ def _opened(store: Store, cluster: str, window: Window) -> tuple[dict[str, DataF
     readings: dict[str, Callable[[], DataFrame]] = {
         **{t.full_name: partial(store.read_staging, t) for t in GOLD},
         **{t.full_name: partial(store.read_window, t, cluster, window) for t in (COVERAGE, GENERATION_GAPS)},
-        PARTITION_SNAPSHOTS.name: partial(store.read_window, PARTITION_SNAPSHOTS, cluster, window),
+        **{t.name: partial(store.read_window, t, cluster, window) for t in (PARTITION_SNAPSHOTS, LEADERSHIP_GAPS)},
         "published_incidents": lambda: store.read(INCIDENTS).where(F.col("cluster") == cluster),
         "published_broker_outages": lambda: store.read(BROKER_OUTAGES).where(F.col("cluster") == cluster),
     }
@@ -144,11 +145,17 @@ def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict])
 
 def _account(store: Store, window: Window, run: Run, tables: Mapping[str, DataFrame]) -> dict[str, dict[str, int]]:
     """Writes which version of each gold table holds the window now, and with how many rows."""
-    counts = at_once(*(tables[t.full_name].count for t in GOLD))
-    versions = at_once(*(partial(store.version, t) for t in GOLD))
+    counted = [tables[t.full_name].agg(F.count("*")).withColumn("name", F.lit(t.full_name)) for t in GOLD]
+    counts = {name: count for count, name in reduce(DataFrame.union, counted).collect()}
     rows = [
-        _of_run(run) | {"table": t.full_name, "version": version, "row_count": count, "run_published_at": run["run_at"]}
-        for t, version, count in zip(GOLD, versions, counts, strict=True)
+        _of_run(run)
+        | {
+            "table": t.full_name,
+            "version": store.version(t),
+            "row_count": counts[t.full_name],
+            "run_published_at": run["run_at"],
+        }
+        for t in GOLD
     ]
     frame = frame_of(store.spark, rows, PUBLICATIONS).coalesce(1)
     store.replace_rows_of_run(PUBLICATIONS, frame, run["cluster"], window, run["run_id"])

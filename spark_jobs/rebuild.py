@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME, Table
-from spark_jobs.catalog.quality import GENERATION_GAPS, RULE_FIRINGS
+from spark_jobs.catalog.quality import GENERATION_GAPS, LEADERSHIP_GAPS, RULE_FIRINGS
 from spark_jobs.config import Settings
 from spark_jobs.edges import progress
 from spark_jobs.edges.session import for_few_rows
@@ -28,7 +28,7 @@ FEW_LINES = 200_000
 """A night of as few lines that tell something takes longer to plan than to rebuild."""
 
 SLIM_FAILOVER = ("outage_id", "topic", "partition", "leader_from", "leader_to", "epoch_from", "epoch_to", "happened_at",
-                 "kind", "records_lost_low", "records_lost_high")  # fmt: skip
+                 "kind", "confidence", "records_lost_low", "records_lost_high")  # fmt: skip
 
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -110,6 +110,8 @@ def rebuild(
             "partitions": _led_before(partitions, outages),
             "rebalances": part(grouped, "rebalances"),
             "gaps": part(grouped, "gaps"),
+            "leadership_gaps": part(led, "leadership_gaps").where("explained_by IS NULL"),
+            "unheard": part(brokers, "unheard"),
             "roster": part(grouped, "roster"),
             "imbalance": part(imbalance, "rows").where("over_threshold"),
             "lag": part(read_of_groups, "lag").where("status <> 'ok'"),
@@ -139,7 +141,11 @@ def rebuild(
         "gold.leader_imbalance": part(imbalance, "rows"),
         "gold.lag_verdicts": part(read_of_groups, "lag"),
         "gold.findings": part(judged, "findings"),
-    }, {GENERATION_GAPS: part(grouped, "gaps"), RULE_FIRINGS: _versioned(part(judged, "firings")).coalesce(1)}
+    }, {
+        GENERATION_GAPS: part(grouped, "gaps"),
+        LEADERSHIP_GAPS: _between(part(led, "leadership_gaps"), "seen_at", window).coalesce(1),
+        RULE_FIRINGS: _versioned(part(judged, "firings")).coalesce(1),
+    }
 
 
 def _stage(store: Store, name: str, frame: DataFrame, window: Window) -> None:

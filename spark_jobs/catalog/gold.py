@@ -34,9 +34,35 @@ FAILOVERS = Table(
         optional("leader_to", "INT", "Leader after; -1: none"),
         optional("epoch_from", "INT", "Leader epoch before"),
         optional("epoch_to", "INT", "Leader epoch after"),
+        required(
+            "life",
+            "INT",
+            "How often its topic had been deleted before, as far as the records tell: epochs begin anew in each life",
+        ),
         required("kind", "STRING", "Why the leader changed", codes=FAILOVER_KINDS),
         optional(
+            "asked_for",
+            "BOOLEAN",
+            "Whether a person or a tool asked for it, and not Kafka's own tasks; null where it cannot be told, or"
+            " the question makes no sense",
+        ),
+        optional(
             "leaderless_ms", "BIGINT", "How long nobody led the partition; null where no witness tells", unit="ms"
+        ),
+        optional(
+            "leaderless_low_ms",
+            "BIGINT",
+            "How long nobody can have led it, at least: from the first proof that the old leader led no more to the"
+            " first possible lead of the new one; null where no proof bounds it",
+            unit="ms",
+        ),
+        optional(
+            "leaderless_high_ms",
+            "BIGINT",
+            "How long nobody may have led it, at most: from the last proof that the old leader led to the first proof"
+            " that the new one did; where nobody could take over (kind offline) until somebody led again, for both"
+            " bounds",
+            unit="ms",
         ),
         optional("preferred_leader", "INT", "First of its replicas; null where no witness tells them"),
         optional("isr_before", "ARRAY<INT>", "In-sync replicas before"),
@@ -53,6 +79,12 @@ FAILOVERS = Table(
         Check("leader_changed", "leader_from <> leader_to", "a failover changes the leader"),
         Check("epoch_rises", "epoch_to > epoch_from", "a failover raises the leader epoch"),
         Check("leaderless_not_negative", "leaderless_ms >= 0", "a duration is not negative"),
+        Check(
+            "leaderless_bounded",
+            "leaderless_low_ms >= 0 AND leaderless_low_ms <= coalesce(leaderless_ms, leaderless_high_ms)"
+            " AND leaderless_high_ms >= leaderless_ms",
+            "how long nobody led lies within its bounds",
+        ),
         Check(
             "loss_bounds_ordered",
             "records_lost_low <= records_lost_high",
@@ -76,6 +108,16 @@ BROKER_OUTAGES = Table(
         required("planned", "BOOLEAN", "Whether it was shut down in order"),
         required("down_at", "TIMESTAMP", "Start of its shutdown, or its last sign of life"),
         optional("detected_at", "TIMESTAMP", "When it was fenced, or missed by the controller"),
+        optional(
+            "last_heard_at",
+            "TIMESTAMP",
+            "Its own last line before the absence, or its order to shut down; null where its log is not at hand",
+        ),
+        optional(
+            "unreachable_at",
+            "TIMESTAMP",
+            "First of the others' failures to reach it that lead up to being missed; null where none tells",
+        ),
         optional("up_at", "TIMESTAMP", "When it served again; null while it is gone"),
         optional("isr_recovered_at", "TIMESTAMP", "When it was back in every ISR it had been in"),
         optional("leadership_restored_at", "TIMESTAMP", "When it led again what it had led"),
@@ -183,6 +225,9 @@ CONTROLLER_CHANGES = Table(
         optional("controller_from", "INT", "Controller before"),
         required("controller_to", "INT", "Controller after"),
         required("epoch", "INT", "Controller epoch"),
+        optional("outage_id", "STRING", "The absence of the former controller behind it"),
+        CONFIDENCE,
+        required("explanation", "STRING", "Why the former controller is it no more, in one sentence"),
         VERSION,
         EVIDENCE,
     ),
@@ -312,8 +357,8 @@ FINDINGS = Table(
 # In the order of publication: what others refer to comes first.
 TABLES = (
     ROLLING_RESTARTS,
-    CONTROLLER_CHANGES,
     BROKER_OUTAGES,
+    CONTROLLER_CHANGES,
     FAILOVERS,
     ISR_CHANGES_TABLE,
     ISR_LAPSES,

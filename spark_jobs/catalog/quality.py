@@ -86,6 +86,32 @@ GENERATION_GAPS = Table(
     ),
 )
 
+LEADERSHIP_GAPS = Table(
+    layer="quality",
+    name="leadership_gaps",
+    grain="one break in the leader epochs of one partition",
+    key=("cluster", "topic", "partition", "life", "next_epoch"),
+    time_column="seen_at",
+    columns=(
+        _CLUSTER,
+        required("topic", "STRING", "Topic"),
+        required("partition", "INT", "Partition"),
+        required("life", "INT", "How often its topic had been deleted before, as far as the records tell"),
+        required("after_epoch", "INT", "Last leader epoch known before the break"),
+        required("next_epoch", "INT", "First leader epoch known after it"),
+        required("leader_before", "INT", "Who led before; -1: nobody"),
+        required("leader_after", "INT", "Who led after; -1: nobody"),
+        required("seen_at", "TIMESTAMP", "When the later one was seen"),
+        optional(
+            "explained_by",
+            "STRING",
+            "What else raised the epoch; null where nobody saw it, and a change of leader may lie in it",
+        ),
+        required("says", "STRING", "What is known and what is possible, in one sentence"),
+        required("evidence", EVIDENCE_TYPE, "The lines on both sides of the break, and those that explain it"),
+    ),
+)
+
 RULE_FIRINGS = Table(
     layer="quality",
     name="rule_firings",
@@ -149,4 +175,13 @@ VALIDATION_RESULTS = Table(
     ),
 )
 
-TABLES = (COVERAGE, UNPARSED_LINES, QUARANTINE, GENERATION_GAPS, RULE_FIRINGS, PUBLICATIONS, VALIDATION_RESULTS)
+TABLES = (
+    COVERAGE,
+    UNPARSED_LINES,
+    QUARANTINE,
+    GENERATION_GAPS,
+    LEADERSHIP_GAPS,
+    RULE_FIRINGS,
+    PUBLICATIONS,
+    VALIDATION_RESULTS,
+)

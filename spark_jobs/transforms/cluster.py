@@ -35,6 +35,7 @@ class ClusterContext:
     """The absences, the controllers, their elections, and failed disks.
 
     `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events;
+    `own_tasks` are those of Kafka's own tasks for elections that controllers tell of, be it that they elected nobody;
     `first_heard` tells since when each controller's own log is at hand.
     """
 
@@ -42,7 +43,13 @@ class ClusterContext:
     terms: tuple[Term, ...] = ()
     elections: tuple[Row, ...] = ()
     disk_failures: tuple[Row, ...] = ()
+    own_tasks: frozenset[str] = frozenset()
     first_heard: Mapping[int, datetime] = field(default_factory=dict)
+
+    @property
+    def is_zookeepers(self) -> bool:
+        """Whether a line tells that ZooKeeper's controllers rule the cluster."""
+        return any(line["pattern_id"].startswith("zookeeper.") for term in self.terms for line in term.lines[:1])
 
     def outage_at(self, broker: int | None, instant: datetime) -> Row | None:
         """The broker's absence that the cluster knew of at an instant."""
@@ -102,5 +109,6 @@ def context_of(events: Iterable[Row], outages: Iterable[Row]) -> ClusterContext:
             or (e["kind"] == "periodic_election" and e["event_count"] and speaks_for_cluster(terms, e))
         ),
         disk_failures=tuple(e for e in ordered if e["kind"] in _DISK_FAILURES),
+        own_tasks=frozenset(e["reason"] for e in ordered if e["kind"] == "periodic_election"),
         first_heard={e["broker"]: e["happened_at"] for e in reversed(ordered) if e["kind"] in _ONLY_CONTROLLERS},
     )

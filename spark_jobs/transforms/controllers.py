@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from spark_jobs.transforms.evidence import evidence_of, quote
-from spark_jobs.transforms.windows import OutRow, Row, Window, in_order
+from spark_jobs.transforms.windows import Row, in_order
 
 CONTROLLER_KINDS = ("controller_elected", "controller_resigned", "controller_known")
 
@@ -87,24 +86,3 @@ def speaks_for_cluster(terms: Sequence[Term], event: Row) -> bool:
     was committed, whoever wrote it.
     """
     return event["origin"] == "record" or active_at(terms, event["happened_at"]) in (None, event["broker"])
-
-
-def rebuild_controller_changes(events: Iterable[Row], window: Window) -> list[OutRow]:
-    """Rows of gold.controller_changes: one for each epoch whose controller was seen to take office.
-
-    Takes: silver.events of at least CONTROLLER_KINDS, with look-back.
-    Order: by epoch. An epoch in which nobody won is none; the one before is then what the next one followed.
-    """
-    terms = terms_of(events)
-    return [
-        {
-            "cluster": term.lines[0]["cluster"],
-            "happened_at": term.since,
-            "controller_from": terms[i - 1].controller if i else None,
-            "controller_to": term.controller,
-            "epoch": term.epoch,
-            "evidence": evidence_of(quote(line) for line in term.lines),
-        }
-        for i, term in enumerate(terms)
-        if term.is_change and window.holds(term.since)
-    ]

@@ -3,45 +3,68 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
+from spark_jobs.transforms.asked_for import asked_for
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.isr import ISR_KINDS, Commit, commits_of
+from spark_jobs.transforms.leaderless import leaderless_of
+from spark_jobs.transforms.leadership_gaps import Gap, gap_between, gap_row
 from spark_jobs.transforms.leaderships import LEADERSHIP_KINDS, NOBODY, Leadership, leaderships_of, replicas_of
 from spark_jobs.transforms.losses import LOSS_KINDS, Loss, loss_of
 from spark_jobs.transforms.partitions import Partition, lives_of
-from spark_jobs.transforms.verdicts import Change, judge_change
-from spark_jobs.transforms.windows import OutRow, Row, Window, elapsed_ms
+from spark_jobs.transforms.verdicts import Change, Verdict, judge_change
+from spark_jobs.transforms.windows import OutRow, Row, Window
 
 _WHY_KINDS = ("partition_recovering", "preferred_election_completed", "reassignment_changed")
 FAILOVER_KINDS = frozenset((*LEADERSHIP_KINDS, *ISR_KINDS, *LOSS_KINDS, *_WHY_KINDS))
 
 
+@dataclass(frozen=True)
+class LeaderHistory:
+    """Rows of gold.failovers and of quality.leadership_gaps."""
+
+    failovers: list[OutRow]
+    gaps: list[OutRow]
+
+
 def rebuild_failovers(
     events: Iterable[Row], readings: Iterable[Row], context: ClusterContext, window: Window
 ) -> list[OutRow]:
-    """Rows of gold.failovers: one for each partition and leader epoch where the leader really changed.
+    """Rows of gold.failovers. See `rebuild_leaders`."""
+    return rebuild_leaders(events, readings, context, window).failovers
+
+
+def rebuild_leaders(
+    events: Iterable[Row], readings: Iterable[Row], context: ClusterContext, window: Window
+) -> LeaderHistory:
+    """One row for each partition and leader epoch where the leader really changed, and one for each break.
 
     Takes: silver.events of at least FAILOVER_KINDS and topic_deleted, of any number of whole topics, with look-back;
     rows of bronze.partition_snapshots of the same topics (may be none); the cluster's context.
     Order: by topic, partition and leader epoch.
-    Keeps: within one life of a partition, the leader one row goes to is the leader the next one comes from, and epochs
-    rise; a line printed again, by another broker or after a start, adds no row; a creation is none.
+    Keeps: within one life of a partition, the leader one row goes to is the leader the next one comes from, or a break
+    leads to its epoch; each epoch that a row skips is marked by a break; epochs and instants do not fall; a line
+    printed again, by another broker or after a start, adds no row; a creation is none.
     """
     by_partition: dict[Partition, list[Row]] = defaultdict(list)
     for reading in sorted(readings, key=lambda r: r["snapshot_at"]):
         by_partition[reading["cluster"], reading["topic"], reading["partition"]].append(reading)
     lives = lives_of(events, FAILOVER_KINDS, context.terms)
-    rows = [
-        row
-        for key in sorted({*lives, *by_partition})
-        for i, life in enumerate(lives.get(key, [[]]))
-        for row in _failovers_of(key, i, life, _within(i, lives.get(key, []), by_partition[key]), context)
-    ]
-    return [row for row in rows if window.holds(row["happened_at"])]
+    rows: list[OutRow] = []
+    gaps: list[OutRow] = []
+    for key in sorted({*lives, *by_partition}):
+        for i, life in enumerate(lives.get(key, [[]])):
+            for row, gap in _history_of(key, i, life, _within(i, lives.get(key, []), by_partition[key]), context):
+                rows += [row] if row else []
+                gaps += [gap_row(key, i, gap)] if gap else []
+    return LeaderHistory(
+        [row for row in rows if window.holds(row["happened_at"])], [gap for gap in gaps if window.holds(gap["seen_at"])]
+    )
 
 
 def _within(i: int, lives: Sequence[Sequence[Row]], readings: list[Row]) -> list[Row]:
@@ -50,28 +73,41 @@ def _within(i: int, lives: Sequence[Sequence[Row]], readings: list[Row]) -> list
     return [r for r in after if i + 1 >= len(lives) or r["snapshot_at"] < lives[i + 1][0]["happened_at"]]
 
 
-def _failovers_of(
+def _history_of(
     key: Partition, life_number: int, life: Sequence[Row], readings: Sequence[Row], context: ClusterContext
-) -> list[OutRow]:
-    leaderships = leaderships_of(life, readings, context)
+) -> Iterator[tuple[OutRow | None, Gap | None]]:
+    """Each step from one leadership to the next that changes the leader, breaks the epochs, or both."""
     commits = commits_of([e for e in life if e["kind"] in ISR_KINDS])
-    rows = []
     last_leader: int | None = None
-    for before, after in pairwise(leaderships):
+    offline: OutRow | None = None
+    steps = list(pairwise(leaderships_of(life, readings, context)))
+    for i, (before, after) in enumerate(steps):
         last_leader = last_leader if before.leader == NOBODY else before.leader
-        if before.leader != after.leader and after.at is not None:
-            at = _happened_at(before, after, context)
-            isr_before, isr_is_last = _isr_before(after, at, commits)
-            replicas = replicas_of(life, readings, at)
-            change = Change(key, before, after, at, last_leader, isr_before, isr_is_last, replicas, life)
-            rows.append(_row(life_number, change, readings, context))
-    return rows
+        at = _happened_at(before, after, context)
+        gap = gap_between(before, after, at or _told_at(steps[i:], context), life, readings, context)
+        if before.leader == after.leader or at is None:
+            yield None, gap
+            continue
+        isr_before, isr_is_last = _isr_before(after, at, commits)
+        replicas = replicas_of(life, readings, at)
+        change = Change(key, before, after, at, last_leader, isr_before, isr_is_last, replicas, life)
+        row = _row(life_number, change, gap, readings, context)
+        if offline:
+            # How long a partition was offline is known when somebody leads it again.
+            offline |= {k: row[k] for k in ("leaderless_low_ms", "leaderless_high_ms")}
+        offline = row if after.leader == NOBODY else None
+        yield row, gap
 
 
-def _happened_at(before: Leadership, after: Leadership, context: ClusterContext) -> datetime:
+def _told_at(steps: Sequence[tuple[Leadership, Leadership]], context: ClusterContext) -> datetime:
+    """By when a leadership without an instant of its own had been: by the next one with any, else by the line's."""
+    told: datetime = steps[0][1].quotes[0]["happened_at"]
+    return next((at for step in steps if (at := _happened_at(*step, context))), told)
+
+
+def _happened_at(before: Leadership, after: Leadership, context: ClusterContext) -> datetime | None:
     """When a witness saw it; where only those who came later tell, when the former leader was missed."""
-    assert after.at is not None
-    if after.is_exact or before.at is None:
+    if after.at is None or after.is_exact or before.at is None:
         return after.at
     outage = context.outage_between(before.leader, before.at, after.at)
     missed_at = outage["detected_at"] if outage else None
@@ -92,10 +128,11 @@ def _isr_before(after: Leadership, at: datetime, commits: Sequence[Commit]) -> t
     return before.isr, before.leader_epoch == after.epoch - 1
 
 
-def _row(life_number: int, change: Change, readings: Sequence[Row], context: ClusterContext) -> OutRow:
+def _row(life_number: int, change: Change, gap: Gap | None, readings: Sequence[Row], context: ClusterContext) -> OutRow:
     cluster, topic, partition = change.key
     again = (life_number,) if life_number else ()
-    verdict = judge_change(change, context)
+    verdict = _beside(gap, judge_change(change, context))
+    leaderless = leaderless_of(change, context)
     loss = _loss(change, readings) if verdict.kind == "unclean_election" else None
     outage_quotes = verdict.outage["evidence"][:2] if verdict.outage else []
     return {
@@ -108,8 +145,12 @@ def _row(life_number: int, change: Change, readings: Sequence[Row], context: Clu
         "leader_to": change.after.leader,
         "epoch_from": change.before.epoch,
         "epoch_to": change.after.epoch,
+        "life": life_number,
         "kind": verdict.kind,
-        "leaderless_ms": _leaderless_ms(change, context),
+        "asked_for": asked_for(verdict.kind, change, context),
+        "leaderless_ms": leaderless.ms,
+        "leaderless_low_ms": leaderless.low_ms,
+        "leaderless_high_ms": leaderless.high_ms,
         "preferred_leader": change.replicas[0] if change.replicas else None,
         "isr_before": sorted(change.isr_before) if change.isr_before is not None else None,
         "isr_after": sorted(change.after.isr) if change.after.isr is not None else None,
@@ -124,6 +165,14 @@ def _row(life_number: int, change: Change, readings: Sequence[Row], context: Clu
     }
 
 
+def _beside(gap: Gap | None, verdict: Verdict) -> Verdict:
+    """A verdict on a change beside which another one may have been."""
+    if gap is None or gap.explained_by is not None:
+        return verdict
+    says = f"{verdict.says} Who led in {gap.skipped} nobody saw."
+    return replace(verdict, says=says, confidence="likely" if verdict.confidence == "certain" else verdict.confidence)
+
+
 def _loss(change: Change, readings: Sequence[Row]) -> Loss:
     assert change.last_leader is not None
     return loss_of(change.after, change.last_leader, change.isr_before or (), change.life, readings)
@@ -135,36 +184,3 @@ def _loss_words(loss: Loss | None) -> str:
     if loss.low == loss.high:
         return f" Records lost: {loss.low}."
     return f" Records lost: at least {loss.low}{f', at most {loss.high}' if loss.high is not None else ''}."
-
-
-def _leaderless_ms(change: Change, context: ClusterContext) -> int | None:
-    """From the last proof of the old leader to the new leader's start; null where no witness tells either."""
-    if change.after.leader == NOBODY or change.last_leader is None:
-        return None
-    started_at = next((e["happened_at"] for e in change.life if _starts_leading(e, change.after)), None)
-    if started_at is None and change.after.is_exact:
-        started_at = change.at
-    outage = context.outage_at(change.last_leader, change.at)
-    if outage and outage["kind"] != "controlled_shutdown":
-        gave_way_at = outage["down_at"]
-    else:
-        gave_way_at = next((e["happened_at"] for e in change.life if _stops_leading(e, change)), None)
-    return elapsed_ms(gave_way_at, started_at) if gave_way_at and started_at else None
-
-
-def _starts_leading(event: Row, leadership: Leadership) -> bool:
-    return bool(
-        event["kind"] == "leader_started"
-        and event["broker"] == leadership.leader
-        and event["leader_epoch"] == leadership.epoch
-    )
-
-
-def _stops_leading(event: Row, change: Change) -> bool:
-    """The old leader's own line at the epoch after its own."""
-    return bool(
-        event["kind"] == "follower_started"
-        and event["broker"] == change.last_leader
-        and event["leader_epoch"] > change.before.epoch - (change.before.leader == NOBODY)
-        and event["leader_epoch"] <= change.after.epoch
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -49,9 +49,10 @@ class Sighting:
 
 @dataclass(frozen=True)
 class Leadership:
-    """One leader epoch. `at` is None where only the next one proves it.
+    """One leader epoch. `at` is None where only later ones prove it.
 
-    `is_exact` tells that a witness was there, `is_told` that one names the leader, be it later.
+    `is_exact` tells that a witness was there, `is_told` that one names the leader, be it later; `step_quotes` prove
+    an epoch before it that was but a step of the same election.
     """
 
     epoch: int
@@ -62,6 +63,7 @@ class Leadership:
     elr: tuple[int, ...]
     quotes: tuple[dict[str, Any], ...]
     is_told: bool = True
+    step_quotes: tuple[dict[str, Any], ...] = ()
 
 
 def leaderships_of(life: Sequence[Row], readings: Sequence[Row], context: ClusterContext) -> list[Leadership]:
@@ -78,7 +80,7 @@ def leaderships_of(life: Sequence[Row], readings: Sequence[Row], context: Cluste
     for sighting in sightings:
         by_epoch.setdefault(sighting.epoch, []).append(sighting)
     merged = [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
-    return _without_steps(_with_gaps(merged, life, readings, context))
+    return _dated(_without_steps(_with_gaps(merged, life, readings, context)), context)
 
 
 def _merge(sightings: list[Sighting]) -> Leadership:
@@ -170,11 +172,44 @@ def _without_steps(leaderships: list[Leadership]) -> list[Leadership]:
     but not without replicas in sync, and elects one of these next. Nobody was elected twice.
     Source: KafkaController.onControllerFailover, ReplicaStateMachine.startup before PartitionStateMachine.startup.
     """
-    return [
-        now
-        for before, now, after in zip([None, *leaderships], leaderships, [*leaderships[1:], None], strict=False)
-        if not (now.leader == NOBODY and before and after and after.leader in {*(now.isr or ())} - {before.leader})
-    ]
+    kept: list[Leadership] = []
+    step: Leadership | None = None
+    for before, now, after in zip([None, *leaderships], leaderships, [*leaderships[1:], None], strict=False):
+        if now.leader == NOBODY and before and after and after.leader in {*(now.isr or ())} - {before.leader}:
+            step = now
+            continue
+        kept.append(replace(now, step_quotes=step.quotes) if step else now)
+        step = None
+    return kept
+
+
+def _dated(leaderships: list[Leadership], context: ClusterContext) -> list[Leadership]:
+    """The leaderships with those dated, as far as can be, that only later ones prove.
+
+    Order: instants do not fall as epochs rise: the clocks of two brokers may differ a little.
+    Odd: it began no later than the same leader was seen; nobody else took over before the former leader was missed.
+    """
+    dated: list[Leadership] = []
+    seen: datetime | None = None
+    for i, now in enumerate(leaderships):
+        later = next((n for n in leaderships[i + 1 :] if n.at is not None), None)
+        at = now.at or _began_by(dated[-1] if dated else None, now, later, context)
+        if at is not None:
+            at = seen = max(at, seen or at)
+        dated.append(replace(now, at=at))
+    return dated
+
+
+def _began_by(
+    before: Leadership | None, now: Leadership, later: Leadership | None, context: ClusterContext
+) -> datetime | None:
+    if later is None or before is None or before.at is None:
+        return None
+    assert later.at is not None
+    outage = context.outage_between(before.leader, before.at, later.at) if before.leader != now.leader else None
+    if outage:
+        return min(known_at(outage), later.at)
+    return later.at if later.leader == now.leader and later.epoch == now.epoch + 1 else None
 
 
 def _read_gap(

@@ -15,11 +15,12 @@ from spark_jobs.conform import schema_of
 from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
 from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.cluster import ClusterContext
-from spark_jobs.transforms.controllers import CONTROLLER_KINDS, rebuild_controller_changes, terms_of
+from spark_jobs.transforms.controller_changes import WHY_CONTROLLERS_CHANGE, rebuild_controller_changes
+from spark_jobs.transforms.controllers import CONTROLLER_KINDS, terms_of
 from spark_jobs.transforms.cluster_restarts import rebuild_rolling_restarts
 from spark_jobs.transforms.coordinators import losses_of_groups, rebuild_coordinator_moves
 from spark_jobs.transforms.costs import Witnesses, price, stops_of
-from spark_jobs.transforms.failovers import FAILOVER_KINDS, rebuild_failovers
+from spark_jobs.transforms.failovers import FAILOVER_KINDS, rebuild_leaders
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.group_events import agreed_by_groups, events_of_groups, members_in_readings
 from spark_jobs.transforms.hosting import Tables, host, part
@@ -42,6 +43,7 @@ from spark_jobs.transforms.rebalances.roster import ROSTER
 from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS, topic_changes
 from spark_jobs.transforms.remedies import judge_remedies
 from spark_jobs.transforms.settings import rebuild_settings
+from spark_jobs.transforms.unheard import UNHEARD, find_unheard
 from spark_jobs.transforms.windows import Window, in_order
 
 TOPIC_CHANGES = (
@@ -59,9 +61,10 @@ def schema(table: str) -> str:
 def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Window) -> DataFrame:
     """Who was away, who was the controller, which topics changed.
 
-    Gives: parts `outages`, `controllers` (rows of gold.controller_changes) and `topics` (TOPIC_CHANGES).
+    Gives: parts `outages`, `controllers` (rows of gold.controller_changes), `unheard` (UNHEARD) and `topics`
+    (TOPIC_CHANGES).
     """
-    kinds = {*PRESENCE_KINDS, *CONTROLLER_KINDS, *TOPIC_CHANGE_KINDS}
+    kinds = {*PRESENCE_KINDS, *CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE, *TOPIC_CHANGE_KINDS}
     told = events.where((F.col("origin") == "broker") & F.col("kind").isin(*sorted(kinds)))
     alive = (
         events.where((F.col("origin") == "broker") & ~F.col("kind").isin(*sorted(kinds)))
@@ -73,9 +76,11 @@ def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Windo
     def rebuild(tables: Tables) -> Tables:
         lines = tables["events"]
         terms = terms_of(lines)
+        outages = rebuild_outages(lines, tables["readings"], seen)
         return {
-            "outages": rebuild_outages(lines, tables["readings"], seen),
-            "controllers": rebuild_controller_changes(lines, seen),
+            "outages": outages,
+            "controllers": rebuild_controller_changes(lines, outages, seen),
+            "unheard": find_unheard(lines, tables["readings"], terms),
             "topics": [
                 {"at": c.at, "kind": c.kind, "topic": c.topic, "event": dict(c.event)}
                 for c in topic_changes(lines, terms)
@@ -88,6 +93,7 @@ def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Windo
         {
             "outages": schema("gold.broker_outages"),
             "controllers": schema("gold.controller_changes"),
+            "unheard": UNHEARD,
             "topics": TOPIC_CHANGES,
         },
         rebuild,
@@ -97,14 +103,19 @@ def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Windo
 def partitions_of_night(
     events: DataFrame, partition_snapshots: DataFrame, context: ClusterContext, seen: Window
 ) -> DataFrame:
-    """Who led, who was in sync. Gives: parts `failovers`, `isr_changes` and `isr_spans` (ISR_SPANS)."""
+    """Who led, who was in sync.
+
+    Gives: parts `failovers`, `leadership_gaps`, `isr_changes` and `isr_spans` (ISR_SPANS).
+    """
     kinds = {*LEADERSHIP_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *OWED_KINDS, "topic_deleted"}
     lines = events.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(kinds)))
 
     def rebuild(tables: Tables) -> Tables:
         changes = rebuild_isr_changes(tables["events"], tables["readings"], context, seen)
+        leaders = rebuild_leaders(tables["events"], tables["readings"], context, seen)
         return {
-            "failovers": rebuild_failovers(tables["events"], tables["readings"], context, seen),
+            "failovers": leaders.failovers,
+            "leadership_gaps": leaders.gaps,
             "isr_changes": changes,
             "isr_spans": spans_of(changes),
         }
@@ -114,6 +125,7 @@ def partitions_of_night(
         ("cluster", "topic"),
         {
             "failovers": schema("gold.failovers"),
+            "leadership_gaps": schema("quality.leadership_gaps"),
             "isr_changes": schema("gold.isr_changes"),
             "isr_spans": ISR_SPANS,
         },
@@ -269,6 +281,8 @@ def judge(tables: Tables, window: Window) -> Tables:
         imbalance=tables["imbalance"],
         lag_verdicts=tables["lag"],
         gaps=[g for g in tables["gaps"] if window.holds(g["seen_at"])],
+        leadership_gaps=[g for g in tables["leadership_gaps"] if window.holds(g["seen_at"])],
+        unheard=tables["unheard"],
         coverage=tables["coverage"],
         unanswered=tables["unanswered"],
         partial=tables["partial"],

@@ -40,6 +40,7 @@ class Absence:
     up_at: datetime | None = None
     restart: Mark | None = None
     last_life: Row | None = None
+    failure: Row | None = None
     is_halted: bool = False
     is_heard: bool = False
     shows_starts: bool = False
@@ -132,7 +133,7 @@ def _begun(mark: Mark, signs: LifeSigns, terms: Sequence[Term], session: timedel
         known = [i for i in (heard_at, None if mark.is_own else mark.at - session) if i]
         down_at = max(known, default=mark.at)
     deposed_at = _deposed_at(mark.broker, heard_at, mark.at, terms)
-    absence = Absence(mark.broker, min(down_at, deposed_at or mark.at), False, last_life=life)
+    absence = Absence(mark.broker, min(down_at, deposed_at or mark.at), False, last_life=life, failure=failure)
     absence.lines += [line for line in (life, failure) if line]
     return absence
 
@@ -164,6 +165,8 @@ def _row(cluster: str, absence: Absence, last_at: datetime) -> OutRow:
         "planned": kind == "controlled_shutdown",
         "down_at": absence.down_at,
         "detected_at": absence.detected_at,
+        "last_heard_at": _last_heard_at(absence),
+        "unreachable_at": absence.failure["happened_at"] if absence.failure else None,
         "up_at": absence.up_at,
         "isr_recovered_at": None,
         "leadership_restored_at": None,
@@ -174,6 +177,14 @@ def _row(cluster: str, absence: Absence, last_at: datetime) -> OutRow:
         "explanation": f"{explanation} {_ending(absence)}",
         "evidence": evidence_of(quote(line) for line in absence.lines),
     }
+
+
+def _last_heard_at(absence: Absence) -> datetime | None:
+    """The broker's own last sign of life; the order or the end that it told of itself is one."""
+    if absence.last_life:
+        heard_at: datetime = absence.last_life["happened_at"]
+        return heard_at
+    return absence.down_at if absence.is_shutdown or absence.is_halted else None
 
 
 def _judge(absence: Absence, last_at: datetime) -> tuple[str, str, str]:

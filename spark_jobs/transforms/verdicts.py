@@ -18,7 +18,10 @@ _SAME_LEADER = "leader=-2,"
 """How a record of KRaft writes that the leader stays."""
 
 _RECOVERING = re.compile(r"(?:^|-> )RECOVERING\b")
-_PREFERRED = ("PREFERRED", "electPreferred", "maybeBalancePartitionLeaders")
+PREFERRED = ("PREFERRED", "electPreferred", "maybeBalancePartitionLeaders")
+UNCLEAN = ("UNCLEAN", "electUnclean", "maybeElectUncleanLeaders")
+"""How elections of these types, and Kafka's own tasks that hold them, are called."""
+
 
 _KIND_OF_OUTAGE = {
     "controlled_shutdown": "controlled_shutdown",
@@ -26,7 +29,7 @@ _KIND_OF_OUTAGE = {
     "unresponsive": "broker_unresponsive",
     "unknown": "unknown",
 }
-_CAUSED_BY = {
+CAUSED_BY = {
     "controlled_shutdown": "was shut down in order",
     "crash": "had crashed",
     "unresponsive": "was alive but not heard",
@@ -163,7 +166,7 @@ def _offline(change: Change, context: ClusterContext) -> Verdict | None:
     if outage is None and _is_by_zookeeper(change):
         says = "Nobody led the partition, though its leader is not known to have gone; a deletion looks the same."
         return Verdict("offline", "possible", says)
-    why = _CAUSED_BY[outage["kind"]] if outage else "stopped leading"
+    why = CAUSED_BY[outage["kind"]] if outage else "stopped leading"
     says = f"Nobody led the partition: broker {change.before.leader} {why}"
     sure = "certain" if change.after.is_told else "likely"
     return Verdict("offline", sure, f"{says}, and no replica could take its place.", outage)
@@ -214,7 +217,7 @@ def _lost_its_broker(change: Change, context: ClusterContext) -> Verdict | None:
     if not change.after.is_exact and sure in ("certain", "likely"):
         # Between two readings a partition may have changed hands more than once.
         sure = "likely" if change.after.epoch == change.before.epoch + 1 else "possible"
-    says = f"{_moved(change)}, since broker {change.before.leader} {_CAUSED_BY[outage['kind']]}."
+    says = f"{_moved(change)}, since broker {change.before.leader} {CAUSED_BY[outage['kind']]}."
     return Verdict(_KIND_OF_OUTAGE[outage["kind"]], sure, says, outage)
 
 
@@ -235,7 +238,7 @@ def _preferred(change: Change, context: ClusterContext) -> Verdict | None:
     asked = [
         e
         for e in context.elections
-        if e["reason"] in _PREFERRED and abs(e["happened_at"] - change.at) <= CLOCKS and _is_among(change, e)
+        if e["reason"] in PREFERRED and abs(e["happened_at"] - change.at) <= CLOCKS and is_among(change, e)
     ]
     says = f"{_moved(change)}, its first replica, in a preferred election"
     sure = "certain" if named or asked else "likely"
@@ -245,7 +248,7 @@ def _preferred(change: Change, context: ClusterContext) -> Verdict | None:
     return Verdict("preferred_election", sure, f"{says}.", quotes=tuple(map(quote, (named + asked)[:2])))
 
 
-def _is_among(change: Change, election: Row) -> bool:
+def is_among(change: Change, election: Row) -> bool:
     """Whether an election was for this partition. KRaft's periodic task names none; ZooKeeper's list may be empty."""
     return election["kind"] == "periodic_election" or change.partition in (election["members"] or "").split(",")
 

@@ -85,7 +85,9 @@ def staged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """A lake with what ingest and rebuild leave behind, and gold rows of another window and another cluster."""
     lake = Lake(spark, tmp_path_factory.mktemp("staged") / "lake").stage(night())
     with for_few_rows(spark):
-        lake.store.create(gold.FINDINGS, quality.COVERAGE, quality.GENERATION_GAPS, PARTITION_SNAPSHOTS)
+        lake.store.create(
+            gold.FINDINGS, quality.COVERAGE, quality.GENERATION_GAPS, quality.LEADERSHIP_GAPS, PARTITION_SNAPSHOTS
+        )
         window = Window(AT, AT + NIGHT)
         for table, columns in ((quality.COVERAGE, {}), (PARTITION_SNAPSHOTS, {"preferred_leader": 1})):
             told = frame_of(spark, [row(table, cluster="prod", **columns)], table)

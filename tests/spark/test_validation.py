@@ -63,6 +63,7 @@ def judged(
     seen = [row(bronze.PARTITION_SNAPSHOTS, preferred_leader=1)]
     views = {
         "partition_snapshots": frame_of(spark, seen, bronze.PARTITION_SNAPSHOTS),
+        "leadership_gaps": frame_of(spark, published.get("leadership_gaps", []), quality.LEADERSHIP_GAPS),
         "published_incidents": frame_of(spark, published.get("incidents", []), gold.INCIDENTS),
         "published_broker_outages": frame_of(spark, published.get("broker_outages", []), gold.BROKER_OUTAGES),
     }
@@ -130,10 +131,17 @@ BREACHES: dict[str, tuple[list[dict[str, Any]], dict[str, str]]] = {
         [
             failover(1, 3, 2, outage_id="lost"),
             failover(2, 1, 3),
-            failover(4, 3, 2),
-            failover(3, 2, 3) | {"happened_at": AT + 5 * SECOND},
+            failover(3, 3, 2) | {"happened_at": AT + 5 * SECOND},
+            failover(4, 2, 3),
+            failover(5, 3, 1) | {"epoch_to": 8},
+            failover(0, 2, 1) | {"life": 2},
         ],
-        {"chain_unbroken": "failover-2", "epochs_rise": "failover-3", "outage_known": "failover-1"},
+        {
+            "chain_unbroken": "failover-2",
+            "epochs_rise": "failover-4",
+            "skips_marked": "failover-5",
+            "outage_known": "failover-1",
+        },
     ),
     "gold.incidents": (
         [row(gold.INCIDENTS), row(gold.INCIDENTS, incident_id="i-2")],
@@ -195,6 +203,14 @@ def test_a_reference_may_lead_to_what_an_earlier_window_published(spark: SparkSe
     assert judged(spark, rows, "gold.failovers", "gold.rebalances", **last_night) == {}
 
 
+def test_a_break_that_is_marked_breaks_no_chain(spark: SparkSession) -> None:
+    rows = good()
+    rows["gold.failovers"] = [failover(1, 3, 2), failover(2, 1, 3), failover(3, 3, 2) | {"epoch_to": 6}]
+    assert {n.split(".")[2] for n in judged(spark, rows, "gold.failovers")} == {"chain_unbroken", "skips_marked"}
+    marks = [row(quality.LEADERSHIP_GAPS, topic="topic", partition=1, next_epoch=e) for e in (2, 6)]
+    assert judged(spark, rows, "gold.failovers", leadership_gaps=marks) == {}
+
+
 def test_an_incident_still_running_at_the_windows_end_counts_rebalances_of_the_next(spark: SparkSession) -> None:
     rows = good()
     rows["gold.incidents"] = [row(gold.INCIDENTS, rebalance_count=2, ended_at=AT + HOUR)]
@@ -241,7 +257,7 @@ def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) 
 
 
 def test_what_cannot_be_checked_is_a_fault_and_no_breach(spark: SparkSession) -> None:
-    columns = (c if c != "epoch" else "raise_error('disk lost') AS epoch" for c in gold.CONTROLLER_CHANGES.column_names)
-    unreadable = frame_of(spark, [row(gold.CONTROLLER_CHANGES)], gold.CONTROLLER_CHANGES).selectExpr(*columns)
-    with pytest.raises(RuntimeError, match=r"gold\.controller_changes: \w+ could not be checked: .*disk lost"):
-        validation.validate(spark, {"gold.controller_changes": unreadable}, {}, WINDOW)
+    columns = (c if c != "lag_last" else "raise_error('disk lost') AS lag_last" for c in gold.LAG_VERDICTS.column_names)
+    unreadable = frame_of(spark, [row(gold.LAG_VERDICTS)], gold.LAG_VERDICTS).selectExpr(*columns)
+    with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: \w+ could not be checked: .*disk lost"):
+        validation.validate(spark, {"gold.lag_verdicts": unreadable}, {}, WINDOW)

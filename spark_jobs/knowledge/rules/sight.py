@@ -12,6 +12,26 @@ RULES: tuple[Rule, ...] = (
         source="a generation rises by one with each finished join phase (GroupCoordinator.scala)",
     ),
     Rule(
+        rule_id="leaderships_unseen",
+        severity="warning",
+        subject_kind="partition",
+        says="{subject}: nobody saw who led in {epochs} leader epochs; {returns} times the same broker led before and"
+        " after, so that a failover and a return are possible",
+        advice="Give Hindsight the state-change logs of every broker for this time, and the controllers' logs; see"
+        " quality.leadership_gaps for each break.",
+        source="each change of leader raises the leader epoch by one (PartitionRegistration.merge,"
+        " LeaderAndIsr.newLeaderAndIsr)",
+    ),
+    Rule(
+        rule_id="broker_log_missing",
+        severity="warning",
+        subject_kind="broker",
+        says="no log of {subject} was read, though others name it{less}",
+        advice="Give Hindsight its logs: server.log, state-change.log and controller.log. Until then its absences are"
+        " told by others only, and a crash cannot be told from a pause.",
+        source="quality.coverage has one row for each log that was read",
+    ),
+    Rule(
         rule_id="group_unanswered",
         severity="info",
         subject_kind="group",

@@ -19,7 +19,8 @@ class Facts:
 
     `troubled_partitions` are rows of bronze.partition_snapshots at the last reading with fewer in-sync replicas than
     replicas; `min_isr` the configured min.insync.replicas of a topic, where a snapshot tells; `unanswered` rows of
-    bronze.group_snapshots with an error; `partial` rows of bronze.snapshot_readings that lack a part.
+    bronze.group_snapshots with an error; `partial` rows of bronze.snapshot_readings that lack a part; `unheard` what
+    `unheard.find_unheard` gives.
     """
 
     cluster: str
@@ -29,6 +30,8 @@ class Facts:
     imbalance: Sequence[Row] = ()
     lag_verdicts: Sequence[Row] = ()
     gaps: Sequence[Row] = ()
+    leadership_gaps: Sequence[Row] = ()
+    unheard: Sequence[Row] = ()
     coverage: Sequence[Row] = ()
     unanswered: Sequence[Row] = ()
     partial: Sequence[Row] = ()

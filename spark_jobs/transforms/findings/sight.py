@@ -93,4 +93,52 @@ def _unread(facts: Facts) -> list[dict[str, Any]]:
     return found
 
 
-RULES = (_gaps, _unanswered, _partial, _unread)
+def _leaderships(facts: Facts) -> list[dict[str, Any]]:
+    """One finding for all partitions: what took one witness away mostly took many."""
+    gaps = sorted(
+        (g for g in facts.leadership_gaps if g["explained_by"] is None),
+        key=lambda g: (g["seen_at"], g["topic"], g["partition"], g["next_epoch"]),
+    )
+    if not gaps:
+        return []
+    partitions = sorted({f"{g['topic']}-{g['partition']}" for g in gaps})
+    return [
+        finding_of(
+            facts,
+            "leaderships_unseen",
+            partitions[0],
+            gaps[0]["seen_at"],
+            gaps[-1]["seen_at"],
+            [e for g in gaps for e in g["evidence"][-1:]],
+            more=len(partitions) - 1,
+            epochs=sum(max(1, g["next_epoch"] - g["after_epoch"] - 1) for g in gaps),
+            returns=sum(g["leader_before"] == g["leader_after"] for g in gaps),
+        )
+    ]
+
+
+def _missing_logs(facts: Facts) -> list[dict[str, Any]]:
+    found = []
+    for row in facts.unheard:
+        less = {
+            "failovers": [f for f in facts.failovers if row["broker"] in (f["leader_from"], f["leader_to"])],
+            "outages": [o for o in facts.outages if o["broker"] == row["broker"]],
+            "rebalances": [r for r in facts.rebalances if r["coordinator"] == row["broker"]],
+        }
+        counts = {name: sum(v["confidence"] != "certain" for v in verdicts) for name, verdicts in less.items()}
+        told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        found.append(
+            finding_of(
+                facts,
+                "broker_log_missing",
+                str(row["broker"]),
+                row["first_at"],
+                row["last_at"],
+                row["evidence"],
+                less=f": {told} of it are less than certain" if told else "",
+            )
+        )
+    return found
+
+
+RULES = (_gaps, _leaderships, _missing_logs, _unanswered, _partial, _unread)
