@@ -19,6 +19,7 @@ from spark_jobs.edges import ledger, progress
 from spark_jobs.edges.identity import name_cluster
 from spark_jobs.edges.landed_records import read_landed_records
 from spark_jobs.edges.log_files import Listing, Place, list_places
+from spark_jobs.edges.metadata_files import MetadataLog, keep_metadata
 from spark_jobs.edges.passes import NOTHING, Pass, Waiting, pass_over
 from spark_jobs.edges.readings import Readings, joined, read_landed, read_readings
 from spark_jobs.edges.session import for_few_rows
@@ -45,7 +46,7 @@ class Collected:
     """What the places held, and what of it is in bronze now.
 
     `brought` are the readings of SNAPSHOTS, `landed` those that came into the lake by themselves, and with them
-    `landed_records`, the records of groups; `held_back` the
+    `landed_records`, the records of groups; `metadata` is the log of KRaft's controllers; `held_back` the
     physical lines of last records that wait, by file; `unsettled` the sources that changed as often as they were read.
     """
 
@@ -55,6 +56,7 @@ class Collected:
     brought: Readings
     landed: Readings | None
     landed_records: DataFrame
+    metadata: MetadataLog
     held_back: Mapping[str, int]
     unsettled: frozenset[str]
     doubts: tuple[str, ...]
@@ -78,11 +80,13 @@ class Collected:
             "files_not_read": list(self.not_read),
             "held_back": dict(self.held_back),
             "snapshots": self.readings.count,
+            "metadata_files": len(self.metadata.files),
             "warnings": [
                 *self.doubts,
                 *warnings_about(self.facts),
                 *(_unsettled(source) for source in sorted(self.unsettled)),
                 *self.readings.warnings(),
+                *self.metadata.sentences(),
             ],
         }
 
@@ -135,6 +139,10 @@ def collect(
         found = pass_over(store, listing.files, look, cluster)
     read = sum(len(each.facts) for each in found.surveys)
     progress.say(f"{len(found.facts)} files of cluster {cluster}, {read} of them to be read")
+    metadata = MetadataLog()
+    if listing.metadata:
+        metadata = keep_metadata(store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
+        progress.say(metadata.said())
     facts, held_back = dict[str, FileFacts](), dict[str, int]()
     rows = snapshots.readings(readings.lines, cluster).persist()
     writes = [
@@ -160,6 +168,7 @@ def collect(
         brought=brought,
         landed=landed,
         landed_records=landed_records,
+        metadata=metadata,
         held_back=held_back,
         unsettled=found.unsettled,
         doubts=tuple(doubts),

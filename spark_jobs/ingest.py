@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -77,10 +77,7 @@ class Night:
     @property
     def around(self) -> Window:
         """The window with what is looked at before and after it."""
-        return Window(
-            self.window.start - timedelta(hours=self.settings.look_back_hours),
-            self.window.end + timedelta(hours=self.settings.look_ahead_hours),
-        )
+        return _around(self.window, self.settings)
 
     def waits(self) -> list[str]:
         """A sentence about last records that are held back, where the window reaches into their files."""
@@ -96,37 +93,15 @@ class Night:
 
     def parse(self) -> dict[str, int]:
         """Parses the records around the window anew, and replaces what was known of them. Gives: lines by fate."""
-        held = self.store.read(bronze.LOG_RECORDS).where(F.col("cluster") == self.cluster)
-        at = F.col("happened_at")
-        around = (at >= F.lit(self.around.start)) & (at < F.lit(self.around.end))
-        parsed = parse.parse(held.where(around | at.isNull()), PATTERNS, NOISE).persist()
-        covered = coverage.cover(parsed, _beginnings(held), self.window).persist()
-        try:
-            lines = self.counted(covered)
-            written = (
-                (silver.EVENTS, parse.events(parsed), self.around),
-                (quality.UNPARSED_LINES, parse.unparsed_lines(parsed), self.around),
-                (quality.QUARANTINE, self.broken(parsed), self.around),
-                (quality.COVERAGE, covered, self.window),
-            )
-            at_once(*(partial(self.store.replace_window, t, rows, self.cluster, w) for t, rows, w in written))
-            return lines
-        finally:
-            parsed.unpersist()
-            covered.unpersist()
-
-    def counted(self, covered: DataFrame) -> dict[str, int]:
-        """How many lines of the window became what. Raises: BadInput where the window holds none."""
-        columns = ("lines_in", *(coverage.COLUMN_OF[fate] for fate in LINE_FATES))
-        row = covered.agg(*(F.sum(c).alias(c) for c in columns)).first()
-        if row["lines_in"] is None:
+        lines = parse_window(self.store, self.cluster, self.window, self.around, self.broken)
+        if lines is None:
             first_at, last_at = self.collected.span
             raise BadInput(
                 f"No record lies between {self.window.start.isoformat()} and {self.window.end.isoformat()}: the files "
                 f"reach from {first_at.isoformat()} to {last_at.isoformat()}. Needed: a window that holds records. "
                 "Choose FROM and TO inside, or check LOGS_TZ."
             )
-        return {c: int(row[c]) for c in columns}
+        return lines
 
     def broken(self, parsed: DataFrame) -> DataFrame:
         """What is broken: records, files that break off, and lines that are no reading."""
@@ -144,12 +119,69 @@ class Night:
             for fact in self.collected.facts
             if fact.damage
         ]
+        undecoded = self.collected.metadata.broken(self.cluster)
         return (
             parse.quarantined(parsed)
-            .unionByName(frame_of(self.store.spark, files, quality.QUARANTINE))
+            .unionByName(frame_of(self.store.spark, [*files, *undecoded], quality.QUARANTINE))
             .unionByName(snapshots.quarantined(self.collected.readings.lines, self.cluster, "snapshots"))
             .unionByName(group_records.quarantined(self.collected.landed_records, self.cluster))
         )
+
+
+def parse_again(store: Store, cluster: str, window: Window, settings: Settings) -> dict[str, int]:
+    """Parses what bronze holds around a window with today's patterns. Gives: lines by fate.
+
+    Keeps: quality.quarantine stays as the night left it: whether a record is broken does not depend on patterns.
+    Raises: BadInput where retention has taken the window's records.
+    """
+    lines = parse_window(store, cluster, window, _around(window, settings))
+    if lines is None:
+        raise BadInput(
+            f"Bronze holds no record from {window.start.isoformat()} to {window.end.isoformat()} any more. "
+            "Needed: a window that retention has left. Choose a later one."
+        )
+    return lines
+
+
+def parse_window(
+    store: Store, cluster: str, window: Window, around: Window, broken: Callable[[DataFrame], DataFrame] | None = None
+) -> dict[str, int] | None:
+    """Parses the records around a window anew, and replaces what was known of them.
+
+    Takes: what tells the broken out of the parsed, where that is told anew. Gives: lines by fate; None where the
+        window holds no record: then nothing is written.
+    """
+    held = store.read(bronze.LOG_RECORDS).where(F.col("cluster") == cluster)
+    at = F.col("happened_at")
+    is_near = (at >= F.lit(around.start)) & (at < F.lit(around.end))
+    parsed = parse.parse(held.where(is_near | at.isNull()), PATTERNS, NOISE).persist()
+    covered = coverage.cover(parsed, _beginnings(held), window).persist()
+    try:
+        lines = _counted(covered)
+        if lines is not None:
+            written = [
+                (silver.EVENTS, parse.events(parsed), around),
+                (quality.UNPARSED_LINES, parse.unparsed_lines(parsed), around),
+                (quality.COVERAGE, covered, window),
+                *([(quality.QUARANTINE, broken(parsed), around)] if broken else []),
+            ]
+            at_once(*(partial(store.replace_window, t, rows, cluster, w) for t, rows, w in written))
+        return lines
+    finally:
+        parsed.unpersist()
+        covered.unpersist()
+
+
+def _counted(covered: DataFrame) -> dict[str, int] | None:
+    columns = ("lines_in", *(coverage.COLUMN_OF[fate] for fate in LINE_FATES))
+    row = covered.agg(*(F.sum(c).alias(c) for c in columns)).first()
+    return None if row["lines_in"] is None else {c: int(row[c]) for c in columns}
+
+
+def _around(window: Window, settings: Settings) -> Window:
+    return Window(
+        window.start - timedelta(hours=settings.look_back_hours), window.end + timedelta(hours=settings.look_ahead_hours)
+    )
 
 
 def _window(settings: Settings, held: Collected) -> Window:

@@ -16,7 +16,8 @@ from pyspark.sql import functions as F
 
 from spark_jobs.config import masked
 from spark_jobs.exits import BadInput
-from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX
+from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
+from spark_jobs.knowledge.metadata_log import FOLDER, named
 from spark_jobs.knowledge.reading import source_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -61,10 +62,14 @@ class _Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Listing:
-    """What places hold: the files that are logs, and the names of those that are not read, some with the reason."""
+    """What places hold: the files that are logs, and the names of those that are not read, some with the reason.
+
+    `metadata`: segments and snapshots of `__cluster_metadata`, which hold no lines.
+    """
 
     files: tuple[LogFile, ...]
     not_read: tuple[str, ...]
+    metadata: tuple[LogFile, ...] = ()
 
     @property
     def size(self) -> int:
@@ -89,7 +94,11 @@ def list_places(spark: SparkSession, places: Sequence[Place], glob: str | None) 
     files = {f.uri: f for listing in listings for f in listing.files}
     if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in files.values()}]:
         raise BadInput(*problems)
-    return Listing(tuple(files.values()), tuple(name for listing in listings for name in listing.not_read))
+    return Listing(
+        tuple(files.values()),
+        tuple(name for listing in listings for name in listing.not_read),
+        tuple({f.uri: f for listing in listings for f in listing.metadata}.values()),
+    )
 
 
 def _shared(place: Place) -> str:
@@ -115,14 +124,19 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
         for name, uri, path, size, modified_at in found
         if _is_log(name, glob) or _is_place_itself(name, path, place)
     )
+    metadata = tuple(
+        LogFile(uri, escaped(path), name, size, modified_at, name.rpartition("/")[0], place.origin, place.zone)
+        for name, uri, path, size, modified_at in found
+        if named(name)
+    )
     if not files:
         some = ", ".join(name for name, *_ in found[:5])
         raise BadInput(
             f"{place} and none of its {len(found)} files is a log by its name ({some}). "
             f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
         )
-    names = {f.name for f in files}
-    return Listing(files, tuple(_not_read(name) for name, *_ in found if name not in names))
+    names = {f.name for f in (*files, *metadata)}
+    return Listing(files, tuple(_not_read(name) for name, *_ in found if name not in names), metadata)
 
 
 def read_lines(spark: SparkSession, files: Sequence[LogFile], damaged: Sequence[LogFile] = ()) -> DataFrame:
@@ -151,6 +165,11 @@ def escaped(path: str) -> str:
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
+def uri_of() -> Any:
+    """The URI of the file that a row was read from, as `LogFile` has it."""
+    return F.regexp_replace("_metadata.file_path", _LOCAL, "file:///")
+
+
 def instant(micros: int | None) -> datetime | None:
     """An instant that Spark told in microseconds, so that no zone of this process comes in between."""
     return None if micros is None else _EPOCH + timedelta(microseconds=micros)
@@ -176,7 +195,7 @@ def _lines(spark: SparkSession, paths: Sequence[str], broken: bool) -> DataFrame
     reader = spark.read.option("lineSep", "\n").options(ignoreCorruptFiles=broken, ignoreMissingFiles=True)
     return reader.text(list(paths)).select(
         "value",
-        F.regexp_replace("_metadata.file_path", _LOCAL, "file:///").alias("uri"),
+        uri_of().alias("uri"),
         F.col("_metadata.file_block_start").alias("block"),
         F.monotonically_increasing_id().alias("place"),
     )
@@ -238,12 +257,17 @@ _LOOKS = 3
 
 
 def _not_read(name: str) -> str:
-    return f"{name} (what a JVM says about its garbage)" if GC_LOG_REGEX.fullmatch(name.rpartition("/")[2]) else name
+    folder, _, file = name.rpartition("/")
+    if GC_LOG_REGEX.fullmatch(file):
+        return f"{name} (what a JVM says about its garbage)"
+    if folder.rpartition("/")[2] == FOLDER:
+        return f"{name} (beside the metadata log, whose segments and snapshots say it all)"
+    return f"{name} (records of a partition, no lines)" if SEGMENT_REGEX.fullmatch(file) else name
 
 
 def _is_log(name: str, glob: str | None) -> bool:
     file = name.rpartition("/")[2]
-    if file.startswith(("_", ".")):
+    if file.startswith(("_", ".")) or SEGMENT_REGEX.fullmatch(file):
         return False
     if glob is None:
         return LOG_NAME_REGEX.fullmatch(file) is not None and not GC_LOG_REGEX.fullmatch(file)
@@ -251,8 +275,8 @@ def _is_log(name: str, glob: str | None) -> bool:
 
 
 def _is_place_itself(name: str, path: str, place: Place) -> bool:
-    """A file that the user names is read whatever its name."""
-    return "/" not in name and path.rstrip("/").endswith(place.root.rstrip("/"))
+    """A file that the user names is read whatever its name, but for one that holds no lines."""
+    return "/" not in name and not SEGMENT_REGEX.fullmatch(name) and path.rstrip("/").endswith(place.root.rstrip("/"))
 
 
 def _damage(spark: SparkSession, file: LogFile) -> str | None:

@@ -1,0 +1,214 @@
+"""The files of `__cluster_metadata`: decoded where they lie, read on as they grow, each record kept once."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructField, StructType
+
+from spark_jobs.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
+from spark_jobs.catalog.ids import row_id
+from spark_jobs.catalog.quality import QUARANTINE
+from spark_jobs.conform import frame_of, schema_of
+from spark_jobs.edges.log_files import LogFile, describe, uri_of
+from spark_jobs.edges.store import Store
+from spark_jobs.knowledge.metadata_log import Found, named, read_segment, read_snapshot
+from spark_jobs.transforms.metadata_log import spans_of
+from spark_jobs.transforms.turns import is_young
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NEW = {"start": 0, "prefix_crc": 0, "start_offset": -1, "last_epoch": -1}
+_TASK = (
+    "uri: string, file: string, source: string,"
+    " start: bigint, prefix_crc: bigint, start_offset: bigint, last_epoch: int"
+)
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class MetadataLog:
+    """What a run took from the files of the metadata log: their rows of bronze.metadata_files, and the records."""
+
+    files: tuple[Row, ...] = ()
+    torn: tuple[Row, ...] = ()
+
+    def sentences(self) -> list[str]:
+        """What a person should know, a sentence each."""
+        return [sentence for row in self.broken("") for sentence in row["sentences"]]
+
+    def said(self) -> str:
+        """What was read, in a sentence."""
+        records = sum(f["record_count"] for f in self.files if f["is_kept"])
+        skipped = sum(f["skipped_count"] for f in self.files if f["is_kept"])
+        return f"{len(self.files)} files of the metadata log: {records:,} records of use, {skipped:,} of none"
+
+    def broken(self, cluster: str) -> list[Row]:
+        """Rows of quality.quarantine: what could not be decoded, and batches that break off in files at rest."""
+        told = [(f["file"], sentence) for f in self.files for sentence in f["wrong"]]
+        told += [
+            (f["file"], f"It breaks off within a batch: {f['size_bytes'] - f['read_bytes']} bytes are left after byte"
+             f" {f['read_bytes']}. What was whole is kept, and read on from there when the file has grown.")
+            for f in self.torn
+        ]  # fmt: skip
+        return [
+            {
+                **dict.fromkeys(QUARANTINE.column_names),
+                "quarantine_id": row_id(cluster, file, sentence),
+                "cluster": cluster,
+                "source": file.rpartition("/")[0],
+                "line_count": 0,
+                "row": file,
+                "sentences": [f"{file}: {sentence}"],
+            }
+            for file, sentence in told
+        ]
+
+
+def keep_metadata(
+    store: Store, files: Sequence[LogFile], cluster: str, run_at: datetime, read_to_end: bool
+) -> MetadataLog:
+    """Adds to bronze what these files hold beyond what it knows of them.
+
+    Keeps: the records first, then what the ledger may know: a crash in between makes us read again, which adds nothing.
+    """
+    store.create(METADATA_RECORDS, METADATA_FILES)
+    known = _known(store, cluster)
+    fresh = [f for f in files if not _is_read(f, known.get(f.name))]
+    if not fresh:
+        return MetadataLog()
+    read = _decoded(store, fresh, known).persist()
+    try:
+        facts = [row["fact"].asDict(recursive=True) for row in read.where("fact IS NOT NULL").collect()]
+        needed = _needed([*known.values(), *facts])
+        rows = [
+            {
+                **f,
+                "cluster": cluster,
+                "run_collected_at": run_at,
+                "is_kept": not f["is_snapshot"] or f["file"] in needed,
+            }
+            for f in sorted(facts, key=lambda f: f["file"])
+        ]
+        store.append_new(METADATA_RECORDS, _once(read, cluster, [r["file"] for r in rows if r["is_kept"]]))
+        store.append_new(METADATA_FILES, frame_of(store.spark, rows, METADATA_FILES))
+    finally:
+        read.unpersist()
+    growing = {f.name for f in fresh if not read_to_end and is_young(f.modified_at, run_at)}
+    torn = [r for r in rows if r["read_bytes"] < r["size_bytes"] and not r["wrong"] and r["file"] not in growing]
+    return MetadataLog(tuple(rows), tuple(torn))
+
+
+def _known(store: Store, cluster: str) -> dict[str, Row]:
+    """The newest row of the ledger for each file."""
+    held = store.read(METADATA_FILES).where(F.col("cluster") == cluster).orderBy("run_collected_at", "read_bytes")
+    return {row["file"]: row.asDict(recursive=True) for row in held.collect()}
+
+
+def _is_read(file: LogFile, row: Row | None) -> bool:
+    """Whether nothing was written since. Odd: a batch that was not whole is looked at again."""
+    return row is not None and row["size_bytes"] == file.size and (row["read_bytes"] == file.size or bool(row["wrong"]))
+
+
+def _needed(rows: Iterable[Row]) -> set[str]:
+    """The snapshots without which the log says too little: the earliest within each stretch that does not begin at 0.
+
+    Odd: one that was kept before serves its stretch for ever.
+    """
+    known = list(rows)
+    snapshots = [r for r in known if r["is_snapshot"] and r["read_bytes"]]
+    found: set[str] = set()
+    for start, end in spans_of(known):
+        within = [s for s in snapshots if start <= s["next_offset"] <= end]
+        if start and within and not any(s.get("is_kept") for s in within):
+            found.add(min(within, key=lambda s: (s["next_offset"], s["file"]))["file"])
+    return found
+
+
+def _decoded(store: Store, files: Sequence[LogFile], known: Mapping[str, Row]) -> DataFrame:
+    """The files decoded where they are read: for each one `fact`, and a `record` for each record.
+
+    Odd: a task holds a whole file in memory. KRaft cuts segments at 1 GiB (metadata.log.segment.bytes).
+    """
+    tasks = [{"uri": f.uri, "file": f.name, "source": f.source, **_begin(known.get(f.name))} for f in files]
+    content = store.spark.read.format("binaryFile").load([f.path for f in files])
+    schema = StructType(
+        [
+            StructField("fact", StructType.fromDDL(schema_of(METADATA_FILES))),
+            StructField("record", StructType.fromDDL(f"file STRING, {schema_of(METADATA_RECORDS)}")),
+        ]
+    )
+    arrow = to_arrow_schema(schema, timezone="UTC")
+
+    def decode(tables: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow
+
+        for table in tables:
+            for task in table.to_pylist():
+                rows = list(_rows(task))
+                yield from pyarrow.Table.from_pylist(rows, schema=arrow).to_batches()
+
+    placed = content.select(uri_of().alias("uri"), "content").join(
+        F.broadcast(describe(store.spark, tasks, _TASK)), "uri"
+    )
+    return placed.mapInArrow(decode, schema)
+
+
+def _begin(row: Row | None) -> Row:
+    """Where a file is read on."""
+    if row is None or row["is_snapshot"]:
+        return _NEW
+    return {
+        "start": row["read_bytes"],
+        "prefix_crc": row["prefix_crc"],
+        "start_offset": row["next_offset"],
+        "last_epoch": row["last_epoch"],
+    }
+
+
+def _rows(task: Row) -> Iterator[Row]:
+    data, name = task["content"], named(task["file"])
+    assert name is not None
+    if zlib.crc32(data[: task["start"]]) != task["prefix_crc"]:
+        task = {**task, **_NEW}
+    first = name.offset if task["start_offset"] < 0 else task["start_offset"]
+    found = (
+        read_snapshot(data, name) if name.is_snapshot else read_segment(data, first, task["start"], task["last_epoch"])
+    )
+    yield {"fact": {**_fact(found, data, name.is_snapshot), "file": task["file"], "first_offset": name.offset}}
+    for row in found.rows:
+        at = _EPOCH + timedelta(milliseconds=row["written_at"])
+        yield {"record": {**row, "written_at": at, "source": task["source"], "file": task["file"]}}
+
+
+def _fact(found: Found, data: bytes, is_snapshot: bool) -> Row:
+    return {
+        "is_snapshot": is_snapshot,
+        "size_bytes": len(data),
+        "read_bytes": found.end,
+        "prefix_crc": zlib.crc32(data[: found.end]),
+        "next_offset": found.next_offset,
+        "last_epoch": found.last_epoch,
+        "record_count": len(found.rows),
+        "skipped_count": found.skipped.total(),
+        "skipped": [{"record_type": kind, "count": n} for kind, n in sorted(found.skipped.items())],
+        "wrong": list(found.wrong),
+    }
+
+
+def _once(read: DataFrame, cluster: str, files: Sequence[str]) -> DataFrame:
+    """The records of these files, each once: of several copies that of the first source."""
+    told = read.where("record IS NOT NULL").select("record.*").where(F.col("file").isin(*files)).drop("file")
+    told = told.withColumn("cluster", F.lit(cluster))
+    first = F.min_by(F.struct(*METADATA_RECORDS.column_names), "source").alias("first")
+    return told.groupBy(*METADATA_RECORDS.key).agg(first).select("first.*")
