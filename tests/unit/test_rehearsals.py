@@ -113,11 +113,11 @@ def recomputed(reading: dict[str, Any], lost: set[int], least: int, unclean: set
     return len(bare) - len(taken), len(taken), len(newly), moved
 
 
-@pytest.mark.parametrize("least", [1, 2, 3])
+@pytest.mark.parametrize("least", [1, 2])
 def test_every_reading_of_the_recorded_night_says_what_a_recomputation_says(least: int) -> None:
     readings = [json.loads(line) for line in (SAMPLE / "snapshots.jsonl").read_text().splitlines()]
     seen = set()
-    for said in [r for r in readings if r.get("topics")][::3]:
+    for said in (r for r in readings if r.get("topics")):
         topics = {t["topic"] for t in said["topics"]}
         unclean = {t for t in topics if "risky" in t}
         own = [
