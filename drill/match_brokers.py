@@ -18,6 +18,7 @@ from drill.truth import (
     OUTAGE_KINDS,
     RECORDS_LOST,
     RECORDS_TRUNCATED,
+    UNDER_MIN_ISR,
     Act,
 )
 
@@ -140,6 +141,17 @@ def _truncated(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     )
 
 
+def _under_min_isr(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """The topic lived no longer than its scenario: nothing else adds to its time."""
+    return some(
+        r
+        for r in tables.get("partition_risks", ())
+        if (r["topic"], r["partition"]) == (act.topic, act.partition)
+        and r["under_min_isr_ms"] is not None
+        and act.told["low_ms"] <= r["under_min_isr_ms"] <= act.told["high_ms"]
+    )
+
+
 def _imbalance(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     return some(
         r
@@ -160,4 +172,5 @@ BROKER_RULES: Mapping[str, Rule] = {
     BROKERS_ROLLED: _rolled,
     RECORDS_LOST: _records_lost,
     RECORDS_TRUNCATED: _truncated,
+    UNDER_MIN_ISR: _under_min_isr,
 }

@@ -18,6 +18,7 @@ from drill.steps_on_brokers import (
     Rolled,
     TakenOver,
     Throttle,
+    Undershot,
     Unled,
     Unthrottle,
 )
@@ -112,6 +113,16 @@ def _(step: Balanced, scene: Scene) -> None:
     if not elsewhere:
         raise SceneFault(f"Needed: a partition of {topic} led by another than its first replica. Found: none.")
     scene.act("automatic_election", at=seen_at, topic=topic, partitions=elsewhere, expect=step.expect)
+
+
+@do.register
+def _(step: Undershot, scene: Scene) -> None:
+    """It had too few at least from when it refused records until the broker was started again."""
+    now = datetime.now(UTC)
+    since = {row["action"]: now - datetime.fromisoformat(row["at"]) for row in scene.stage.truth.rows()}
+    low, high = since["min_isr_violated"] - since["broker_start"], since["broker_kill9"]
+    told = {"low_ms": int(low.total_seconds() * 1000), "high_ms": int(high.total_seconds() * 1000)}
+    scene.act("min_isr_undershot", topic=scene.topic(step.topic), partition=0, expect=step.expect, **told)
 
 
 @do.register

@@ -23,11 +23,13 @@ from drill.truth import (
     OUTAGE_KINDS,
     RECORDS_LOST,
     RECORDS_TRUNCATED,
+    UNDER_MIN_ISR,
     Act,
 )
 from spark_jobs.report.plain import visible
 
 NEAR_OUTAGE = timedelta(minutes=2)
+NEAR_ROLL = timedelta(minutes=10)
 MAX_NEAR = 6
 
 
@@ -74,6 +76,10 @@ def _truncation(row: Row) -> str:
     return f"{row['topic']}-{row['partition']}: {row['records_cut']} records cut off, {row['verdict']}"
 
 
+def _risk(row: Row) -> str:
+    return f"{row['topic']}-{row['partition']}: {row['under_min_isr_ms']} ms under min.insync.replicas"
+
+
 def _incident(row: Row) -> str:
     return f"{row['kind']} of {', '.join(row.get('group_ids') or ())}"
 
@@ -86,6 +92,7 @@ _WORDS: Mapping[str, Callable[[Row], str]] = {
     "isr_lapses": _lapse,
     "rolling_restarts": _roll,
     "truncations": _truncation,
+    "partition_risks": _risk,
 }
 
 
@@ -97,6 +104,10 @@ def near(act: Act, tables: Tables) -> tuple[str, ...]:
     """What the audit said about the act's scope around its time, each with its distance from the act."""
     if act.expect in OUTAGE_KINDS:
         return _around(act, "broker_outages", tables, NEAR_OUTAGE, NEAR_OUTAGE, ("broker", act.broker))
+    if act.expect == UNDER_MIN_ISR:
+        return _around(act, "partition_risks", tables, timedelta(days=1), timedelta(days=1), ("topic", act.topic))
+    if act.expect == BROKERS_ROLLED:
+        return _around(act, "rolling_restarts", tables, NEAR_ROLL, AFTER, ("brokers", None))
     table, column = _ABOUT.get(str(act.expect), ("rebalances", "group_id"))
     wanted = {"group_id": act.group, "topic": act.topic, "broker": act.broker}.get(column)
     return _around(act, table, tables, SHARED_BEFORE, AFTER, (column, wanted))
@@ -109,7 +120,6 @@ _ABOUT: Mapping[str, tuple[str, str]] = {
     IMBALANCE: ("leader_imbalance", "broker"),
     ISR_LAPSE: ("isr_lapses", "broker"),
     CONTROLLER_CHANGE: ("controller_changes", "controller_to"),
-    BROKERS_ROLLED: ("rolling_restarts", "brokers"),
 }
 """expect → the table that should have told it, and the column that names what the act was done to."""
 

@@ -205,6 +205,15 @@ class CancelReassignment(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Undershot(Step):
+    """Partition 0 of a topic, which lost a replica and refused records, has it back. Its topic is to be deleted soon:
+    then nothing else adds to the time that it had too few."""
+
+    topic: str
+    expect: str | None = "under_min_isr"
+
+
+@dataclass(frozen=True, kw_only=True)
 class TakenOver(OnBroker):
     """Wait until the broker leads partition 0 of a topic. What the leader before it took since `Produce` with acks=1
     is not there: it will cut it off when it comes back."""

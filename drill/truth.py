@@ -55,9 +55,10 @@ ISR_LAPSE = "isr_lapse"
 BROKERS_ROLLED = "brokers_rolled"
 RECORDS_LOST = "records_lost"
 RECORDS_TRUNCATED = "records_truncated"
+UNDER_MIN_ISR = "under_min_isr"
 OWN = (
     *(LOG_DIR_FAILED, AUTOMATIC_ELECTION, NO_FAILOVER, CONTROLLER_CHANGE, ISR_LAPSE, BROKERS_ROLLED),
-    *(RECORDS_LOST, RECORDS_TRUNCATED),
+    *(RECORDS_LOST, RECORDS_TRUNCATED, UNDER_MIN_ISR),
 )
 """What this drill expects beyond the design: docs/drill.md."""
 

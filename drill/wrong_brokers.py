@@ -6,6 +6,7 @@
 - an unclean election or a reassignment of a topic for which nobody expects one; a failed directory of a broker whose
   directories nobody took away;
 - a loss that is not what was counted, or of a partition that a replica in sync took over;
+- a time without a leader whose bounds leave out when the old leader went;
 - an election told to be asked for that nobody asked for, or the other way round;
 - a failover that is invented: nothing was done that could have taken the leader from that partition, or given it one;
 - a controller that was down when it is said to have become the controller;
@@ -46,6 +47,9 @@ UNCLEAN = ("unclean_election", RECORDS_LOST)
 RECENTLY = timedelta(minutes=6)
 """An automatic election may come as late after what made it due. Source: leader.imbalance.check.interval.seconds."""
 
+AT_ONCE_GONE = ("failover_crash", "failover_unresponsive")
+STARTS_MS, CLOCK_MS = 5000, 1000
+"""How long a broker takes to lead what it was elected for; how far an act is from the line that tells of it."""
 AT_ONCE = timedelta(seconds=10)
 """So soon comes an election that somebody asked for; an automatic one may come soon after it."""
 
@@ -126,6 +130,18 @@ def _is_place(act: Act, row: Row) -> bool:
     return act.topic == row["topic"] and act.partition in (None, row["partition"])
 
 
+def _another_time(row: Row, before: list[Act], night: Night) -> str | None:
+    """From when the old leader was stopped at once until the new one was elected; it starts to lead a little later."""
+    low, high = row.get("leaderless_low_ms"), row.get("leaderless_high_ms")
+    gone = [a for a in before if a.expect in AT_ONCE_GONE and a.is_on_broker and a.broker == row.get("leader_from")]
+    if row["kind"] not in OUTAGE_OF_FAILOVER or not gone:
+        return None
+    lasted = (row["happened_at"] - gone[-1].at) / timedelta(milliseconds=1)
+    if (low or 0) <= lasted + STARTS_MS and (high is None or high >= lasted - CLOCK_MS):
+        return None
+    return f"nobody led it for {lasted:.0f} ms, and not {low} to {high}"
+
+
 def _asked_otherwise(row: Row, before: list[Act], night: Night) -> str | None:
     if row["kind"] != "preferred_election" or row.get("asked_for") is None:
         return None
@@ -155,6 +171,7 @@ _FAILOVER_RULES: tuple[Callable[[Row, list[Act], Night], str | None], ...] = (
     _another_outage,
     _no_such_disk,
     _another_loss,
+    _another_time,
     _asked_otherwise,
     _invented,
 )

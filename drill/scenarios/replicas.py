@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drill.steps import CreateTopic, Scenario, Step, Wait
+from drill.steps import CreateTopic, DeleteTopic, Scenario, Step, Wait
 from drill.steps_on_brokers import (
     CancelReassignment,
     Detected,
@@ -21,6 +21,7 @@ from drill.steps_on_brokers import (
     StopBroker,
     TakenOver,
     Throttle,
+    Undershot,
     Unled,
     Unthrottle,
 )
@@ -110,6 +111,8 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
             Produce(topic="t", count=3, refused=True),
             StartBroker(broker="y"),
             InSync(),
+            Undershot(topic="t"),
+            DeleteTopic(topic="t", expect=None),
         ),
         on_brokers=True,
     ),

@@ -11,6 +11,7 @@ from drill import score
 from spark_jobs.catalog.gold import CONTROLLER_CHANGES, FAILOVERS
 from spark_jobs.catalog.gold_brokers import ISR_LAPSES, ROLLING_RESTARTS
 from spark_jobs.catalog.gold_losses import TRUNCATIONS
+from spark_jobs.catalog.gold_risk import PARTITION_RISKS
 from tests.support.rows import AT, row
 
 Row = dict[str, Any]
@@ -187,6 +188,29 @@ class TestTruncation:
             "every leader of that partition came from the ISR"
         ]
         assert wrong([*TestLoss.ACTS, self.ACT], truncations=[cut(8, 25, "committed_lost")]) == [None]
+
+
+class TestTimes:
+    def test_a_time_under_min_isr_lies_within_what_is_known_of_it(self) -> None:
+        told = act(90, "min_isr_undershot", "under_min_isr", topic="t", partition=0, low_ms=8000, high_ms=20_000)
+
+        def risk(ms: int | None) -> Row:
+            return row(PARTITION_RISKS, topic="t", partition=0, under_min_isr_ms=ms, window_from=at(-900))
+
+        assert [met([told], partition_risks=[risk(ms)]) for ms in (7999, 8000, 20_000, 20_001, None)] == [
+            [False], [True], [True], [False], [False],
+        ]  # fmt: skip
+
+    def test_a_time_without_a_leader_begins_when_the_old_one_was_killed(self) -> None:
+        acts = [act(0, "broker_kill9", "failover_crash", broker=1)]
+
+        def told(low: int | None, high: int | None) -> list[str | None]:
+            gone = failover(12, "broker_crash", leaderless_low_ms=low, leaderless_high_ms=high)
+            return wrong(acts, failovers=[gone])
+
+        assert told(11_000, 14_000) == told(None, None) == told(None, 12_000) == [None]
+        assert told(18_000, 19_000) == ["nobody led it for 12000 ms, and not 18000 to 19000"]
+        assert told(0, 9000) == ["nobody led it for 12000 ms, and not 0 to 9000"]
 
 
 class TestLapses:
