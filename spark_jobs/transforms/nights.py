@@ -260,9 +260,7 @@ def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFra
 def judge(tables: Tables, window: Window) -> Tables:
     """What `verdicts_of_night` hosts."""
     spans, moves = tables["isr_spans"], tables["moves"]
-    away = add_impact(
-        tables["outages"], tables["failovers"], spans, moves, tables["partitions"], tables["in_sync"]
-    )
+    away = add_impact(tables["outages"], tables["failovers"], spans, moves, tables["partitions"], tables["in_sync"])
     rebalances = [r for r in tables["rebalances"] if window.holds(r["started_at"])]
     (known,) = tables["clusters"]
     losses = losses_of_groups((r["group_id"] for r in rebalances), tables["failovers"], known["offsets_partitions"])
@@ -288,6 +286,9 @@ def judge(tables: Tables, window: Window) -> Tables:
         partial=tables["partial"],
         settings=tables["settings"],
         outages=outages,
+        restarts=[r for r in restarts if window.holds(r["started_at"])],
+        isr_lapses=lapses,
+        isr_spans=spans,
         troubled_partitions=tables["troubled"],
         min_isr={r["resource"]: int(r["value"]) for r in tables["min_isr"] if str(r["value"]).isdigit()},
     )

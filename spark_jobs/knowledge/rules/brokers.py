@@ -17,8 +17,8 @@ RULES: tuple[Rule, ...] = (
         rule_id="under_replicated",
         severity="warning",
         subject_kind="partition",
-        says="{count} partitions had fewer in-sync replicas than replicas at the last reading",
-        advice="Find the broker that is missing from their ISR: see the outages and the ISR changes.",
+        says="{count} partitions had fewer in-sync replicas than replicas at the last reading{told}",
+        advice="Bring the broker that is missing from their ISR back: see gold.isr_lapses and the outages.",
         source="UnderReplicatedPartitions, normal 0 (Kafka operations guide)",
     ),
     Rule(

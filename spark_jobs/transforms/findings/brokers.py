@@ -7,6 +7,7 @@ from typing import Any
 
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.findings.facts import Facts, Row, finding_of
+from spark_jobs.transforms.findings.replicas import told_of_missing
 
 
 def _imbalance(facts: Facts) -> list[dict[str, Any]]:
@@ -49,7 +50,8 @@ def _replication(facts: Facts) -> list[dict[str, Any]]:
                 for p in sorted(rows, key=lambda p: (p["topic"], p["partition"]))[:5]
             ]
             subject = rows[0]["topic"] if len({p["topic"] for p in rows}) == 1 else f"{len(rows)} partitions"
-            found.append(finding_of(facts, rule_id, subject, at, at, says, count=len(rows)))
+            told = told_of_missing(rows, facts.isr_spans)
+            found.append(finding_of(facts, rule_id, subject, at, at, says, count=len(rows), told=told))
     return found
 
 

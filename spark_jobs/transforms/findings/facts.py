@@ -18,7 +18,7 @@ class Facts:
     """What the rules look at, all of one cluster and one window: rows of the tables of these names.
 
     `troubled_partitions` are rows of bronze.partition_snapshots at the last reading with fewer in-sync replicas than
-    replicas; `min_isr` the configured min.insync.replicas of a topic, where a snapshot tells; `unanswered` rows of
+    replicas; `isr_spans` are isr_lapses.ISR_SPANS; `min_isr` the configured min.insync.replicas of a topic, where a snapshot tells; `unanswered` rows of
     bronze.group_snapshots with an error; `partial` rows of bronze.snapshot_readings that lack a part; `unheard` what
     `unheard.find_unheard` gives.
     """
@@ -37,6 +37,9 @@ class Facts:
     partial: Sequence[Row] = ()
     settings: Sequence[Row] = ()
     outages: Sequence[Row] = ()
+    restarts: Sequence[Row] = ()
+    isr_lapses: Sequence[Row] = ()
+    isr_spans: Sequence[Row] = ()
     troubled_partitions: Sequence[Row] = ()
     min_isr: Mapping[str, int] = field(default_factory=dict)
 

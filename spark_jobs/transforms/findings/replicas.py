@@ -1,0 +1,167 @@
+"""What a person should know of brokers and their replicas."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.transforms.findings.facts import Facts, Row, finding_of
+from spark_jobs.transforms.rebalances.wording import took
+
+_NAMED = 3
+
+
+def _slow(facts: Facts) -> list[dict[str, Any]]:
+    """One finding for each suspect, however many partitions, and whoever fell out through it."""
+    by_suspect: dict[int, list[Row]] = defaultdict(list)
+    for lapse in facts.isr_lapses:
+        if lapse["kind"] == "slow" and lapse["suspect"] is not None:
+            by_suspect[lapse["suspect"]].append(lapse)
+    return [
+        _of_lapses(facts, "broker_slow", suspect, rows, told=_told_of_slow(suspect, rows))
+        for suspect, rows in sorted(by_suspect.items())
+    ]
+
+
+def _told_of_slow(suspect: int, lapses: Sequence[Row]) -> str:
+    most = max(lapse["partitions"] for lapse in lapses)
+    lasted = took(sum(lapse["partition_ms"] for lapse in lapses))
+    many = f"{most} partition{'' if most == 1 else 's'} at most, {lasted} in all"
+    followers = sorted({lapse["broker"] for lapse in lapses} - {suspect})
+    if followers:
+        return f"too slow as a leader: its followers {', '.join(map(str, followers))} fell out of ISRs ({many})"
+    sure = any(lapse["confidence"] == "likely" for lapse in lapses)
+    doubt = "" if sure else ", unless its only leader or the way between them was"
+    return f"too slow to keep up with its leaders, which dropped it from ISRs ({many}){doubt}"
+
+
+def _flapping(facts: Facts) -> list[dict[str, Any]]:
+    limit = RULE_BY_ID["isr_flapping"].thresholds["cycles"]
+    by_broker: dict[int, list[Row]] = defaultdict(list)
+    for lapse in facts.isr_lapses:
+        if lapse["cycles"] >= limit:
+            by_broker[lapse["broker"]].append(lapse)
+    found = []
+    for broker, rows in sorted(by_broker.items()):
+        flaps, partitions = sum(r["flaps"] for r in rows), max(r["partitions"] for r in rows)
+        over = f": {flaps} times again, over {partitions} partitions" if partitions > 1 else ""
+        cycles = max(r["cycles"] for r in rows)
+        found.append(_of_lapses(facts, "isr_flapping", broker, rows, cycles=cycles, over=over))
+    return found
+
+
+def _of_lapses(facts: Facts, rule_id: str, broker: int, lapses: Sequence[Row], **words: object) -> dict[str, Any]:
+    return finding_of(
+        facts,
+        rule_id,
+        str(broker),
+        min(lapse["started_at"] for lapse in lapses),
+        max(lapse["ended_at"] or lapse["started_at"] for lapse in lapses),
+        [e for lapse in lapses for e in lapse["evidence"]],
+        **words,
+    )
+
+
+def _too_early(facts: Facts) -> list[dict[str, Any]]:
+    found = []
+    for restart in facts.restarts:
+        for score in restart["scorecard"]:
+            if score["is_early"]:
+                harm = _harm(facts, score["outage_id"])
+                finding = finding_of(
+                    facts,
+                    "restart_too_early",
+                    str(score["broker"]),
+                    score["down_at"],
+                    score["up_at"],
+                    restart["evidence"],
+                    at=f"{score['down_at']:%H:%M:%S}",
+                    harm=f": {' and '.join(harm)}" if harm else "",
+                )
+                found.append({**finding, "severity": "critical" if harm else finding["severity"]})
+    return found
+
+
+def _harm(facts: Facts, outage_id: str) -> list[str]:
+    """What a stop took from partitions that the one before had left with less."""
+    offline = [f for f in facts.failovers if f["kind"] == "offline" and f["outage_id"] == outage_id]
+    short = {
+        (s["topic"], s["partition"])
+        for s in facts.isr_spans
+        if s["outage_id"] == outage_id and s["isr_size"] < facts.min_isr.get(s["topic"], 0)
+    }
+    told = (
+        (len(offline), "had no leader"),
+        (len(short), "had less in sync than min.insync.replicas, so that acks=all could not write"),
+    )
+    return [f"{count} partition{'' if count == 1 else 's'} {says}" for count, says in told if count]
+
+
+def _not_restored(facts: Facts) -> list[dict[str, Any]]:
+    """One finding for each broker: of several absences the last one that left it so."""
+    patience = timedelta(minutes=RULE_BY_ID["leadership_not_restored"].thresholds["minutes"])
+    found: dict[int, dict[str, Any]] = {}
+    ordered = sorted(facts.outages, key=lambda o: o["down_at"])
+    for i, outage in enumerate(ordered):
+        broker, up_at = outage["broker"], outage["up_at"]
+        if up_at is None or outage["leadership_restored_at"] or not outage["elections"]:
+            continue
+        again = next((o["down_at"] for o in ordered[i + 1 :] if o["broker"] == broker), None)
+        left = [
+            r
+            for r in facts.imbalance
+            if r["broker"] == broker
+            and r["over_threshold"]
+            and r["snapshot_at"] >= up_at + patience
+            and (again is None or r["snapshot_at"] < again)
+        ]
+        if left:
+            last = max(left, key=lambda r: r["snapshot_at"])
+            found[broker] = finding_of(
+                facts,
+                "leadership_not_restored",
+                str(broker),
+                up_at,
+                last["snapshot_at"],
+                [*outage["evidence"], *last["evidence"]],
+                at=f"{up_at:%H:%M:%S}",
+                seen=f"{last['snapshot_at']:%H:%M:%S}",
+                elsewhere=last["led_elsewhere"],
+                preferred=last["preferred_partitions"],
+            )
+    return [found[broker] for broker in sorted(found)]
+
+
+def told_of_missing(partitions: Iterable[Row], isr_spans: Iterable[Row]) -> str:
+    """Since when partitions of a reading lack replicas and whom: the brokers that most of them lack come first."""
+    lacking = {
+        (p["topic"], p["partition"], broker): p["snapshot_at"]
+        for p in partitions
+        for broker in {*(p["replicas"] or ())} - {*(p["isr"] or ())}
+    }
+    by_broker: dict[int, list[Row]] = defaultdict(list)
+    for span in isr_spans:
+        at = lacking.get((span["topic"], span["partition"], span["broker"]))
+        if at and span["happened_at"] <= at and (span["out_until"] is None or span["out_until"] >= at):
+            by_broker[span["broker"]].append(span)
+    ranked = sorted(by_broker.items(), key=lambda b: (-len(b[1]), b[0]))[:_NAMED]
+    told = [
+        f"broker {broker} is missing from {len(spans)} since {min(s['happened_at'] for s in spans):%H:%M:%S}"
+        f" ({_WHY[min(spans, key=lambda s: s['happened_at'])['owed_to']]})"
+        for broker, spans in ranked
+    ]
+    return f": {'; '.join(told)}" if told else ""
+
+
+_WHY = {
+    "outage": "it was away",
+    "slow": "alive and too slow",
+    "disk": "its disk failed",
+    "reassignment": "replicas moved",
+    "unknown": "nothing tells why",
+}
+
+RULES = (_slow, _flapping, _too_early, _not_restored)

@@ -1,0 +1,133 @@
+"""What a person should know of brokers and their replicas: each rule at its threshold and just below."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, ISR_LAPSES, LEADER_IMBALANCE, ROLLING_RESTARTS
+from spark_jobs.transforms.findings import Facts, judge_findings
+from tests.support.nights import Row
+from tests.support.rows import AT, QUOTE, row
+
+
+def after(minutes: float) -> Any:
+    return AT + timedelta(minutes=minutes)
+
+
+def found(**facts: Any) -> list[Row]:
+    return judge_findings(Facts("c", **facts))
+
+
+def lapse(broker: int, suspect: int, **more: Any) -> Row:
+    defaults = {
+        "kind": "slow",
+        "confidence": "likely",
+        "partitions": 9,
+        "partition_ms": 60_000,
+        "cycles": 1,
+        "flaps": 0,
+    }
+    return row(ISR_LAPSES, broker=broker, suspect=suspect, **defaults | more)
+
+
+class TestSlow:
+    def test_one_finding_for_each_suspect(self) -> None:
+        (told,) = found(isr_lapses=[lapse(3, 3), lapse(3, 3, partitions=4)])
+        assert (told["rule_id"], told["severity"], told["subject"]) == ("broker_slow", "warning", "3")
+        assert told["message"] == (
+            "Broker '3' was alive and too slow to keep up with its leaders, which dropped it from ISRs (9 partitions at"
+            " most, 2 min in all)"
+        )
+
+    def test_the_leader_of_those_that_fell_out(self) -> None:
+        (told,) = found(isr_lapses=[lapse(2, 1), lapse(3, 1)])
+        assert told["subject"] == "1"
+        assert "too slow as a leader: its followers 2, 3 fell out" in told["message"]
+
+    def test_doubt_is_told(self) -> None:
+        (told,) = found(isr_lapses=[lapse(2, 2, confidence="possible")])
+        assert told["message"].endswith("unless its only leader or the way between them was")
+
+    def test_who_was_away_is_not_slow(self) -> None:
+        assert found(isr_lapses=[lapse(2, 2, kind="outage"), lapse(2, 2, kind="disk")]) == []
+
+
+def test_three_cycles_within_half_an_hour_are_flapping() -> None:
+    calm = {"kind": "outage", "partitions": 2}
+    assert found(isr_lapses=[lapse(2, 2, cycles=2, **calm)]) == []
+    (told,) = found(isr_lapses=[lapse(2, 2, cycles=3, flaps=4, **calm)])
+    assert (told["rule_id"], told["subject"]) == ("isr_flapping", "2")
+    assert told["message"] == (
+        "Broker '2' left the ISR of one partition and came back 3 times within 30 minutes: 4 times again, over 2"
+        " partitions"
+    )
+
+
+class TestTooEarly:
+    def restart(self, is_early: bool | None) -> Row:
+        score = {"broker": 2, "outage_id": "o", "is_early": is_early, "down_at": AT, "up_at": after(1)}
+        return row(ROLLING_RESTARTS, scorecard=[score])
+
+    def test_a_warning(self) -> None:
+        assert found(restarts=[self.restart(False), self.restart(None)]) == []
+        (told,) = found(restarts=[self.restart(True)])
+        assert (told["rule_id"], told["severity"], told["subject"]) == ("restart_too_early", "warning", "2")
+
+    def test_critical_where_partitions_suffered(self) -> None:
+        offline = row(FAILOVERS, kind="offline", outage_id="o", topic="t", leader_to=-1)
+        told = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f["subject"] == "2")
+        assert (told["severity"], told["message"].endswith(": 1 partition had no leader")) == ("critical", True)
+        spans = [{"topic": "t", "partition": p, "outage_id": "o", "isr_size": 1} for p in (0, 1, 1)]
+        (told,) = found(restarts=[self.restart(True)], isr_spans=spans, min_isr={"t": 2})
+        assert told["severity"] == "critical"
+        assert ": 2 partitions had less in sync than min.insync.replicas" in told["message"]
+        (told,) = found(restarts=[self.restart(True)], isr_spans=spans, min_isr={"t": 1})
+        assert told["severity"] == "warning"
+
+
+class TestLeadership:
+    def outage(self, **more: Any) -> Row:
+        columns = {"outage_id": "o", "broker": 2, "down_at": AT, "up_at": after(1), "elections": 3} | more
+        return row(BROKER_OUTAGES, **{"leadership_restored_at": None} | columns)
+
+    def rules(self, outages: list[Row], minute: float, broker: int = 2) -> list[str]:
+        reading = row(
+            LEADER_IMBALANCE,
+            broker=broker, snapshot_at=after(minute), led_elsewhere=3, preferred_partitions=9, ratio=3 / 9,
+            over_threshold=True,
+        )  # fmt: skip
+        return sorted(f["rule_id"] for f in found(outages=outages, imbalance=[reading]))
+
+    def test_two_rounds_of_the_automatic_election_later(self) -> None:
+        assert self.rules([self.outage()], 10.9) == ["leader_imbalance"]
+        assert self.rules([self.outage()], 11) == ["leader_imbalance", "leadership_not_restored"]
+
+    def test_not_where_it_leads_again_or_had_led_nothing_or_is_another(self) -> None:
+        led_again = self.outage(leadership_restored_at=after(3))
+        for outages in ([led_again], [self.outage(elections=0)], [self.outage(broker=1)], [self.outage(up_at=None)]):
+            assert self.rules(outages, 30) == ["leader_imbalance"]
+
+    def test_what_another_absence_left_behind_is_told_of_that_one(self) -> None:
+        again = self.outage(outage_id="p", down_at=after(20), up_at=after(21))
+        assert self.rules([self.outage(), again], 25) == ["leader_imbalance"]
+        assert self.rules([self.outage(), again], 31) == ["leader_imbalance", "leadership_not_restored"]
+
+
+def test_under_replicated_tells_whom_since_when_and_why() -> None:
+    troubled = [row(PARTITION_SNAPSHOTS, topic="t", partition=p, replicas=[1, 2, 3], isr=[1]) for p in (0, 1)]
+    span = {"topic": "t", "partition": 0, "broker": 2, "happened_at": after(-9), "out_until": None, "owed_to": "slow"}
+    spans = [
+        span,
+        {**span, "partition": 1, "happened_at": after(-5)},
+        {**span, "broker": 3, "owed_to": "outage", "happened_at": after(-2)},
+        {**span, "broker": 3, "partition": 1, "out_until": after(-1)},
+    ]
+    (told,) = found(troubled_partitions=troubled, isr_spans=[{**s, "evidence": [QUOTE]} for s in spans])
+    assert told["message"] == (
+        "2 partitions had fewer in-sync replicas than replicas at the last reading: broker 2 is missing from 2 since"
+        " 02:51:00 (alive and too slow); broker 3 is missing from 1 since 02:58:00 (it was away)"
+    )
+    (told,) = found(troubled_partitions=troubled)
+    assert told["message"].endswith("at the last reading")
