@@ -1,4 +1,4 @@
-"""Logs and landed readings into bronze, every hour, while they grow: the step collect by itself."""
+"""Logs and landed readings into bronze, every hour, while they grow: the step collect by itself; one DAG a cluster."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from airflow.sdk import DAG, CronDataIntervalTimetable
 from hindsight_operator import SparkStepOperator, params, patient
 
+from spark_jobs.clusters import clusters
 from spark_jobs.steps import COLLECT
 
 DOC = f"""
@@ -18,15 +19,16 @@ rest. It takes the same params as the nightly audit, of which `from` and `to` me
 one lake, one waits for the other.
 """
 
-with DAG(
-    dag_id="kafka_collect",
-    schedule=CronDataIntervalTimetable("10 * * * *", timezone="UTC"),
-    start_date=datetime(2026, 1, 1, tzinfo=UTC),
-    catchup=False,
-    max_active_runs=1,
-    doc_md=DOC,
-    params=params(),
-    default_args=patient(),
-    tags=["hindsight"],
-) as dag:
-    SparkStepOperator(step=COLLECT)
+for cluster in clusters():
+    with DAG(
+        dag_id=cluster.dag_id("kafka_collect"),
+        schedule=CronDataIntervalTimetable("10 * * * *", timezone="UTC"),
+        start_date=datetime(2026, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        doc_md=DOC,
+        params=params(cluster.inputs),
+        default_args=patient(),
+        tags=["hindsight"],
+    ):
+        SparkStepOperator(step=COLLECT)

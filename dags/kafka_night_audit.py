@@ -1,14 +1,16 @@
-"""The nightly audit: three Spark steps, in the order in which spark_jobs.steps declares them."""
+"""The nightly audit: three Spark steps, in the order in which spark_jobs.steps declares them; one DAG a cluster."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain
+from hindsight_alerts import Failure, Look, done_by
 from hindsight_operator import SparkStepOperator, params, patient
 
+from spark_jobs.clusters import clusters
 from spark_jobs.config import LOOK_AHEAD_HOURS
-from spark_jobs.steps import STEPS
+from spark_jobs.steps import PUBLISH, STEPS
 
 DOC = f"""
 What happened to the consumer groups and the leaders in one night, why, and the proof that nothing was missed.
@@ -17,21 +19,26 @@ What happened to the consumer groups and the leaders in one night, why, and the 
 
 A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead.
 The params `from` and `to` win over the interval. Exit codes 42 (publication refused) and 2 (bad
-input) are never retried.
+input) are never retried. Nights of the past: `airflow backfill create`.
 """
 
 WHOLE_INPUT = Param(False, type="boolean", description="everything in the input, whatever the interval")
 READ_TO_END = Param(False, type="boolean", description="last records of files that still grow, as they stand")
 
-with DAG(
-    dag_id="kafka_night_audit",
-    schedule=CronDataIntervalTimetable(f"0 {LOOK_AHEAD_HOURS} * * *", timezone="UTC"),
-    start_date=datetime(2026, 1, 1, tzinfo=UTC),
-    catchup=False,
-    max_active_runs=1,
-    doc_md=DOC,
-    params={**params(), "whole_input": WHOLE_INPUT, "read_to_end": READ_TO_END},
-    default_args=patient(),
-    tags=["hindsight"],
-) as dag:
-    chain(*(SparkStepOperator(step=step) for step in STEPS))
+for cluster in clusters():
+    told = {"lake": cluster.lake, "cluster": cluster.name or cluster.inputs.get("cluster", "")}
+    with DAG(
+        dag_id=cluster.dag_id("kafka_night_audit"),
+        schedule=CronDataIntervalTimetable(f"0 {LOOK_AHEAD_HOURS} * * *", timezone="UTC"),
+        start_date=datetime(2026, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        doc_md=DOC,
+        params={**params(cluster.inputs), "whole_input": WHOLE_INPUT, "read_to_end": READ_TO_END},
+        default_args={**patient(), "on_failure_callback": Failure(**told)},
+        deadline=done_by(hours=4, **told),
+        tags=["hindsight"],
+    ):
+        steps = [SparkStepOperator(step=step) for step in STEPS]
+        steps[STEPS.index(PUBLISH)].on_success_callback = [Look(**told)]
+        chain(*steps)

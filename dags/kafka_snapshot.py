@@ -8,7 +8,8 @@ from airflow.sdk import DAG, CronDataIntervalTimetable
 from hindsight_snapshot import SnapshotOperator, clusters
 
 DOC = """
-One task for each cluster of `HINDSIGHT_CLUSTERS`, names of Airflow connections parted by commas whose extra is
+One task for each cluster of `hindsight.toml` that names a `connection`. Without that file: one for each of
+`HINDSIGHT_CLUSTERS`, names of Airflow connections parted by commas whose extra is
 librdkafka's configuration, and names the cluster in the lake; by default the connection `kafka_default`, else
 `BOOTSTRAP` and `KAFKA_CONFIG` of the worker, and `HINDSIGHT_CLUSTER` names the cluster.
 
@@ -31,5 +32,5 @@ with DAG(
     },
     tags=["hindsight"],
 ) as dag:
-    for name in clusters():
-        SnapshotOperator(connection_id=name)
+    for cluster in clusters():
+        SnapshotOperator(cluster=cluster)

@@ -4,22 +4,40 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.sdk import Asset, BaseOperator, Connection, Param
+from airflow.sdk import Asset, BaseOperator, Connection, Param, task
+from hindsight_child import child, last_words
 
 from spark_jobs import launch
-from spark_jobs.config import INPUTS, LOOK_AHEAD_HOURS
-from spark_jobs.exits import BAD_INPUT, NEVER_RETRIED, REFUSED
+from spark_jobs.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, Input, Settings
+from spark_jobs.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED
 from spark_jobs.steps import Step
 
 _MEANING = {
     BAD_INPUT: "The input or the settings cannot be used; a retry would find the same.",
     REFUSED: "The publication was refused: gold stays as it was; a retry would be refused too.",
 }
+
+
+POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
+"""Where steps stand in line. A pool that is named must exist, or nothing is ever scheduled: so none is by default."""
+
+PUBLISHED = (
+    "SELECT DISTINCT cluster, window_from, window_to FROM quality.publications ORDER BY window_from, window_to, cluster"
+)
+
+_TITLES = {"window_from": "From", "window_to": "To", "logs_tz": "Zone of LOGS", "client_tz": "Zone of CLIENT_LOGS"}
+_HOURS = ("look_ahead_hours", "look_back_hours")
+_INSTANTS = ("window_from", "window_to")
+
+
+class Refused(AirflowFailException):
+    """The publication was refused: the lake holds why."""
 
 
 class SparkStepHook(SparkSubmitHook):
@@ -42,11 +60,10 @@ class SparkStepHook(SparkSubmitHook):
 class SparkStepOperator(BaseOperator):
     """Runs one step. Exit codes 2 and 42 fail the task for good; any other failure may be retried."""
 
-    def __init__(self, *, step: Step, **kwargs: Any) -> None:
-        super().__init__(
-            task_id=step.name, doc_md=step.sentence, outlets=[Asset(name=t) for t in step.writes], **kwargs
-        )
+    def __init__(self, *, step: Step, window: dict[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init__(**{**of_step(step), **kwargs})
         self.step = step
+        self.window = window
         self.hook: SparkStepHook | None = None
 
     def execute(self, context: Any) -> None:
@@ -55,7 +72,7 @@ class SparkStepOperator(BaseOperator):
             conf=launch.configuration(),
             conn_id="spark_default",
             name=f"hindsight-{self.step.name}",
-            application_args=[self.step.name, "--settings", json.dumps(settings_of(context))],
+            application_args=[self.step.name, "--settings", json.dumps(settings_of(context, self.window))],
             env_vars=launch.environment(),
             spark_binary=str(launch.spark_submit()),
         )
@@ -64,9 +81,8 @@ class SparkStepOperator(BaseOperator):
         except AirflowException as failure:
             code = self.hook.exit_code
             if code in NEVER_RETRIED:
-                raise AirflowFailException(
-                    f"{self.step.name} ended with exit code {code}. {_MEANING[code]}"
-                ) from failure
+                kind = Refused if code == REFUSED else AirflowFailException
+                raise kind(f"{self.step.name} ended with exit code {code}. {_MEANING[code]}") from failure
             raise
 
     def on_kill(self) -> None:
@@ -75,35 +91,76 @@ class SparkStepOperator(BaseOperator):
             self.hook.on_kill()
 
 
-def settings_of(context: Any) -> dict[str, Any]:
+def of_step(step: Step) -> dict[str, Any]:
+    """What Airflow knows of a task that runs the step: its name, its assets, and where it stands in line."""
+    return {
+        "task_id": step.name,
+        "doc_md": step.sentence,
+        "inlets": [Asset(name=t) for t in step.reads],
+        "outlets": [Asset(name=t) for t in step.writes],
+        "pool": POOL,
+    }
+
+
+def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str, Any]:
     """The settings of a run, as `spark_jobs.config.Settings.of` reads them.
 
-    The window: params `from` and `to`; else, with `whole_input`, everything; else the data interval moved back
-    by the look-ahead, so that what began before midnight has had time to end.
+    The window: the one given, of a run that takes many; else params `from` and `to`; else, with `whole_input`,
+    everything; else the data interval moved back by the look-ahead, so that what began before midnight has had time
+    to end.
     """
-    params, run = dict(context["params"]), context["dag_run"]
-    given = {i.field: value for i in INPUTS if (value := params.get(param_name(i.field))) not in (None, "")}
-    if not params.get("whole_input") and not {"window_from", "window_to"} & given.keys():
+    params, run = {**context["params"], **(window or {})}, context["dag_run"]
+    given = {i.field: value for i in (*INPUTS, KEEP) if (value := params.get(param_name(i.field))) not in (None, "")}
+    interval = context.get("data_interval_start"), context.get("data_interval_end")
+    if not params.get("whole_input") and not {"window_from", "window_to"} & given.keys() and all(interval):
         back = timedelta(hours=int(given.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
-        given["window_from"] = (context["data_interval_start"] - back).isoformat()
-        given["window_to"] = (context["data_interval_end"] - back).isoformat()
+        given["window_from"], given["window_to"] = ((at - back).isoformat() for at in interval)
+    name = (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id)
     return {
         "lake": str(launch.HOME / "lake"),
         "read_to_end": bool(params.get("read_to_end")),
         **given,
-        "run_id": (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id),
+        "run_id": f"{name}-{window['from'][:10]}" if window else name,
         "run_at": run.start_date.isoformat(),
     }
 
 
-def params() -> dict[str, Param]:
-    """The inputs of a run as params. A schedule's own values come from the scheduler's environment: HINDSIGHT_LOGS."""
-    return {
-        param_name(i.field): Param(
-            os.environ.get(f"HINDSIGHT_{i.variable}") or None, type=["null", "string"], description=i.meaning
-        )
-        for i in INPUTS
-    }
+@task
+def published_windows(**context: Any) -> list[dict[str, str]]:
+    """The windows of the cluster that were published and lie between the params `from` and `to`, oldest first."""
+    settings = Settings.of(settings_of(context))
+    if not settings.window_from or not settings.window_to:
+        raise AirflowFailException("FROM and TO are not given. Needed: the part of the past that is judged anew.")
+    process = child("sql", PUBLISHED, "--format", "json", "--lake", settings.lake)
+    said, _ = process.communicate()
+    if process.returncode != DONE:
+        raise AirflowException(f"The published windows cannot be read: {last_words(said)}")
+    lie_within = [
+        {"from": row["window_from"], "to": row["window_to"]}
+        for row in json.loads(said)
+        if settings.cluster in (None, row["cluster"])
+        and settings.window_from <= datetime.fromisoformat(row["window_from"])
+        and datetime.fromisoformat(row["window_to"]) <= settings.window_to
+    ]
+    if not lie_within:
+        raise AirflowFailException("No window that was published lies between FROM and TO. Choose others.")
+    return lie_within
+
+
+def params(inputs: Mapping[str, str], with_keep: bool = False) -> dict[str, Param]:
+    """The inputs of a run as params, with what a cluster says of them."""
+    return {param_name(i.field): _param(i, inputs.get(i.field)) for i in (*INPUTS, *((KEEP,) if with_keep else ()))}
+
+
+def _param(i: Input, default: str | None) -> Param:
+    schema: dict[str, Any] = {"type": ["null", "string"]}
+    if i.field in _HOURS:
+        schema = {"type": ["null", "integer"], "minimum": 0, "maximum": MOST_HOURS}
+    elif i.field in _INSTANTS:
+        schema |= {"format": "date-time"}
+    title = _TITLES.get(i.field, i.variable.replace("_", " ").capitalize())
+    value = int(default) if default and default.isdigit() and i.field in _HOURS else default
+    return Param(value, title=title, description=i.meaning, **schema)
 
 
 def patient() -> dict[str, Any]:

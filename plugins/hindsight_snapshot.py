@@ -10,63 +10,57 @@ from typing import Any
 
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
 from airflow.sdk import BaseOperator, Connection
+from hindsight_child import child, last_words
 
-from spark_jobs import launch
+from spark_jobs.clusters import DEFAULT_CONNECTION, Cluster
+from spark_jobs.clusters import clusters as configured
 from spark_jobs.exits import BAD_INPUT, DONE
 
-DEFAULT = "kafka_default"
-_OURS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
-"""Variables that may hold secrets of Airflow's, of which a reading needs none."""
 
-
-def clusters() -> list[str]:
-    """The names of the connections that HINDSIGHT_CLUSTERS lists; the default one where it lists none."""
+def clusters() -> list[Cluster]:
+    """Those that are read: the file's with a connection, else the connections that HINDSIGHT_CLUSTERS lists."""
+    found = configured()
     listed = [name.strip() for name in os.environ.get("HINDSIGHT_CLUSTERS", "").split(",")]
-    return list(dict.fromkeys(filter(None, listed))) or [DEFAULT]
+    if any(c.name for c in found) or not any(listed):
+        return [c for c in found if c.connection]
+    names = dict.fromkeys(filter(None, listed))
+    return [Cluster(None if n == DEFAULT_CONNECTION else n, n, found[0].inputs) for n in names]
 
 
 class SnapshotOperator(BaseOperator):
     """Lands one reading. Exit code 2 fails the task for good; any other failure may be retried."""
 
-    def __init__(self, *, connection_id: str, **kwargs: Any) -> None:
-        super().__init__(task_id=f"snapshot_{re.sub(r'[^A-Za-z0-9_.-]', '_', connection_id)}", **kwargs)
-        self.connection_id = connection_id
+    def __init__(self, *, cluster: Cluster, **kwargs: Any) -> None:
+        self.connection_id = str(cluster.connection)
+        super().__init__(task_id=f"snapshot_{re.sub(r'[^A-Za-z0-9_.-]', '_', self.connection_id)}", **kwargs)
+        self.cluster = cluster
         self.process: subprocess.Popen[str] | None = None
 
     def execute(self, context: Any) -> None:
         """Takes the reading, for the end of the run's data interval, and logs what it says."""
         settings = settings_of(self.connection_id)
-        command = [str(launch.spark_python()), "-m", "spark_jobs.cli", "snapshot"]
-        command += ["--at", context["dag_run"].run_after.isoformat()]
-        command += ["--lake", os.environ.get("HINDSIGHT_LAKE") or str(launch.HOME / "lake")]
-        command += ["--connection", "-"] if settings else []
-        command += ["--cluster", cluster] if (cluster := cluster_of(self.connection_id)) else []
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=launch.HOME,
-            env={k: v for k, v in os.environ.items() if not k.startswith(_OURS)} | {"PYTHONPATH": str(launch.HOME)},
+        name = self.cluster.name or self.cluster.inputs.get("cluster")
+        self.process = child(
+            "snapshot",
+            *("--at", context["dag_run"].run_after.isoformat()),
+            *("--lake", self.cluster.lake),
+            *(("--connection", "-") if settings else ()),
+            *(("--cluster", name) if name else ()),
         )
         said, _ = self.process.communicate(settings)
         self.log.info("%s", said)
         code = self.process.returncode
         if code == BAD_INPUT:
-            raise AirflowFailException(f"{self.connection_id} cannot be read with these settings: {_last(said)}")
+            raise AirflowFailException(f"{self.connection_id} cannot be read with these settings: {last_words(said)}")
         if code != DONE:
-            raise AirflowException(f"The reading of {self.connection_id} ended with exit code {code}: {_last(said)}")
+            raise AirflowException(
+                f"The reading of {self.connection_id} ended with exit code {code}: {last_words(said)}"
+            )
 
     def on_kill(self) -> None:
         """Ends the reading with the task."""
         if self.process:
             self.process.terminate()
-
-
-def cluster_of(connection_id: str) -> str | None:
-    """The cluster's name in the lake: its connection's; of the default one HINDSIGHT_CLUSTER, else its id tells."""
-    return os.environ.get("HINDSIGHT_CLUSTER") or None if connection_id == DEFAULT else connection_id
 
 
 def settings_of(connection_id: str) -> str | None:
@@ -77,11 +71,7 @@ def settings_of(connection_id: str) -> str | None:
     try:
         connection = Connection.get(connection_id)
     except AirflowNotFoundException:
-        if connection_id != DEFAULT:
+        if connection_id != DEFAULT_CONNECTION:
             raise
         return None
     return json.dumps({"name": connection_id, "settings": connection.extra_dejson})
-
-
-def _last(said: str) -> str:
-    return said.strip().rpartition("\n")[2]

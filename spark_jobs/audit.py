@@ -154,7 +154,7 @@ def printable(text: str) -> str:
 def _start(settings: Settings, told: Path, log: Path, noise: IO[bytes]) -> subprocess.Popen[bytes]:
     said = json.loads(settings.to_json())
     conf = {
-        **{i.field.removeprefix("window_"): said[i.field] and str(said[i.field]) for i in INPUTS},
+        **{i.field.removeprefix("window_"): said[i.field] for i in INPUTS},
         "whole_input": settings.window_from is None,
         "read_to_end": True,
         "run_id": settings.run_id,

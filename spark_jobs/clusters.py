@@ -56,6 +56,11 @@ def clusters() -> tuple[Cluster, ...]:
     return _of_file(read_file(path), path)
 
 
+def lakes() -> list[str]:
+    """The lakes of all clusters, each once."""
+    return list(dict.fromkeys(c.lake for c in clusters()))
+
+
 def from_scheduler(environment: Mapping[str, str]) -> dict[str, str]:
     """What the variables HINDSIGHT_LOGS and so on say, by field."""
     said = {i.field: environment.get(f"HINDSIGHT_{i.variable}", "").strip() for i in (*INPUTS, KEEP)}

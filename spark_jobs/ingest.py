@@ -180,7 +180,8 @@ def _counted(covered: DataFrame) -> dict[str, int] | None:
 
 def _around(window: Window, settings: Settings) -> Window:
     return Window(
-        window.start - timedelta(hours=settings.look_back_hours), window.end + timedelta(hours=settings.look_ahead_hours)
+        window.start - timedelta(hours=settings.look_back_hours),
+        window.end + timedelta(hours=settings.look_ahead_hours),
     )
 
 

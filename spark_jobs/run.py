@@ -20,7 +20,7 @@ from spark_jobs.config import Settings
 from spark_jobs.edges import lake_files, progress, session
 from spark_jobs.edges.lock import held
 from spark_jobs.exits import DONE, BadInput, exit_code, sentences_of
-from spark_jobs.steps import BY_NAME, STEPS, Step
+from spark_jobs.steps import BY_NAME, REBUILD, STEPS, Step
 
 Summary = dict[str, Any]
 
@@ -67,9 +67,8 @@ def perform(step: Step, settings: Settings) -> Summary:
         spark = session.start(f"hindsight {step.name} {settings.run_id}")
         try:
             earlier = _earlier(spark, step, settings)
-            _claim_staging(spark, step, settings)
-            body: Body = importlib.import_module(f"spark_jobs.{step.name}")
-            summary = body.run_step(spark, settings, earlier)
+            _claim_staging(spark, step, settings, earlier)
+            summary = _body(step).run_step(spark, settings, earlier)
             lake_files.write_json(spark, _summary_path(settings, step), summary)
             return summary
         finally:
@@ -91,18 +90,25 @@ def _earlier(spark: SparkSession, step: Step, settings: Settings) -> dict[str, S
     return read
 
 
-def _claim_staging(spark: SparkSession, step: Step, settings: Settings) -> None:
-    """Staging belongs to the run that filled it last: what another run staged is never published under our name."""
+def _claim_staging(spark: SparkSession, step: Step, settings: Settings, earlier: dict[str, Summary]) -> None:
+    """Staging belongs to the run that filled it last: what another run staged is never published under our name.
+
+    Where another run came in between, as runs of a backfill and the night itself do, ours is rebuilt first.
+    """
     path = f"{settings.lake}/staging/_run.json"
+    ours = {"run_id": settings.run_id}
     if any(name.startswith("staging.") for name in step.writes):
-        lake_files.write_json(spark, path, {"run_id": settings.run_id})
+        lake_files.write_json(spark, path, ours)
     elif any(name.startswith("staging.") for name in step.reads):
         owner = (lake_files.read_json(spark, path) or {}).get("run_id")
         if owner != settings.run_id:
-            raise BadInput(
-                f"Staging in {settings.lake} holds run {owner}, not run {settings.run_id}: "
-                "another run came in between. Needed: what this run rebuilt. Run the step rebuild again, then publish."
-            )
+            progress.say(f"Staging holds run {owner}, which came in between: rebuilding ours first")
+            lake_files.write_json(spark, path, ours)
+            _body(REBUILD).run_step(spark, settings, earlier)
+
+
+def _body(step: Step) -> Body:
+    return importlib.import_module(f"spark_jobs.{step.name}")
 
 
 if __name__ == "__main__":

@@ -65,7 +65,9 @@ class Entry:
         """The entry of such a line."""
         said = json.loads(line)
         instants = ("night_from", "night_to", "began_at")
-        seen = {k: datetime.fromisoformat(v) if k in instants else v for k, v in said["sighting"].items()}
+        seen: dict[str, Any] = {
+            k: datetime.fromisoformat(v) if k in instants else v for k, v in said["sighting"].items()
+        }
         return cls(
             sighting=Sighting(**seen),
             seen_from=datetime.fromisoformat(said["seen_from"]),

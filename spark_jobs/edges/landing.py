@@ -85,6 +85,22 @@ def list_landed(lake: str, kind: str) -> list[str]:
     return sorted(n for n in names if n.endswith(".jsonl") and not n.startswith("."))
 
 
+def landed_at(name: str) -> datetime | None:
+    """The instant that a landed file's name tells."""
+    found = re.search(r"-(\d{8}T\d{6}Z)(?:-[0-9a-f]{16})?\.jsonl$", name)
+    return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC) if found else None
+
+
+def remove_landed(lake: str, kind: str, names: Iterable[str]) -> None:
+    """Removes files of a kind."""
+    system, folder = _opened(landing_folder(lake, kind))
+    for name in names:
+        if system is None:
+            Path(folder, name).unlink(missing_ok=True)
+        else:
+            system.delete_file(f"{folder}/{name}")
+
+
 def read_text(place: str) -> str:
     """The text of one file. Raises: FileNotFoundError."""
     system, path = _opened(place)

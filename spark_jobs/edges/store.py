@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
+from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -114,6 +115,20 @@ class Store:
         _delete(self.spark, path)
         conform(frame, table).write.format("delta").save(path)
 
+    def delete_before(self, table: Table, column: str, oldest: datetime) -> int:
+        """Takes away the rows whose instant lies before; gives how many. Rows without an instant stay."""
+        old = f"{quoted(column)} < {_instant(oldest)}"
+        count: int = self.read(table).where(old).count()
+        if count:
+            self._delta(table).delete(old)
+        return count
+
+    def put_in_order(self, table: Table) -> None:
+        """Makes many small files few, and removes files that no version of the last week holds (Delta's default)."""
+        delta = self._delta(table)
+        delta.optimize().executeCompaction()
+        delta.vacuum()
+
     def content_hash(self, table: Table) -> str:
         """A hash of the table's rows, whatever their order; `run_` columns left out."""
         row = F.sha2(F.to_json(F.struct(*map(quoted, table.content_columns)), {"timestampFormat": _MICROS}), 256)
@@ -125,6 +140,9 @@ class Store:
 
     def _staging(self, table: Table) -> str:
         return f"{self.lake}/staging/{table.name}"
+
+    def _delta(self, table: Table) -> DeltaTable:
+        return DeltaTable.forPath(self.spark, self._path(table))
 
     def _load(self, path: str) -> DataFrame:
         return self.spark.read.format("delta").load(path)

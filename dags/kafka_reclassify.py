@@ -1,0 +1,37 @@
+"""The past with today's knowledge: every published window between two instants, one mapped task each."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from airflow.sdk import DAG
+from hindsight_operator import SparkStepOperator, of_step, params, patient, published_windows
+
+from spark_jobs.clusters import clusters
+from spark_jobs.steps import RECLASSIFY
+
+DOC = f"""
+**{RECLASSIFY.name}**: {RECLASSIFY.sentence}.
+
+Give `from` and `to`: each window that was published between them is parsed out of bronze, rebuilt and published anew,
+one at a time. What changed stands in `quality.verdict_changes`: `make sql Q=verdict_changes`. It tells nobody: nights
+that ended two days ago are history. Pages of the report stay as they were written.
+"""
+
+for cluster in clusters():
+    with DAG(
+        dag_id=cluster.dag_id("kafka_reclassify"),
+        schedule=None,
+        start_date=datetime(2026, 1, 1, tzinfo=UTC),
+        max_active_runs=1,
+        doc_md=DOC,
+        params=params(cluster.inputs),
+        default_args=patient(),
+        tags=["hindsight"],
+    ):
+        SparkStepOperator.partial(
+            step=RECLASSIFY,
+            max_active_tis_per_dagrun=1,
+            map_index_template="{{ task.window['from'] }}",
+            **of_step(RECLASSIFY),
+        ).expand(window=published_windows())

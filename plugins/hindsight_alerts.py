@@ -1,0 +1,117 @@
+"""What Airflow says to those who are to be told: a look at the lake after each night, and what the lake cannot know."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from airflow.exceptions import AirflowException, AirflowNotFoundException
+from airflow.sdk import BaseNotifier, Connection, DeadlineAlert, DeadlineReference, SyncCallback
+from hindsight_child import child, last_words
+from hindsight_operator import Refused
+
+from spark_jobs.alerts.settings import settings_of
+from spark_jobs.clusters import file_path, read_file
+from spark_jobs.exits import DONE
+
+log = logging.getLogger(__name__)
+
+
+class Look(BaseNotifier):
+    """After a task that went well: tells what the lake holds."""
+
+    def __init__(self, *, lake: str, cluster: str) -> None:
+        super().__init__()
+        self.lake = lake
+        self.cluster = cluster
+
+    def notify(self, context: Any) -> None:
+        """Looks."""
+        tell(self.lake, self.event(context))
+
+    def event(self, context: Any) -> dict[str, str] | None:
+        """What is added to what the lake holds."""
+        return None
+
+
+class Failure(Look):
+    """After a task that failed for good. A refused publication is told by the lake, which knows why."""
+
+    def event(self, context: Any) -> dict[str, str] | None:
+        """The night that did not finish."""
+        failure, run, task = context.get("exception"), context["dag_run"], context["task_instance"]
+        if isinstance(failure, Refused):
+            return None
+        why = (str(failure).strip() or type(failure).__name__).splitlines()[0] if failure else "it was killed"
+        return event(
+            "night_failed",
+            self.cluster,
+            f"{task.dag_id}.{task.task_id} of {run.run_id}",
+            f"The step {task.task_id} of {task.dag_id} failed and is not tried again: {why}",
+            run.data_interval_start,
+            run.data_interval_end,
+        )
+
+
+def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None:
+    """Tells of a night that was not done in time. Airflow calls it, once for each run."""
+    run, until = context["dag_run"], context["deadline"]["deadline_time"]
+    tell(
+        lake,
+        event(
+            "deadline_missed",
+            cluster,
+            f"{run['dag_id']} of {run['dag_run_id']}",
+            f"{run['dag_id']} is not done, and should have been by {until}",
+            None,
+            None,
+        ),
+    )
+
+
+def done_by(hours: int, cluster: str, lake: str) -> DeadlineAlert:
+    """A run that is not done as many hours after it was queued is told of."""
+    return DeadlineAlert(
+        reference=DeadlineReference.DAGRUN_QUEUED_AT,
+        interval=timedelta(hours=hours),
+        callback=SyncCallback(deadline_missed, {"cluster": cluster, "lake": lake}),
+    )
+
+
+def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: Any) -> dict[str, str]:
+    """What `hindsight alert` takes as an event; a run without an interval is of now."""
+    now = datetime.now(UTC)
+    return {
+        "rule": rule,
+        "severity": "critical",
+        "cluster": cluster,
+        "subject": subject,
+        "reason": reason,
+        "at": now.isoformat(),
+        "from": (start or now).isoformat(),
+        "to": (end or now).isoformat(),
+    }
+
+
+def tell(lake: str, event: dict[str, str] | None = None) -> None:
+    """Looks at a lake, and tells who has a receiver. What cannot be told fails no task: it is logged, and kept."""
+    process = child("alert", "--stdin", "--lake", lake)
+    said, _ = process.communicate(json.dumps({"urls": receivers(), "event": event}) + "\n")
+    log.info("%s", said)
+    if process.returncode != DONE:
+        raise AirflowException(f"Nobody could be told: {last_words(said)}")
+
+
+def receivers() -> dict[str, str]:
+    """The receivers that Airflow's connections hold, by route: Apprise's URLs, as the connection's password."""
+    routes = settings_of(read_file(file_path()).get("alerts", {})).routes
+    return {r.name: urls for r in routes if (urls := _password(r.connection))}
+
+
+def _password(connection_id: str) -> str | None:
+    try:
+        return Connection.get(connection_id).password
+    except AirflowNotFoundException:
+        return None

@@ -1,0 +1,29 @@
+"""A child process in the Spark environment: what it may see of ours, and where secrets go instead."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from spark_jobs import launch
+
+_OURS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
+"""Variables that may hold secrets of Airflow's, of which a child needs none."""
+
+
+def child(*arguments: str) -> subprocess.Popen[str]:
+    """A verb of `hindsight`, started; it takes secrets on stdin and says everything on stdout."""
+    return subprocess.Popen(
+        [str(launch.spark_python()), "-m", "spark_jobs.cli", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=launch.HOME,
+        env={k: v for k, v in os.environ.items() if not k.startswith(_OURS)} | {"PYTHONPATH": str(launch.HOME)},
+    )
+
+
+def last_words(said: str) -> str:
+    """The last line of what a child said."""
+    return said.strip().rpartition("\n")[2]

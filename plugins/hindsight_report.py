@@ -1,0 +1,76 @@
+"""The reports of every lake as a page inside Airflow: read-only, for whoever may see DAGs, inert."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+from airflow.api_fastapi.core_api.security import requires_access_dag
+from airflow.plugins_manager import AirflowPlugin
+from fastapi import Depends, FastAPI, HTTPException
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from spark_jobs.clusters import clusters
+from spark_jobs.config import is_uri
+
+PREFIX = "/hindsight"
+NEWEST = "index.html"
+_PAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}\.html")
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+"""Each page brings a narrower policy of its own. The sandbox keeps a page away from the session of who reads it."""
+
+app = FastAPI(dependencies=[Depends(requires_access_dag("GET"))], openapi_url=None)
+
+
+@app.get("/")
+def reports() -> Response:
+    """The one report there is; the list of clusters where there are several."""
+    names = list(_lakes())
+    if len(names) == 1:
+        return RedirectResponse(f"{quote(names[0])}/{NEWEST}", headers=HEADERS)
+    rows = "".join(f'<li><a href="{quote(name)}/{NEWEST}">{html.escape(name)}</a></li>' for name in names)
+    return HTMLResponse(f"<!doctype html><title>Kafka Hindsight</title><ul>{rows}</ul>", headers=HEADERS)
+
+
+@app.get("/{cluster}/{page}")
+def report(cluster: str, page: str) -> Response:
+    """One page of a cluster's lake, by its name and by no path."""
+    lakes = _lakes()
+    lake = next(iter(lakes.values())) if len(lakes) == 1 else lakes.get(cluster)
+    if lake is None or not _PAGE.fullmatch(page):
+        raise HTTPException(404, "There is no such page.")
+    if is_uri(lake):
+        raise HTTPException(404, "The lake lies behind a URI, from which Airflow serves nothing. Needed: a folder.")
+    place = Path(lake) / "report" / page
+    if place.is_symlink() or not place.is_file():
+        raise HTTPException(404, "There is no such page yet. Needed: a night that was audited.")
+    return HTMLResponse(place.read_bytes(), headers=HEADERS)
+
+
+def _lakes() -> dict[str, str]:
+    return {c.name or "night": c.lake for c in clusters()}
+
+
+class HindsightReport(AirflowPlugin):
+    """The page, and its place in the navigation."""
+
+    name = "hindsight_report"
+    fastapi_apps = [{"app": app, "url_prefix": PREFIX, "name": "Kafka Hindsight"}]  # noqa: RUF012 - as Airflow reads it
+    external_views = [  # noqa: RUF012
+        {
+            "name": "Kafka Hindsight",
+            "href": f"{PREFIX}/",
+            "destination": "nav",
+            "category": "browse",
+            "url_route": "hindsight_report",
+        }
+    ]
