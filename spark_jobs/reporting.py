@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.edges import lake_files
 from spark_jobs.edges.store import Store, at_once
+from spark_jobs.nights_before import nights_before
 from spark_jobs.report.build import build_report
 from spark_jobs.report.html import render_html
 from spark_jobs.report.night import READS
@@ -24,6 +25,7 @@ MOST_ROWS = 20_000
 """Of one table, on one page: more than anyone reads. What is left out is said, and stays in the lake."""
 
 _VERSIONS = {"Spark": "pyspark", "Delta": "delta-spark", "Great Expectations": "great-expectations"}
+_WORST_RISK = ("leaderless_low_ms", "one_from_unclean_ms", "under_min_isr_ms", "one_from_offline_ms", "at_min_isr_ms")
 _QUOTED_ELSEWHERE = ("gold.isr_changes", "gold.coordinator_moves")
 """Tables the page counts and does not quote: their evidence stays in the lake."""
 
@@ -36,12 +38,15 @@ def write_report(store: Store, run: Mapping[str, Any], published: Mapping[str, D
     Gives: `report`, where the newest page lies, and `terminal`, the summary in plain text.
     """
     window = Window(run["window_from"], run["window_to"])
-    tables, left_out = _rows(store, run, window, published)
+    (tables, left_out), history = at_once(
+        partial(_rows, store, run, window, published), partial(nights_before, store, run["cluster"], window)
+    )
     place = f"{store.lake}/report/index.html"
     report = build_report(
         tables,
         {
             **run,
+            "history": history,
             "lake": store.lake,
             "report_path": place,
             "versions": {name: version(package) for name, package in _VERSIONS.items()},
@@ -89,6 +94,8 @@ def _shown(name: str, frame: DataFrame) -> DataFrame:
     if name in _QUOTED_ELSEWHERE:
         frame = frame.withColumn("evidence", F.slice("evidence", 1, 1))
     table = BY_NAME[name]
+    if name == "gold.partition_risks":
+        return frame.orderBy(*(F.col(column).desc_nulls_last() for column in _WORST_RISK), *table.key)
     return frame.orderBy(*(f"`{column}`" for column in (table.time_column, *table.key) if column))
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import pairwise, takewhile
 
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.groups import incident_headline
-from spark_jobs.report.model import BrokerImbalance, Evidence, Failover, FailoverGroup, Imbalance, Link, Outage, Step
+from spark_jobs.report.model import Failover, FailoverGroup, Link, Outage, Step
 from spark_jobs.report.night import Night, Row, outage_words
+from spark_jobs.report.restarts import restart_link
 
-CURVE_POINTS = 240
 # The one moment of an outage that is told even where it did not come.
 BACK = "Back"
 
@@ -24,9 +23,9 @@ def outages(night: Night) -> tuple[Outage, ...]:
 
 def _outage(night: Night, row: Row) -> Outage:
     failovers = [f for f in night.rows("gold.failovers") if f["outage_id"] == row["outage_id"]]
-    moves = sum(m["outage_id"] == row["outage_id"] for m in night.rows("gold.coordinator_moves"))
     moments = (
         ("Gone", row["down_at"]),
+        ("Out of reach of others", row["unreachable_at"]),
         ("Noticed", row["detected_at"]),
         (BACK, row["up_at"]),
         ("In every ISR again", row["isr_recovered_at"]),
@@ -36,8 +35,12 @@ def _outage(night: Night, row: Row) -> Outage:
         row["partitions_led_before"] is not None
         and f"led {words.counted(row['partitions_led_before'], 'partition')} before",
         row["elections"] is not None and words.counted(row["elections"], "leader change"),
-        moves and f"{words.counted(moves, 'group')} moved to another coordinator",
+        row["isr_shrinks"] and f"out of in-sync replica sets {words.times(row['isr_shrinks'])}",
+        _moves_say(night, row),
         f"{words.counted(len(row['group_ids']), 'group')} disturbed",
+        row["rebalances"] and f"{words.counted(row['rebalances'], 'rebalance')} owed to it",
+        row["partition_seconds"] and f"{words.number(row['partition_seconds'])} partition-seconds stopped",
+        row["last_heard_at"] is None and "its own log is not at hand, others tell of it",
     )
     return Outage(
         anchor=plain.anchor("outage", row["outage_id"]),
@@ -53,6 +56,7 @@ def _outage(night: Night, row: Row) -> Outage:
         ),
         facts=tuple(f for f in facts if isinstance(f, str)),
         group_ids=tuple(plain.shortened(g) for g in row["group_ids"]),
+        restart=restart_link(night, row["restart_id"]),
         incidents=tuple(
             Link(incident_headline(night, i), plain.anchor("incident", i["incident_id"]))
             for i in night.incidents_of.get(row["outage_id"], ())
@@ -61,6 +65,17 @@ def _outage(night: Night, row: Row) -> Outage:
         explanation=row["explanation"],
         evidence=night.evidence(row),
     )
+
+
+def _moves_say(night: Night, outage: Row) -> str:
+    """How many groups changed their coordinator, and what that did to them."""
+    moves = [m for m in night.rows("gold.coordinator_moves") if m["outage_id"] == outage["outage_id"]]
+    if not moves:
+        return ""
+    effects = Counter(vocabulary.MOVE_LABELS[m["effect"]] for m in moves if m["effect"])
+    told = [f"{words.number(count)} {label}" for label, count in sorted(effects.items())]
+    said = f"{words.counted(len(moves), 'group')} moved to another coordinator"
+    return f"{said} ({words.listed(told)})" if told else said
 
 
 def failovers(night: Night) -> tuple[FailoverGroup, ...]:
@@ -97,9 +112,11 @@ def _failover(night: Night, row: Row) -> Failover:
         topic=plain.shortened(row["topic"]),
         partition=row["partition"],
         happened_at=row["happened_at"],
-        change=f"{_leader(row['leader_from'])} → {_leader(row['leader_to'])}",
+        change=f"{words.leader(row['leader_from'])} → {words.leader(row['leader_to'])}",
         epochs=f"{_known(row['epoch_from'])} → {_known(row['epoch_to'])}",
-        leaderless_ms=row["leaderless_ms"],
+        leaderless=words.duration(row["leaderless_ms"])
+        or words.between(row["leaderless_low_ms"], row["leaderless_high_ms"]),
+        asked=vocabulary.ASKED_LABELS.get(row["asked_for"], ""),
         isr=f"{_replicas(row['isr_before'])} → {_replicas(row['isr_after'])}",
         lost=lost_records(row["records_lost_low"], row["records_lost_high"]),
         confidence=row["confidence"],
@@ -121,10 +138,6 @@ def lost_records(low: int | None, high: int | None) -> str:
     )
 
 
-def _leader(broker: int | None) -> str:
-    return "nobody" if broker == -1 else _known(broker)
-
-
 def _known(number: int | None) -> str:
     return "?" if number is None else str(number)
 
@@ -138,75 +151,10 @@ def replication(night: Night) -> str:
     changes = Counter(row["change"] for row in night.rows("gold.isr_changes"))
     said = []
     if changes:
-        said.append(
-            f"In-sync replica sets shrank {_times(changes['shrink'])} and expanded {_times(changes['expand'])}."
-        )
+        shrank, expanded = (words.times(changes[change]) for change in ("shrink", "expand"))
+        said.append(f"In-sync replica sets shrank {shrank} and expanded {expanded}.")
     controllers = sorted(night.rows("gold.controller_changes"), key=lambda r: r["epoch"])
     if controllers:
         each = [f"node {c['controller_to']} at {words.instant(c['happened_at'], night.day)}" for c in controllers]
-        said.append(f"The controller changed {_times(len(each))}: {words.listed(each, at_most=6)}.")
+        said.append(f"The controller changed {words.times(len(each))}: {words.listed(each, at_most=6)}.")
     return " ".join(said)
-
-
-def _times(count: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{words.number(count)} times")
-
-
-def imbalance(night: Night) -> Imbalance:
-    """Leader imbalance of each broker, those over the threshold at the last reading first."""
-    by_broker: defaultdict[int, list[Row]] = defaultdict(list)
-    for row in sorted(night.rows("gold.leader_imbalance"), key=lambda r: (r["snapshot_at"], r["broker"])):
-        by_broker[row["broker"]].append(row)
-    readings = {row["snapshot_at"] for row in night.rows("gold.leader_imbalance")}
-    brokers = sorted(
-        (_broker_imbalance(night, rows) for rows in by_broker.values()),
-        key=lambda b: (not b.is_over, -(b.worst_ratio or 0.0), b.broker),
-    )
-    return Imbalance(_imbalance_says(night, brokers), len(readings), max(readings, default=None), tuple(brokers))
-
-
-def _imbalance_says(night: Night, brokers: Sequence[BrokerImbalance]) -> str:
-    if not brokers:
-        return "No snapshot of the cluster lies in this window, so nothing can be said about who leads what."
-    over = [b for b in brokers if b.is_over]
-    if over:
-        since = [
-            f"broker {b.broker} ({words.percent(b.ratio)}, since {words.instant(b.over_since, night.day)})"
-            for b in over
-        ]
-        return f"Over the threshold at the last reading: {words.listed(since, at_most=6)}."
-    was = [b for b in brokers if b.over_ms]
-    if was:
-        worst = [f"broker {b.broker} (up to {words.percent(b.worst_ratio)})" for b in was]
-        had_been = words.listed(worst, at_most=6)
-        return f"Nobody is over the threshold at the last reading; during the window {had_been} had been."
-    return "No broker was over the threshold at any reading."
-
-
-def _broker_imbalance(night: Night, rows: Sequence[Row]) -> BrokerImbalance:
-    last = rows[-1]
-    run = list(takewhile(lambda r: r["over_threshold"], reversed(rows)))
-    worst = max(rows, key=lambda r: r["ratio"] or 0.0)
-    over_ms = sum(
-        words.elapsed_ms(a["snapshot_at"], b["snapshot_at"]) or 0.0 for a, b in pairwise(rows) if a["over_threshold"]
-    )
-    return BrokerImbalance(
-        broker=last["broker"],
-        ratio=last["ratio"],
-        led_elsewhere=last["led_elsewhere"],
-        preferred_partitions=last["preferred_partitions"],
-        is_over=last["over_threshold"],
-        over_since=run[-1]["snapshot_at"] if run else None,
-        worst_ratio=worst["ratio"],
-        worst_at=worst["snapshot_at"] if worst["ratio"] else None,
-        over_ms=over_ms,
-        curve=_curve(night, rows),
-        evidence=night.evidence(worst) if worst["over_threshold"] else Evidence(()),
-    )
-
-
-def _curve(night: Night, rows: Sequence[Row]) -> tuple[tuple[float, float], ...]:
-    # Of many readings that fall together the worst is drawn, so that no peak is lost.
-    step = max(1, -(-len(rows) // CURVE_POINTS))
-    kept = [max(rows[i : i + step], key=lambda r: r["ratio"] or 0.0) for i in range(0, len(rows), step)]
-    return tuple((round(night.place(r["snapshot_at"]), 3), round(100 * (r["ratio"] or 0.0), 2)) for r in kept)

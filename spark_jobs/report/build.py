@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spark_jobs.report import brokers, groups, rules, seen
+from spark_jobs.report.danger import danger
+from spark_jobs.report.history import history
+from spark_jobs.report.imbalance import imbalance
 from spark_jobs.report.night import Night
 from spark_jobs.report.page import Masthead, Report
 from spark_jobs.report.remedies import remedies
+from spark_jobs.report.restarts import lapses, restarts
 from spark_jobs.report.timeline import timeline
 from spark_jobs.report.verdict import verdict
 
@@ -20,7 +24,8 @@ def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping
         night.READS names the tables that are looked at. quality.unparsed_lines may come counted by template instead:
         rows of template, records, lines, sample. quality.validation_results are those of one run.
         `run` names cluster, window_from and window_to, and where known run_id, lake, log_path, report_path,
-        started_at, took_seconds, versions (name to version), files_not_read and warnings (texts).
+        started_at, took_seconds, versions (name to version), files_not_read and warnings (texts), and history, what
+        report.history takes.
     Gives: blocks whose every text is harmless: printable, on one line but for quotations, of bounded length.
     Order: none that the rows come in; the same rows give the same report.
     Raises: ValueError for a table that the catalog does not hold.
@@ -31,14 +36,18 @@ def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping
         masthead=Masthead(night.run["cluster"], first, end, night.day),
         verdict=verdict(night),
         coverage=seen.coverage(night),
+        history=history(night),
         timeline=timeline(night),
         incidents=groups.incidents(night),
         remedies=remedies(night),
         rebalances=groups.rebalances(night),
+        restarts=restarts(night),
         outages=brokers.outages(night),
         failovers=brokers.failovers(night),
         replication=brokers.replication(night),
-        imbalance=brokers.imbalance(night),
+        danger=danger(night),
+        lapses=lapses(night),
+        imbalance=imbalance(night),
         lag=rules.lag(night),
         findings=rules.findings(night),
         unread=seen.unread(night),

@@ -79,6 +79,7 @@ def _environment() -> Environment:
         "listed": words.listed,
         "counted": words.counted,
         "sentence": words.sentence,
+        "time_at_risk": lambda ms: "?" if ms is None else words.duration(ms) if ms else "",
         "packed": _packed,
         "epoch_ms": lambda instant: round(1_000 * instant.timestamp()),
         "exact": lambda value: "" if value is None else f"{value:,.0f}",

@@ -139,7 +139,8 @@ class Failover:
     happened_at: datetime
     change: str
     epochs: str
-    leaderless_ms: int | None
+    leaderless: str
+    asked: str
     isr: str
     lost: str
     confidence: str
@@ -184,6 +185,7 @@ class Outage:
     steps: tuple[Step, ...]
     facts: tuple[str, ...]
     group_ids: tuple[str, ...]
+    restart: Link | None
     incidents: tuple[Link, ...]
     failovers: tuple[FailoverGroup, ...]
     explanation: str
@@ -208,16 +210,6 @@ class BrokerImbalance:
     over_ms: float
     curve: tuple[tuple[float, float], ...]
     evidence: Evidence
-
-
-@dataclass(frozen=True)
-class Imbalance:
-    """Leader imbalance over the window."""
-
-    says: str
-    readings: int
-    last_at: datetime | None
-    brokers: tuple[BrokerImbalance, ...]
 
 
 @dataclass(frozen=True)

@@ -10,29 +10,41 @@ from functools import cached_property
 from typing import Any
 
 from spark_jobs.catalog import BY_NAME
-from spark_jobs.report import plain, vocabulary
+from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.model import Evidence, Link, Quote
 
 Row = Mapping[str, Any]
 
 # The tables a report is made of; rows of others are not looked at.
-READS = (
-    "gold.rebalances",
-    "gold.incidents",
-    "gold.remedies",
-    "gold.broker_outages",
-    "gold.failovers",
-    "gold.isr_changes",
-    "gold.coordinator_moves",
-    "gold.controller_changes",
-    "gold.leader_imbalance",
-    "gold.lag_verdicts",
-    "gold.findings",
-    "quality.coverage",
-    "quality.unparsed_lines",
-    "quality.quarantine",
-    "quality.generation_gaps",
-    "quality.validation_results",
+READS = tuple(
+    name
+    for name in (
+        "gold.rebalances",
+        "gold.incidents",
+        "gold.remedies",
+        "gold.broker_outages",
+        "gold.rolling_restarts",
+        "gold.failovers",
+        "gold.truncations",
+        "gold.partition_risks",
+        "gold.loss_rehearsals",
+        "gold.isr_changes",
+        "gold.isr_lapses",
+        "gold.coordinator_moves",
+        "gold.controller_changes",
+        "gold.leader_imbalance",
+        "gold.leader_balance",
+        "gold.imbalance_spells",
+        "gold.lag_verdicts",
+        "gold.findings",
+        "quality.coverage",
+        "quality.unparsed_lines",
+        "quality.quarantine",
+        "quality.generation_gaps",
+        "quality.leadership_gaps",
+        "quality.validation_results",
+    )
+    if name in BY_NAME
 )
 
 QUOTES_PER_ROW = 12
@@ -57,7 +69,7 @@ class Night:
 
     def rows(self, table: str) -> Sequence[Row]:
         """The rows of a table; none where it was not given."""
-        return self.tables[table]
+        return self.tables.get(table, ())
 
     @cached_property
     def window(self) -> tuple[datetime, datetime]:
@@ -159,6 +171,11 @@ def outage_words(outage: Row) -> str:
     return (
         f"broker {outage['broker']} {vocabulary.HEDGES[outage['confidence']]}{vocabulary.OUTAGE_VERBS[outage['kind']]}"
     )
+
+
+def outage_at(night: Night, outage: Row) -> str:
+    """What became of a broker, and when: `broker 2 was cut off at 02:13`."""
+    return f"{outage_words(outage)} at {words.minute(outage['down_at'], night.day)}"
 
 
 def who(row: Row) -> str:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from spark_jobs.report.model import FailoverGroup, FindingGroup, Imbalance, Incident, Lag, Outage, Rebalance, Remedies
+from spark_jobs.report.model import (
+    Evidence,
+    FailoverGroup,
+    FindingGroup,
+    Incident,
+    Lag,
+    Outage,
+    Rebalance,
+    Remedies,
+)
+from spark_jobs.report.model_cluster import Danger, History, Imbalance, Lapse, Restart
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,20 @@ class Gap:
 
 
 @dataclass(frozen=True)
+class LeaderGap:
+    """A break in the leader epochs of a partition: somebody may have led whom nobody saw."""
+
+    anchor: str
+    partition: str
+    epochs: str
+    leaders: str
+    seen_at: datetime
+    is_explained: bool
+    says: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
 class Coverage:
     """What was seen and what was not: said before anything is claimed.
 
@@ -77,6 +101,8 @@ class Coverage:
     unread: str
     sources: tuple[SourceCoverage, ...]
     gaps: tuple[Gap, ...]
+    leader_gaps: tuple[LeaderGap, ...]
+    leader_gaps_left_out: int
     files_not_read: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -216,13 +242,17 @@ class Report:
     masthead: Masthead
     verdict: Verdict
     coverage: Coverage
+    history: History | None
     timeline: Timeline
     incidents: tuple[Incident, ...]
     remedies: Remedies
     rebalances: tuple[Rebalance, ...]
+    restarts: tuple[Restart, ...]
     outages: tuple[Outage, ...]
     failovers: tuple[FailoverGroup, ...]
     replication: str
+    danger: Danger
+    lapses: tuple[Lapse, ...]
     imbalance: Imbalance
     lag: Lag
     findings: tuple[FindingGroup, ...]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spark_jobs.report import plain, words
 from spark_jobs.report.night import Night, Row
-from spark_jobs.report.page import Breach, Coverage, Gap, Making, Refusal, Shape, SourceCoverage, Unread
+from spark_jobs.report.page import Breach, Coverage, Gap, LeaderGap, Making, Refusal, Shape, SourceCoverage, Unread
+
+_LAST_NUMBER = re.compile(r"\d+$")
 
 # What kind of news a sentence is (good, plain, warn), and the sentence.
 Statement = tuple[str, str]
 
 SHAPES = 40
 REFUSALS = 40
+LEADER_GAPS = 60
 NOT_READ = 60
 
 
@@ -25,7 +29,9 @@ def coverage(night: Night) -> Coverage:
     statements = (
         _lines(night),
         _generations(night),
+        _leaders(night),
         _witnesses(night),
+        _silent_brokers(night),
         _silence(night),
         _expectations(night),
         _not_read(not_read),
@@ -35,6 +41,8 @@ def coverage(night: Night) -> Coverage:
         unread=unread_sentence(night),
         sources=_sources(night),
         gaps=_gaps(night),
+        leader_gaps=_leader_gaps(night)[:LEADER_GAPS],
+        leader_gaps_left_out=max(0, len(night.rows("quality.leadership_gaps")) - LEADER_GAPS),
         files_not_read=(*(plain.shortened(str(f), 200) for f in not_read[:NOT_READ]), *left_out),
         warnings=tuple(str(w) for w in night.run.get("warnings") or ()),
     )
@@ -122,6 +130,73 @@ def _generations(night: Night) -> Statement | None:
     if explained:
         said += f" {words.counted(explained, 'further break')} {words.verb(explained, 'is', 'are')} explained."
     return _good(not unexplained_gaps(night)), said
+
+
+def unseen_leaders(night: Night) -> list[Row]:
+    """Breaks in the leader epochs of a partition that nothing explains: a change of leader may lie in each."""
+    return [row for row in night.rows("quality.leadership_gaps") if row["explained_by"] is None]
+
+
+def leaders_sentence(night: Night) -> str:
+    """How often nobody saw who led; empty where every leader epoch is accounted for."""
+    unseen = unseen_leaders(night)
+    if not unseen:
+        return ""
+    partitions = len({(row["topic"], row["partition"]) for row in unseen})
+    return (
+        f"{words.counted(len(unseen), 'break')} in the leader epochs of {words.counted(partitions, 'partition')} "
+        f"{words.verb(len(unseen), 'has', 'have')} no explanation: nobody saw who led in between."
+    )
+
+
+def _leaders(night: Night) -> Statement | None:
+    said = leaders_sentence(night)
+    if said:
+        return "warn", said
+    return ("good", "Every leader epoch that was seen follows from the one before.") if night.failovers else None
+
+
+def _leader_gaps(night: Night) -> tuple[LeaderGap, ...]:
+    rows = sorted(
+        night.rows("quality.leadership_gaps"),
+        key=lambda r: (r["explained_by"] is not None, r["seen_at"], r["topic"], r["partition"], r["next_epoch"]),
+    )
+    return tuple(_leader_gap(night, row) for row in rows)
+
+
+def _leader_gap(night: Night, row: Row) -> LeaderGap:
+    partition = f"{row['topic']}-{row['partition']}"
+    before, after = (words.leader(row[side]) for side in ("leader_before", "leader_after"))
+    return LeaderGap(
+        anchor=plain.anchor("break", f"{partition} {row['life']} {row['next_epoch']}"),
+        partition=plain.shortened(partition),
+        epochs=f"{row['after_epoch']} → {row['next_epoch']}",
+        leaders=f"{before} → {after}",
+        seen_at=row["seen_at"],
+        is_explained=row["explained_by"] is not None,
+        says=row["says"],
+        evidence=night.evidence(row),
+    )
+
+
+def silent_brokers(night: Night) -> list[int]:
+    """Brokers that others speak of and whose own log is not among the sources; none where folders name no broker."""
+    folders = {r["source"].split("/")[0] for r in night.rows("quality.coverage") if r["origin"] == "broker"}
+    heard = {int(found[0]) for folder in folders if (found := _LAST_NUMBER.search(folder))}
+    known = {row["broker"] for row in (*night.rows("gold.leader_imbalance"), *night.outages.values())}
+    known |= {row[side] for row in night.failovers for side in ("leader_from", "leader_to") if (row[side] or 0) > 0}
+    return sorted(known - heard) if heard & known else []
+
+
+def _silent_brokers(night: Night) -> Statement | None:
+    silent = silent_brokers(night)
+    if not silent:
+        return None
+    named = words.listed([str(b) for b in silent], at_most=12)
+    return "warn", (
+        f"No log of {words.verb(len(silent), 'broker', 'brokers')} {named} is among the sources: what only"
+        f" {words.verb(len(silent), 'that one', 'those')} could tell is not known."
+    )
 
 
 def _witnesses(night: Night) -> Statement | None:

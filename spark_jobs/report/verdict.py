@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spark_jobs.report import plain, seen, vocabulary, words
-from spark_jobs.report.brokers import lost_records
-from spark_jobs.report.night import Night, Row, outage_words, who
+from spark_jobs.report.night import Night, Row, outage_at, who
 from spark_jobs.report.page import Tile, Verdict
+from spark_jobs.report.verdict_cluster import cluster_sentences
 
 # Events and causes that a sentence can hold, and the part of all rebalances below which an event is not named.
 EVENTS_NAMED = 4
@@ -29,16 +29,21 @@ def verdict(night: Night) -> Verdict:
     """The verdict, with the numbers that a reader looks for first."""
     events, alone = _events(night)
     named = _named(events, len(night.rebalances))
-    sentences = (
+    causes_first = _brokers_caused_it(night, events)
+    groups = (
         _rebalances(night, events, named, alone),
         _accounting(night, events),
         _alone(night, alone),
         _certainty(night),
         _longest(night),
-        _outages(night, {event.outage_id for event in named}),
-        _failovers(night),
+    )
+    brokers = cluster_sentences(night, set() if causes_first else {event.outage_id for event in named})
+    sentences = (
+        *(brokers if causes_first else groups),
+        *(groups if causes_first else brokers),
         _findings(night),
         seen.generations_sentence(night),
+        seen.leaders_sentence(night),
         seen.unread_sentence(night),
     )
     return Verdict(tuple(words.sentence(s) for s in sentences if s), refusal(night), _tiles(night))
@@ -57,6 +62,11 @@ def refusal(night: Night) -> tuple[str, ...]:
     )
 
 
+def _brokers_caused_it(night: Night, events: Counter[_Event]) -> bool:
+    """Whether most rebalances are owed to outages: then the brokers' night is told before that of the groups."""
+    return 2 * sum(count for event, count in events.items() if event.outage_id) > len(night.rebalances)
+
+
 def _events(night: Night) -> tuple[Counter[_Event], list[Row]]:
     """Rebalances counted by the event behind them, and those that stand alone."""
     events: Counter[_Event] = Counter()
@@ -65,7 +75,7 @@ def _events(night: Night) -> tuple[Counter[_Event], list[Row]]:
         incident = night.incidents.get(row["incident_id"] or "")
         outage = night.outages.get(incident.get("outage_id") or "") if incident else None
         if outage:
-            events[_Event(outage["outage_id"], _outage(night, outage))] += 1
+            events[_Event(outage["outage_id"], outage_at(night, outage))] += 1
         elif incident and incident["kind"] not in ("single", "cooperative_pair"):
             events[_Event("", _event(night, incident))] += 1
         else:
@@ -136,10 +146,6 @@ def _accounting(night: Night, events: Counter[_Event]) -> str:
     return f"In {outages[broker]} outages, broker {broker} accounts for {words.number(owed[broker])} of the {total}."
 
 
-def _outage(night: Night, outage: Row) -> str:
-    return f"{outage_words(outage)} at {words.minute(outage['down_at'], night.day)}"
-
-
 def _alone(night: Night, rows: Sequence[Row]) -> str:
     """Why those began that stand alone."""
     if not rows:
@@ -147,14 +153,10 @@ def _alone(night: Night, rows: Sequence[Row]) -> str:
     counts = sorted(
         Counter(vocabulary.CAUSE_LABELS[row["cause"]] for row in rows).items(), key=lambda item: (-item[1], item[0])
     )
-    said = [f"{label} {_times(count)}" for label, count in counts[:CAUSES_NAMED]]
+    said = [f"{label} {words.times(count)}" for label, count in counts[:CAUSES_NAMED]]
     rest = len(counts) - CAUSES_NAMED
     why = words.listed([*said, words.counted(rest, "further cause")] if rest > 0 else said)
     return f"{'Of those that stand alone: ' if len(rows) < len(night.rebalances) else ''}{why}."
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{words.number(count)} times")
 
 
 def _certainty(night: Night) -> str:
@@ -180,53 +182,6 @@ def _longest(night: Night) -> str:
     blame = f", which waited for {words.listed([who(d) for d in waited], at_most=2)}" if waited else ""
     group = plain.shortened(row["group_id"], 48)
     return f"The longest took {words.duration(row['duration_ms'])}, in group {group}{blame}."
-
-
-def _outages(night: Night, told: set[str]) -> str:
-    rows = [row for row in night.outages.values() if row["outage_id"] not in told]
-    sudden = [_outage(night, row) for row in rows if not row["planned"]]
-    planned = [row for row in rows if row["planned"]]
-    last_of = {row["broker"]: row for row in night.outages.values()}
-    gone = [broker for broker, last in last_of.items() if last["up_at"] is None]
-    said = []
-    if sudden:
-        said.append(("also " if told - {""} else "") + words.listed(sudden, at_most=4))
-    if len(planned) == 1:
-        said.append(f"planned: {_outage(night, planned[0])}")
-    elif planned:
-        said.append(f"{len(planned)} planned shutdowns, of {_brokers({row['broker'] for row in planned})}")
-    if gone:
-        said.append(f"{_brokers(gone)} had not come back by the end")
-    return " ".join(f"{words.sentence(s)}." for s in said)
-
-
-def _brokers(brokers: Collection[int]) -> str:
-    return (
-        f"{words.verb(len(brokers), 'broker', 'brokers')} {words.listed([str(b) for b in sorted(brokers)], at_most=6)}"
-    )
-
-
-def _failovers(night: Night) -> str:
-    rows = night.rows("gold.failovers")
-    if not rows:
-        return ""
-    kinds: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        kinds[row["kind"]].append(row)
-    said = [words.counted(len(rows), "leader change")]
-    if kinds["offline"]:
-        said.append(f"a partition was left without a leader {_times(len(kinds['offline']))}")
-    if kinds["unclean_election"]:
-        low, high = _bounds(kinds["unclean_election"])
-        lost = f" that lost {lost_records(low, high)}" if high or low else ""
-        said.append(f"{words.counted(len(kinds['unclean_election']), 'unclean election')}{lost}")
-    return ", ".join(said) + "."
-
-
-def _bounds(rows: Sequence[Row]) -> tuple[int | None, int | None]:
-    lows = [r["records_lost_low"] for r in rows if r["records_lost_low"] is not None]
-    highs = [r["records_lost_high"] for r in rows if r["records_lost_high"] is not None]
-    return (sum(lows) if lows else None), (sum(highs) if len(highs) == len(lows) and highs else None)
 
 
 def _findings(night: Night) -> str:

@@ -124,6 +124,30 @@ FAILOVER_LABELS = {
     "preferred_election": "preferred election",
     "unknown": "not known",
 }
+ASKED_LABELS = {True: "asked for", False: "by Kafka itself"}
+MOVE_LABELS = {"none": "undisturbed", "rebalanced": "rebalanced", "cut_short": "cut short in a rebalance"}
+
+LAPSE_LABELS = {
+    "slow": "it was alive and fetched too late",
+    "disk": "its log directory failed",
+    "unknown": "why is not known",
+    "outage": "it was away",
+    "reassignment": "it was moved away",
+}
+TONE_OF_LAPSE = {
+    "slow": "broker",
+    "disk": "lost",
+    "unknown": "unknown",
+    "outage": "member",
+    "reassignment": "topic",
+}
+TRUNCATION_LABELS = {
+    "committed_lost": "committed records",
+    "unknown": "not known",
+    "nothing_committed_lost": "nothing committed",
+}
+TRUNCATION_ORDER = tuple(TRUNCATION_LABELS)
+
 LAG_LABELS = {
     "ok": "keeps up",
     "warn": "lag never falls",

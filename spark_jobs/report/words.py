@@ -23,6 +23,11 @@ def counted(value: int, singular: str, plural: str = "") -> str:
     return f"{number(value) if value else 'no'} {noun}"
 
 
+def times(count: int) -> str:
+    """How often: `never`, `once`, `twice`, `3 times`."""
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{number(count)} times")
+
+
 def verb(value: int, singular: str, plural: str) -> str:
     """The form of a verb that agrees with a number."""
     return singular if value == 1 else plural
@@ -42,6 +47,17 @@ def duration(ms: float | None) -> str:
             rest = seconds % unit // smaller
             return f"{seconds // unit} {name}" + (f" {rest} {smaller_name}" if rest else "")
     return f"{seconds} s"
+
+
+def between(low: float | None, high: float | None) -> str:
+    """A duration that is only bounded: `1.2 s`, `1.2 s to 4.0 s`, `at least 1.2 s`. Empty where nothing lasted."""
+    if not low and not high:
+        return ""
+    if high is None:
+        return f"at least {duration(low)}"
+    if low == high:
+        return duration(high)
+    return f"{duration(low)} to {duration(high)}" if low else f"at most {duration(high)}"
 
 
 def elapsed_ms(start: datetime | None, end: datetime | None) -> float | None:
@@ -88,6 +104,11 @@ def ranges(numbers: Sequence[int]) -> str:
         else:
             runs.append([n, n])
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def leader(broker: int | None) -> str:
+    """Who leads: a broker's id, `nobody`, or `?` where it is not known."""
+    return "?" if broker is None else "nobody" if broker == -1 else str(broker)
 
 
 def sentence(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.ids import row_id
+from tests.support.report_cluster import told_by_replicas
 from tests.support.report_rows import DAY, Tables, at, empty, failover, incident, made, outage, rebalance, run
 
 Night = tuple[Tables, dict[str, Any]]
@@ -36,6 +37,7 @@ def night() -> Night:
         _remedies,
         _troubles_of_groups,
         _lost_partition,
+        told_by_replicas,
         _imbalance,
         _lag,
         _findings,

@@ -1,0 +1,113 @@
+"""The brokers' part of the verdict: restarts, outages, leaders, and what became of the data."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+
+from spark_jobs.report import words
+from spark_jobs.report.brokers import lost_records
+from spark_jobs.report.danger import exposure, rehearsal_sentence
+from spark_jobs.report.night import Night, Row, outage_at
+from spark_jobs.report.restarts import restarts
+
+RESTARTS_NAMED = 2
+
+
+def cluster_sentences(night: Night, told: set[str]) -> tuple[str, ...]:
+    """What the brokers went through, but for outages that are told already: they stand by id in `told`."""
+    return (
+        _outages(night, told),
+        *_restarts(night),
+        _failovers(night),
+        _truncations(night),
+        _exposure(night),
+        _slow(night),
+        _rehearsal(night),
+    )
+
+
+def _restarts(night: Night) -> list[str]:
+    rows = restarts(night)
+    said = [
+        f"{'planned: ' if r.planned else ''}{r.headline[:1].lower() + r.headline[1:] if r.planned else r.headline}"
+        f", from {words.minute(r.started_at, night.day)}"
+        f"{f' to {words.minute(r.ended_at, night.day)}' if r.ended_at else ', and it was not over by the end'}."
+        for r in rows[:RESTARTS_NAMED]
+    ]
+    rest = len(rows) - RESTARTS_NAMED
+    return [*said, *([f"{words.counted(rest, 'further rolling restart')}."] if rest > 0 else [])]
+
+
+def _outages(night: Night, told: set[str]) -> str:
+    restarts = {row["restart_id"] for row in night.rows("gold.rolling_restarts")}
+    rows = [o for o in night.outages.values() if o["outage_id"] not in told and o["restart_id"] not in restarts]
+    sudden = [_absence(night, row) for row in rows if not row["planned"]]
+    planned = [row for row in rows if row["planned"]]
+    last_of = {row["broker"]: row for row in night.outages.values()}
+    gone = [broker for broker, last in last_of.items() if last["up_at"] is None]
+    said = []
+    if sudden:
+        said.append(("also " if told - {""} else "") + words.listed(sudden, at_most=4))
+    if len(planned) == 1:
+        said.append(f"planned: {outage_at(night, planned[0])}")
+    elif planned:
+        said.append(f"{len(planned)} planned shutdowns, of {_brokers({row['broker'] for row in planned})}")
+    if gone:
+        said.append(f"{_brokers(gone)} had not come back by the end")
+    return " ".join(f"{words.sentence(s)}." for s in said)
+
+
+def _absence(night: Night, outage: Row) -> str:
+    gone = words.elapsed_ms(outage["down_at"], outage["up_at"])
+    return outage_at(night, outage) + (f" for {words.duration(gone)}" if gone is not None else "")
+
+
+def _brokers(brokers: Collection[int]) -> str:
+    return (
+        f"{words.verb(len(brokers), 'broker', 'brokers')} {words.listed([str(b) for b in sorted(brokers)], at_most=6)}"
+    )
+
+
+def _failovers(night: Night) -> str:
+    rows = night.rows("gold.failovers")
+    if not rows:
+        return ""
+    kinds: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        kinds[row["kind"]].append(row)
+    said = [words.counted(len(rows), "leader change")]
+    if kinds["offline"]:
+        said.append(f"a partition was left without a leader {words.times(len(kinds['offline']))}")
+    if kinds["unclean_election"]:
+        low, high = _bounds(kinds["unclean_election"])
+        lost = f" that lost {lost_records(low, high)}" if high or low else ""
+        said.append(f"{words.counted(len(kinds['unclean_election']), 'unclean election')}{lost}")
+    return ", ".join(said) + "."
+
+
+def _bounds(rows: Sequence[Row]) -> tuple[int | None, int | None]:
+    lows = [r["records_lost_low"] for r in rows if r["records_lost_low"] is not None]
+    highs = [r["records_lost_high"] for r in rows if r["records_lost_high"] is not None]
+    return (sum(lows) if lows else None), (sum(highs) if len(highs) == len(lows) and highs else None)
+
+
+def _truncations(night: Night) -> str:
+    lost = [row for row in night.rows("gold.truncations") if row["verdict"] == "committed_lost"]
+    return f"{words.counted(len(lost), 'truncation')} took committed records." if lost else ""
+
+
+def _exposure(night: Night) -> str:
+    return " ".join(said for _, said in exposure(night))
+
+
+def _slow(night: Night) -> str:
+    slow = {row["broker"] for row in night.rows("gold.isr_lapses") if row["kind"] == "slow"}
+    if not slow:
+        return ""
+    return f"{words.sentence(_brokers(slow))} fell out of sync though alive."
+
+
+def _rehearsal(night: Night) -> str:
+    said = rehearsal_sentence(night)
+    return said[1] if said and said[0] == "bad" else ""

@@ -1,0 +1,192 @@
+"""What the brokers of the made night went through: a rolling restart, slow replicas, truncations, risks, rehearsals."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from spark_jobs.catalog.ids import row_id
+from tests.support.report_rows import DAY, END, Tables, at, made, outage, quote
+
+
+def told_by_replicas(tables: Tables) -> None:
+    """Broker 1 is restarted before broker 3, which is slow at 05:30; what was cut, risked and would be lost now."""
+    (first,) = (o for o in tables["gold.broker_outages"] if o["planned"])
+    tables["gold.rolling_restarts"].append(restart([first, outage(3, at("06:45:00"), "controlled_shutdown")]))
+    tables["gold.isr_lapses"].append(lapse(3, at("05:30:00")))
+    if "gold.truncations" in tables:
+        tables["gold.truncations"] += [
+            truncation("orders.events", 4, at("02:18:00"), "nothing_committed_lost", records_cut=0),
+            truncation("risky.raw", 0, at("06:41:00"), "committed_lost", records_cut=52),
+        ]
+    if "gold.partition_risks" in tables:
+        tables["gold.partition_risks"] += [
+            risk("risky.raw", 0, leaderless_low_ms=72_000, leaderless_high_ms=72_000, one_from_unclean_ms=540_000),
+            risk("orders.events", 4, under_min_isr_ms=0, one_from_offline_ms=None, known_ms=3_600_000),
+        ]
+        tables["gold.loss_rehearsals"] += [rehearsal("broker", str(b), offline=2 if b == 3 else 0) for b in (1, 2, 3)]
+    if "gold.imbalance_spells" in tables:
+        tables["gold.imbalance_spells"].append(spell(1, at("06:40:00")))
+        tables["gold.leader_balance"].append(
+            made("gold.leader_balance", snapshot_at=at("23:50:00"), scope="all", partitions=90, non_preferred_share=0.3)
+        )
+    tables["quality.leadership_gaps"].append(leadership_gap("mail", 2, at("02:30:00")))
+
+
+def restart(outages: list[dict[str, Any]], **columns: Any) -> dict[str, Any]:
+    """A rolling restart of these brokers, the second of which was stopped too early; they are told of it."""
+    restart_id = row_id("restart", outages[0]["outage_id"])
+    for each in outages:
+        each["restart_id"] = restart_id
+    score = [
+        {
+            "broker": o["broker"],
+            "outage_id": o["outage_id"],
+            "kind": o["kind"],
+            "down_at": o["down_at"],
+            "up_at": o["up_at"],
+            "isr_recovered_ms": 31_000,
+            "leadership_restored_ms": None,
+            "is_early": None if i == 0 else i == 1,
+            "partitions_led_before": 30,
+            "elections": 30,
+        }
+        for i, o in enumerate(outages)
+    ]
+    defaults = {
+        "restart_id": restart_id,
+        "started_at": outages[0]["down_at"],
+        "ended_at": outages[-1]["up_at"],
+        "brokers": [o["broker"] for o in outages],
+        "planned": True,
+        "is_complete": True,
+        "scorecard": score,
+        "elections": 90,
+        "rebalances": 4,
+        "max_under_replicated": 60,
+        "confidence": "certain",
+        "explanation": "The cluster was restarted broker by broker; broker 3 was stopped before broker 1 was back.",
+        "advice": "Wait until no partition is under-replicated before the next broker is stopped.",
+        "evidence": outages[0]["evidence"],
+    }
+    return made("gold.rolling_restarts", **{**defaults, **columns})
+
+
+def lapse(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:
+    """A broker that was alive and fetched too late for ten minutes."""
+    words = f"Shrinking ISR from 1,2,{broker} to 1,2. Leader: (highWatermark: 90, endOffset: 940)."
+    defaults = {
+        "isr_lapse_id": row_id("lapse", broker, when),
+        "broker": broker,
+        "started_at": when,
+        "ended_at": when + timedelta(minutes=10),
+        "kind": "slow",
+        "suspect": broker,
+        "dropped_by": [1],
+        "partitions": 12,
+        "partitions_out": 0,
+        "shrinks": 14,
+        "expands": 14,
+        "flaps": 2,
+        "cycles": 2,
+        "partition_ms": 5_400_000,
+        "records_behind": 850,
+        "worst": ["orders.events"],
+        "confidence": "likely",
+        "explanation": f"Broker {broker} was alive and fell behind for 10 min; broker 1 dropped it from 12 partitions.",
+        "advice": "Look at its disks, its network and its fetchers.",
+        "evidence": [quote(when, "broker-1/server.log", words)],
+    }
+    return made("gold.isr_lapses", **{**defaults, **columns})
+
+
+def truncation(topic: str, partition: int, when: datetime, verdict: str, **columns: Any) -> dict[str, Any]:
+    """Broker 2 cuts its log of a partition."""
+    words = f"[Log partition={topic}-{partition}] Truncating to offset 948"
+    defaults = {
+        "truncation_id": row_id("truncation", topic, partition, when),
+        "topic": topic,
+        "partition": partition,
+        "broker": 2,
+        "happened_at": when,
+        "is_whole": False,
+        "truncated_to": 948,
+        "verdict": verdict,
+        "confidence": "certain",
+        "explanation": f"Broker 2 cut its log of {topic}-{partition} to offset 948.",
+        "evidence": [quote(when, "broker-2/server.log", words)],
+    }
+    return made("gold.truncations", **{**defaults, **columns})
+
+
+def risk(topic: str, partition: int, **columns: Any) -> dict[str, Any]:
+    """What a partition with three replicas risked."""
+    defaults = {
+        "topic": topic,
+        "partition": partition,
+        "replication_factor": 3,
+        "min_insync_replicas": 2,
+        "elections": 1,
+        "leaderless_low_ms": 0,
+        "leaderless_high_ms": 0,
+        "first_at": at("02:13:00"),
+        "last_at": at("02:18:00"),
+        "known_ms": int((END - DAY) / timedelta(milliseconds=1)),
+    }
+    return made("gold.partition_risks", **{**defaults, **columns})
+
+
+def rehearsal(kind: str, scope: str, offline: int = 0, **columns: Any) -> dict[str, Any]:
+    """What the loss of a broker or rack would do at the end of the night."""
+    defaults = {
+        "snapshot_at": at("23:50:00"),
+        "scope_kind": kind,
+        "scope": scope,
+        "broker_ids": [3],
+        "partitions_hosted": 60,
+        "partitions_offline": offline,
+        "leaders_to_move": 20,
+        "group_ids": ["billing"],
+        "stranded_group_ids": [],
+        "worst_partitions": ["risky.raw-0"] if offline else [],
+        "message": f"Were {kind} {scope} lost now, {offline} partitions would be offline.",
+    }
+    counts = {"partitions_unclean": 0, "partitions_unwritable": 0, "partitions_unjudged": 0}
+    return made("gold.loss_rehearsals", **{**counts, **defaults, **columns})
+
+
+def spell(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:
+    """A broker over the gate that no election has healed."""
+    defaults = {
+        "spell_id": row_id("spell", broker, when),
+        "broker": broker,
+        "since": when,
+        "since_is_exact": True,
+        "until_is_exact": False,
+        "first_reading_at": when,
+        "last_reading_at": at("23:50:00"),
+        "readings": 104,
+        "max_ratio": 0.8,
+        "worst_at": when,
+        "preferred_partitions": 30,
+        "led_elsewhere": 24,
+        "begun_by": "controlled_shutdown",
+        "explanation": f"The shutdown of broker {broker} left it behind, and no election has healed it.",
+        "advice": "Run kafka-leader-election.sh --election-type preferred.",
+    }
+    return made("gold.imbalance_spells", **{**defaults, **columns})
+
+
+def leadership_gap(topic: str, partition: int, when: datetime, **columns: Any) -> dict[str, Any]:
+    """A leader epoch that rose by two between two sightings of one leader."""
+    defaults = {
+        "topic": topic,
+        "partition": partition,
+        "after_epoch": 7,
+        "next_epoch": 9,
+        "leader_before": 1,
+        "leader_after": 1,
+        "seen_at": when,
+        "says": f"Nobody saw who led {topic}-{partition} in leader epoch 8: a failover and a return may lie in it.",
+    }
+    return made("quality.leadership_gaps", **{**defaults, **columns})
