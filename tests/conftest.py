@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,3 +23,11 @@ def spark() -> SparkSession:
     from spark_jobs.edges import session
 
     return session.start("tests", "local[2]")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where tests run side by side, those of one file keep to one process, and those of the live cluster to one too."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            tier, *_ = item.path.relative_to(Path(__file__).parent).parts
+            item.add_marker(pytest.mark.xdist_group(tier if tier == "live" else str(item.path)))

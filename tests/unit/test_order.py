@@ -1,0 +1,38 @@
+"""The order in which tables are published."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_jobs.catalog.gold import TABLES
+from spark_jobs.catalog.model import Table, required
+from spark_jobs.catalog.order import in_waves
+
+
+def table(name: str, *refers_to: str) -> Table:
+    ids = (f"{n}_id" for n in (name, *refers_to))
+    return Table("gold", name, "one row", (f"{name}_id",), tuple(required(i, "STRING", "an id") for i in ids))
+
+
+def test_what_others_refer_to_is_published_before_them() -> None:
+    storm, outage, failover, finding = (
+        table("storm", "failover"),
+        table("outage"),
+        table("failover", "outage"),
+        table("finding"),
+    )
+    assert in_waves([storm, outage, failover, finding]) == [[outage, finding], [failover], [storm]]
+
+
+def test_tables_that_refer_to_each_other_have_no_order() -> None:
+    with pytest.raises(ValueError, match=r"in a circle: gold\.one, gold\.two"):
+        in_waves([table("free"), table("one", "two"), table("two", "one")])
+
+
+def test_every_gold_table_has_its_place_and_refers_to_earlier_ones() -> None:
+    waves = in_waves(TABLES)
+    assert sorted(t.full_name for wave in waves for t in wave) == sorted(t.full_name for t in TABLES)
+    names = {t.key[0]: n for n, wave in enumerate(waves) for t in wave if len(t.key) == 1}
+    for n, wave in enumerate(waves):
+        for t in wave:
+            assert all(names[c.name] < n for c in t.columns if c.name in names and c.name != t.key[0])
