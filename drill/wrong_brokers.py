@@ -47,7 +47,7 @@ UNCLEAN = ("unclean_election", RECORDS_LOST)
 RECENTLY = timedelta(minutes=6)
 """An automatic election may come as late after what made it due. Source: leader.imbalance.check.interval.seconds."""
 
-AT_ONCE_GONE = ("failover_crash", "failover_unresponsive")
+AT_ONCE_GONE = ("broker_kill9", "broker_sigstop")
 STARTS_MS, CLOCK_MS = 5000, 1000
 """How long a broker takes to lead what it was elected for; how far an act is from the line that tells of it."""
 AT_ONCE = timedelta(seconds=10)
@@ -133,10 +133,10 @@ def _is_place(act: Act, row: Row) -> bool:
 def _another_time(row: Row, before: list[Act], night: Night) -> str | None:
     """From when the old leader was stopped at once until the new one was elected; it starts to lead a little later."""
     low, high = row.get("leaderless_low_ms"), row.get("leaderless_high_ms")
-    gone = [a for a in before if a.expect in AT_ONCE_GONE and a.is_on_broker and a.broker == row.get("leader_from")]
-    if row["kind"] not in OUTAGE_OF_FAILOVER or not gone:
+    done = [a for a in before if a.is_on_broker and a.broker == row.get("leader_from") and a.at <= row["happened_at"]]
+    if row["kind"] not in ("broker_crash", "broker_unresponsive") or not done or done[-1].action not in AT_ONCE_GONE:
         return None
-    lasted = (row["happened_at"] - gone[-1].at) / timedelta(milliseconds=1)
+    lasted = (row["happened_at"] - done[-1].at) / timedelta(milliseconds=1)
     if (low or 0) <= lasted + STARTS_MS and (high is None or high >= lasted - CLOCK_MS):
         return None
     return f"nobody led it for {lasted:.0f} ms, and not {low} to {high}"
