@@ -18,7 +18,7 @@ _NEAR = 4
 
 
 @dataclass(frozen=True)
-class IsrSpan:
+class KnownIsr:
     """From `start` up to but without `end` these replicas were in sync, and nothing speaks against it."""
 
     start: datetime
@@ -39,7 +39,7 @@ class _Sight:
     is_doubt: bool = False
 
 
-def isr_spans(commits: Sequence[Commit], readings: Sequence[Row], until: datetime) -> list[IsrSpan]:
+def known_isrs(commits: Sequence[Commit], readings: Sequence[Row], until: datetime) -> list[KnownIsr]:
     """The spans of one life of a partition, in order of time and without overlap.
 
     Takes: its commits in order; its rows of bronze.partition_snapshots in order of time; until when it is told of.
@@ -52,7 +52,7 @@ def isr_spans(commits: Sequence[Commit], readings: Sequence[Row], until: datetim
     for now, after in zip(sights, [*sights[1:], None], strict=False):
         end = after.at if after else until
         if now.at < end and (after is None or _follows(now, after)):
-            spans.append(IsrSpan(now.at, end, now.isr, now.quote))
+            spans.append(KnownIsr(now.at, end, now.isr, now.quote))
     return spans
 
 

@@ -15,7 +15,7 @@ from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.isr import ISR_KINDS, commits_of
-from spark_jobs.transforms.isr_spans import IsrSpan, isr_spans
+from spark_jobs.transforms.known_isrs import KnownIsr, known_isrs
 from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.partitions import Partition, lives_of
 from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
@@ -126,9 +126,9 @@ def _by_partition(rows: Iterable[Row], time: str) -> dict[Partition, list[Row]]:
 
 def _known(
     lives: Sequence[Sequence[Row]], readings: Sequence[Row], ends: Sequence[datetime]
-) -> tuple[list[IsrSpan], list[tuple[datetime, int]]]:
+) -> tuple[list[KnownIsr], list[tuple[datetime, int]]]:
     """The spans of all lives, and how many replicas were told when."""
-    spans: list[IsrSpan] = []
+    spans: list[KnownIsr] = []
     began = [life[0]["happened_at"] for life in lives] or [ends[-1]]
     for i, life in enumerate(lives or [[]]):
         last = i + 1 >= len(began)
@@ -138,7 +138,7 @@ def _known(
         since = life[0]["happened_at"] if life else own[0]["snapshot_at"] if own else ends[-1]
         gone_at = next((at for at in ends[:-1] if at > since), ends[-1])
         until = max([gone_at, *(r["snapshot_at"] for r in own)]) if gone_at == ends[-1] else gone_at
-        spans += isr_spans(commits_of(life), [r for r in own if r["snapshot_at"] <= until], until)
+        spans += known_isrs(commits_of(life), [r for r in own if r["snapshot_at"] <= until], until)
     told = [(e["happened_at"], broker_ids(e["replicas"]) or ()) for life in lives for e in life if e["replicas"]]
     told += [(r["snapshot_at"], tuple(r["replicas"])) for r in readings if r["replicas"]]
     return spans, sorted((at, len(set(replicas))) for at, replicas in told)
@@ -146,7 +146,7 @@ def _known(
 
 def _row(
     key: Partition,
-    spans: Sequence[IsrSpan],
+    spans: Sequence[KnownIsr],
     replicas: Sequence[tuple[datetime, int]],
     failovers: Sequence[Row],
     courses: tuple[Course, Course],
@@ -197,7 +197,7 @@ def _total(name: str, pieces: Sequence[_Piece]) -> int | None:
 
 
 def _pieces(
-    spans: Sequence[IsrSpan],
+    spans: Sequence[KnownIsr],
     replicas: Sequence[tuple[datetime, int]],
     leaderless: Sequence[Span],
     courses: tuple[Course, Course],
