@@ -28,7 +28,10 @@ FEW_LINES = 200_000
 """A night of as few lines that tell something takes longer to plan than to rebuild."""
 
 SLIM_FAILOVER = ("outage_id", "topic", "partition", "leader_from", "leader_to", "epoch_from", "epoch_to", "happened_at",
-                 "kind", "confidence", "records_lost_low", "records_lost_high")  # fmt: skip
+                 "kind", "confidence", "records_lost_low", "records_lost_high", "preferred_leader", "asked_for")  # fmt: skip
+
+
+SLIM_IMBALANCE = ("snapshot_at", "broker", "preferred_partitions", "led_elsewhere", "ratio", "over_threshold")
 
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -76,7 +79,7 @@ def rebuild(
     outages = nights.rows_of(part(brokers, "outages"))
     around = context_of(nights.rows_of(events.where(F.col("kind").isin(*CONTEXT_KINDS))), outages)
     progress.say(f"{len(outages)} absences of brokers; now leaders, groups and readings")
-    led = nights.partitions_of_night(events, partitions, around, seen).persist()
+    led = nights.partitions_of_night(events, partitions, read("bronze.offset_snapshots"), around, seen).persist()
     offsets_partitions = _offsets(partitions)
     grouped = nights.groups_of_night(
         events,
@@ -93,7 +96,7 @@ def rebuild(
         members, read("bronze.group_snapshots"), read("bronze.offset_snapshots", window), records, window
     ).persist()
     imbalance = nights.imbalance_of_night(
-        read("bronze.partition_snapshots", window), read("bronze.broker_snapshots", window)
+        *(read(f"bronze.{name}_snapshots", window) for name in ("partition", "broker", "group"))
     ).persist()
     judged = nights.verdicts_of_night(
         {
@@ -113,7 +116,8 @@ def rebuild(
             "leadership_gaps": part(led, "leadership_gaps").where("explained_by IS NULL"),
             "unheard": part(brokers, "unheard"),
             "roster": part(grouped, "roster"),
-            "imbalance": part(imbalance, "rows").where("over_threshold"),
+            "imbalance": part(imbalance, "rows").select("cluster", *SLIM_IMBALANCE, _proof("over_threshold")),
+            "truncations": part(led, "truncations").where("verdict <> 'nothing_committed_lost'"),
             "lag": part(read_of_groups, "lag").where("status <> 'ok'"),
             "settings": part(grouped, "settings"),
             "coverage": read("quality.coverage", window).where("unparsed + quarantined > 0"),
@@ -130,6 +134,7 @@ def rebuild(
         "gold.rolling_restarts": part(judged, "restarts"),
         "gold.broker_outages": part(judged, "outages"),
         "gold.failovers": part(led, "failovers"),
+        "gold.truncations": part(led, "truncations"),
         "gold.isr_changes": part(led, "isr_changes"),
         "gold.isr_lapses": part(judged, "lapses"),
         "gold.coordinator_moves": part(grouped, "moves"),
@@ -139,6 +144,8 @@ def rebuild(
         "gold.ownership": part(read_of_groups, "ownership"),
         "gold.member_settings": part(grouped, "settings"),
         "gold.leader_imbalance": part(imbalance, "rows"),
+        "gold.leader_balance": part(imbalance, "balance"),
+        "gold.imbalance_spells": part(judged, "spells"),
         "gold.lag_verdicts": part(read_of_groups, "lag"),
         "gold.findings": part(judged, "findings"),
     }, {

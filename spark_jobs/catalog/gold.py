@@ -9,12 +9,15 @@ from spark_jobs.catalog.codes import (
     MOVE_EFFECTS,
     OUTAGE_KINDS,
 )
+from spark_jobs.catalog.gold_balance import IMBALANCE_SPELLS as IMBALANCE_SPELLS
+from spark_jobs.catalog.gold_balance import LEADER_BALANCE as LEADER_BALANCE
 from spark_jobs.catalog.gold_brokers import ISR_LAPSES as ISR_LAPSES
 from spark_jobs.catalog.gold_brokers import ROLLING_RESTARTS as ROLLING_RESTARTS
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.gold_groups import INCIDENTS as INCIDENTS
 from spark_jobs.catalog.gold_groups import REBALANCES as REBALANCES
 from spark_jobs.catalog.gold_groups import REMEDIES as REMEDIES
+from spark_jobs.catalog.gold_losses import TRUNCATIONS as TRUNCATIONS
 from spark_jobs.catalog.gold_settings import MEMBER_SETTINGS as MEMBER_SETTINGS
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -360,6 +363,7 @@ TABLES = (
     BROKER_OUTAGES,
     CONTROLLER_CHANGES,
     FAILOVERS,
+    TRUNCATIONS,
     ISR_CHANGES_TABLE,
     ISR_LAPSES,
     COORDINATOR_MOVES,
@@ -369,6 +373,8 @@ TABLES = (
     OWNERSHIP,
     MEMBER_SETTINGS,
     LEADER_IMBALANCE,
+    LEADER_BALANCE,
+    IMBALANCE_SPELLS,
     LAG_VERDICTS,
     FINDINGS,
 )

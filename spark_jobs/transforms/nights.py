@@ -14,6 +14,7 @@ from spark_jobs.catalog import BY_NAME
 from spark_jobs.conform import schema_of
 from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
 from spark_jobs.transforms.backtest import back_test
+from spark_jobs.transforms.balance import rebuild_balance
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.controller_changes import WHY_CONTROLLERS_CHANGE, rebuild_controller_changes
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, terms_of
@@ -25,6 +26,7 @@ from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.group_events import agreed_by_groups, events_of_groups, members_in_readings
 from spark_jobs.transforms.hosting import Tables, host, part
 from spark_jobs.transforms.imbalance import rebuild_imbalance
+from spark_jobs.transforms.imbalance_spells import rebuild_spells
 from spark_jobs.transforms.impacts import add_impact, add_rebalances, tell_outages
 from spark_jobs.transforms.in_sync import IN_SYNC, count_out_of_sync
 from spark_jobs.transforms.incidents import group_incidents
@@ -32,6 +34,7 @@ from spark_jobs.transforms.isr import ISR_KINDS, rebuild_isr_changes
 from spark_jobs.transforms.isr_lapses import ISR_SPANS, rebuild_isr_lapses, spans_of
 from spark_jobs.transforms.isr_owed import OWED_KINDS
 from spark_jobs.transforms.lag import judge_lag
+from spark_jobs.transforms.losses import with_commits
 from spark_jobs.transforms.move_effects import add_effects
 from spark_jobs.transforms.outages import rebuild_outages
 from spark_jobs.transforms.ownership import rebuild_ownership
@@ -43,6 +46,7 @@ from spark_jobs.transforms.rebalances.roster import ROSTER
 from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS, topic_changes
 from spark_jobs.transforms.remedies import judge_remedies
 from spark_jobs.transforms.settings import rebuild_settings
+from spark_jobs.transforms.truncations import rebuild_truncations
 from spark_jobs.transforms.unheard import UNHEARD, find_unheard
 from spark_jobs.transforms.windows import Window, in_order
 
@@ -101,31 +105,39 @@ def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Windo
 
 
 def partitions_of_night(
-    events: DataFrame, partition_snapshots: DataFrame, context: ClusterContext, seen: Window
+    events: DataFrame,
+    partition_snapshots: DataFrame,
+    offset_snapshots: DataFrame,
+    context: ClusterContext,
+    seen: Window,
 ) -> DataFrame:
-    """Who led, who was in sync.
+    """Who led, who was in sync, who cut its log.
 
-    Gives: parts `failovers`, `leadership_gaps`, `isr_changes` and `isr_spans` (ISR_SPANS).
+    Gives: parts `failovers`, `leadership_gaps`, `truncations`, `isr_changes` and `isr_spans` (ISR_SPANS).
     """
+    beyond_end = offset_snapshots.where("committed_offset > coalesce(end_offset, -1)")
     kinds = {*LEADERSHIP_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *OWED_KINDS, "topic_deleted"}
     lines = events.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(kinds)))
 
     def rebuild(tables: Tables) -> Tables:
         changes = rebuild_isr_changes(tables["events"], tables["readings"], context, seen)
-        leaders = rebuild_leaders(tables["events"], tables["readings"], context, seen)
+        readings = with_commits(tables["readings"], tables["commits"])
+        leaders = rebuild_leaders(tables["events"], readings, context, seen)
         return {
             "failovers": leaders.failovers,
             "leadership_gaps": leaders.gaps,
+            "truncations": rebuild_truncations(tables["events"], readings, leaders.failovers, context.terms, seen),
             "isr_changes": changes,
             "isr_spans": spans_of(changes),
         }
 
     return host(
-        {"events": lines, "readings": partition_snapshots},
+        {"events": lines, "readings": partition_snapshots, "commits": beyond_end},
         ("cluster", "topic"),
         {
             "failovers": schema("gold.failovers"),
             "leadership_gaps": schema("quality.leadership_gaps"),
+            "truncations": schema("gold.truncations"),
             "isr_changes": schema("gold.isr_changes"),
             "isr_spans": ISR_SPANS,
         },
@@ -194,14 +206,21 @@ def groups_of_night(
     )
 
 
-def imbalance_of_night(partition_snapshots: DataFrame, broker_snapshots: DataFrame) -> DataFrame:
-    """What each reading shows of its brokers. Gives: parts `rows` (of gold.leader_imbalance) and `in_sync` (IN_SYNC)."""
+def imbalance_of_night(
+    partition_snapshots: DataFrame, broker_snapshots: DataFrame, group_snapshots: DataFrame
+) -> DataFrame:
+    """What each reading shows of its brokers.
+
+    Gives: parts `rows` (of gold.leader_imbalance), `balance` (of gold.leader_balance) and `in_sync` (IN_SYNC).
+    """
+    coordinators = group_snapshots.select("cluster", "snapshot_id", "group_id", "coordinator")
     return host(
-        {"partitions": partition_snapshots, "brokers": broker_snapshots},
+        {"partitions": partition_snapshots, "brokers": broker_snapshots, "groups": coordinators},
         ("cluster", "snapshot_id"),
-        {"rows": schema("gold.leader_imbalance"), "in_sync": IN_SYNC},
+        {"rows": schema("gold.leader_imbalance"), "balance": schema("gold.leader_balance"), "in_sync": IN_SYNC},
         lambda tables: {
             "rows": rebuild_imbalance(tables["partitions"], tables["brokers"]),
+            "balance": rebuild_balance(tables["partitions"], tables["brokers"], tables["groups"]),
             "in_sync": count_out_of_sync(tables["partitions"]),
         },
     )
@@ -248,6 +267,7 @@ def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFra
             "outages": schema("gold.broker_outages"),
             "restarts": schema("gold.rolling_restarts"),
             "lapses": schema("gold.isr_lapses"),
+            "spells": schema("gold.imbalance_spells"),
             "incidents": schema("gold.incidents"),
             "homes": "rebalance_id STRING, incident_id STRING",
             "findings": schema("gold.findings"),
@@ -270,13 +290,15 @@ def judge(tables: Tables, window: Window) -> Tables:
     restarts, restart_of = rebuild_rolling_restarts(away, spans, brokers)
     outages = tell_outages(away, restart_of)
     lapses = rebuild_isr_lapses(spans, outages, window)
+    spells = rebuild_spells(tables["imbalance"], tables["failovers"])
     housed = [{**r, "incident_id": home[r["rebalance_id"]]} for r in rebalances]
     facts = Facts(
         cluster=known["cluster"],
         rebalances=housed,
         incidents=incidents,
         failovers=[f for f in tables["failovers"] if window.holds(f["happened_at"])],
-        imbalance=tables["imbalance"],
+        spells=spells,
+        truncations=[t for t in tables["truncations"] if window.holds(t["happened_at"])],
         lag_verdicts=tables["lag"],
         gaps=[g for g in tables["gaps"] if window.holds(g["seen_at"])],
         leadership_gaps=[g for g in tables["leadership_gaps"] if window.holds(g["seen_at"])],
@@ -297,6 +319,7 @@ def judge(tables: Tables, window: Window) -> Tables:
         "outages": outages,
         "restarts": restarts,
         "lapses": lapses,
+        "spells": spells,
         "incidents": incidents,
         "homes": homes,
         "findings": judge_findings(facts),

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from spark_jobs.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
-from spark_jobs.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, LEADER_IMBALANCE, REBALANCES
+from spark_jobs.catalog.gold import FAILOVERS, FINDINGS, IMBALANCE_SPELLS, INCIDENTS, REBALANCES, TRUNCATIONS
 from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS
 from spark_jobs.transforms.findings import Facts, judge_findings
 from tests.support.rows import AT, row
@@ -58,6 +58,36 @@ def test_one_broker_s_trouble_is_told_once() -> None:
     (found,) = judge_findings(Facts("c", failovers=[*offline, *back]))
     assert found["message"] == "Partition 't-0' and 2 more had no leader from 03:00:00 on to 03:00:09"
     assert found["last_at"] == AT + timedelta(seconds=9)
+
+
+def test_a_broker_over_the_gate_is_told_once_with_how_long_and_since_when() -> None:
+    spells = [
+        row(IMBALANCE_SPELLS, broker=2, max_ratio=ratio, since=AT + since, until=AT + since + timedelta(minutes=1),
+            since_is_exact=True, explanation=f"{ratio:.0%} were led elsewhere.")
+        for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=5)))
+    ]  # fmt: skip
+    (found,) = judge_findings(Facts("c", spells=spells))
+    assert found["message"] == (
+        "Broker '2' led too few of the partitions that it is preferred for: 90% were led elsewhere. It was so 2 times"
+    )
+    assert (found["first_at"], found["last_at"]) == (AT, AT + timedelta(minutes=6))
+
+
+def test_records_that_were_or_may_be_lost_by_a_cut_are_told_once_for_each_broker() -> None:
+    lost = [
+        row(TRUNCATIONS, broker=1, topic="t", partition=n, verdict="committed_lost", records_cut=5, outage_id="o")
+        for n in (1, 0)
+    ]
+    unsure = row(TRUNCATIONS, broker=2, topic="u", partition=0, verdict="unknown", records_cut=None)
+    harmless = row(TRUNCATIONS, broker=3, topic="v", partition=0, records_cut=9)
+    facts = Facts("c", truncations=[*lost, unsure, harmless])
+    assert sorted(f["message"] for f in judge_findings(facts)) == [
+        "Partition 't-0' and 1 more lost committed records when broker 1 cut its log: 10 cut",
+        "Partition 'u-0' may have lost committed records when broker 2 cut its log: how many is not told",
+    ]
+    unclean = row(FAILOVERS, kind="unclean_election", topic="u", partition=0)
+    told = judge_findings(Facts("c", truncations=[unsure], failovers=[unclean]))
+    assert [f["rule_id"] for f in told] == ["unclean_election"], "the election tells it"
 
 
 def test_an_unclean_election_says_what_was_lost() -> None:
@@ -113,9 +143,7 @@ def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it()
 def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
     facts = Facts(
         "c",
-        imbalance=[
-            row(LEADER_IMBALANCE, broker=2, preferred_partitions=9, led_elsewhere=1, ratio=1 / 9, over_threshold=True)
-        ],
+        spells=[row(IMBALANCE_SPELLS, broker=2, max_ratio=1 / 9)],
         troubled_partitions=[row(PARTITION_SNAPSHOTS, topic="t", replicas=[1, 2, 3], isr=[1])],
         min_isr={"t": 2},
         gaps=[row(GENERATION_GAPS, group_id="g", explained_by=None), row(GENERATION_GAPS, explained_by="moved")],

@@ -7,11 +7,20 @@ RULES: tuple[Rule, ...] = (
         rule_id="leader_imbalance",
         severity="warning",
         subject_kind="broker",
-        says="{elsewhere} of the {preferred} partitions that {subject} is preferred for were led elsewhere ({ratio})",
+        says="{subject} led too few of the partitions that it is preferred for: {told}",
         advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or see why"
         " auto.leader.rebalance.enable has not; KRaft controllers ignore the percentage and move every leader.",
         source="leader.imbalance.per.broker.percentage, default 10, strictly above; KafkaController.scala",
         thresholds={"ratio": 0.10},
+    ),
+    Rule(
+        rule_id="records_truncated",
+        severity="critical",
+        subject_kind="partition",
+        says="{subject} {lost} when broker {broker} cut its log: {cut}",
+        advice="See the truncation's explanation for what is known of the leader it followed; compare what consumers"
+        " and other systems hold with the topic.",
+        source="A follower that cuts below what is committed follows a leader that lost it (KIP-101, KIP-279)",
     ),
     Rule(
         rule_id="under_replicated",

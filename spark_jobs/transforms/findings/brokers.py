@@ -12,23 +12,21 @@ from spark_jobs.transforms.findings.replicas import told_of_missing
 
 def _imbalance(facts: Facts) -> list[dict[str, Any]]:
     by_broker: dict[int, list[Row]] = defaultdict(list)
-    for row in facts.imbalance:
-        if row["over_threshold"]:
-            by_broker[row["broker"]].append(row)
+    for spell in facts.spells:
+        by_broker[spell["broker"]].append(spell)
     found = []
-    for broker, rows in sorted(by_broker.items()):
-        worst = max(rows, key=lambda r: (r["ratio"], -r["snapshot_at"].timestamp()))
+    for broker, spells in sorted(by_broker.items()):
+        worst = max(spells, key=lambda s: (s["max_ratio"], -s["worst_at"].timestamp()))
+        again = f" It was so {len(spells)} times." if len(spells) > 1 else ""
         found.append(
             finding_of(
                 facts,
                 "leader_imbalance",
                 str(broker),
-                min(r["snapshot_at"] for r in rows),
-                max(r["snapshot_at"] for r in rows),
-                worst["evidence"],
-                elsewhere=worst["led_elsewhere"],
-                preferred=worst["preferred_partitions"],
-                ratio=f"{worst['ratio']:.0%}",
+                min(s["since"] if s["since_is_exact"] else s["first_reading_at"] for s in spells),
+                max(s["until"] or s["last_reading_at"] for s in spells),
+                [q for s in spells for q in s["evidence"]],
+                told=f"{worst['explanation']}{again}".removesuffix("."),
             )
         )
     return found
@@ -105,4 +103,31 @@ def _unclean(facts: Facts) -> list[dict[str, Any]]:
     return found
 
 
-RULES = (_imbalance, _replication, _leaderless, _unclean)
+def _truncated(facts: Facts) -> list[dict[str, Any]]:
+    """One finding for each replica's broker, verdict and outage. What an unclean election lost is told by that."""
+    told = {(f["topic"], f["partition"]) for f in facts.failovers if f["kind"] == "unclean_election"}
+    by_origin: dict[tuple[int, str, str], list[Row]] = defaultdict(list)
+    for t in facts.truncations:
+        if t["verdict"] != "nothing_committed_lost" and (t["topic"], t["partition"]) not in told:
+            by_origin[t["broker"], t["verdict"], t["outage_id"] or ""].append(t)
+    found = []
+    for (broker, verdict, _), cuts in sorted(by_origin.items()):
+        records = [t["records_cut"] for t in cuts]
+        found.append(
+            finding_of(
+                facts,
+                "records_truncated",
+                min(f"{t['topic']}-{t['partition']}" for t in cuts),
+                min(t["happened_at"] for t in cuts),
+                max(t["happened_at"] for t in cuts),
+                [q for t in cuts for q in t["evidence"]],
+                more=len({(t["topic"], t["partition"]) for t in cuts}) - 1,
+                broker=broker,
+                lost="lost committed records" if verdict == "committed_lost" else "may have lost committed records",
+                cut="how many is not told" if None in records else f"{sum(records)} cut",
+            )
+        )
+    return found
+
+
+RULES = (_imbalance, _replication, _leaderless, _unclean, _truncated)

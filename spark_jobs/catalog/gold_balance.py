@@ -1,0 +1,131 @@
+"""Gold: how evenly leaders are spread, and how long a broker led too few of the partitions it is preferred for."""
+
+from spark_jobs.catalog.codes import FAILOVER_KINDS, SPELL_ENDS
+from spark_jobs.catalog.gold_columns import CLUSTER, EVIDENCE, HAS_EVIDENCE, VERSION
+from spark_jobs.catalog.model import Check, Table, optional, required
+
+LEADER_BALANCE = Table(
+    layer="gold",
+    name="leader_balance",
+    grain="one scope at one snapshot: the definitions of balance that people use beside the gate of leader_imbalance",
+    key=("cluster", "snapshot_at", "scope"),
+    time_column="snapshot_at",
+    columns=(
+        CLUSTER,
+        required("snapshot_at", "TIMESTAMP", "The reading"),
+        required(
+            "scope",
+            "STRING",
+            "all; without_internal: all but Kafka's own topics; rack:NAME: the brokers of a rack, and the partitions"
+            " whose first replica is one of them",
+        ),
+        required("partitions", "INT", "Partitions in the scope", unit="partitions"),
+        required("leaderless", "INT", "Those of them that nobody leads", unit="partitions"),
+        required("non_preferred", "INT", "Those that another than their first replica leads", unit="partitions"),
+        optional(
+            "non_preferred_share",
+            "DOUBLE",
+            "non_preferred over the partitions that somebody leads (one less Kafdrop's preferred leaders percent);"
+            " null where nobody leads any",
+        ),
+        required("brokers", "INT", "Brokers in the scope; those that lead nothing count", unit="brokers"),
+        optional("leaders_max", "INT", "Most partitions that one broker leads", unit="partitions"),
+        optional("leaders_min", "INT", "Fewest partitions that one broker leads", unit="partitions"),
+        optional(
+            "leader_spread",
+            "DOUBLE",
+            "Leaders per broker: (max - min) / mean (Kafkistry warns above 0.10); null where nobody leads any",
+        ),
+        optional(
+            "leader_excess",
+            "DOUBLE",
+            "Leaders per broker: max / mean - 1 (kafka-ui's skew of the worst broker); null where nobody leads any",
+        ),
+        required(
+            "brokers_off_band",
+            "INT",
+            "Brokers that lead less than 0.91 or more than 1.09 of the mean (Cruise Control's"
+            " leader.replica.count.balance.threshold 1.10 with its margin)",
+            unit="brokers",
+        ),
+        optional(
+            "coordinator_spread",
+            "DOUBLE",
+            "(max - min) / mean of the partitions of __consumer_offsets that each broker leads; null without any",
+        ),
+        optional(
+            "group_spread",
+            "DOUBLE",
+            "(max - min) / mean of the groups that each broker coordinates; null where no reading tells coordinators",
+        ),
+        optional("most_loaded_broker", "INT", "The broker that leads most; the lowest id of several"),
+        optional("least_loaded_broker", "INT", "The broker that leads least; the lowest id of several"),
+        VERSION,
+        EVIDENCE,
+    ),
+    checks=(
+        Check("share_bounded", "non_preferred_share BETWEEN 0 AND 1", "a share lies between 0 and 1"),
+        Check(
+            "parts_bounded",
+            "leaderless + non_preferred <= partitions",
+            "no more are leaderless or led elsewhere than there are",
+        ),
+        Check("spread_not_negative", "leader_spread >= 0 AND leader_excess >= 0", "a spread is not negative"),
+        Check("max_above_min", "leaders_max >= leaders_min", "the most loaded broker leads no less than the least"),
+        HAS_EVIDENCE,
+    ),
+)
+
+IMBALANCE_SPELLS = Table(
+    layer="gold",
+    name="imbalance_spells",
+    grain="one broker over the gate of leader_imbalance, from when to when",
+    key=("spell_id",),
+    time_column="first_reading_at",
+    columns=(
+        CLUSTER,
+        required("spell_id", "STRING", "Hash of cluster, broker and first reading"),
+        required("broker", "INT", "Broker id"),
+        required("since", "TIMESTAMP", "When it went over the gate; may lie before the window"),
+        required(
+            "since_is_exact",
+            "BOOLEAN",
+            "Whether that is the change of leader that tipped it over, between two readings that agree with the changes"
+            " told; else it is the first reading that showed it, or the change of leader before it",
+        ),
+        optional("until", "TIMESTAMP", "When it was back at the gate or under it; null while it is over"),
+        required("until_is_exact", "BOOLEAN", "Whether that is the change of leader that brought it back"),
+        required("first_reading_at", "TIMESTAMP", "First reading of the window that showed it"),
+        required("last_reading_at", "TIMESTAMP", "Last reading of the window that showed it"),
+        required("readings", "INT", "Readings that showed it", unit="readings"),
+        required("max_ratio", "DOUBLE", "Largest ratio of them"),
+        required("worst_at", "TIMESTAMP", "The first reading with that ratio"),
+        required("preferred_partitions", "INT", "Partitions that it was preferred for then", unit="partitions"),
+        required("led_elsewhere", "INT", "Those of them that another led, or nobody", unit="partitions"),
+        optional(
+            "begun_by",
+            "STRING",
+            "Kind of the change of leader that tipped it over; null where none is told",
+            codes=FAILOVER_KINDS,
+        ),
+        optional("outage_id", "STRING", "The absence that left it behind"),
+        optional(
+            "healed_by",
+            "STRING",
+            "What brought leaders back; null while it is over, and where no change of leader tells",
+            codes=SPELL_ENDS,
+        ),
+        required("explanation", "STRING", "What left it behind, how bad it was, and whether an election has healed it"),
+        required("advice", "STRING", "What to do about it"),
+        VERSION,
+        EVIDENCE,
+    ),
+    checks=(
+        Check("since_before_reading", "since <= first_reading_at", "it begins no later than it is seen"),
+        Check("until_after_reading", "until >= last_reading_at", "it ends no earlier than it is seen last"),
+        Check("readings_in_order", "last_reading_at >= first_reading_at", "the last reading is not before the first"),
+        Check("ratio_over_gate", "max_ratio > 0.10 AND max_ratio <= 1", "the ratio is strictly above 0.10"),
+        Check("exact_end_is_known", "until IS NOT NULL OR NOT until_is_exact", "an end that is exact is known"),
+        HAS_EVIDENCE,
+    ),
+)
