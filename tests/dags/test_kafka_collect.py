@@ -47,4 +47,4 @@ def test_it_runs_at_ten_past_every_hour_one_at_a_time_without_catching_up(dag: A
 def test_it_retries_and_takes_what_the_nightly_audit_takes(dag: Any) -> None:
     (task,) = dag.tasks
     assert (task.retries, task.retry_delay) == (2, timedelta(minutes=5))
-    assert set(dag.params) == set(params())
+    assert set(dag.params) == set(params({}))

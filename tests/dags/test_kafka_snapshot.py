@@ -14,6 +14,8 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
 from hindsight_snapshot import SnapshotOperator, clusters
 
+from spark_jobs.clusters import FILE_VARIABLE
+
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 PYTHON = """#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"
@@ -32,6 +34,7 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     monkeypatch.setenv("HINDSIGHT_LAKE", "/lake")
     monkeypatch.delenv("HINDSIGHT_CLUSTER", raising=False)
+    monkeypatch.setenv("HINDSIGHT_CLUSTERS", "orders,nowhere,kafka_default")
     monkeypatch.setenv("AIRFLOW_CONN_ORDERS", json.dumps({"conn_type": "kafka", "extra": EXTRA}))
     return tmp_path / "bin" / "python"
 
@@ -40,7 +43,8 @@ def run(python: Path, code: int, connection_id: str = "orders") -> None:
     python.write_text(PYTHON.format(code=code))
     python.chmod(0o755)
     run_after = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
-    SnapshotOperator(connection_id=connection_id).execute({"dag_run": SimpleNamespace(run_after=run_after)})
+    (cluster,) = [c for c in clusters() if c.connection == connection_id]
+    SnapshotOperator(cluster=cluster).execute({"dag_run": SimpleNamespace(run_after=run_after)})
 
 
 def noted(python: Path, what: str) -> str:
@@ -66,7 +70,19 @@ def test_each_cluster_has_a_task_and_none_waits_for_another(monkeypatch: pytest.
 def test_one_cluster_needs_no_list(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dag_of(monkeypatch, None).task_ids == ["snapshot_kafka_default"]
     monkeypatch.setenv("HINDSIGHT_CLUSTERS", " , ")
-    assert clusters() == ["kafka_default"]
+    assert [c.connection for c in clusters()] == ["kafka_default"]
+
+
+def test_a_file_names_the_clusters_and_those_without_a_connection_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "h.toml").write_text(
+        "[[clusters]]\nname = 'a'\nlogs = '/a'\nconnection = 'kafka_a'\nlake = '/lakes/a'\n"
+        "[[clusters]]\nname = 'b'\nlogs = '/b'\n"
+    )
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
+    assert dag_of(monkeypatch, "ignored").task_ids == ["snapshot_kafka_a"]
+    assert [(c.name, c.lake) for c in clusters()] == [("a", "/lakes/a")]
 
 
 def test_it_runs_every_five_minutes_one_run_at_a_time_with_retries(monkeypatch: pytest.MonkeyPatch) -> None:
