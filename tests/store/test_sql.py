@@ -52,6 +52,12 @@ def waited(client: str | None, ms: int) -> dict[str, Any]:
     return {"client_id": client, "member_id": "m-1", "waited_ms": ms}
 
 
+def score(broker: int, minute: float, isr_ms: int | None, is_early: bool | None) -> dict[str, Any]:
+    return {"broker": broker, "outage_id": "o", "kind": "controlled_shutdown", "down_at": at(minute),
+            "up_at": at(minute + 0.5), "isr_recovered_ms": isr_ms, "leadership_restored_ms": 90_500,
+            "is_early": is_early, "partitions_led_before": 9, "elections": 9}  # fmt: skip
+
+
 LAKE = {
     "gold.rebalances": rows_of(
         "gold.rebalances",
@@ -80,6 +86,20 @@ LAKE = {
          "leader_from": -1, "leader_to": 1, "epoch_to": 6, "outage_id": "o", "leaderless_ms": 120_000, **lost(0, 2)},
         {"failover_id": "3", "topic": "t", "partition": 1, "happened_at": at(3), "kind": "preferred_election",
          "leader_from": 1, "leader_to": 3, "epoch_to": 2},
+    ),
+    "gold.isr_lapses": rows_of(
+        "gold.isr_lapses",
+        {"isr_lapse_id": "1", "broker": 2, "kind": "outage", "partitions": 7, "partition_ms": 70_000, "flaps": 0,
+         "started_at": at(0), "ended_at": at(2)},
+        {"isr_lapse_id": "2", "broker": 3, "kind": "slow", "suspect": 1, "dropped_by": [1], "partitions": 4, "flaps": 2,
+         "partition_ms": 90_000, "records_behind": 120, "confidence": "likely", "ended_at": None},
+        {"isr_lapse_id": "3", "broker": 2, "kind": "slow", "suspect": 1, "dropped_by": [1], "partitions": 3, "flaps": 1,
+         "partition_ms": 5_000, "confidence": "possible", "started_at": at(5), "ended_at": at(6)},
+    ),
+    "gold.rolling_restarts": rows_of(
+        "gold.rolling_restarts",
+        {"restart_id": "r", "is_complete": True, "planned": True,
+         "scorecard": [score(1, 0, 11_000, None), score(2, 1, None, True)]},
     ),
     "gold.coordinator_moves": rows_of("gold.coordinator_moves", {"coordinator_move_id": "m", "outage_id": "o"}),
     "gold.ownership": rows_of(
@@ -214,6 +234,22 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
          "failovers": 2, "left_without_leader": 1, "longest_leaderless_ms": 120_000, "records_lost_low": 1,
          "records_lost_high": 6, "coordinator_moves": 1, "rebalances": 3, "partition_seconds": 12.5,
          "disturbed_groups": "orders, billing"},
+    ],
+    "rolling_restart_scorecard": [
+        {"is_complete": True, "broker": 1, "seconds_down": 30.0, "seconds_to_full_isr": 11.0,
+         "seconds_to_leadership": 90.5, "stopped_too_early": None, "partitions_led_before": 9},
+        {"broker": 2, "seconds_to_full_isr": None, "stopped_too_early": True},
+    ],
+    "isr_trouble_by_broker": [
+        {"broker": 3, "kind": "slow", "lapses": 1, "still_open": 1, "most_partitions": 4, "lost_again": 2,
+         "partition_seconds": 90.0, "longest_seconds": None, "records_behind": 120},
+        {"broker": 2, "kind": "outage", "still_open": 0, "partition_seconds": 70.0, "longest_seconds": 120.0},
+        {"broker": 2, "kind": "slow", "partition_seconds": 5.0},
+    ],
+    "isr_trouble_by_broker broker=3": [{"broker": 3}],
+    "slow_brokers": [
+        {"broker": 1, "lapses": 2, "of_doubt": 1, "dropped_by": "1", "fell_out": "2, 3", "records_behind": 120,
+         "partition_seconds": 95.0, "last_at": "2026-10-01T03:06:00.000Z"},
     ],
     "longest_rebalances": [
         {"group_id": "orders", "seconds": 9.5, "waited_for": "m-1 7.0 s, b 1.0 s", "generation": 4},
