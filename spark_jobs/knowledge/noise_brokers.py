@@ -252,6 +252,7 @@ NOISE: tuple[Noise, ...] = (
         {
             "aiting for ": "[2026-11-21 01:40:54,056] INFO [BrokerServer id=1] Waiting for the broker to be unfenced (kafka.server.BrokerServer)",
             "Exception while execution the action": "[2026-11-21 15:32:50,365] WARN Exception while execution the action (kafka.server.BrokerServer)\njava.nio.channels.ClosedChannelException\n\tat java.base/sun.nio.ch.FileLockImpl.release(FileLockImpl.java:58)",
+            "] null": "[2026-11-21 15:39:07,312] WARN [BrokerServer id=3] null (kafka.server.BrokerServer)\njava.nio.channels.ClosedChannelException\n\tat java.base/sun.nio.ch.FileLockImpl.release(FileLockImpl.java:58)",
             "Starting broker": "[2026-11-21 01:40:51,792] INFO [BrokerServer id=1] Starting broker (kafka.server.BrokerServer)",
             "Transition from STARTED to SHUTTING_DOWN": "[2026-11-21 01:51:07,842] INFO [BrokerServer id=1] Transition from STARTED to SHUTTING_DOWN (kafka.server.BrokerServer)",
             "Transition from SHUTTING_DOWN to SHUTDOWN": "[2026-11-21 01:51:10,059] INFO [BrokerServer id=1] Transition from SHUTTING_DOWN to SHUTDOWN (kafka.server.BrokerServer)",
