@@ -66,7 +66,7 @@ def _why(former: Term | None, term: Term, told: Sequence[Row], outages: Sequence
     (KafkaController.maybeResign, processExpire); a KRaft one when the quorum has another leader or it cannot reach
     the majority (QuorumController.renounce, LeaderState.timeUntilCheckQuorumExpires).
     """
-    if former is None:
+    if former is None or (term.epoch > former.epoch + 1 and _is_zookeepers(term)):
         first = term.epoch == 1
         says = ", the first of the cluster" if first else "; whom it followed no line tells"
         return _Why(says, "certain" if first else "unknown")
@@ -74,7 +74,10 @@ def _why(former: Term | None, term: Term, told: Sequence[Row], outages: Sequence
     gone = next((o for o in outages if o["broker"] == who and _is_behind(o, term)), None)
     if gone:
         back = " again, after it" if again else f", since controller {who}"
-        return _Why(f"{back} {CAUSED_BY[gone['kind']]}", str(gone["confidence"]), gone)
+        sure = str(gone["confidence"])
+        if term.epoch > former.epoch + 1 and sure == "certain":
+            sure = "likely"  # a quorum also counts elections that nobody won; somebody may have
+        return _Why(f"{back} {CAUSED_BY[gone['kind']]}", sure, gone)
     own = [e for e in told if e["broker"] == who and former.since <= e["happened_at"] <= term.since + CLOCKS]
     expired = [e for e in own if e["kind"] == "zookeeper_session_expired"]
     if expired:
@@ -91,6 +94,11 @@ def _why(former: Term | None, term: Term, told: Sequence[Row], outages: Sequence
         return _Why(f" again: it had resigned while the quorum lacked {others}", "likely", lines=(resigned[-1],))
     says = f", since controller {who} had resigned: the quorum, or somebody, took its office away"
     return _Why(" again, after it had resigned" if again else says, "possible", lines=(resigned[-1],))
+
+
+def _is_zookeepers(term: Term) -> bool:
+    """Whether the epoch is ZooKeeper's: it counts controllers, and never elections that nobody won."""
+    return str(term.lines[0]["pattern_id"]).startswith("zookeeper.")
 
 
 def _is_behind(outage: Row, term: Term) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
+from spark_jobs.catalog.codes import CONFIDENCES
 from spark_jobs.transforms.asked_for import asked_for
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, row_id
@@ -88,7 +89,7 @@ def _history_of(
         if before.leader == after.leader or at is None:
             yield None, gap
             continue
-        isr_before, isr_is_last = _isr_before(after, at, commits)
+        isr_before, isr_is_last = _isr_before(after, at, commits, _tells_commits(before, life))
         replicas = replicas_of(life, readings, at)
         change = Change(key, before, after, at, last_leader, isr_before, isr_is_last, replicas, life)
         row = _row(life_number, change, gap, readings, context)
@@ -96,7 +97,12 @@ def _history_of(
             # How long a partition was offline is known when somebody leads it again.
             offline |= {k: row[k] for k in ("leaderless_low_ms", "leaderless_high_ms")}
         offline = row if after.leader == NOBODY else None
+        last_leader = None if _hides_leaders(gap) else last_leader
         yield row, gap
+
+
+def _hides_leaders(gap: Gap | None) -> bool:
+    return gap is not None and gap.explained_by is None
 
 
 def _told_at(steps: Sequence[tuple[Leadership, Leadership]], context: ClusterContext) -> datetime:
@@ -114,8 +120,21 @@ def _happened_at(before: Leadership, after: Leadership, context: ClusterContext)
     return missed_at if missed_at and before.at <= missed_at <= after.at else after.at
 
 
-def _isr_before(after: Leadership, at: datetime, commits: Sequence[Commit]) -> tuple[tuple[int, ...] | None, bool]:
-    """The last ISR known before a leadership, and whether no other lies between."""
+def _tells_commits(leadership: Leadership, life: Sequence[Row]) -> bool:
+    """Whether the leader's own log is at hand, which tells what it commits."""
+    return any(
+        e["kind"] == "leader_started" and e["broker"] == leadership.leader and e["leader_epoch"] == leadership.epoch
+        for e in life
+    )
+
+
+def _isr_before(
+    after: Leadership, at: datetime, commits: Sequence[Commit], is_told: bool
+) -> tuple[tuple[int, ...] | None, bool]:
+    """The last ISR known before a leadership, and whether no other lies between.
+
+    Takes: `is_told`, whether the leader before told its commits: where no line names a version, nothing else proves it.
+    """
     i = next((i for i, c in enumerate(commits) if c.leader_epoch is not None and c.leader_epoch >= after.epoch), None)
     if i is None:
         earlier = [c for c in commits if c.at < at]
@@ -125,7 +144,7 @@ def _isr_before(after: Leadership, at: datetime, commits: Sequence[Commit]) -> t
     before, now = commits[i - 1], commits[i]
     if before.version is not None and now.version is not None:
         return before.isr, now.version == before.version + 1 and now.leader_epoch == after.epoch
-    return before.isr, before.leader_epoch == after.epoch - 1
+    return before.isr, is_told and before.leader_epoch == after.epoch - 1
 
 
 def _row(life_number: int, change: Change, gap: Gap | None, readings: Sequence[Row], context: ClusterContext) -> OutRow:
@@ -167,10 +186,12 @@ def _row(life_number: int, change: Change, gap: Gap | None, readings: Sequence[R
 
 def _beside(gap: Gap | None, verdict: Verdict) -> Verdict:
     """A verdict on a change beside which another one may have been."""
-    if gap is None or gap.explained_by is not None:
+    if gap is None or not _hides_leaders(gap):
         return verdict
+    # Somebody else may have led last; that nobody leads now is right all the same.
+    most = "likely" if verdict.kind == "offline" else "possible"
     says = f"{verdict.says} Who led in {gap.skipped} nobody saw."
-    return replace(verdict, says=says, confidence="likely" if verdict.confidence == "certain" else verdict.confidence)
+    return replace(verdict, says=says, confidence=max(verdict.confidence, most, key=CONFIDENCES.index))
 
 
 def _loss(change: Change, readings: Sequence[Row]) -> Loss:

@@ -80,7 +80,7 @@ def leaderships_of(life: Sequence[Row], readings: Sequence[Row], context: Cluste
     for sighting in sightings:
         by_epoch.setdefault(sighting.epoch, []).append(sighting)
     merged = [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
-    return _dated(_without_steps(_with_gaps(merged, life, readings, context)), context)
+    return _dated(_without_steps(_with_gaps(merged, life, readings, context), context), context)
 
 
 def _merge(sightings: list[Sighting]) -> Leadership:
@@ -165,7 +165,7 @@ def _with_gaps(
     return filled
 
 
-def _without_steps(leaderships: list[Leadership]) -> list[Leadership]:
+def _without_steps(leaderships: list[Leadership], context: ClusterContext) -> list[Leadership]:
     """The leaderships without those that are but a step of one election.
 
     Odd: a new ZooKeeper controller first takes dead brokers out of everything, which leaves a partition without leader
@@ -175,12 +175,22 @@ def _without_steps(leaderships: list[Leadership]) -> list[Leadership]:
     kept: list[Leadership] = []
     step: Leadership | None = None
     for before, now, after in zip([None, *leaderships], leaderships, [*leaderships[1:], None], strict=False):
-        if now.leader == NOBODY and before and after and after.leader in {*(now.isr or ())} - {before.leader}:
+        if now.leader == NOBODY and _is_step(before, now, after, context):
             step = now
             continue
         kept.append(replace(now, step_quotes=step.quotes) if step else now)
         step = None
     return kept
+
+
+def _is_step(before: Leadership | None, now: Leadership, after: Leadership | None, context: ClusterContext) -> bool:
+    """Whether a replica in sync could take over from a leader that was taken out: the next to lead, or one alive."""
+    former = before.leader if before and before.epoch + 1 == now.epoch else None
+    others = {*(now.isr or ())} - {former}
+    if former is not None and after and after.leader in others:
+        return True
+    alive = [r for r in others if now.at is None or context.outage_at(r, now.at) is None]
+    return bool(context.is_zookeepers and alive)
 
 
 def _dated(leaderships: list[Leadership], context: ClusterContext) -> list[Leadership]:

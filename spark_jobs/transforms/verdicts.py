@@ -175,8 +175,11 @@ def _offline(change: Change, context: ClusterContext) -> Verdict | None:
 def _restored(change: Change, context: ClusterContext) -> Verdict | None:
     if change.before.leader != NOBODY:
         return None
+    says = f"Broker {change.after.leader} leads the partition again, which nobody had led"
+    if change.after.leader not in {change.last_leader, *(change.isr_before or ()), *change.before.elr}:
+        return Verdict("leader_restored", "possible", f"{says}; whether it had every record nobody tells.")
+    says += "."
     sure = "certain" if change.before.is_told else "likely"
-    says = f"Broker {change.after.leader} leads the partition again, which nobody had led."
     return Verdict("leader_restored", sure, says)
 
 
@@ -215,8 +218,14 @@ def _lost_its_broker(change: Change, context: ClusterContext) -> Verdict | None:
         return None
     sure = outage["confidence"]
     if not change.after.is_exact and sure in ("certain", "likely"):
-        # Between two readings a partition may have changed hands more than once.
-        sure = "likely" if change.after.epoch == change.before.epoch + 1 else "possible"
+        # Between two readings a partition may have changed hands more than once, and its leader may have gone twice.
+        later = outage["up_at"] and context.outage_between(
+            change.before.leader, outage["up_at"] + 2 * CLOCKS, change.at
+        )
+        sure = "likely" if change.after.epoch == change.before.epoch + 1 and not later else "possible"
+    if change.at < known_at(outage) and sure == "certain":
+        # Only the clocks' tolerance makes it fit.
+        sure = "likely" if change.replicas else "possible"
     says = f"{_moved(change)}, since broker {change.before.leader} {CAUSED_BY[outage['kind']]}."
     return Verdict(_KIND_OF_OUTAGE[outage["kind"]], sure, says, outage)
 
@@ -242,7 +251,9 @@ def _preferred(change: Change, context: ClusterContext) -> Verdict | None:
     ]
     says = f"{_moved(change)}, its first replica, in a preferred election"
     sure = "certain" if named or asked else "likely"
-    if sure == "likely" and not (change.after.is_exact and context.hears_controller_at(change.at)):
+    # A ZooKeeper controller would have named it.
+    is_heard = change.after.is_exact and context.hears_controller_at(change.at) and not context.is_zookeepers
+    if sure == "likely" and not is_heard:
         says += ", or since the former leader was away: no witness was there."
         return Verdict("preferred_election", "possible", says)
     return Verdict("preferred_election", sure, f"{says}.", quotes=tuple(map(quote, (named + asked)[:2])))
