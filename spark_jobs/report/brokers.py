@@ -54,7 +54,7 @@ def _outage(night: Night, row: Row) -> Outage:
         steps=tuple(
             Step(label, at, words.elapsed_ms(row["down_at"], at)) for label, at in moments if at or label == BACK
         ),
-        facts=tuple(f for f in facts if isinstance(f, str)),
+        facts=tuple(f for f in facts if isinstance(f, str) and f),
         group_ids=tuple(plain.shortened(g) for g in row["group_ids"]),
         restart=restart_link(night, row["restart_id"]),
         incidents=tuple(

@@ -40,11 +40,19 @@ class Tile:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The night in one paragraph. `refusal` says why what follows was not published; empty where it was."""
+    """The night in words: what matters most first, each paragraph some sentences.
 
-    sentences: tuple[str, ...]
+    `refusal` says why what follows was not published; empty where it was.
+    """
+
+    paragraphs: tuple[tuple[str, ...], ...]
     refusal: tuple[str, ...]
     tiles: tuple[Tile, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All of them, as one paragraph."""
+        return tuple(sentence for paragraph in self.paragraphs for sentence in paragraph)
 
 
 @dataclass(frozen=True)

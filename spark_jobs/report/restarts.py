@@ -83,7 +83,7 @@ def _lapse(night: Night, row: Row) -> Lapse:
     facts = (
         f"{words.duration(row['partition_ms'])} of partitions without it, summed",
         row["partitions_out"] and f"{words.counted(row['partitions_out'], 'partition')} still without it",
-        row["flaps"] and f"lost again {words.counted(row['flaps'], 'time')}",
+        row["flaps"] and f"lost again {words.times(row['flaps'])}",
         row["records_behind"] is not None and f"up to {words.counted(row['records_behind'], 'record')} behind",
         row["dropped_by"]
         and f"dropped by {words.listed([f'broker {b}' for b in row['dropped_by']], at_most=6)} since it lagged",

@@ -38,15 +38,15 @@ def verdict(night: Night) -> Verdict:
         _longest(night),
     )
     brokers = cluster_sentences(night, set() if causes_first else {event.outage_id for event in named})
-    sentences = (
-        *(brokers if causes_first else groups),
-        *(groups if causes_first else brokers),
+    sight = (
         _findings(night),
         seen.generations_sentence(night),
         seen.leaders_sentence(night),
         seen.unread_sentence(night),
     )
-    return Verdict(tuple(words.sentence(s) for s in sentences if s), refusal(night), _tiles(night))
+    paragraphs = (*((brokers, groups) if causes_first else (groups, brokers)), sight)
+    said = (tuple(words.sentence(s) for s in paragraph if s) for paragraph in paragraphs)
+    return Verdict(tuple(paragraph for paragraph in said if paragraph), refusal(night), _tiles(night))
 
 
 def refusal(night: Night) -> tuple[str, ...]:

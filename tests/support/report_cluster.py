@@ -14,22 +14,20 @@ def told_by_replicas(tables: Tables) -> None:
     (first,) = (o for o in tables["gold.broker_outages"] if o["planned"])
     tables["gold.rolling_restarts"].append(restart([first, outage(3, at("06:45:00"), "controlled_shutdown")]))
     tables["gold.isr_lapses"].append(lapse(3, at("05:30:00")))
-    if "gold.truncations" in tables:
-        tables["gold.truncations"] += [
-            truncation("orders.events", 4, at("02:18:00"), "nothing_committed_lost", records_cut=0),
-            truncation("risky.raw", 0, at("06:41:00"), "committed_lost", records_cut=52),
-        ]
+    tables["gold.truncations"] += [
+        truncation("orders.events", 4, at("02:18:00"), "nothing_committed_lost", records_cut=0),
+        truncation("risky.raw", 0, at("06:41:00"), "committed_lost", records_cut=52),
+    ]
     if "gold.partition_risks" in tables:
         tables["gold.partition_risks"] += [
             risk("risky.raw", 0, leaderless_low_ms=72_000, leaderless_high_ms=72_000, one_from_unclean_ms=540_000),
             risk("orders.events", 4, under_min_isr_ms=0, one_from_offline_ms=None, known_ms=3_600_000),
         ]
         tables["gold.loss_rehearsals"] += [rehearsal("broker", str(b), offline=2 if b == 3 else 0) for b in (1, 2, 3)]
-    if "gold.imbalance_spells" in tables:
-        tables["gold.imbalance_spells"].append(spell(1, at("06:40:00")))
-        tables["gold.leader_balance"].append(
-            made("gold.leader_balance", snapshot_at=at("23:50:00"), scope="all", partitions=90, non_preferred_share=0.3)
-        )
+    tables["gold.imbalance_spells"].append(spell(1, at("06:40:00")))
+    tables["gold.leader_balance"].append(
+        made("gold.leader_balance", snapshot_at=at("23:50:00"), scope="all", partitions=90, non_preferred_share=0.3)
+    )
     tables["quality.leadership_gaps"].append(leadership_gap("mail", 2, at("02:30:00")))
 
 

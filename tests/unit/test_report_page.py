@@ -117,6 +117,24 @@ def test_the_page_tells_who_why_and_what_to_do(page):
         assert said in text
 
 
+def _luminance(colour):
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_every_colour_of_text_stands_out_from_every_ground(page, scheme):
+    """WCAG 2.2 AA asks 4.5 to 1."""
+    (style,) = page.raw["style"]
+    colours = dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", style.split(":root {")[1 + scheme].split("}")[0]))
+    grounds = [colours[ground] for ground in ("bg", "surface", "sunk", "mark")]
+    for name in ("ink", "quiet", "link", "lost", "good", "warn", "bad", "asked"):
+        for ground in grounds:
+            low, high = sorted((_luminance(colours[name]), _luminance(ground)))
+            assert (high + 0.05) / (low + 0.05) >= 4.5, (name, ground)
+
+
 def test_strangers_names_add_no_element_and_no_attribute(hostile):
     tame = Page(render_html(build_report(*poisoned_night([f"name {i} of many" for i in range(len(HOSTILE))]))))
 
