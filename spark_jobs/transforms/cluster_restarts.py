@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from spark_jobs.knowledge.isr import RESTART_ADVICE, RESTART_GAP_MS
 from spark_jobs.transforms.evidence import evidence_of, row_id
@@ -38,21 +39,23 @@ def rebuild_rolling_restarts(
     return rows, home
 
 
-def _chains(planned: Iterable[Row]) -> list[list[Row]]:
-    chains: list[list[Row]] = []
-    for outage in planned:
-        if chains and _follows(chains[-1], outage):
-            chains[-1].append(outage)
-        else:
-            chains.append([outage])
+def _chains(planned: Sequence[Row]) -> list[list[Row]]:
+    """Stops that follow one another, the nearest joined first: so the second stop of a broker parts two restarts
+    where they lie farthest apart."""
+    chain_of = {n: [n] for n in range(len(planned))}
+    waits = sorted((_waited(before, after), n) for n, (before, after) in enumerate(pairwise(planned)))
+    for waited, n in waits:
+        chain = [*chain_of[n], *chain_of[n + 1]]
+        if waited <= _GAP and len({planned[i]["broker"] for i in chain}) == len(chain):
+            chain_of |= dict.fromkeys(chain, chain)
+    chains = [[planned[i] for i in chain] for n, chain in chain_of.items() if n == chain[0]]
     return [c for c in chains if len(c) > 1 and max(o["down_at"] for o in c) >= min(o["up_at"] for o in c)]
 
 
-def _follows(chain: Sequence[Row], outage: Row) -> bool:
-    before = chain[-1]
-    is_new = outage["broker"] not in {o["broker"] for o in chain}
+def _waited(before: Row, after: Row) -> timedelta:
+    """How long after a broker was well again the next one was stopped."""
     well_at = max(before["up_at"], before["isr_recovered_at"] or before["up_at"])
-    return bool(is_new and outage["down_at"] - well_at <= _GAP)
+    return max(timedelta(), after["down_at"] - well_at)
 
 
 def _with_crashes(chain: Sequence[Row], others: Iterable[Row]) -> list[Row]:

@@ -32,6 +32,14 @@ class Life:
 
 
 @dataclass(frozen=True)
+class _Before:
+    """What came before a shrink: the commit before it, and when the same broker had last come back."""
+
+    commit_at: datetime | None
+    back_at: datetime | None
+
+
+@dataclass(frozen=True)
 class _Owed:
     """What a shrink is owed to. `until`: when there was no more to be in."""
 
@@ -51,14 +59,16 @@ def explain_changes(changes: Sequence[OutRow], life: Life, context: ClusterConte
     """
     rows: list[OutRow] = []
     out: dict[int, OutRow] = {}
+    back: dict[int, datetime] = {}
     since: datetime | None = None
     for change in changes:
         broker = change["broker_out_or_in"]
         row = {**change, **dict.fromkeys(_TOLD)}
         if change["change"] == "shrink":
-            row |= _explained(row, life, since, context)
+            row |= _explained(row, life, _Before(since, back.get(broker)), context)
             out[broker] = row
         elif broker in out:
+            back[broker] = row["happened_at"]
             gone = out.pop(broker)
             gone["out_until"] = max(
                 gone["happened_at"], min(gone["out_until"] or row["happened_at"], row["happened_at"])
@@ -74,9 +84,9 @@ def explain_changes(changes: Sequence[OutRow], life: Life, context: ClusterConte
 _TOLD = ("owed_to", "outage_id", "out_until", "dropped_by", "records_behind", "behind_since")
 
 
-def _explained(row: OutRow, life: Life, since: datetime | None, context: ClusterContext) -> OutRow:
-    proposal = _proposal(row, life.events, since)
-    owed = _owed(row, life, proposal, context)
+def _explained(row: OutRow, life: Life, before: _Before, context: ClusterContext) -> OutRow:
+    proposal = _proposal(row, life.events, before.commit_at)
+    owed = _owed(row, life, proposal, before.back_at, context)
     removed_at = _removed_at(row, life, context)
     ends = [at for at in (owed.until, removed_at, life.ended_at) if at is not None]
     quotes = [*row["evidence"], *owed.quotes, *([quote(proposal)] if proposal else [])]
@@ -89,8 +99,9 @@ def _explained(row: OutRow, life: Life, since: datetime | None, context: Cluster
     }
 
 
-def _owed(row: OutRow, life: Life, proposal: Row | None, context: ClusterContext) -> _Owed:
-    """The first that fits.
+def _owed(row: OutRow, life: Life, proposal: Row | None, back_at: datetime | None, context: ClusterContext) -> _Owed:
+    """The first that fits. Shortly after an absence a shrink belongs to it still, unless the broker had been back in
+    this ISR and lagged, or was moved away.
 
     Source: a leader drops a follower that has not caught up with it for replica.lag.time.max.ms
     (Partition.isFollowerOutOfSync); the controller drops one that is fenced, shuts down, has lost the disk, or is
@@ -100,12 +111,16 @@ def _owed(row: OutRow, life: Life, proposal: Row | None, context: ClusterContext
     outage = _outage_of(broker, at, context)
     moves = [e for e in _reassignments(life, context) if -CLOCKS <= at - e["happened_at"] <= _SHORTLY]
     is_back = outage and outage["up_at"] is not None and outage["up_at"] < at
-    if outage and not (is_back and moves and not proposal):
+    has_lagged = proposal and back_at and outage and back_at >= outage["down_at"]
+    if outage and not (is_back and (has_lagged or (moves and not proposal))):
         return _Owed("outage", outage)
     failed = [
         e
         for e in context.disk_failures
-        if -CLOCKS <= at - e["happened_at"] <= _SHORTLY and broker in _owners(e) and _names(e, row)
+        if -CLOCKS <= at - e["happened_at"] <= _SHORTLY
+        and broker in _owners(e)
+        and _names(e, row)
+        and not _was_restarted(broker, e["happened_at"], at, context)
     ]
     if failed:
         return _Owed("disk", quotes=(quote(failed[0]),))
@@ -132,6 +147,11 @@ def _outage_of(broker: int, at: datetime, context: ClusterContext) -> Row | None
         and (o["up_at"] is None or at <= o["up_at"] + CATCHING_UP)
     ]
     return max(around, key=lambda o: (o["down_at"], o["outage_id"]), default=None)
+
+
+def _was_restarted(broker: int, start: datetime, end: datetime, context: ClusterContext) -> bool:
+    """Whether a broker came back between two instants: one that starts has the disks that it needs."""
+    return any(o["broker"] == broker and o["up_at"] is not None and start < o["up_at"] <= end for o in context.outages)
 
 
 def _owners(failure: Row) -> tuple[int, ...]:

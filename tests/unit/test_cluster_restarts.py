@@ -117,3 +117,9 @@ class TestWhatBelongsToIt:
         rows = restarts(*(away(b, 20 * i, 20 * i + 10) for i, b in enumerate((1, 2, 3, 1, 2, 3))))
         assert [r["brokers"] for r in rows] == [[1, 2, 3], [1, 2, 3]]
         assert len({r["restart_id"] for r in rows}) == 2
+
+    def test_a_broker_stopped_shortly_before_belongs_to_another_story(self) -> None:
+        """As a drill had it: broker 2 alone, a crash of broker 1, and then 3, 2, 1 with little between."""
+        before = (away(2, 0, 10), away(1, 117, 135, kind="crash"))
+        (restart,) = restarts(*before, away(3, 149, 154), away(2, 156, 170), away(1, 172, 180), away(1, 270, 280))
+        assert (restart["brokers"], restart["planned"]) == ([3, 2, 1], True)

@@ -146,6 +146,45 @@ class TestOwedTo:
         (shrink,) = rebuild_isr_changes(told_of, (), context, Window(AT - HOUR, AT + HOUR))
         assert (shrink["owed_to"], shrink["outage_id"], shrink["dropped_by"]) == ("outage", "o", 1)
 
+    def test_one_that_was_back_and_lags_again_is_slow_and_away_no_more(self) -> None:
+        """As a drill had it: a broker back from a pause was paused again three seconds later."""
+        key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log", "order": 0}
+        commits = [
+            row(EVENTS, kind="isr_updated", isr=isr, partition_epoch=n, happened_at=AT + timedelta(seconds=s), **key)
+            for n, (s, isr) in enumerate(((-60, "1,3"), (9, "1"), (21, "1,3"), (29, "1"), (30, "1,3")))
+        ]
+        asked = row(
+            EVENTS, kind="isr_shrink_proposed", previous_isr="1,3", isr="1", happened_at=AT + timedelta(seconds=29),
+            **key,
+        )  # fmt: skip
+        away = row(BROKER_OUTAGES, outage_id="o", broker=3, down_at=AT, up_at=AT + timedelta(seconds=20))
+        context = ClusterContext(outages=(away,))
+        rows = rebuild_isr_changes([*commits, asked], (), context, Window(AT - HOUR, AT + HOUR))
+        assert [r["owed_to"] for r in rows] == ["outage", "outage", "slow", "slow"]
+        rows = rebuild_isr_changes(commits, (), context, Window(AT - HOUR, AT + HOUR))
+        assert [r["owed_to"] for r in rows] == ["outage"] * 4
+
+    def test_a_restart_ends_the_trouble_of_a_disk(self) -> None:
+        lines = [row(EVENTS, kind="log_dir_failed", broker=3, happened_at=AT - MINUTE / 2, members="t-0")]
+        key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log"}
+        told_of = [
+            row(
+                EVENTS,
+                kind="isr_updated",
+                isr=isr,
+                partition_epoch=n,
+                happened_at=AT - MINUTE * (1 - n),
+                order=n,
+                **key,
+            )
+            for n, isr in enumerate(("1,3", "1"))
+        ]
+        back = row(BROKER_OUTAGES, broker=3, down_at=AT - MINUTE / 3, up_at=AT - MINUTE / 4)
+        for outages, owed_to in (((), "disk"), ((back,), "unknown")):
+            context = ClusterContext(outages=outages, disk_failures=tuple(lines))
+            (shrink,) = rebuild_isr_changes(told_of, (), context, Window(AT - HOUR, AT + HOUR))
+            assert shrink["owed_to"] == owed_to
+
     def test_a_reading_ends_what_no_line_does(self) -> None:
         lines = [e for e in events("crash-2.8") if e["happened_at"] < at("01:52:41")]
         context = context_of(lines, rebuild_outages(lines, (), WHOLE))
