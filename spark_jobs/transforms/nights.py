@@ -297,6 +297,7 @@ def judge(tables: Tables, window: Window) -> Tables:
         rebalances=housed,
         incidents=incidents,
         failovers=[f for f in tables["failovers"] if window.holds(f["happened_at"])],
+        imbalance=[r for r in tables["imbalance"] if r["over_threshold"]],
         spells=spells,
         truncations=[t for t in tables["truncations"] if window.holds(t["happened_at"])],
         lag_verdicts=tables["lag"],

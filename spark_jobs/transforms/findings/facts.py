@@ -27,6 +27,7 @@ class Facts:
     rebalances: Sequence[Row] = ()
     incidents: Sequence[Row] = ()
     failovers: Sequence[Row] = ()
+    imbalance: Sequence[Row] = ()
     spells: Sequence[Row] = ()
     truncations: Sequence[Row] = ()
     lag_verdicts: Sequence[Row] = ()
