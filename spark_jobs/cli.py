@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from shutil import get_terminal_size
 
 from spark_jobs import alert, audit, snapshot
 from spark_jobs.config import INPUTS
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
+from spark_jobs.report.story import as_data, told
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,6 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadInput as problem:
         print("\n".join(problem.sentences), file=sys.stderr)
         return BAD_INPUT
+    except BrokenPipeError:
+        # Whoever read the answer has seen enough; what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return 130
@@ -74,6 +81,14 @@ def parser() -> argparse.ArgumentParser:
     ask.add_argument("query", nargs="?", help="one query, or the name of one in queries/; without it a prompt opens")
     ask.add_argument("--lake", help="the lake to ask", metavar="LAKE")
     ask.add_argument("--format", default="table", help="how answers are printed: table, csv or json")
+
+    why = verbs.add_parser(
+        "explain", help="one rebalance, failover, outage, ... as a story with the lines that prove it"
+    )
+    why.set_defaults(verb=_explain)
+    why.add_argument("id", help="its id, the first six characters or more, or its address in the report")
+    why.add_argument("--lake", help="the lake that holds it", metavar="LAKE")
+    why.add_argument("--json", help="print the row, with what it names and what names it", action="store_true")
 
     # The drill has a parser of its own: with another prefix, what begins with a dash is handed on to it.
     faults = "put a real cluster through real faults, and score what the audit says"
@@ -130,6 +145,17 @@ def _sql(given: argparse.Namespace) -> int:
     from spark_jobs.edges import sql  # DuckDB is loaded only where it is used
 
     return sql.main(_lake(given), given.query or os.environ.get("Q", "").strip() or None, given.format)
+
+
+def _explain(given: argparse.Namespace) -> int:
+    from spark_jobs.edges import answers, kinship, lake_views
+
+    story = kinship.story_of(lake_views.open_lake(_lake(given)), given.id)
+    if given.json:
+        print(json.dumps(answers.plain(as_data(story)), indent=2))
+    else:
+        print("\n".join(told(story, get_terminal_size((100, 24)).columns)))
+    return DONE
 
 
 def _drill(given: argparse.Namespace) -> int:

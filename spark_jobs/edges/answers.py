@@ -64,7 +64,7 @@ def _write_json(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
     names = _names(answer)
     out.write("[")
     for number, row in enumerate(_all_rows(answer)):
-        value = {n: _plain(v) for n, v in zip(names, row, strict=True)}
+        value = {n: plain(v) for n, v in zip(names, row, strict=True)}
         out.write(("," if number else "") + "\n" + json.dumps(value))
     out.write("\n]\n")
 
@@ -95,22 +95,22 @@ def _cell(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    plain = _plain(value)
-    if isinstance(plain, (list, dict)):
-        return json.dumps(plain, ensure_ascii=False)
-    if isinstance(plain, bool):
-        return "true" if plain else "false"
-    return str(plain)
+    said = plain(value)
+    if isinstance(said, (list, dict)):
+        return json.dumps(said, ensure_ascii=False)
+    if isinstance(said, bool):
+        return "true" if said else "false"
+    return str(said)
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
+def plain(value: Any) -> Any:
+    """A value as JSON has it: instants in UTC, decimals as numbers, bytes in base 64."""
     if isinstance(value, datetime):
         return _instant(value)
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, float) and not math.isfinite(value):

@@ -45,7 +45,8 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
     for table, folder in folders.items():
-        source = _scan(connection, table, folder, reads_delta) if table in published else _nothing(table)
+        published_as = _scan(connection, table, folder, reads_delta) if table in published else _nothing(table)
+        source = _widened(connection, published_as, table)
         connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
         _comment(connection, _view(table), table.grain + ("" if table in published else _NOT_YET), table.columns)
     create_now_views(connection, landed)
@@ -84,6 +85,14 @@ def _scan(connection: duckdb.DuckDBPyConnection, table: Table, folder: str, read
     registered = f"{table.layer}_{table.name}"
     connection.register(registered, DeltaTable(folder).to_pyarrow_dataset())
     return f"SELECT * FROM {quoted_name(registered)}"
+
+
+def _widened(connection: duckdb.DuckDBPyConnection, source: str, table: Table) -> str:
+    """The same with empty columns for those that were declared since an earlier version wrote the table."""
+    present = {name for name, *_ in connection.execute(f"DESCRIBE {source}").fetchall()}
+    missing = [c for c in table.columns if c.name not in present]
+    added = "".join(f", NULL::{duck_type(c.type)} AS {quoted_name(c.name)}" for c in missing)
+    return f"SELECT *{added} FROM ({source})" if missing else source
 
 
 def _nothing(table: Table) -> str:

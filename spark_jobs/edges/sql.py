@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,14 +47,9 @@ def main(lake: str, query: str | None = None, format: str = "table") -> int:  # 
     if format not in FORMATS:
         raise BadInput(f"The format {format!r} is not known. Needed: one of {', '.join(FORMATS)}.")
     session = Session(open_lake(lake), named_queries(), format)
-    try:
-        if query is not None:
-            return DONE if _told(session, query) else BAD_INPUT
-        return _prompt(session, lake) if sys.stdin.isatty() else _pipe(session)
-    except BrokenPipeError:
-        # Whoever read the answer has seen enough; what is still buffered goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+    if query is not None:
+        return DONE if _told(session, query) else BAD_INPUT
+    return _prompt(session, lake) if sys.stdin.isatty() else _pipe(session)
 
 
 def _told(session: Session, text: str) -> bool:

@@ -1,0 +1,127 @@
+"""One row of gold told by its id, over a tiny lake of real Delta tables."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from spark_jobs import cli
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.exits import BAD_INPUT, DONE
+from tests.support.lake import write_lake
+from tests.support.rows import AT, row
+
+OUTAGE, OTHER, FAILOVER, TWIN = "0" * 31 + "a", "0" * 31 + "b", "f1" * 16, "f2" * 16
+HOSTILE = "\x1b[2Jorders\u202e"
+
+
+def quote(text: str) -> dict[str, Any]:
+    return {"line_id": "l", "source": "broker-2/controller.log", "happened_at": AT, "text": text}
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    outages, failovers = BY_NAME["gold.broker_outages"], BY_NAME["gold.failovers"]
+    changes = [
+        row(
+            failovers,
+            cluster="c",
+            failover_id=failover,
+            topic=topic,
+            partition=number,
+            happened_at=AT + timedelta(seconds=number),
+            outage_id=OUTAGE,
+            leaderless_ms=4200,
+            explanation=f"Leadership of partition {number} moved.",
+            evidence=[quote("[2026-11-20 03:12:00,000] INFO Fencing broker 2")],
+        )
+        for number, (failover, topic) in enumerate([(FAILOVER, HOSTILE), (TWIN, "orders")])
+    ]
+    return write_lake(
+        tmp_path_factory.mktemp("told") / "lake",
+        {
+            "gold.broker_outages": [
+                row(outages, cluster="c", outage_id=i, broker=b, explanation=f"Broker {b} crashed.")
+                for i, b in ((OUTAGE, 2), (OTHER, 3))
+            ],
+            "gold.failovers": changes,
+        },
+    )
+
+
+def told(lake: Path, asked: str, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
+    code = cli.main(["explain", asked, "--lake", str(lake), *options])
+    printed = capsys.readouterr()
+    return code, printed.out + printed.err
+
+
+def test_a_failover_is_told_with_its_outage_and_its_lines(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = told(lake, FAILOVER, capsys)
+    assert code == DONE
+    assert text.startswith(f"Failover {FAILOVER}, cluster c\nLeadership of partition 0 moved.\n")
+    assert "leaderless_ms" in text
+    assert "4.2 s (4,200 ms)" in text
+    assert f"outage {OUTAGE}  broker 2\n    Broker 2 crashed.\n" in text
+    assert text.endswith("broker-2/controller.log\n    [2026-11-20 03:12:00,000] INFO Fencing broker 2\n")
+
+
+def test_an_outage_names_what_belongs_to_it(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, text = told(lake, OUTAGE, capsys)
+    assert "2 failovers" in text
+    assert f"failover {TWIN}  orders-1" in text
+    assert OTHER not in text
+
+
+@pytest.mark.parametrize(
+    "asked", [FAILOVER[:7], f"#failover-{FAILOVER}", f"https://host/index.html#failover-{FAILOVER}"]
+)
+def test_the_beginning_of_an_id_and_an_address_in_the_report_do(
+    lake: Path, capsys: pytest.CaptureFixture[str], asked: str
+) -> None:
+    code, text = told(lake, asked, capsys)
+    assert (code, text.splitlines()[0]) == (DONE, f"Failover {FAILOVER}, cluster c")
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("orders'; DROP TABLE x", "is no id. Needed"),
+        ("abcdef", "No row of gold has the id abcdef"),
+        ("000000", f"begins the ids of 2 rows or more: broker_outages {OUTAGE}"),
+    ],
+)
+def test_what_cannot_be_told_is_said_in_one_sentence(
+    lake: Path, capsys: pytest.CaptureFixture[str], asked: str, says: str
+) -> None:
+    code, text = told(lake, asked, capsys)
+    assert code == BAD_INPUT
+    assert says in text
+    assert len(text.splitlines()) == 1
+
+
+def test_a_name_cannot_steer_the_terminal(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, text = told(lake, FAILOVER, capsys)
+    assert "\\x1b[2Jorders\\u202e" in text
+    assert all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_for_machines_it_is_json(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, text = told(lake, OUTAGE, capsys, "--json")
+    said = json.loads(text)
+    assert (said["table"], said["row"]["broker"]) == ("gold.broker_outages", 2)
+    assert [(k["table"], k["count"], k["rows"][0]["topic"]) for k in said["parts"]] == [("gold.failovers", 2, HOSTILE)]
+
+
+def test_a_lake_of_an_earlier_version_has_the_columns_of_today_empty(lake: Path, tmp_path: Path, capsys: Any) -> None:
+    newer = DeltaTable(str(lake / "gold" / "failovers")).to_pyarrow_table()
+    older: pyarrow.Table = newer.drop_columns(["outage_id"])
+    write_deltalake(str(tmp_path / "lake" / "gold" / "failovers"), older)
+    code, text = told(tmp_path / "lake", FAILOVER, capsys)
+    assert code == DONE
+    assert "outage" not in text
