@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
@@ -30,6 +30,7 @@ LEADERSHIP_KINDS = (
 # from two moments.
 _FIRST_HAND, _SECOND_HAND, _READING = 0, 1, 2
 
+_EVER = datetime.max.replace(tzinfo=UTC)
 _ELR = re.compile(r"(?<!\w)elr: \[[\d, ]*\] -> \[([\d, ]*)\]")
 
 
@@ -159,8 +160,7 @@ def _with_gaps(
         has_room = after is None or (after.at is not None and after.epoch >= before.epoch + 2)
         if before.leader != NOBODY and before.at is not None and has_room:
             gap = _read_gap(before, after, readings, context)
-            if gap is None and after:
-                gap = _lone_replica_gap(before, after, life, readings, context)
+            gap = gap or _lone_replica_gap(before, after, life, readings, context)
             filled += [gap] if gap else []
     return filled
 
@@ -242,15 +242,37 @@ def _read_gap(
 
 
 def _lone_replica_gap(
-    before: Leadership, after: Leadership, life: Sequence[Row], readings: Sequence[Row], context: ClusterContext
+    before: Leadership,
+    after: Leadership | None,
+    life: Sequence[Row],
+    readings: Sequence[Row],
+    context: ClusterContext,
 ) -> Leadership | None:
-    """Nobody led between two epochs of a partition's only replica: nobody else could have."""
-    assert before.at is not None and after.at is not None
-    replicas = replicas_of(life, readings, after.at)
-    outage = context.outage_between(before.leader, before.at, after.at)
-    if replicas != (before.leader,) or after.leader != before.leader or not outage:
+    """Nobody led after a partition's only replica had lost its disk or its broker: nobody else could have.
+
+    Source: KRaft prints no line of it (ReplicationControlManager.handleDirectoriesOffline, handleBrokerFenced).
+    """
+    assert before.at is not None
+    failure = next((e for e in context.disk_failures if _takes_partition(e, before, after, life)), None)
+    outage = context.outage_between(before.leader, before.at, after.at if after and after.at else _EVER)
+    is_over = after is not None and after.leader == before.leader
+    lost_at = failure["happened_at"] if failure else known_at(outage) if outage else None
+    if lost_at is None or replicas_of(life, readings, lost_at) != (before.leader,):
         return None
-    return _gap(before, known_at(outage), None, tuple(outage["evidence"][:1]))
+    if failure:
+        return _gap(before, lost_at, None, (quote(failure),))
+    # Without a later leader only a broker that was missed, and did not come back, proves it.
+    assert outage is not None
+    if is_over or (after is None and outage["detected_at"] and not outage["up_at"] and outage["down_at"] >= before.at):
+        return _gap(before, lost_at, None, tuple(outage["evidence"][:1]))
+    return None
+
+
+def _takes_partition(failure: Row, before: Leadership, after: Leadership | None, life: Sequence[Row]) -> bool:
+    """Whether the leader says that the disk which failed held the partition."""
+    names = {f"{e['topic']}-{e['partition']}" for e in life[:1]} & set((failure["members"] or "").split(","))
+    since, until = before.at, (after.at if after else None) or _EVER
+    return bool(names and failure["broker"] == before.leader and since and since <= failure["happened_at"] <= until)
 
 
 def _gap(

@@ -192,7 +192,8 @@ def test_a_lone_replica_that_returns_two_epochs_later_was_offline_in_between() -
 
 
 def test_a_reading_shows_that_nobody_leads() -> None:
-    until_fenced = [e for e in events("offline-3.9") if e["happened_at"] < at("02:03:50")]
+    """Where no line names the replicas, more than one may be there to lead."""
+    until_fenced = [e | {"replicas": None} for e in events("offline-3.9") if e["happened_at"] < at("02:03:50")]
     leaderless = row(
         PARTITION_SNAPSHOTS,
         cluster="offline-3.9", topic="mobile-single-19", partition=0, snapshot_at=at("02:03:48.631"), leader=None,
@@ -200,6 +201,16 @@ def test_a_reading_shows_that_nobody_leads() -> None:
     assert failovers(until_fenced) == []
     [gone] = failovers(until_fenced, [leaderless])
     assert told([gone], "kind", "confidence", "leader_to", "epoch_to") == [("offline", "likely", -1, 1)]
+
+
+def test_a_lone_replica_that_was_missed_and_did_not_come_back_leaves_nobody() -> None:
+    until_fenced = [e for e in events("offline-3.9") if e["happened_at"] < at("02:03:50")]
+    [gone] = failovers(until_fenced)
+    assert told([gone], "kind", "confidence", "leader_to", "happened_at") == [
+        ("offline", "likely", -1, at("02:03:47.653"))
+    ]
+    alive = [e for e in until_fenced if e["kind"] != "broker_fenced"]
+    assert failovers(alive) == []
 
 
 def test_a_topic_that_is_deleted_loses_no_leader() -> None:

@@ -1,0 +1,194 @@
+"""Breaks in leader epochs: explained, or marked as seen by nobody; the chain of failovers holds whatever is lost."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.cluster import ClusterContext, context_of
+from spark_jobs.transforms.failovers import LeaderHistory, rebuild_leaders
+from spark_jobs.transforms.windows import Window
+from tests.support import nights
+from tests.support.leaders import leaders, unmarked_breaks
+from tests.support.nights import WHOLE
+from tests.support.rows import AT, row
+
+Row = dict[str, Any]
+
+HOURS = Window(AT, AT + timedelta(hours=2))
+SECOND = timedelta(seconds=1)
+EXCERPTS = (
+    "crash-2.8", "pause-2.8", "pause-4.1", "preferred-2.8", "unclean-2.8", "unclean-4.1", "offline-3.9", "offline-4.1",
+    "reassignment-2.8", "reassignment-4.3", "disk-3.9", "disk-4.3", "deletion-2.8", "shutdown-3.9",
+)  # fmt: skip
+
+
+@cache
+def captured(excerpt: str) -> list[Row]:
+    return nights.events(excerpt)
+
+
+def led(epoch: int, broker: int, second: int, **columns: Any) -> Row:
+    """What a broker says that starts to lead the partition t-0."""
+    return row(
+        EVENTS,
+        line_id=f"{epoch}-{broker}-{second}", kind="leader_started", topic="t", partition=0, broker=broker,
+        leader_epoch=epoch, happened_at=AT + second * SECOND, **columns,
+    )  # fmt: skip
+
+
+def history(
+    lines: list[Row], outages: tuple[Row, ...] = (), readings: tuple[Row, ...] = (), by_zookeeper: bool = False
+) -> LeaderHistory:
+    elected = row(EVENTS, kind="controller_elected", pattern_id="zookeeper.controller_elected", broker=9)
+    context = context_of([elected | {"controller_epoch": 1}] if by_zookeeper else [], outages)
+    return rebuild_leaders(lines, readings, context, HOURS)
+
+
+def away(broker: int, since: int, until: int) -> Row:
+    down_at, up_at = AT + since * SECOND, AT + until * SECOND
+    return row(BROKER_OUTAGES, broker=broker, kind="crash", down_at=down_at, detected_at=down_at, up_at=up_at)
+
+
+def test_an_epoch_that_rose_by_two_with_the_same_leader_may_hide_a_failover_and_a_return() -> None:
+    found = history([led(3, 1, 0), led(5, 1, 60)])
+    assert found.failovers == []
+    [gap] = found.gaps
+    assert (gap["after_epoch"], gap["next_epoch"], gap["leader_before"], gap["leader_after"]) == (3, 5, 1, 1)
+    assert gap["explained_by"] is None
+    assert gap["says"].endswith("nobody saw: a failover and a return are possible.")
+    assert {q["line_id"] for q in gap["evidence"]} == {"3-1-0", "5-1-60"}
+
+
+def test_an_epoch_that_rose_by_one_hides_nothing() -> None:
+    assert history([led(3, 1, 0), led(4, 1, 60)]).gaps == []
+
+
+def test_a_change_of_leader_that_skips_an_epoch_is_surer_of_nothing() -> None:
+    found = history([led(3, 1, 0), led(5, 2, 60)], (away(1, 30, 90),))
+    [change], [gap] = found.failovers, found.gaps
+    assert (change["leader_from"], change["leader_to"], change["epoch_to"]) == (1, 2, 5)
+    assert change["confidence"] not in ("certain", "likely")
+    assert "Who led in leader epoch 4 nobody saw" in change["explanation"]
+    assert (gap["next_epoch"], gap["explained_by"], gap["seen_at"]) == (5, None, change["happened_at"])
+
+
+def test_zookeepers_controller_raises_the_epoch_when_it_takes_a_replica_out_of_the_isr() -> None:
+    lines = [led(3, 1, 0, replicas="1,2,3"), led(5, 1, 60, replicas="1,2,3")]
+    [explained] = history(lines, (away(2, 10, 20),), by_zookeeper=True).gaps
+    assert "broker 2, which was away, out of the ISR" in explained["explained_by"]
+    # KRaft raises it no more since 3.6; a replica elsewhere has nothing to do with it; neither has another hour.
+    for gaps in (
+        history(lines, (away(2, 10, 20),)).gaps,
+        history(lines, (away(4, 10, 20),), by_zookeeper=True).gaps,
+        history(lines, (away(2, 100, 120),), by_zookeeper=True).gaps,
+    ):
+        assert [g["explained_by"] for g in gaps] == [None]
+
+
+def test_a_reassignment_raises_the_epoch() -> None:
+    moved = row(EVENTS, kind="reassignment_changed", topic="t", partition=0, happened_at=AT + 30 * SECOND, detail="")
+    [gap] = history([led(3, 1, 0), moved, led(5, 1, 60)]).gaps
+    assert gap["explained_by"] == "its replicas were reassigned"
+    [gap] = history([led(3, 1, 0), moved, led(6, 1, 60)]).gaps
+    assert gap["explained_by"] is None, "two rises are left, and two changes of leader fit into them"
+
+
+def test_a_leader_that_committed_all_that_changed_was_never_away() -> None:
+    """Below metadata.version 3.6 each shrink raises the epoch; each change of a partition raises its own epoch too."""
+    commits = [
+        row(EVENTS, line_id=f"isr-{v}", kind="isr_updated", topic="t", partition=0, broker=1, isr=isr,
+            partition_epoch=v, happened_at=AT + v * SECOND)
+        for v, isr in ((11, "1,2"), (12, "1"))
+    ]  # fmt: skip
+    ends = [led(3, 1, 0, partition_epoch=10), led(5, 1, 60, partition_epoch=12)]
+    [gap] = history([*ends, *commits]).gaps
+    assert gap["explained_by"].startswith("the leader itself committed all that changed")
+    assert history([*ends, *(c | {"broker": 2} for c in commits)]).gaps[0]["explained_by"] is None
+    later = led(5, 1, 60, partition_epoch=14)
+    assert history([ends[0], later, *commits]).gaps[0]["explained_by"] is None, "two changes have nobody who made them"
+
+
+def test_the_two_steps_of_a_new_zookeeper_controller_are_one_election() -> None:
+    found = leaders(captured("unclean-2.8"), [], WHOLE)
+    assert {g["explained_by"] for g in found.gaps} <= {"one election in two steps of a new controller"}
+
+
+def test_readings_alone_show_a_rise_by_two() -> None:
+    seen = tuple(
+        row(PARTITION_SNAPSHOTS, cluster="c", snapshot_id=f"{n}", topic="t", partition=0, leader=1, leader_epoch=epoch,
+            snapshot_at=AT + n * 10 * SECOND)
+        for n, epoch in enumerate((3, 3, 5, 5))
+    )  # fmt: skip
+    [gap] = history([], readings=seen).gaps
+    assert (gap["after_epoch"], gap["next_epoch"], gap["explained_by"]) == (3, 5, None)
+
+
+def test_a_leader_that_only_a_later_line_names_is_marked_and_not_dated() -> None:
+    """Broker 3 says that broker 2 led before it; when that began nobody tells."""
+    lines = [led(0, 1, 0), led(2, 3, 60, previous_leader=2, previous_leader_epoch=1)]
+    found = history(lines)
+    assert [(f["leader_from"], f["leader_to"]) for f in found.failovers] == [(2, 3)]
+    [gap] = found.gaps
+    assert (gap["after_epoch"], gap["next_epoch"], gap["leader_after"], gap["explained_by"]) == (0, 1, 2, None)
+    assert unmarked_breaks(found) == []
+    # The absence of the former leader tells when.
+    told = history(lines, (away(1, 20, 90),))
+    assert [(f["leader_from"], f["leader_to"]) for f in told.failovers] == [(1, 2), (2, 3)]
+    assert (told.failovers[0]["happened_at"], told.gaps) == (AT + 20 * SECOND, [])
+
+
+def test_a_topic_that_comes_back_begins_another_chain() -> None:
+    lines = [
+        led(0, 1, 0),
+        led(1, 2, 10),
+        row(EVENTS, kind="topic_deleted", topic="t", broker=1, happened_at=AT + 20 * SECOND),
+        led(0, 3, 30),
+        led(1, 1, 40),
+    ]
+    found = history(lines)
+    assert [(f["life"], f["leader_from"], f["leader_to"]) for f in found.failovers] == [(0, 1, 2), (1, 3, 1)]
+    assert (found.gaps, unmarked_breaks(found)) == ([], [])
+
+
+@pytest.mark.parametrize("excerpt", EXCERPTS)
+@given(
+    lost=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.4)), max_size=3),
+    silent=st.none() | st.integers(1, 4),
+    chance=st.randoms(use_true_random=False),
+)
+def test_no_break_is_unmarked_whatever_is_lost(
+    excerpt: str, lost: list[tuple[float, float]], silent: int | None, chance: random.Random
+) -> None:
+    """Spans of lines, a broker's whole log; in any order of arrival."""
+    whole = captured(excerpt)
+    gone = {i for start, share in lost for i in range(int(start * len(whole)), int((start + share) * len(whole)) + 1)}
+    left = [e for i, e in enumerate(whole) if i not in gone and e["broker"] != silent]
+    history = leaders(chance.sample(left, len(left)), [], WHOLE)
+    assert unmarked_breaks(history) == []
+    assert history == leaders(left, [], WHOLE)
+
+
+@given(st.lists(st.integers(-1, 3), min_size=2, max_size=9), st.sets(st.integers(0, 8)))
+def test_every_epoch_that_nobody_saw_lies_in_a_gap_or_is_no_change(led_by: list[int], unseen: set[int]) -> None:
+    """Leaders told by followers' lines, some epochs by nobody: rows and gaps together cover each step of the chain."""
+    lines = [
+        row(EVENTS, line_id=f"{epoch}", kind="follower_started", topic="t", partition=0, broker=9, leader=leader,
+            leader_epoch=epoch, happened_at=AT + epoch * SECOND)
+        for epoch, leader in enumerate(led_by)
+        if epoch not in unseen
+    ]  # fmt: skip
+    found = rebuild_leaders(lines, [], ClusterContext(), HOURS)
+    skipped = {e for g in found.gaps for e in range(g["after_epoch"] + 1, g["next_epoch"])}
+    known = [e["leader_epoch"] for e in lines]
+    assert skipped == {e for e in unseen if known and known[0] < e < known[-1]}
+    assert unmarked_breaks(found) == []
