@@ -55,7 +55,8 @@ def _chains(planned: Sequence[Row]) -> list[list[Row]]:
 def _waited(before: Row, after: Row) -> timedelta:
     """How long after a broker was well again the next one was stopped."""
     well_at = max(before["up_at"], before["isr_recovered_at"] or before["up_at"])
-    return max(timedelta(), after["down_at"] - well_at)
+    waited: timedelta = after["down_at"] - well_at
+    return max(timedelta(), waited)
 
 
 def _with_crashes(chain: Sequence[Row], others: Iterable[Row]) -> list[Row]:

@@ -53,7 +53,7 @@ def _flapping(facts: Facts) -> list[dict[str, Any]]:
     return found
 
 
-def _of_lapses(facts: Facts, rule_id: str, broker: int, lapses: Sequence[Row], **words: object) -> dict[str, Any]:
+def _of_lapses(facts: Facts, rule_id: str, broker: int, lapses: Sequence[Row], **words: Any) -> dict[str, Any]:
     return finding_of(
         facts,
         rule_id,
