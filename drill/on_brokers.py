@@ -14,17 +14,15 @@ from drill.steps_on_brokers import (
     Imbalance,
     InSync,
     KillBroker,
-    KillController,
     Offline,
+    OnController,
     PauseBroker,
     PreferredElection,
     Produce,
     Reassign,
     ResumeBroker,
     StartBroker,
-    StartController,
     StopBroker,
-    StopController,
 )
 
 _ELECTS_WITHIN = 90
@@ -123,24 +121,10 @@ def _are_in_sync(partitions: Iterable[Partition]) -> bool:
 
 
 @do.register
-def _(step: KillController, scene: Scene) -> None:
+def _(step: OnController, scene: Scene) -> None:
     node = next(iter(scene.stage.cluster.others.values()))
-    scene.act("controller_kill9", controller=scene.broker("controller"), expect=step.expect)
-    node.kill()
-
-
-@do.register
-def _(step: StopController, scene: Scene) -> None:
-    node = next(iter(scene.stage.cluster.others.values()))
-    scene.act("controller_shutdown", controller=scene.broker("controller"), expect=step.expect)
-    node.stop()
-
-
-@do.register
-def _(step: StartController, scene: Scene) -> None:
-    node = next(iter(scene.stage.cluster.others.values()))
-    scene.act("controller_start", controller=scene.broker("controller"), expect=step.expect)
-    node.start()
+    scene.act(step.action, controller=scene.broker("controller"), expect=step.expect)
+    getattr(node, step.how)()
 
 
 @do.register

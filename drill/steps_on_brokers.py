@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from drill.steps import MAIN, Step
 
@@ -63,14 +64,46 @@ class InSync(Step):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KillController(Step):
-    """The controller that stands beside the brokers is killed."""
+class OnController(Step):
+    """Done to the controller that stands beside the brokers. `how`: the act of drill.cluster.Node."""
+
+    action: ClassVar[str]
+    how: ClassVar[str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartController(Step):
-    """It starts again."""
+class KillController(OnController):
+    """Its process is killed."""
 
+    action, how = "controller_kill9", "kill"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopController(OnController):
+    """It shuts down in order."""
+
+    action, how = "controller_shutdown", "stop"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PauseController(OnController):
+    """Its process is stopped (SIGSTOP)."""
+
+    action, how = "controller_sigstop", "pause"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumeController(OnController):
+    """Its process goes on (SIGCONT)."""
+
+    action, how = "controller_sigcont", "resume"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartController(OnController):
+    """It starts again, and follows itself in a new epoch."""
+
+    action, how = "controller_start", "start"
     expect: str | None = "controller_change"
 
 
@@ -115,13 +148,6 @@ class Produce(Step):
     acks: str = "all"
     bytes: int = 10
     refused: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class StopController(Step):
-    """The controller that stands beside the brokers shuts down in order."""
-
-    expect: str | None = "controller_change"
 
 
 @dataclass(frozen=True, kw_only=True)
