@@ -79,13 +79,22 @@ def rebuild_truncations(
         return []
     read, changed = _by_partition(readings), _by_partition(failovers)
     return [
-        row
+        _row(key, cut, _judge(key, cut, life, _since(begun, read[key]), _since(begun, changed[key])))
         for key in sorted(cutting)
-        for life in lives[key]
+        for life, begun in _begun(lives[key])
         for cut in _cuts_of(life)
         if window.holds(cut.first["happened_at"])
-        for row in (_row(key, cut, _judge(key, cut, life, read[key], changed[key])),)
     ]
+
+
+def _begun(lives: Sequence[Sequence[Row]]) -> list[tuple[Sequence[Row], datetime | None]]:
+    """Each life of a partition, and when it began; None for the first one, which may be older than its first line."""
+    return [(life, life[0]["happened_at"] - CLOCKS if i else None) for i, life in enumerate(lives)]
+
+
+def _since(begun: datetime | None, rows: Sequence[Row]) -> Sequence[Row]:
+    """The readings, or changes of leader, of one life: epochs begin anew in each."""
+    return rows if begun is None else [r for r in rows if (r.get("snapshot_at") or r["happened_at"]) >= begun]
 
 
 def _by_partition(rows: Iterable[Row]) -> dict[Partition, list[Row]]:

@@ -7,7 +7,8 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,34 @@ def test_every_physical_line_of_the_night_is_accounted_for(
     coverage = rows(night[0], "quality.coverage")
     assert sum(c["lines_in"] for c in coverage) == lines
     assert all(c["lines_in"] == c["events"] + c["ignored"] + c["unparsed"] + c["quarantined"] for c in coverage)
+
+
+def counted(reading: dict[str, Any]) -> dict[int, tuple[int, int]]:
+    """The partitions each broker is preferred for, and those of them that it does not lead: straight from a reading."""
+    counts = {b["id"]: [0, 0] for b in reading["brokers"]}
+    for partition in (p for topic in reading["topics"] for p in topic["partitions"]):
+        for broker in partition["replicas"]:
+            counts.setdefault(broker, [0, 0])
+        preferred = partition["replicas"][0]
+        counts[preferred][0] += 1
+        counts[preferred][1] += partition["leader"] != preferred
+    return {broker: (all_, elsewhere) for broker, (all_, elsewhere) in counts.items()}
+
+
+def test_leader_imbalance_is_what_each_reading_says(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    published: dict[datetime, dict[int, dict[str, Any]]] = defaultdict(dict)
+    for row in rows(night[0], "gold.leader_imbalance"):
+        published[row["snapshot_at"]][row["broker"]] = row
+    readings = [json.loads(line) for line in (SAMPLE / "snapshots.jsonl").read_text().splitlines()]
+    told = {datetime.fromisoformat(r["at"]): counted(r) for r in readings if r.get("topics")}
+    assert published.keys() == told.keys()
+    for at, brokers in told.items():
+        assert published[at].keys() == brokers.keys()
+        for broker, (preferred, elsewhere) in brokers.items():
+            row = published[at][broker]
+            assert (row["preferred_partitions"], row["led_elsewhere"]) == (preferred, elsewhere)
+            assert row["ratio"] == (elsewhere / preferred if preferred else None)
+            assert row["over_threshold"] == (10 * elsewhere > preferred)
 
 
 def test_the_truth_of_the_night_is_told(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:

@@ -115,6 +115,26 @@ LAKE = {
         *({"broker": 1, "snapshot_at": at(m), "preferred_partitions": 9, "led_elsewhere": e, "ratio": e / 9,
            "over_threshold": e > 0} for m, e in enumerate((0, 0, 3, 3, 0))),
     ),
+    "gold.truncations": rows_of(
+        "gold.truncations",
+        {"truncation_id": "1", "topic": "t", "partition": 0, "broker": 3, "failover_id": "1", "happened_at": at(2),
+         "log_end_before": 9, "truncated_to": 8, "records_cut": 1, "confidence": "certain"},
+        {"truncation_id": "2", "topic": "t", "partition": 0, "broker": 2, "failover_id": "2", "happened_at": at(4),
+         "log_end_before": 30, "truncated_to": 28, "records_cut": 2, "verdict": "committed_lost"},
+        {"truncation_id": "3", "topic": "t", "partition": 0, "broker": 3, "failover_id": "2", "happened_at": at(5),
+         "truncated_to": 28, "verdict": "committed_lost"},
+    ),
+    "gold.leader_balance": rows_of(
+        "gold.leader_balance",
+        *({"scope": scope, "snapshot_at": at(m), "partitions": 9, "non_preferred": m, "non_preferred_share": m / 9,
+           "leader_spread": 1 / 3, "most_loaded_broker": 2} for m in (1, 2) for scope in ("rack:a", "all")),
+    ),
+    "gold.imbalance_spells": rows_of(
+        "gold.imbalance_spells",
+        {"spell_id": "1", "broker": 2, "since": at(1), "until": at(3.5), "last_reading_at": at(3), "max_ratio": 1 / 3,
+         "begun_by": "broker_crash", "outage_id": "o", "healed_by": "automatic_election"},
+        {"spell_id": "2", "broker": 1, "since": at(2), "until": None, "last_reading_at": at(4), "max_ratio": 0.5},
+    ),
     "gold.findings": rows_of(
         "gold.findings",
         {"finding_id": "1", "severity": "info", "rule_id": "r1"},
@@ -269,6 +289,28 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"snapshot_at": "2026-10-01T03:04:00.000Z", "ratio": 0.0, "over_threshold": False},
     ],
     "imbalance_history broker=2": [],
+    "imbalance_spells": [
+        {"broker": 1, "until": None, "seconds_at_least": 120.0, "max_ratio": 0.5, "outage_of": None, "healed_by": None},
+        {"broker": 2, "seconds_at_least": 150.0, "begun_by": "broker_crash", "outage_of": 2, "outage_kind": "crash",
+         "healed_by": "automatic_election"},
+    ],
+    "imbalance_spells broker=2": [{"broker": 2}],
+    "leader_balance": [
+        {"scope": "all", "snapshot_at": "2026-10-01T03:02:00.000Z", "non_preferred_share": 0.222,
+         "leader_spread": 0.333, "leader_excess": None, "most_loaded_broker": 2},
+        {"scope": "rack:a", "non_preferred": 2},
+    ],
+    "records_lost": [
+        {"topic": "t", "partition": 0, "leader_to": 1, "records_lost_low": 0, "records_lost_high": 2,
+         "cut_to_by_broker": "2: 28, 3: 28"},
+    ],
+    "records_lost topic=u": [],
+    "truncations": [
+        {"broker": 2, "records_cut": 2, "verdict": "committed_lost"},
+        {"broker": 3, "records_cut": None, "truncated_to": 28},
+        {"broker": 3, "records_cut": 1, "verdict": "nothing_committed_lost", "confidence": "certain"},
+    ],
+    "truncations topic=u": [],
     "coverage_by_source": [
         {"source": "broker-2/server.log", "lines_in": 9, "unaccounted": 1},
         {"source": "broker-1/server.log", "lines_in": 10, "unaccounted": 0},

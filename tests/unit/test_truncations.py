@@ -174,3 +174,17 @@ def test_only_an_unclean_leader_since_it_was_in_sync_loses_what_was_committed(
     since = rows[max((i for i, f in enumerate(rows) if 1 in (f["leader_from"], *f["isr_before"])), default=0) :]
     has_unclean = any(f["kind"] == "unclean_election" for f in since)
     assert all((c["verdict"] == "committed_lost") == has_unclean for c in found)
+
+
+def test_an_election_of_a_topic_that_was_deleted_since_has_no_part_in_it() -> None:
+    """Epochs begin anew with the topic that came back under the old name."""
+    before = [
+        line("leader_started", 2, 1, leader_epoch=1, log_offset=9),
+        row(EVENTS, kind="topic_deleted", topic="t", partition=None, happened_at=AT + timedelta(seconds=20)),
+        line("partition_created", 3, 30, leader_epoch=0),
+        line("leader_started", 3, 30.1, leader_epoch=0, log_offset=0),
+    ]
+    old = failover(1, 1, 2, [1], kind="unclean_election")
+    follows = line("follower_started", 1, 60, leader_epoch=0, leader=3, log_offset=50)
+    cut = judged([*before, follows, BACK[1]], [old])
+    assert (cut["verdict"], cut["confidence"]) == ("nothing_committed_lost", "likely")
