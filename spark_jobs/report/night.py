@@ -16,35 +16,31 @@ from spark_jobs.report.model import Evidence, Link, Quote
 Row = Mapping[str, Any]
 
 # The tables a report is made of; rows of others are not looked at.
-READS = tuple(
-    name
-    for name in (
-        "gold.rebalances",
-        "gold.incidents",
-        "gold.remedies",
-        "gold.broker_outages",
-        "gold.rolling_restarts",
-        "gold.failovers",
-        "gold.truncations",
-        "gold.partition_risks",
-        "gold.loss_rehearsals",
-        "gold.isr_changes",
-        "gold.isr_lapses",
-        "gold.coordinator_moves",
-        "gold.controller_changes",
-        "gold.leader_imbalance",
-        "gold.leader_balance",
-        "gold.imbalance_spells",
-        "gold.lag_verdicts",
-        "gold.findings",
-        "quality.coverage",
-        "quality.unparsed_lines",
-        "quality.quarantine",
-        "quality.generation_gaps",
-        "quality.leadership_gaps",
-        "quality.validation_results",
-    )
-    if name in BY_NAME
+READS = (
+    "gold.rebalances",
+    "gold.incidents",
+    "gold.remedies",
+    "gold.broker_outages",
+    "gold.rolling_restarts",
+    "gold.failovers",
+    "gold.truncations",
+    "gold.partition_risks",
+    "gold.loss_rehearsals",
+    "gold.isr_changes",
+    "gold.isr_lapses",
+    "gold.coordinator_moves",
+    "gold.controller_changes",
+    "gold.leader_imbalance",
+    "gold.leader_balance",
+    "gold.imbalance_spells",
+    "gold.lag_verdicts",
+    "gold.findings",
+    "quality.coverage",
+    "quality.unparsed_lines",
+    "quality.quarantine",
+    "quality.generation_gaps",
+    "quality.leadership_gaps",
+    "quality.validation_results",
 )
 
 QUOTES_PER_ROW = 12

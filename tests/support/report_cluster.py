@@ -18,12 +18,11 @@ def told_by_replicas(tables: Tables) -> None:
         truncation("orders.events", 4, at("02:18:00"), "nothing_committed_lost", records_cut=0),
         truncation("risky.raw", 0, at("06:41:00"), "committed_lost", records_cut=52),
     ]
-    if "gold.partition_risks" in tables:
-        tables["gold.partition_risks"] += [
-            risk("risky.raw", 0, leaderless_low_ms=72_000, leaderless_high_ms=72_000, one_from_unclean_ms=540_000),
-            risk("orders.events", 4, under_min_isr_ms=0, one_from_offline_ms=None, known_ms=3_600_000),
-        ]
-        tables["gold.loss_rehearsals"] += [rehearsal("broker", str(b), offline=2 if b == 3 else 0) for b in (1, 2, 3)]
+    tables["gold.partition_risks"] += [
+        risk("risky.raw", 0, leaderless_low_ms=72_000, leaderless_high_ms=72_000, one_from_unclean_ms=540_000),
+        risk("orders.events", 4, under_min_isr_ms=0, one_from_offline_ms=None, known_ms=3_600_000),
+    ]
+    tables["gold.loss_rehearsals"] += [rehearsal("broker", str(b), offline=2 if b == 3 else 0) for b in (1, 2, 3)]
     tables["gold.imbalance_spells"].append(spell(1, at("06:40:00")))
     tables["gold.leader_balance"].append(
         made("gold.leader_balance", snapshot_at=at("23:50:00"), scope="all", partitions=90, non_preferred_share=0.3)
