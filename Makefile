@@ -15,7 +15,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check audit snapshot report sql test test-live check drill format bench docs up down locks clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live check drill format bench docs up down locks clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -31,6 +31,10 @@ setup: ## build what is missing: both environments, jars, the sample night
 setup-check:
 	@$(FIND_PYTHON)
 	@$(PYTHON) setup/build.py --check
+
+doctor: ## what is missing on this machine, and with BOOTSTRAP on that cluster
+	@$(FIND_PYTHON)
+	@$(PYTHON) setup/doctor.py
 
 audit: setup ## audit the recorded night, or your own LOGS
 	@$(SPARK)/python -m spark_jobs.cli audit

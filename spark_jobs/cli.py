@@ -53,7 +53,8 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="hindsight",
         description="What happened to our consumer groups and our leaders last night, why, and what it cost.",
-        epilog="Exit codes: 0 done; 42 publication refused; 2 bad input or settings; anything else may heal by itself.",
+        epilog="Exit codes: 0 done; 42 publication refused; 2 bad input or settings; anything else may heal by itself."
+        " `hindsight doctor` tells what is missing on this machine.",
     )
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
 

@@ -1,0 +1,137 @@
+"""Tells what is missing on this machine, and with BOOTSTRAP on a live cluster, and how to get it.
+
+Standard library only, like set-up: it runs where nothing is installed yet, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from setup import build
+
+NEEDED_GIB = 4
+"""Airflow's process, one Spark driver of 2 GiB and its Python workers."""
+
+
+class Told(NamedTuple):
+    """One thing looked at. `state` is good, missing (something has to be done) or later (`make` does it itself)."""
+
+    state: str
+    what: str
+    says: str
+
+
+_MARKS = {"good": "✓", "missing": "✗", "later": "·"}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Prints what was found. 0: nothing is missing; 2: something is, and what to do stands beside it."""
+    parser = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
+    parser.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers of a cluster to look at")
+    parser.add_argument(
+        "--lake", default=os.environ.get("LAKE") or str(build.HOME / "lake"), help="the lake to look at"
+    )
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    given = parser.parse_args(arguments)
+    found = [
+        *of_machine(),
+        *of_project(),
+        of_lake(given.lake),
+        *(of_cluster(given.bootstrap) if given.bootstrap else ()),
+    ]
+    if given.json:
+        print(json.dumps([told._asdict() for told in found], indent=2))
+    else:
+        width = max(len(told.what) for told in found)
+        for told in found:
+            first, *rest = told.says.splitlines()
+            print(f"{_MARKS[told.state]} {told.what.ljust(width)}  {first}")
+            print("".join(f"  {' ' * width}  {line}\n" for line in rest), end="")
+    return 2 if any(told.state == "missing" for told in found) else 0
+
+
+def of_machine() -> Iterator[Told]:
+    """Python, Java, room, memory, cores."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield _asked("Python", build.require_python, f"{version} ({sys.executable})")
+    yield _asked("Java", build.require_java, build.java_program())
+    yield _asked("room", build.require_space, f"{_free() / 1e9:.1f} GB free")
+    gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    enough = gib >= NEEDED_GIB
+    advice = "" if enough else f" Needed: {NEEDED_GIB}. What to do: HINDSIGHT_DRIVER_MEMORY=1g, or more memory."
+    yield Told("good" if enough else "missing", "memory", f"{gib:.1f} GiB.{advice}")
+    yield Told("good", "cores", str(os.cpu_count()))
+
+
+def _asked(what: str, require: Callable[[], None], found: str) -> Told:
+    try:
+        require()
+    except build.CannotBuild as problem:
+        return Told("missing", what, str(problem))
+    return Told("good", what, found)
+
+
+def _free() -> int:
+    return shutil.disk_usage(build.HOME).free
+
+
+def of_project() -> Iterator[Told]:
+    """What set-up builds."""
+    for part in build.PARTS:
+        current = build.is_current(part)
+        yield Told(
+            "good" if current else "later",
+            part.name,
+            "built" if current else f"`make setup` builds it: {part.sentence}",
+        )
+
+
+def of_lake(lake: str) -> Told:
+    """Whether there is a lake, and when something was last published into it."""
+    if "://" in lake:
+        return Told("later", "lake", f"{lake} lies behind a URI: the first audit tells whether Spark can write there")
+    published = Path(lake) / "quality" / "publications" / "_delta_log"
+    if published.is_dir():
+        return Told("good", "lake", f"{lake}, with an audit in it")
+    near = next(p for p in (Path(lake), *Path(lake).absolute().parents) if p.exists())
+    if not os.access(near, os.W_OK):
+        return Told("missing", "lake", f"{near} cannot be written. Needed: a folder of this user. What to do: LAKE=...")
+    return Told("later", "lake", f"{lake}: the first audit makes it")
+
+
+def of_cluster(bootstrap: str) -> Iterator[Told]:
+    """One reading of a live cluster: whether it answers, and which parts it does not tell, and why."""
+    python = build.SPARK / "bin" / "python"
+    if not python.exists():
+        yield Told("later", "cluster", "Needs set-up first. What to do: make setup")
+        return
+    done = subprocess.run(
+        [str(python), "-m", "spark_jobs.cli", "snapshot", "--bootstrap", bootstrap, "--print"],
+        capture_output=True,
+        text=True,
+        cwd=build.HOME,
+        env={**os.environ, "PYTHONPATH": str(build.HOME)},
+    )
+    if done.returncode:
+        yield Told("missing", "cluster", done.stderr.strip().splitlines()[-1])
+        return
+    reading = json.loads(done.stdout)
+    yield Told("good", "cluster", f"{len(reading['brokers'])} brokers, {len(reading.get('topics', ()))} topics")
+    for lack in reading.get("missing", ()):
+        yield Told(
+            "missing", lack["part"], f"{lack['reason']}\nWhat to do: see the rights that a reading needs, docs/live.md."
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

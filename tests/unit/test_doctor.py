@@ -1,0 +1,51 @@
+"""What a machine lacks, told before anything is built."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+HOME = Path(__file__).resolve().parents[2]
+
+
+def doctor(*options: str, **environment: str) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, str(HOME / "setup" / "doctor.py"), "--json", *options],
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", **environment},
+    )
+    assert not done.stderr
+    return done.returncode, {told["what"]: (told["state"], told["says"]) for told in json.loads(done.stdout)}
+
+
+def test_a_machine_that_has_everything_is_told_so(tmp_path: Path) -> None:
+    code, told = doctor("--lake", str(tmp_path / "new" / "lake"))
+    assert code == 0
+    assert {told[what][0] for what in ("Python", "Java", "spark", "jars")} == {"good"}
+    assert told["lake"] == ("later", f"{tmp_path}/new/lake: the first audit makes it")
+
+
+def test_what_is_missing_is_told_with_what_to_do(tmp_path: Path) -> None:
+    code, told = doctor(JAVA_HOME=str(tmp_path))
+    assert code == 2
+    state, says = told["Java"]
+    assert state == "missing"
+    assert "Found: no Java" in says
+    assert "What to do: install a Java 17 runtime" in says
+
+
+def test_a_cluster_that_does_not_answer_is_told() -> None:
+    code, told = doctor("--bootstrap", "127.0.0.1:1")
+    assert code == 2
+    assert told["cluster"][0] == "missing"
+    assert "No broker of 127.0.0.1:1 answered" in told["cluster"][1]
+
+
+def test_the_command_needs_nothing_that_set_up_builds(tmp_path: Path) -> None:
+    done = subprocess.run([str(HOME / "hindsight"), "doctor", "--lake", str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "\n✓ Java" in done.stdout
