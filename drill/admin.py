@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -14,7 +14,7 @@ from drill.java import Jvm
 
 _SECONDS = 20
 _TRIES = 10
-"""A client that has just lost its controller finds the next one within seconds."""
+"""A client finds a new controller within seconds, and a broker a new topic."""
 
 _BYTES = "org.apache.kafka.common.serialization.ByteArraySerializer"
 
@@ -154,7 +154,8 @@ class Admin:
         operation = self._admin.AlterConfigOp
         place = self._resource()(kind, resource)
         change = operation(self._admin.ConfigEntry(name, value), operation.OpType.SET)
-        self._got(self._client.incrementalAlterConfigs(self._jvm.map({place: self._jvm.list([change])})).all())
+        wanted = self._jvm.map({place: self._jvm.list([change])})
+        self._in_time(lambda: self._client.incrementalAlterConfigs(wanted).all(), "UnknownTopicOrPartition")
 
     def throttle(self, topic: str, broker: int, rate: int) -> None:
         """Lets a broker fetch so many bytes a second where it follows a topic and is behind."""
@@ -169,15 +170,19 @@ class Admin:
             for p in self.topics()
             if p.topic == topic and p.leader != p.replicas[0]
         ]
-        for _ in range(_TRIES):
+        wanted = self._jvm.java.java.util.HashSet(self._jvm.list(ours))
+        self._in_time(lambda: self._client.electLeaders(kind, wanted).all(), "NotController")
+
+    def _in_time(self, call: Callable[[], Any], not_yet: str) -> None:
+        """Asks again as long as Kafka answers that it is not ready."""
+        for left in reversed(range(_TRIES)):
             try:
-                self._got(self._client.electLeaders(kind, self._jvm.java.java.util.HashSet(self._jvm.list(ours))).all())
+                self._got(call())
                 return
             except AdminFault as fault:
-                if "NotController" not in str(fault):
+                if not left or not_yet not in str(fault):
                     raise
                 time.sleep(1)
-        raise AdminFault(f"No controller took the election of {topic} within {_TRIES} tries.")
 
     def reassign(self, topic: str, partition: int, replicas: Sequence[int]) -> None:
         """Moves a partition to other brokers."""
