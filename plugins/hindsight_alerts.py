@@ -28,8 +28,11 @@ class Look(BaseNotifier):
         self.cluster = cluster
 
     def notify(self, context: Any) -> None:
-        """Looks."""
-        tell(self.lake, self.event(context))
+        """Looks. A task that ended well stays so: what could not be told is logged, and kept for the next look."""
+        try:
+            tell(self.lake, self.event(context))
+        except AirflowException as failure:
+            log.error("%s", failure)
 
     def event(self, context: Any) -> dict[str, str] | None:
         """What is added to what the lake holds."""
@@ -96,7 +99,7 @@ def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: A
 
 
 def tell(lake: str, event: dict[str, str] | None = None) -> None:
-    """Looks at a lake, and tells who has a receiver. What cannot be told fails no task: it is logged, and kept."""
+    """Looks at a lake, and tells who has a receiver. Raises: AirflowException where the look itself failed."""
     process = child("alert", "--stdin", "--lake", lake)
     said, _ = process.communicate(json.dumps({"urls": receivers(), "event": event}) + "\n")
     log.info("%s", said)

@@ -120,7 +120,7 @@ def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str,
         "lake": str(launch.HOME / "lake"),
         "read_to_end": bool(params.get("read_to_end")),
         **given,
-        "run_id": f"{name}-{window['from'][:10]}" if window else name,
+        "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,
         "run_at": run.start_date.isoformat(),
     }
 

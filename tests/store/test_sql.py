@@ -173,6 +173,13 @@ LAKE = {
         {"rule_id": "lag_growing", "window_from": at(0), "window_to": at(1), "fired": 0, "fired_in_planned": 0,
          "suppressed": 0, "first_at": None, "last_at": None},
     ),
+    "quality.verdict_changes": rows_of(
+        "quality.verdict_changes",
+        {"row_id": "1", "run_id": "r1", "subject": "orders", "change": "changed", "verdict_before": "unknown",
+         "verdict_after": "member_dead", "run_reclassified_at": at(1)},
+        {"row_id": "2", "run_id": "r2", "subject": "pay", "change": "gone", "verdict_before": "member_left",
+         "run_reclassified_at": at(2)},
+    ),
     "quality.publications": rows_of(
         "quality.publications",
         *({"run_id": f"{run} {m}", "table": table, "window_from": at(m), "window_to": at(m + 1)}
@@ -330,6 +337,11 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"rule_id": "lag_growing", "windows": 1, "windows_fired": 0, "fired": 0, "first_at": None},
     ],
     "rule_backtest rule_id=lag_growing": [{"fired": 0}],
+    "verdict_changes": [
+        {"subject": "pay", "change": "gone", "verdict_after": None},
+        {"subject": "orders", "change": "changed", "verdict_before": "unknown", "verdict_after": "member_dead"},
+    ],
+    "verdict_changes run_id=r1": [{"subject": "orders"}],
     "findings_worst_first": [{"rule_id": "r2"}, {"rule_id": "r3"}, {"rule_id": "r1"}],
 }  # fmt: skip
 

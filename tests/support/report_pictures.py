@@ -1,6 +1,6 @@
 """Pictures of a report in a real browser, at three sizes, light and dark.
 
-`python -m tests.support.report_pictures lake/report/index.html docs/pictures` writes report.png, as the README shows it,
+`python -m tests.support.report_pictures lake/report/index.html docs/pictures` writes report.png, which the README shows,
 and report-SIZE-SCHEME.png for the others.
 """
 

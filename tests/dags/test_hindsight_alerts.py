@@ -1,0 +1,105 @@
+"""Airflow's callbacks: what they hand to the child that tells people, and that secrets go through stdin alone."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.exceptions import AirflowException
+from hindsight_alerts import Failure, Look, deadline_missed, done_by, receivers, tell
+from hindsight_operator import Refused
+
+from spark_jobs.clusters import FILE_VARIABLE
+
+PYTHON = """#!/bin/sh
+printf '%s\\n' "$@" > "$0.arguments"
+env > "$0.environment"
+cat > "$0.stdin"
+echo 'last words'
+exit {code}
+"""
+URL = "slack://s3cret/token"
+NIGHT = datetime(2026, 11, 20, 2, tzinfo=UTC)
+
+
+@pytest.fixture()
+def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Spark environment whose interpreter notes what it was given, and a route with a receiver."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "h.toml").write_text('[alerts]\nroutes = [{name = "pager", severities = ["critical"]}]\n')
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
+    monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER", json.dumps({"conn_type": "generic", "password": URL}))
+    return ends(tmp_path / "bin" / "python", 0)
+
+
+def ends(python: Path, code: int) -> Path:
+    python.write_text(PYTHON.format(code=code))
+    python.chmod(0o755)
+    return python
+
+
+def noted(python: Path, what: str) -> str:
+    return Path(f"{python}.{what}").read_text()
+
+
+def context(failure: BaseException | None = None) -> dict[str, Any]:
+    return {
+        "exception": failure,
+        "dag_run": SimpleNamespace(
+            run_id="scheduled__1", data_interval_start=NIGHT, data_interval_end=NIGHT + timedelta(days=1)
+        ),
+        "task_instance": SimpleNamespace(dag_id="kafka_night_audit", task_id="ingest"),
+    }
+
+
+def test_a_look_hands_receivers_over_on_stdin_and_nowhere_else(python: Path) -> None:
+    Look(lake="/lake", cluster="prod")(context())
+    assert noted(python, "arguments").split() == ["-m", "spark_jobs.cli", "alert", "--stdin", "--lake", "/lake"]
+    assert json.loads(noted(python, "stdin")) == {"urls": {"pager": URL}, "event": None}
+    assert URL not in noted(python, "arguments") + noted(python, "environment")
+
+
+def test_a_night_that_failed_is_an_event_with_its_reason_and_its_interval(python: Path) -> None:
+    Failure(lake="/lake", cluster="prod")(context(ValueError("disk full\nand more")))
+    event = json.loads(noted(python, "stdin"))["event"]
+    assert (event["rule"], event["cluster"], event["from"]) == ("night_failed", "prod", NIGHT.isoformat())
+    assert event["subject"] == "kafka_night_audit.ingest of scheduled__1"
+    assert event["reason"] == "The step ingest of kafka_night_audit failed and is not tried again: disk full"
+
+
+def test_a_refused_publication_is_told_by_the_lake_and_not_twice(python: Path) -> None:
+    Failure(lake="/lake", cluster="prod")(context(Refused("publish ended with exit code 42.")))
+    assert json.loads(noted(python, "stdin"))["event"] is None
+
+
+def test_a_killed_task_has_no_exception_and_is_told(python: Path) -> None:
+    Failure(lake="/lake", cluster="prod")(context())
+    assert json.loads(noted(python, "stdin"))["event"]["reason"].endswith("it was killed")
+
+
+def test_a_missed_deadline_is_told_with_the_run(python: Path) -> None:
+    alert = done_by(hours=4, cluster="prod", lake="/lake")
+    assert alert.interval == timedelta(hours=4)
+    run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1"}
+    deadline_missed(**alert.callback.kwargs, context={"dag_run": run, "deadline": {"deadline_time": "06:00"}})
+    event = json.loads(noted(python, "stdin"))["event"]
+    assert (event["rule"], event["subject"]) == ("deadline_missed", "kafka_night_audit of scheduled__1")
+
+
+def test_a_child_that_cannot_tell_is_an_error_of_its_own_and_fails_no_task(python: Path) -> None:
+    ends(python, 2)
+    with pytest.raises(AirflowException, match="last words"):
+        tell("/lake")
+    Look(lake="/lake", cluster="prod")(context())
+
+
+def test_a_route_without_a_connection_has_no_receiver_of_airflows(
+    python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER")
+    assert receivers() == {}

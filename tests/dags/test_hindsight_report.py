@@ -1,0 +1,85 @@
+"""The report inside Airflow: for those who are let in, read-only, inert, and nothing but pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from hindsight_report import PREFIX, HindsightReport, app
+
+from spark_jobs.clusters import FILE_VARIABLE
+
+
+@pytest.fixture()
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "h.toml").write_text(
+        f"lake = '{tmp_path}/lake'\n[[clusters]]\nname = 'a'\nlogs = '/a'\n"
+        "[[clusters]]\nname = 'b'\nlogs = '/b'\nlake = 's3a://b'\n"
+    )
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
+    report = tmp_path / "lake" / "report"
+    report.mkdir(parents=True)
+    (report / "index.html").write_text("<p>the night</p>")
+    (report / "secret.json").write_text("{}")
+    (report / "away.html").symlink_to("/etc/passwd")
+    return tmp_path / "lake"
+
+
+@pytest.fixture()
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """Someone whom Airflow lets see DAGs."""
+    for route in app.routes:
+        for dependency in getattr(getattr(route, "dependant", None), "dependencies", ()):
+            app.dependency_overrides[dependency.call] = lambda: None
+    yield TestClient(app)
+    app.dependency_overrides.clear()
+
+
+def test_a_page_is_served_as_it_lies_and_can_do_nothing(lake: Path, client: TestClient) -> None:
+    page = client.get("/a/index.html")
+    assert (page.status_code, page.text) == (200, "<p>the night</p>")
+    policy = page.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'self'" in policy and "sandbox allow-scripts" in policy
+    assert "allow-same-origin" not in policy
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/a/secret.json",
+        "/a/away.html",
+        "/a/none.html",
+        "/c/index.html",
+        "/a/..%2findex.html",
+        "/a/%2e%2e/report/index.html",
+        "/a/.index.html",
+        "/b/index.html",
+    ],
+)
+def test_nothing_else_is(lake: Path, client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_nothing_can_be_written(lake: Path, client: TestClient) -> None:
+    assert {client.request(verb, "/a/index.html").status_code for verb in ("POST", "PUT", "DELETE")} == {405}
+
+
+def test_several_clusters_are_listed_and_one_opens_at_once(
+    lake: Path, client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert '<a href="a/index.html">' in client.get("/").text
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "one.toml"))
+    (tmp_path / "one.toml").write_text(f"lake = '{lake}'\n[[clusters]]\nname = 'a'\nlogs = '/a'\n")
+    assert client.get("/", follow_redirects=False).headers["location"] == "a/index.html"
+    assert client.get("/whatever/index.html").status_code == 200, "one lake holds what there is"
+
+
+def test_a_stranger_is_not_let_in(lake: Path) -> None:
+    assert TestClient(app).get("/a/index.html").status_code in (401, 403)
+
+
+def test_it_has_a_place_in_the_navigation() -> None:
+    (view,) = HindsightReport.external_views
+    assert view["href"] == f"{PREFIX}/" == HindsightReport.fastapi_apps[0]["url_prefix"] + "/"

@@ -1,0 +1,133 @@
+"""The DAGs as operators meet them: one for each cluster, forms, a pool, and what is said when a file is wrong."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.dag_processing.dagbag import DagBag
+from airflow.exceptions import AirflowFailException
+from airflow.sdk.exceptions import ParamValidationError
+from hindsight_operator import of_step, published_windows, settings_of
+
+from spark_jobs.clusters import FILE_VARIABLE
+from spark_jobs.steps import BY_NAME, MAINTAIN, RECLASSIFY
+
+DAGS = Path(__file__).resolve().parents[2] / "dags"
+TWO = "[[clusters]]\nname = 'a'\nlogs = '/a'\nkeep = 'bronze=30'\n[[clusters]]\nname = 'b'\nlogs = '/b'\nlake = '/b'\n"
+
+
+def bag_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None) -> Any:
+    if text is None:
+        monkeypatch.delenv(FILE_VARIABLE, raising=False)
+    else:
+        (tmp_path / "h.toml").write_text(text)
+        monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
+    return DagBag(str(DAGS))
+
+
+def test_one_cluster_has_plain_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    bag = bag_of(monkeypatch, tmp_path, None)
+    assert bag.import_errors == {}
+    names = {"alerts", "collect", "maintenance", "night_audit", "reclassify", "snapshot"}
+    assert set(bag.dags) == {f"kafka_{name}" for name in names}
+    assert [t.task_id for t in bag.dags["kafka_maintenance"].tasks] == [MAINTAIN.name]
+
+
+def test_each_cluster_of_the_file_has_dags_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dags = bag_of(monkeypatch, tmp_path, TWO).dags
+    of_each = {"collect", "night_audit", "maintenance", "reclassify"}
+    assert set(dags) == {f"kafka_{n}_{c}" for n in of_each for c in "ab"} | {"kafka_alerts", "kafka_snapshot"}
+    assert dags["kafka_night_audit_b"].params["logs"] == "/b"
+    assert dags["kafka_night_audit_b"].params["cluster"] == "b"
+    assert dags["kafka_maintenance_a"].params["keep"] == "bronze=30"
+
+
+def test_clusters_that_share_a_lake_share_its_maintenance(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dags = bag_of(monkeypatch, tmp_path, TWO.replace("lake = '/b'\n", "")).dags
+    assert [d for d in dags if "maintenance" in d] == ["kafka_maintenance_a"]
+
+
+def test_a_file_that_is_wrong_is_named_where_operators_look(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    errors = bag_of(monkeypatch, tmp_path, TWO.replace("'/b'\n", "'/b'\nlogs_tz = 'Berlin'\n", 1)).import_errors
+    assert errors and all("cluster b: LOGS_TZ is 'Berlin'" in text for text in errors.values())
+
+
+def test_a_night_has_a_deadline_and_tells_how_it_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dag = bag_of(monkeypatch, tmp_path, None).dags["kafka_night_audit"]
+    assert dag.deadline
+    assert all(t.on_failure_callback for t in dag.tasks)
+    assert [t.task_id for t in dag.tasks if t.on_success_callback] == ["publish"]
+
+
+def test_a_form_knows_numbers_and_instants(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    params = bag_of(monkeypatch, tmp_path, None).dags["kafka_night_audit"].params
+    hours = params.get_param("look_ahead_hours")
+    assert (hours.resolve(3), hours.resolve(None)) == (3, None)
+    for wrong in ("two", -1, 10_000):
+        with pytest.raises(ParamValidationError):
+            hours.resolve(wrong)
+    assert params.get_param("from").schema["format"] == "date-time"
+    assert all(params.get_param(name).schema.get("title") or name in ("whole_input", "read_to_end") for name in params)
+
+
+def test_a_step_tells_airflow_what_it_reads_and_writes() -> None:
+    for step in BY_NAME.values():
+        known = of_step(step)
+        assert ({a.name for a in known["inlets"]}, {a.name for a in known["outlets"]}) == (
+            set(step.reads),
+            set(step.writes),
+        )
+
+
+def test_without_a_pool_of_that_name_steps_stand_in_the_one_that_always_exists(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dag = bag_of(monkeypatch, tmp_path, None).dags["kafka_night_audit"]
+    assert {t.pool for t in dag.tasks} == {"default_pool"}
+
+
+def context(**params: Any) -> dict[str, Any]:
+    run = SimpleNamespace(run_id="manual__1", conf=None, start_date=datetime(2026, 11, 21, tzinfo=UTC))
+    return {"params": {"logs": "/logs", **params}, "dag_run": run}
+
+
+def test_each_window_of_the_past_is_a_run_of_its_own() -> None:
+    window = {"from": "2026-11-18T00:00:00+00:00", "to": "2026-11-19T00:00:00+00:00"}
+    given = settings_of(context(**{"from": "2026-11-01", "to": "2026-12-01"}), window)
+    assert (given["window_from"], given["window_to"]) == (window["from"], window["to"])
+    other = settings_of(context(), {**window, "from": "2026-11-18T12:00:00+00:00"})
+    assert given["run_id"] != other["run_id"]
+
+
+def test_the_windows_that_were_published_are_asked_of_the_lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        {"cluster": c, "window_from": f"2026-11-{d}T00:00:00+00:00", "window_to": f"2026-11-{d + 1}T00:00:00+00:00"}
+        for d in (17, 18, 19)
+        for c in ("prod", "other")
+    ]
+    (tmp_path / "bin").mkdir()
+    python = tmp_path / "bin" / "python"
+    python.write_text(f"#!/bin/sh\ncat <<'E'\n{json.dumps(rows)}\nE\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
+    asked = published_windows.function
+    within = {"cluster": "prod", "from": "2026-11-18", "to": "2026-11-20"}
+    assert [w["from"][:10] for w in asked(**context(**within))] == ["2026-11-18", "2026-11-19"]
+    with pytest.raises(AirflowFailException, match="No window"):
+        asked(**context(**{**within, "from": "2026-11-19T12:00Z"}))
+    with pytest.raises(AirflowFailException, match="are not given"):
+        asked(**context(cluster="prod"))
+
+
+def test_reclassification_asks_first_and_takes_one_window_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dag = bag_of(monkeypatch, tmp_path, None).dags["kafka_reclassify"]
+    step = dag.get_task(RECLASSIFY.name)
+    assert step.upstream_task_ids == {"published_windows"}
+    assert step.partial_kwargs["max_active_tis_per_dagrun"] == 1
