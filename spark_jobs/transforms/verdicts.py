@@ -237,13 +237,7 @@ def _preferred(change: Change, context: ClusterContext) -> Verdict | None:
     """
     if not _is_preferred(change):
         return None
-    named = [
-        e
-        for e in change.life
-        if e["kind"] == "preferred_election_completed"
-        and e["leader"] == change.after.leader
-        and abs(e["happened_at"] - change.at) <= CLOCKS
-    ]
+    named = _named_preferred(change)
     asked = [
         e
         for e in context.elections
@@ -265,7 +259,18 @@ def is_among(change: Change, election: Row) -> bool:
 
 
 def _is_preferred(change: Change) -> bool:
-    return change.after.leader in (change.replicas or ())[:1]
+    return change.after.leader in (change.replicas or ())[:1] or bool(_named_preferred(change))
+
+
+def _named_preferred(change: Change) -> list[Row]:
+    """The lines of a ZooKeeper controller that call the new leader the preferred one."""
+    return [
+        e
+        for e in change.life
+        if e["kind"] == "preferred_election_completed"
+        and e["leader"] == change.after.leader
+        and abs(e["happened_at"] - change.at) <= CLOCKS
+    ]
 
 
 _RULES: tuple[Callable[[Change, ClusterContext], Verdict | None], ...] = (
