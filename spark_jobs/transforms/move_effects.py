@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from itertools import zip_longest
 
 from spark_jobs.transforms.owed import OUTAGE_SHADOW, OWED_TO_BROKERS
 from spark_jobs.transforms.windows import OutRow, Row
@@ -17,21 +18,24 @@ def add_effects(moves: Iterable[Row], rebalances: Iterable[Row], observed_to: da
 
     Takes: rows of gold.coordinator_moves and gold.rebalances of one group; until when brokers' lines reach.
     Gives: `cut_short` and the rebalance that the former coordinator could not finish; `rebalanced` and the one that the
-    new coordinator began for a reason that brokers account for; `none` where nothing followed; null where the lines
-    end, or the group moved on, before a session could run out.
+    new coordinator began for a reason that brokers account for; `none` where nothing followed before a session could
+    run out or the group moved on: of several moves the last one before a rebalance is behind it; null where the lines
+    end before that.
     """
     ordered = sorted(moves, key=lambda m: m["moved_at"])
     begun = sorted(rebalances, key=lambda r: (r["started_at"], r["rebalance_id"]))
-    ends = [*(m["moved_at"] for m in ordered[1:]), observed_to]
-    return [{**move, **_effect(move, end, begun)} for move, end in zip(ordered, ends, strict=True)]
+    return [
+        {**move, **_effect(move, following["moved_at"] if following else None, begun, observed_to)}
+        for move, following in zip_longest(ordered, ordered[1:])
+    ]
 
 
-def _effect(move: Row, end: datetime, rebalances: Sequence[Row]) -> OutRow:
+def _effect(move: Row, next_at: datetime | None, rebalances: Sequence[Row], observed_to: datetime) -> OutRow:
     at = move["moved_at"]
     before = [r for r in rebalances if r["started_at"] < at and r["coordinator"] == move["broker_from"]]
     if before and _is_cut_short(before[-1], at):
         return {"effect": "cut_short", "rebalance_id": before[-1]["rebalance_id"]}
-    until = min(end, at + OUTAGE_SHADOW)
+    until = min(next_at or at + OUTAGE_SHADOW, at + OUTAGE_SHADOW)
     after = (
         r
         for r in rebalances
@@ -42,7 +46,7 @@ def _effect(move: Row, end: datetime, rebalances: Sequence[Row]) -> OutRow:
     followed = next(after, None)
     if followed:
         return {"effect": "rebalanced", "rebalance_id": followed["rebalance_id"]}
-    return {"effect": "none" if until == at + OUTAGE_SHADOW else None, "rebalance_id": None}
+    return {"effect": "none" if until <= observed_to else None, "rebalance_id": None}
 
 
 def _is_cut_short(last: Row, moved_at: datetime) -> bool:

@@ -38,6 +38,7 @@ def effects(moves: list[Row], rebalances: list[Row], until: float = 3600) -> lis
 
 
 def test_a_move_alone_does_nothing() -> None:
+    assert effects([], [rebalance(5, 2)]) == []
     assert effects([move()], []) == [("none", None)]
     assert effects([move()], [rebalance(5, 2, "member_joined"), rebalance(90, 2)]) == [("none", None)]
 
@@ -60,4 +61,4 @@ def test_where_the_lines_end_nobody_can_say_that_nothing_followed(until: float) 
 
 
 def test_of_two_moves_the_last_one_before_a_rebalance_is_behind_it() -> None:
-    assert effects([move(), move(20, 2, 3)], [rebalance(25, 3)]) == [(None, None), ("rebalanced", "3@25")]
+    assert effects([move(), move(20, 2, 3)], [rebalance(25, 3)]) == [("none", None), ("rebalanced", "3@25")]
