@@ -83,6 +83,11 @@ def parser() -> argparse.ArgumentParser:
     ask.add_argument("--lake", help="the lake to ask", metavar="LAKE")
     ask.add_argument("--format", default="table", help="how answers are printed: table, csv or json")
 
+    lies = verbs.add_parser("tables", help="the tables of a lake: how many rows, the newest, what one row is")
+    lies.set_defaults(verb=_sql, query=".tables")
+    lies.add_argument("--lake", help="the lake to look at", metavar="LAKE")
+    lies.add_argument("--format", default="table", help="how they are printed: table, csv or json")
+
     why = verbs.add_parser(
         "explain", help="one rebalance, failover, outage, ... as a story with the lines that prove it"
     )

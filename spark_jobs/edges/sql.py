@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.lake_views import LAYERS, open_lake
 from spark_jobs.edges.named_queries import NamedQuery, asked_for, named_queries
@@ -25,7 +25,7 @@ _ALLOWED = (duckdb.StatementType.SELECT, duckdb.StatementType.SET)
 
 HELP = """\
   SELECT ... ;                  any query; it ends with a semicolon and may span lines
-  .tables                       the tables of the lake, each with what one row of it is
+  .tables                       the tables of the lake: rows, newest instant, and what one row is
   .describe gold.rebalances     a table's columns and their meanings (DESCRIBE tells types in full)
   .queries                      the named queries and what they answer
   .run leader_timeline topic=orders partition=0
@@ -182,9 +182,16 @@ class Session:
 
 
 def _tables(session: Session, _: str) -> None:
+    counted = " UNION ALL ".join(
+        f'SELECT \'{t.full_name}\' AS "table", count(*) AS "rows",'
+        f" {f'max({t.time_column})' if t.time_column else 'NULL'} AS newest FROM {t.full_name}"
+        for t in TABLES
+    )
     session.show(
-        "SELECT schema_name || '.' || view_name AS \"table\", comment AS meaning FROM duckdb_views()"
-        " WHERE schema_name = ANY(?) AND comment IS NOT NULL ORDER BY ALL",
+        f"WITH counted AS ({counted}) SELECT v.schema_name || '.' || v.view_name AS \"table\", c.rows, c.newest,"
+        " v.comment AS meaning FROM duckdb_views() AS v"
+        " LEFT JOIN counted AS c ON c.table = v.schema_name || '.' || v.view_name"
+        " WHERE v.schema_name = ANY(?) AND v.comment IS NOT NULL ORDER BY ALL",
         [[*LAYERS, SCHEMA]],
     )
 

@@ -430,10 +430,12 @@ class TestViews:
         self, session: sql.Session, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert answers(session, "SELECT * FROM gold.isr_changes", capsys) == []
-        tables = {t["table"]: t["meaning"] for t in answers(session, ".tables", capsys)}
+        tables = {t["table"]: t for t in answers(session, ".tables", capsys)}
         assert set(tables) == {*BY_NAME, *VIEW_BY_NAME}
-        assert tables["gold.isr_changes"].endswith("(nothing published yet)")
-        assert not tables["gold.rebalances"].endswith("(nothing published yet)")
+        empty, filled = tables["gold.isr_changes"], tables["gold.rebalances"]
+        assert empty["meaning"].endswith("(nothing published yet)")
+        assert not filled["meaning"].endswith("(nothing published yet)")
+        assert (empty["rows"], empty["newest"], filled["rows"]) == (0, None, 3)
 
     def test_a_uri_is_read_too(self, lake: Path) -> None:
         connection = open_lake(lake.as_uri())
