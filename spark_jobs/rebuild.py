@@ -11,7 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME, Table
+from spark_jobs.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
 from spark_jobs.catalog.quality import GENERATION_GAPS, LEADERSHIP_GAPS, RULE_FIRINGS
+from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.config import Settings
 from spark_jobs.edges import progress
 from spark_jobs.edges.session import for_few_rows
@@ -72,7 +74,7 @@ def rebuild(
         table = BY_NAME[name]
         return _between(store.read(table).where(F.col("cluster") == cluster), str(table.time_column), over)
 
-    events = read("silver.events").persist()
+    events = events_of(store, cluster, seen).persist()
     members, partitions = read("bronze.member_snapshots"), read("bronze.partition_snapshots")
     records = group_records.around(store.read(BY_NAME["bronze.group_records"]), cluster, seen).persist()
     brokers = nights.brokers_of_night(events, read("bronze.broker_snapshots"), seen).persist()
@@ -153,6 +155,16 @@ def rebuild(
         LEADERSHIP_GAPS: _between(part(led, "leadership_gaps"), "seen_at", window).coalesce(1),
         RULE_FIRINGS: _versioned(part(judged, "firings")).coalesce(1),
     }
+
+
+def events_of(store: Store, cluster: str, seen: Window) -> DataFrame:
+    """What lines tell of a time, and where the lake holds the metadata log, what that tells."""
+    events = store.read_window(EVENTS, cluster, seen)
+    if not store.has(METADATA_RECORDS):
+        return events
+    records, files = (store.read(t).where(F.col("cluster") == cluster) for t in (METADATA_RECORDS, METADATA_FILES))
+    told = nights.committed_events(records.where(F.col("written_at") < F.lit(seen.end)), files, seen)
+    return events.unionByName(told)
 
 
 def _stage(store: Store, name: str, frame: DataFrame, window: Window) -> None:

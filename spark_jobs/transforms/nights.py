@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.conform import schema_of
 from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
 from spark_jobs.transforms.backtest import back_test
@@ -35,6 +36,7 @@ from spark_jobs.transforms.isr_lapses import ISR_SPANS, rebuild_isr_lapses, span
 from spark_jobs.transforms.isr_owed import OWED_KINDS
 from spark_jobs.transforms.lag import judge_lag
 from spark_jobs.transforms.losses import with_commits
+from spark_jobs.transforms.metadata_log import events_of_metadata
 from spark_jobs.transforms.move_effects import add_effects
 from spark_jobs.transforms.outages import rebuild_outages
 from spark_jobs.transforms.ownership import rebuild_ownership
@@ -62,6 +64,20 @@ def schema(table: str) -> str:
     return schema_of(replace(declared, columns=tuple(c for c in declared.columns if c.name != "knowledge_version")))
 
 
+def committed_events(records: DataFrame, files: DataFrame, seen: Window) -> DataFrame:
+    """What a metadata log tells of a time, in the shape of silver.events.
+
+    Takes: rows of bronze.metadata_records, from the log's beginning, and of bronze.metadata_files, of one cluster.
+    """
+    told = host(
+        {"records": records, "files": files},
+        ("cluster",),
+        {"events": schema_of(EVENTS)},
+        lambda tables: {"events": events_of_metadata(tables["records"], tables["files"], seen)},
+    )
+    return part(told, "events")
+
+
 def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Window) -> DataFrame:
     """Who was away, who was the controller, which topics changed.
 
@@ -69,7 +85,7 @@ def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Windo
     (TOPIC_CHANGES).
     """
     kinds = {*PRESENCE_KINDS, *CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE, *TOPIC_CHANGE_KINDS}
-    told = events.where((F.col("origin") == "broker") & F.col("kind").isin(*sorted(kinds)))
+    told = events.where((F.col("origin") != "client") & F.col("kind").isin(*sorted(kinds)))
     alive = (
         events.where((F.col("origin") == "broker") & ~F.col("kind").isin(*sorted(kinds)))
         .groupBy("broker", F.date_trunc("second", "happened_at").alias("second"))
