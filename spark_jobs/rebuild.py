@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,10 +20,12 @@ from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.transforms import group_records, nights
+from spark_jobs.transforms.broker_settings import SETTING_KINDS, settings_of
 from spark_jobs.transforms.cluster import CONTEXT_KINDS, context_of
 from spark_jobs.transforms.coordinators import OFFSETS_TOPIC
 from spark_jobs.transforms.hosting import part
 from spark_jobs.transforms.rebalances.model import BrokerAbsence, GroupContext, TopicChange
+from spark_jobs.transforms.setting_events import newest_settings, settings_in_readings
 from spark_jobs.transforms.windows import Window
 
 FEW_LINES = 200_000
@@ -79,14 +81,31 @@ def rebuild(
     records = group_records.around(store.read(BY_NAME["bronze.group_records"]), cluster, seen).persist()
     brokers = nights.brokers_of_night(events, read("bronze.broker_snapshots"), seen).persist()
     outages = nights.rows_of(part(brokers, "outages"))
-    around = context_of(nights.rows_of(events.where(F.col("kind").isin(*CONTEXT_KINDS))), outages)
+    is_setting = F.col("kind").isin(*SETTING_KINDS)
+    settings = events.where(is_setting).unionByName(settings_in_readings(read("bronze.config_snapshots"))).persist()
+    of_cluster = nights.rows_of(
+        events.where(F.col("kind").isin(*CONTEXT_KINDS)).unionByName(settings.where("topic IS NULL"))
+    )
+    around = context_of(of_cluster, outages)
+    observed = nights.span_of(events) or (window.start, window.end)
+    read_at = sorted(r["snapshot_at"] for r in nights.rows_of(partitions.select("snapshot_at").distinct()))
+    last_at = max((at for at in read_at if window.holds(at)), default=None)
     progress.say(f"{len(outages)} absences of brokers; now leaders, groups and readings")
-    led = nights.partitions_of_night(events, partitions, read("bronze.offset_snapshots"), around, seen).persist()
+    led = nights.partitions_of_night(
+        events.where(~is_setting).unionByName(settings),
+        partitions,
+        read("bronze.offset_snapshots"),
+        around,
+        settings_of(of_cluster),
+        observed[1].replace(tzinfo=UTC),
+        seen,
+        window,
+    ).persist()
     offsets_partitions = _offsets(partitions)
     grouped = nights.groups_of_night(
         events,
         members,
-        _group_context(cluster, events, brokers, outages, window),
+        _group_context(cluster, observed, brokers, outages),
         around,
         offsets_partitions,
         read("bronze.group_snapshots"),
@@ -112,7 +131,7 @@ def rebuild(
             "isr_spans": part(led, "isr_spans"),
             "in_sync": part(imbalance, "in_sync"),
             "moves": part(grouped, "moves").drop("evidence"),
-            "partitions": _led_before(partitions, outages),
+            "partitions": _led_before(partitions, read_at, outages),
             "rebalances": part(grouped, "rebalances"),
             "gaps": part(grouped, "gaps"),
             "leadership_gaps": part(led, "leadership_gaps").where("explained_by IS NULL"),
@@ -125,8 +144,8 @@ def rebuild(
             "coverage": read("quality.coverage", window).where("unparsed + quarantined > 0"),
             "unanswered": read("bronze.group_snapshots", window).where("error IS NOT NULL"),
             "partial": read("bronze.snapshot_readings", window).where("missing IS NOT NULL OR error IS NOT NULL"),
-            "troubled": _troubled(read("bronze.partition_snapshots", window)),
-            "min_isr": _newest_min_isr(read("bronze.config_snapshots")),
+            **_last_reading(read, last_at, window),
+            "set_up": newest_settings(settings, last_at or window.end - timedelta.resolution),
         },
         window,
     ).persist()
@@ -139,6 +158,7 @@ def rebuild(
         "gold.truncations": part(led, "truncations"),
         "gold.isr_changes": part(led, "isr_changes"),
         "gold.isr_lapses": part(judged, "lapses"),
+        "gold.partition_risks": part(led, "risks"),
         "gold.coordinator_moves": part(grouped, "moves"),
         "gold.incidents": part(judged, "incidents"),
         "gold.rebalances": rebalances,
@@ -149,6 +169,7 @@ def rebuild(
         "gold.leader_balance": part(imbalance, "balance"),
         "gold.imbalance_spells": part(judged, "spells"),
         "gold.lag_verdicts": part(read_of_groups, "lag"),
+        "gold.loss_rehearsals": part(judged, "rehearsals"),
         "gold.findings": part(judged, "findings"),
     }, {
         GENERATION_GAPS: part(grouped, "gaps"),
@@ -182,9 +203,11 @@ def _between(frame: DataFrame, time: str, window: Window) -> DataFrame:
 
 
 def _group_context(
-    cluster: str, events: DataFrame, brokers: DataFrame, outages: Sequence[Mapping[str, Any]], window: Window
+    cluster: str,
+    observed: tuple[datetime, datetime],
+    brokers: DataFrame,
+    outages: Sequence[Mapping[str, Any]],
 ) -> GroupContext:
-    observed = nights.span_of(events) or (window.start, window.end)
     return GroupContext(
         cluster=cluster,
         observed_from=observed[0].replace(tzinfo=UTC),
@@ -207,23 +230,25 @@ def _proof(condition: str) -> Any:
     return F.when(F.expr(condition), F.col("evidence")).alias("evidence")
 
 
-def _led_before(partitions: DataFrame, outages: Sequence[Mapping[str, Any]]) -> DataFrame:
+def _led_before(partitions: DataFrame, read_at: Sequence[datetime], outages: Sequence[Mapping[str, Any]]) -> DataFrame:
     """The last reading before each absence: it tells what the broker led."""
-    read_at = sorted(r["snapshot_at"] for r in nights.rows_of(partitions.select("snapshot_at").distinct()))
     last = {max((at for at in read_at if at <= o["down_at"]), default=None) for o in outages} - {None}
     return partitions.where(F.col("snapshot_at").isin(*last)).select("cluster", "snapshot_at", "leader")
 
 
-def _troubled(partitions: DataFrame) -> DataFrame:
-    """Partitions that had fewer in-sync replicas than replicas at the last reading."""
-    last = partitions.agg(F.max("snapshot_at").alias("snapshot_at"))
-    return partitions.join(F.broadcast(last), "snapshot_at").where(F.size("isr") < F.size("replicas"))
-
-
-def _newest_min_isr(configs: DataFrame) -> DataFrame:
-    """The newest min.insync.replicas of each topic: cluster, resource, value."""
-    return (
-        configs.where("resource_type = 'topic' AND name = 'min.insync.replicas'")
-        .groupBy("cluster", "resource")
-        .agg(F.max_by("value", "snapshot_at").alias("value"))
-    )
+def _last_reading(
+    read: Callable[[str, Window], DataFrame], last_at: datetime | None, window: Window
+) -> dict[str, DataFrame]:
+    """The last reading of the window that shows partitions: these, its brokers and its groups."""
+    keys = ("cluster", "snapshot_id", "snapshot_at")
+    columns = {
+        "partitions": ("topic", "partition", "is_internal", "leader", "replicas", "isr"),
+        "brokers": ("broker", "rack"),
+        "groups": ("group_id",),
+    }
+    return {
+        f"last_{name}": read(f"bronze.{name[:-1]}_snapshots", window)
+        .where(F.col("snapshot_at") == F.lit(last_at).cast("timestamp"))
+        .select(*keys, *told)
+        for name, told in columns.items()
+    }

@@ -18,6 +18,8 @@ from spark_jobs.catalog.gold_groups import INCIDENTS as INCIDENTS
 from spark_jobs.catalog.gold_groups import REBALANCES as REBALANCES
 from spark_jobs.catalog.gold_groups import REMEDIES as REMEDIES
 from spark_jobs.catalog.gold_losses import TRUNCATIONS as TRUNCATIONS
+from spark_jobs.catalog.gold_risk import LOSS_REHEARSALS as LOSS_REHEARSALS
+from spark_jobs.catalog.gold_risk import PARTITION_RISKS as PARTITION_RISKS
 from spark_jobs.catalog.gold_settings import MEMBER_SETTINGS as MEMBER_SETTINGS
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -366,6 +368,7 @@ TABLES = (
     TRUNCATIONS,
     ISR_CHANGES_TABLE,
     ISR_LAPSES,
+    PARTITION_RISKS,
     COORDINATOR_MOVES,
     INCIDENTS,
     REBALANCES,
@@ -375,6 +378,7 @@ TABLES = (
     LEADER_IMBALANCE,
     LEADER_BALANCE,
     IMBALANCE_SPELLS,
+    LOSS_REHEARSALS,
     LAG_VERDICTS,
     FINDINGS,
 )

@@ -27,5 +27,13 @@ BROKER_SETTINGS = (
 )
 """In the order in which a broker prints them."""
 
-TOPIC_SETTINGS = ("min.insync.replicas", "unclean.leader.election.enable")
+MIN_ISR = "min.insync.replicas"
+UNCLEAN = "unclean.leader.election.enable"
+
+AUTO_REBALANCE = "auto.leader.rebalance.enable"
+
+TOPIC_SETTINGS = (MIN_ISR, UNCLEAN)
 """Those that a topic may have of its own, else inherits from the brokers' setting of the same name."""
+
+OF_CONTROLLERS = (UNCLEAN, AUTO_REBALANCE, "leader.imbalance.check.interval.seconds")
+"""Those that under KRaft the controllers' own settings decide."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from spark_jobs.knowledge.broker_settings import OF_CONTROLLERS
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.windows import Row, in_order
 
@@ -18,6 +19,7 @@ SETTING_READ = "setting_read"
 
 SETTING_KINDS = ("broker_configured", "topic_configured", "config_changed", SETTING_READ)
 
+_ROLES = "process.roles"
 _EVER = datetime.min.replace(tzinfo=UTC)
 _PAIR = re.compile(r"([\w.]+)\s*(?:=|->)\s*([^,\r\n]*)")
 
@@ -76,7 +78,10 @@ class BrokerSettings:
         return at_instant(_course_of(self.brokers.get(broker, ()), name), at)
 
     def of_brokers(self, name: str, at: datetime) -> Setting | None:
-        """What all brokers that tell a setting agree on; None where they differ, or none tells."""
+        """What all brokers that tell a setting agree on; None where they differ, or none tells.
+
+        Odd: of nodes that are controllers only nothing counts but what controllers decide.
+        """
         return at_instant(self.agreed.get(name, ()), at)
 
     def of_topic(self, topic: str, name: str, at: datetime) -> Setting | None:
@@ -99,6 +104,10 @@ class BrokerSettings:
         instants = {_EVER, *(t.at for t in self.topics.get(topic, ())), *(at for at, _ in self.agreed.get(name, ()))}
         return _without_repeats((at, self.of_topic(topic, name, at)) for at in sorted(instants))
 
+    def serving(self) -> list[int]:
+        """The nodes that are brokers."""
+        return sorted(_who_decides(self.brokers, ""))
+
     def with_topics(self, events: Iterable[Row]) -> BrokerSettings:
         """The same brokers with the topics that events tell."""
         return replace(self, topics=_topics_of(in_order(e for e in events if e["kind"] in SETTING_KINDS)))
@@ -116,13 +125,29 @@ def settings_of(events: Iterable[Row]) -> BrokerSettings:
         if event["kind"] in ("broker_configured", SETTING_READ) and event["topic"] is None and broker is not None:
             brokers[broker].append(_told_by(event))
     names = sorted({name for tellings in brokers.values() for t in tellings for name in t.values})
-    return BrokerSettings(brokers, _topics_of(told), {name: _agreed(brokers, name) for name in names})
+    agreed = {name: _agreed({b: brokers[b] for b in _who_decides(brokers, name)}, name) for name in names}
+    return BrokerSettings(brokers, _topics_of(told), agreed)
 
 
 def at_instant(course: Course, at: datetime) -> Setting | None:
     """What held at an instant."""
     i = bisect_right(course, at, key=lambda told: told[0])
     return course[i - 1][1] if i else None
+
+
+def _who_decides(nodes: Mapping[int, Sequence[_Telling]], name: str) -> list[int]:
+    """Those whose setting counts: brokers; under KRaft, controllers for what controllers decide.
+
+    Source: ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic reads the controller's own static settings;
+    ControllerServer gives its leader.imbalance.check.interval only where its auto.leader.rebalance.enable is true.
+    """
+    roles = {
+        node: next((t.values[_ROLES] for t in reversed(told) if _ROLES in t.values), "") for node, told in nodes.items()
+    }
+    controllers = [node for node in nodes if "controller" in roles[node]]
+    if controllers and name in OF_CONTROLLERS:
+        return controllers
+    return [node for node in nodes if "broker" in roles[node] or node not in controllers]
 
 
 def _agreed(brokers: Mapping[int, Sequence[_Telling]], name: str) -> Course:

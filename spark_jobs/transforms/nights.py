@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -16,10 +16,11 @@ from spark_jobs.conform import schema_of
 from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
 from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.balance import rebuild_balance
+from spark_jobs.transforms.broker_settings import SETTING_KINDS, BrokerSettings, settings_of
 from spark_jobs.transforms.cluster import ClusterContext
+from spark_jobs.transforms.cluster_restarts import rebuild_rolling_restarts
 from spark_jobs.transforms.controller_changes import WHY_CONTROLLERS_CHANGE, rebuild_controller_changes
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, terms_of
-from spark_jobs.transforms.cluster_restarts import rebuild_rolling_restarts
 from spark_jobs.transforms.coordinators import losses_of_groups, rebuild_coordinator_moves
 from spark_jobs.transforms.costs import Witnesses, price, stops_of
 from spark_jobs.transforms.failovers import FAILOVER_KINDS, rebuild_leaders
@@ -46,7 +47,9 @@ from spark_jobs.transforms.rebalances.members import Directory
 from spark_jobs.transforms.rebalances.records import events_of_records
 from spark_jobs.transforms.rebalances.roster import ROSTER
 from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS, topic_changes
+from spark_jobs.transforms.rehearsals import Reading, rehearse_losses
 from spark_jobs.transforms.remedies import judge_remedies
+from spark_jobs.transforms.risks import rebuild_risks
 from spark_jobs.transforms.settings import rebuild_settings
 from spark_jobs.transforms.truncations import rebuild_truncations
 from spark_jobs.transforms.unheard import UNHEARD, find_unheard
@@ -125,26 +128,35 @@ def partitions_of_night(
     partition_snapshots: DataFrame,
     offset_snapshots: DataFrame,
     context: ClusterContext,
+    settings: BrokerSettings,
+    heard_until: datetime,
     seen: Window,
+    window: Window,
 ) -> DataFrame:
-    """Who led, who was in sync, who cut its log.
+    """Who led, who was in sync, who cut its log, and what each partition risked.
 
-    Gives: parts `failovers`, `leadership_gaps`, `truncations`, `isr_changes` and `isr_spans` (ISR_SPANS).
+    Takes: events with those of setting_events.settings_in_readings; how the brokers are set up; until when anybody was
+    heard.
+    Gives: parts `failovers`, `leadership_gaps`, `truncations`, `isr_changes`, `isr_spans` (ISR_SPANS) and `risks`.
     """
     beyond_end = offset_snapshots.where("committed_offset > coalesce(end_offset, -1)")
-    kinds = {*LEADERSHIP_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *OWED_KINDS, "topic_deleted"}
+    kinds = {*LEADERSHIP_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *OWED_KINDS, *SETTING_KINDS, "topic_deleted"}
     lines = events.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(kinds)))
 
     def rebuild(tables: Tables) -> Tables:
         changes = rebuild_isr_changes(tables["events"], tables["readings"], context, seen)
         readings = with_commits(tables["readings"], tables["commits"])
         leaders = rebuild_leaders(tables["events"], readings, context, seen)
+        own = settings.with_topics(tables["events"])
         return {
             "failovers": leaders.failovers,
             "leadership_gaps": leaders.gaps,
             "truncations": rebuild_truncations(tables["events"], readings, leaders.failovers, context.terms, seen),
             "isr_changes": changes,
             "isr_spans": spans_of(changes),
+            "risks": rebuild_risks(
+                tables["events"], tables["readings"], leaders.failovers, own, context, heard_until, window
+            ),
         }
 
     return host(
@@ -156,6 +168,7 @@ def partitions_of_night(
             "truncations": schema("gold.truncations"),
             "isr_changes": schema("gold.isr_changes"),
             "isr_spans": ISR_SPANS,
+            "risks": schema("gold.partition_risks"),
         },
         rebuild,
     )
@@ -274,7 +287,7 @@ def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFra
     """Incidents and findings, and what each outage cost: everything that looks at a whole cluster's rows at once.
 
     Takes: frames by the names that `judge` uses; each holds few rows, or slim ones.
-    Gives: parts `outages`, `incidents`, `homes` (rebalance_id, incident_id), `findings` and `firings`.
+    Gives: parts `outages`, `incidents`, `homes` (rebalance_id, incident_id), `rehearsals`, `findings` and `firings`.
     """
     return host(
         facts,
@@ -286,6 +299,7 @@ def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFra
             "spells": schema("gold.imbalance_spells"),
             "incidents": schema("gold.incidents"),
             "homes": "rebalance_id STRING, incident_id STRING",
+            "rehearsals": schema("gold.loss_rehearsals"),
             "findings": schema("gold.findings"),
             "firings": schema("quality.rule_firings"),
         },
@@ -308,6 +322,12 @@ def judge(tables: Tables, window: Window) -> Tables:
     lapses = rebuild_isr_lapses(spans, outages, window)
     spells = rebuild_spells(tables["imbalance"], tables["failovers"])
     housed = [{**r, "incident_id": home[r["rebalance_id"]]} for r in rebalances]
+    reading = Reading(
+        partitions=sorted(tables["last_partitions"], key=lambda p: (p["topic"], p["partition"])),
+        brokers=tables["last_brokers"],
+        group_ids=[g["group_id"] for g in tables["last_groups"]],
+        settings=settings_of(tables["set_up"]),
+    )
     facts = Facts(
         cluster=known["cluster"],
         rebalances=housed,
@@ -328,8 +348,10 @@ def judge(tables: Tables, window: Window) -> Tables:
         restarts=[r for r in restarts if window.holds(r["started_at"])],
         isr_lapses=lapses,
         isr_spans=spans,
-        troubled_partitions=tables["troubled"],
-        min_isr={r["resource"]: int(r["value"]) for r in tables["min_isr"] if str(r["value"]).isdigit()},
+        partitions=reading.partitions,
+        brokers=reading.brokers,
+        broker_settings=reading.settings,
+        judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
     )
     homes = [{"rebalance_id": r, "incident_id": i} for r, i in home.items()]
     return {
@@ -339,6 +361,7 @@ def judge(tables: Tables, window: Window) -> Tables:
         "spells": spells,
         "incidents": incidents,
         "homes": homes,
+        "rehearsals": rehearse_losses(reading),
         "findings": judge_findings(facts),
         "firings": back_test(facts, window),
     }

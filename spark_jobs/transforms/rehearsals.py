@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from spark_jobs.transforms.broker_settings import BrokerSettings
 from spark_jobs.transforms.coordinators import OFFSETS_TOPIC, offsets_partition_of
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot
-from spark_jobs.transforms.risks import MIN_ISR, UNCLEAN
 from spark_jobs.transforms.windows import OutRow, Row
 
 NAMED = 20

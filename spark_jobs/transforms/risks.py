@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from spark_jobs.transforms.broker_settings import BrokerSettings, Course, Setting, at_instant
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.controllers import speaks_for_cluster
@@ -19,9 +20,6 @@ from spark_jobs.transforms.known_isrs import KnownIsr, known_isrs
 from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.partitions import Partition, lives_of
 from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
-
-MIN_ISR = "min.insync.replicas"
-UNCLEAN = "unclean.leader.election.enable"
 
 _MS = timedelta(milliseconds=1)
 Span = tuple[datetime, datetime]

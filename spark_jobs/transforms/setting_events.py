@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
 from spark_jobs.transforms.broker_settings import SETTING_KINDS, SETTING_READ
-from spark_jobs.transforms.windows import Window as Span
 
 
 def settings_in_readings(config_snapshots: DataFrame) -> DataFrame:
@@ -45,11 +46,11 @@ def settings_in_readings(config_snapshots: DataFrame) -> DataFrame:
     return edges.select(*(known.get(c.name, absent).cast(c.type).alias(c.name) for c in EVENTS.columns))
 
 
-def newest_settings(settings: DataFrame, window: Span) -> DataFrame:
-    """The last word of each kind about each broker, topic and setting before the end of a window."""
+def newest_settings(settings: DataFrame, at: datetime) -> DataFrame:
+    """The last word of each kind about each broker, topic and setting by an instant."""
     by = ("cluster", "kind", "topic", "broker", "node", "reason")
     latest = F.max_by(F.struct(*settings.columns), F.struct("happened_at", "source", "order"))
-    told = settings.where(F.col("kind").isin(*SETTING_KINDS) & (F.col("happened_at") < F.lit(window.end)))
+    told = settings.where(F.col("kind").isin(*SETTING_KINDS) & (F.col("happened_at") <= F.lit(at)))
     # Each broker prints a topic's settings: one of them is enough.
     teller = F.when(F.col("topic").isNull(), F.col("broker"))
     return (

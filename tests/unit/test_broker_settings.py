@@ -99,3 +99,17 @@ def test_a_reading_tells_what_was_before_it_too_and_a_start_does_not() -> None:
     settings = settings_of([read(2, MIN_ISR, "2", node=1), configured(4, min_insync_replicas="1")])
     assert [s.value for h in (0, 3, 5) if (s := settings.of_broker(1, MIN_ISR, AT + h * HOUR))] == ["2", "2", "1"]
     assert [s.value for h in (0, 3, 5) if (s := settings.of_brokers(MIN_ISR, AT + h * HOUR))] == ["2", "2", "1"]
+
+
+def test_a_controller_decides_on_unclean_elections_alone() -> None:
+    def node(number: int, roles: str, least: str, unclean: str) -> Row:
+        values = {"min_insync_replicas": least, "process_roles": roles, "unclean_leader_election_enable": unclean}
+        return configured(0, number, **values)
+
+    settings = settings_of([node(1, "[broker]", "2", "true"), node(4, "[controller]", "1", "false")])
+    found = settings.of_brokers(MIN_ISR, AT), settings.of_brokers(UNCLEAN, AT)
+    assert [s and s.value for s in found] == ["2", "false"]
+    assert settings.serving() == [1]
+    both = settings_of([node(1, "[broker, controller]", "2", "true")])
+    found = both.of_brokers(MIN_ISR, AT), both.of_brokers(UNCLEAN, AT)
+    assert [s and s.value for s in found] == ["2", "true"]

@@ -6,10 +6,19 @@ from datetime import timedelta
 from typing import Any
 
 from spark_jobs.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
-from spark_jobs.catalog.gold import FAILOVERS, FINDINGS, IMBALANCE_SPELLS, INCIDENTS, REBALANCES, TRUNCATIONS
-from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS
+from spark_jobs.catalog.gold import (
+    BROKER_OUTAGES,
+    FAILOVERS,
+    FINDINGS,
+    IMBALANCE_SPELLS,
+    INCIDENTS,
+    REBALANCES,
+    TRUNCATIONS,
+)
+from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
 from spark_jobs.transforms.findings import Facts, judge_findings
-from tests.support.rows import AT, row
+from tests.support.rows import AT, QUOTE, row
+from tests.support.settings import own
 
 
 def rebalances(count: int, apart: timedelta, **columns: Any) -> list[dict[str, Any]]:
@@ -106,6 +115,46 @@ def test_an_unclean_election_says_what_was_lost() -> None:
     ]
 
 
+def unseen(partition: int, next_epoch: int, **columns: Any) -> dict[str, Any]:
+    return row(LEADERSHIP_GAPS, topic="t", partition=partition, after_epoch=3, next_epoch=next_epoch) | columns
+
+
+def test_leaders_that_nobody_saw_are_told_once_for_all_partitions() -> None:
+    gaps = [
+        unseen(1, 6, leader_before=1, leader_after=2),
+        unseen(0, 5, leader_before=1, leader_after=1, seen_at=AT + timedelta(minutes=1)),
+        unseen(0, 4, leader_before=1, leader_after=2),
+        unseen(2, 5, explained_by="its replicas were reassigned"),
+    ]
+    [finding] = judge_findings(Facts("c", leadership_gaps=gaps))
+    assert (finding["rule_id"], finding["subject"]) == ("leaderships_unseen", "t-0 and 1 more")
+    assert (finding["first_at"], finding["last_at"]) == (AT, AT + timedelta(minutes=1))
+    assert finding["message"] == (
+        "Partition 't-0' and 1 more: nobody saw who led, in 3 breaks of leader epochs; in 1 of them a failover and a"
+        " return are possible"
+    )
+
+
+def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
+    silent = {"cluster": "c", "broker": 2, "first_at": AT, "last_at": AT + timedelta(hours=1), "evidence": [QUOTE]}
+    told = Facts(
+        "c",
+        unheard=[silent],
+        failovers=[
+            row(FAILOVERS, kind="broker_crash", confidence=confidence, leader_from=leader, leader_to=3)
+            for confidence, leader in (("likely", 2), ("certain", 2), ("likely", 1))
+        ],
+        outages=[row(BROKER_OUTAGES, broker=2, confidence="unknown")],
+    )
+    messages = {f["rule_id"]: (f["subject"], f["message"]) for f in judge_findings(told)}
+    assert messages["broker_log_missing"] == (
+        "2",
+        "No log of broker '2' was read, though others name it: 1 failovers, 1 outages rest on less",
+    )
+    [alone] = judge_findings(Facts("c", unheard=[silent]))
+    assert alone["message"] == "No log of broker '2' was read, though others name it"
+
+
 def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it() -> None:
     def lacks(minute: int, *parts: str, error: str | None = None, **reasons: str) -> dict[str, Any]:
         told = [{"part": part, "reason": reason} for part, reason in reasons.items()] or None
@@ -144,8 +193,8 @@ def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
     facts = Facts(
         "c",
         spells=[row(IMBALANCE_SPELLS, broker=2, max_ratio=1 / 9)],
-        troubled_partitions=[row(PARTITION_SNAPSHOTS, topic="t", replicas=[1, 2, 3], isr=[1])],
-        min_isr={"t": 2},
+        partitions=[row(PARTITION_SNAPSHOTS, topic="t", replicas=[1, 2, 3], isr=[1])],
+        broker_settings=own("t", "min.insync.replicas=2"),
         gaps=[row(GENERATION_GAPS, group_id="g", explained_by=None), row(GENERATION_GAPS, explained_by="moved")],
         unanswered=[row(GROUP_SNAPSHOTS, group_id="g", error="no answer")],
         coverage=[row(COVERAGE, source="broker-1/server.log", unparsed=2, quarantined=1)],

@@ -10,6 +10,7 @@ from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, ISR_LAPSES, LEADE
 from spark_jobs.transforms.findings import Facts, judge_findings
 from tests.support.nights import Row
 from tests.support.rows import AT, QUOTE, row
+from tests.support.settings import own
 
 
 def after(minutes: float) -> Any:
@@ -80,10 +81,14 @@ class TestTooEarly:
         told = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f["subject"] == "2")
         assert (told["severity"], told["message"].endswith(": 1 partition had no leader")) == ("critical", True)
         spans = [{"topic": "t", "partition": p, "outage_id": "o", "isr_size": 1} for p in (0, 1, 1)]
-        (told,) = found(restarts=[self.restart(True)], isr_spans=spans, min_isr={"t": 2})
+        (told,) = found(
+            restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=2")
+        )
         assert told["severity"] == "critical"
         assert ": 2 partitions had less in sync than min.insync.replicas" in told["message"]
-        (told,) = found(restarts=[self.restart(True)], isr_spans=spans, min_isr={"t": 1})
+        (told,) = found(
+            restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=1")
+        )
         assert told["severity"] == "warning"
 
 
@@ -124,10 +129,10 @@ def test_under_replicated_tells_whom_since_when_and_why() -> None:
         {**span, "broker": 3, "owed_to": "outage", "happened_at": after(-2)},
         {**span, "broker": 3, "partition": 1, "out_until": after(-1)},
     ]
-    (told,) = found(troubled_partitions=troubled, isr_spans=[{**s, "evidence": [QUOTE]} for s in spans])
+    (told,) = found(partitions=troubled, isr_spans=[{**s, "evidence": [QUOTE]} for s in spans])
     assert told["message"] == (
         "2 partitions had fewer in-sync replicas than replicas at the last reading: broker 2 is missing from 2 since"
         " 02:51:00 (alive and too slow); broker 3 is missing from 1 since 02:58:00 (it was away)"
     )
-    (told,) = found(troubled_partitions=troubled)
+    (told,) = found(partitions=troubled)
     assert told["message"].endswith("at the last reading")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from spark_jobs.knowledge.rules import STANDING_RULES
-from spark_jobs.transforms.findings import brokers, groups, replicas, sight
+from spark_jobs.transforms.findings import brokers, durability, groups, replicas, sight
 from spark_jobs.transforms.findings.facts import Facts as Facts
 
 
@@ -42,4 +42,10 @@ def _worst_first(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     )
 
 
-_RULES: tuple[Callable[[Facts], list[dict[str, Any]]], ...] = (*groups.RULES, *brokers.RULES, *replicas.RULES, *sight.RULES)
+_RULES: tuple[Callable[[Facts], list[dict[str, Any]]], ...] = (
+    *groups.RULES,
+    *brokers.RULES,
+    *replicas.RULES,
+    *durability.RULES,
+    *sight.RULES,
+)

@@ -33,8 +33,8 @@ def _imbalance(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _replication(facts: Facts) -> list[dict[str, Any]]:
-    thin = [p for p in facts.troubled_partitions if len(p["isr"] or ()) < len(p["replicas"] or ())]
-    short = [p for p in thin if p["topic"] in facts.min_isr and len(p["isr"] or ()) < facts.min_isr[p["topic"]]]
+    thin = [p for p in facts.partitions if len(p["isr"] or ()) < len(p["replicas"] or ())]
+    short = [p for p in thin if len(p["isr"] or ()) < min(facts.min_isr_of(p["topic"]), len(p["replicas"]))]
     found = []
     for rule_id, rows in (("under_replicated", thin), ("under_min_isr", short)):
         if rows:

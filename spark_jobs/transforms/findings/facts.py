@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
+from spark_jobs.knowledge.broker_settings import MIN_ISR
 from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.transforms.broker_settings import BrokerSettings
 from spark_jobs.transforms.evidence import evidence_of, row_id
 
 Row = Mapping[str, Any]
+
+_NEVER_ENDED = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Facts:
     """What the rules look at, all of one cluster and one window: rows of the tables of these names.
 
-    `troubled_partitions` are rows of bronze.partition_snapshots at the last reading with fewer in-sync replicas than
-    replicas; `isr_spans` are isr_lapses.ISR_SPANS; `min_isr` the configured min.insync.replicas of a topic, where a snapshot tells; `unanswered` rows of
-    bronze.group_snapshots with an error; `partial` rows of bronze.snapshot_readings that lack a part; `unheard` what
-    `unheard.find_unheard` gives.
+    `isr_spans` are isr_lapses.ISR_SPANS; `unanswered` rows of bronze.group_snapshots with an error; `partial` rows of
+    bronze.snapshot_readings that lack a part; `unheard` what `unheard.find_unheard` gives; `partitions` and `brokers`
+    rows of bronze.partition_snapshots and broker_snapshots at the last reading; `judged_at` the instant of that
+    reading, else the end of the window: what is set up then is judged.
     """
 
     cluster: str
@@ -42,8 +46,15 @@ class Facts:
     restarts: Sequence[Row] = ()
     isr_lapses: Sequence[Row] = ()
     isr_spans: Sequence[Row] = ()
-    troubled_partitions: Sequence[Row] = ()
-    min_isr: Mapping[str, int] = field(default_factory=dict)
+    partitions: Sequence[Row] = ()
+    brokers: Sequence[Row] = ()
+    broker_settings: BrokerSettings = field(default_factory=BrokerSettings)
+    judged_at: datetime = _NEVER_ENDED
+
+    def min_isr_of(self, topic: str) -> int:
+        """The topic's min.insync.replicas; 0 where nobody tells."""
+        setting = self.broker_settings.of_topic(topic, MIN_ISR, self.judged_at)
+        return (setting.number or 0) if setting else 0
 
 
 def finding_of(

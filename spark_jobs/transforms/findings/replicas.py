@@ -91,7 +91,7 @@ def _harm(facts: Facts, outage_id: str) -> list[str]:
     short = {
         (s["topic"], s["partition"])
         for s in facts.isr_spans
-        if s["outage_id"] == outage_id and s["isr_size"] < facts.min_isr.get(s["topic"], 0)
+        if s["outage_id"] == outage_id and s["isr_size"] < facts.min_isr_of(s["topic"])
     }
     told = (
         (len(offline), "had no leader"),

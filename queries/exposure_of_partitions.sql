@@ -1,0 +1,23 @@
+-- Which partitions were without a leader, below min.insync.replicas or one failure from worse, and for how long?
+-- topic: the topic; every topic where not set
+SELECT
+    cluster, topic, partition,
+    any_value(replication_factor ORDER BY window_from DESC) AS replicas,
+    any_value(min_insync_replicas ORDER BY window_from DESC) AS min_isr,
+    sum(elections)::BIGINT AS elections,
+    round(sum(leaderless_low_ms) / 1000, 1) AS leaderless_s_at_least,
+    round(sum(leaderless_high_ms) / 1000, 1) AS leaderless_s_at_most,
+    round(sum(one_from_offline_ms) / 60000, 1) AS one_from_offline_min,
+    round(sum(one_from_unclean_ms) / 60000, 1) AS one_from_unclean_min,
+    round(sum(under_min_isr_ms) / 60000, 1) AS under_min_isr_min,
+    round(sum(at_min_isr_ms) / 60000, 1) AS at_min_isr_min,
+    round(sum(under_replicated_ms) / 60000, 1) AS under_replicated_min,
+    min(worst_isr_size) AS fewest_in_sync,
+    round(sum(known_ms) / sum(epoch_ms(window_to) - epoch_ms(window_from)), 3) AS share_known,
+    min(first_at) AS first_at, max(last_at) AS last_at
+FROM gold.partition_risks
+WHERE topic = coalesce(getvariable('topic')::VARCHAR, topic)
+GROUP BY cluster, topic, partition
+ORDER BY
+    leaderless_s_at_least DESC, one_from_unclean_min DESC NULLS LAST, under_min_isr_min DESC NULLS LAST,
+    one_from_offline_min DESC NULLS LAST, cluster, topic, partition;

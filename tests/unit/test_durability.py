@@ -1,0 +1,191 @@
+"""The durability audit: each rule where it is broken and just where it is not, each fault told once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
+from spark_jobs.catalog.gold import FINDINGS
+from spark_jobs.knowledge.rules import durability as rules
+from spark_jobs.transforms.broker_settings import BrokerSettings, settings_of
+from spark_jobs.transforms.findings import Facts, judge_findings
+from tests.support.nights import Row
+from tests.support.rows import AT, row
+from tests.support.settings import line_of_broker, line_of_topic
+
+RULES = {rule.rule_id for rule in rules.RULES}
+RACKS = {1: "a", 2: "b", 3: "c"}
+HEALTHY = {
+    "min_insync_replicas": 2,
+    "default_replication_factor": 3,
+    "transaction_state_log_replication_factor": 3,
+    "transaction_state_log_min_isr": 2,
+    "group_min_session_timeout_ms": 6_000,
+    "group_max_session_timeout_ms": 1_800_000,
+    "group_consumer_session_timeout_ms": 45_000,
+    "group_consumer_heartbeat_interval_ms": 5_000,
+    "auto_leader_rebalance_enable": True,
+    "unclean_leader_election_enable": False,
+}
+
+
+def partition(topic: str, *replicas: int, number: int = 0) -> Row:
+    told = {"topic": topic, "partition": number, "replicas": list(replicas), "isr": list(replicas)}
+    return row(PARTITION_SNAPSHOTS, leader=replicas[0], is_internal=topic.startswith("__"), **told)
+
+
+def brokers(racks: dict[int, str | None] | dict[int, str]) -> list[Row]:
+    return [row(BROKER_SNAPSHOTS, broker=b, rack=r) for b, r in racks.items()]
+
+
+def set_up(own: dict[str, str] | None = None, **changed: object) -> BrokerSettings:
+    told = [line_of_broker(b, **{**HEALTHY, **changed}) for b in RACKS]
+    topics = {"t": "", "__consumer_offsets": "", **(own or {})}
+    return settings_of([*told, *(line_of_topic(t, d) for t, d in topics.items())])
+
+
+def raised(
+    partitions: list[Row] | None = None,
+    racks: dict[int, str | None] | dict[int, str] = RACKS,
+    settings: BrokerSettings | None = None,
+) -> dict[str, Row]:
+    some = partitions or [partition("t", 1, 2, 3), partition("__consumer_offsets", 1, 2, 3)]
+    facts = Facts(
+        "c", partitions=some, brokers=brokers(racks), broker_settings=settings or set_up(), judged_at=AT
+    )  # fmt: skip
+    found = judge_findings(facts)
+    for finding in found:
+        assert set(finding) == set(FINDINGS.column_names) - {"knowledge_version"}
+        assert finding["evidence"]
+        assert (finding["first_at"], finding["last_at"]) == (AT, AT)
+    return {f["rule_id"]: f for f in found}
+
+
+def test_a_cluster_set_up_well_hears_nothing() -> None:
+    assert raised() == {}
+
+
+@pytest.mark.parametrize(
+    ("replicas", "broken"),
+    [
+        ((1,), {"replication_factor_one", "min_isr_above_replication"}),
+        ((1, 2), {"replication_factor_low", "min_isr_equals_replication"}),
+        ((1, 2, 3), set()),
+    ],
+)
+def test_fewer_than_three_replicas_where_three_brokers_are(replicas: tuple[int, ...], broken: set[str]) -> None:
+    assert set(raised([partition("t", *replicas)])) == broken
+
+
+def test_two_replicas_are_all_that_two_brokers_can_hold() -> None:
+    two = {1: "a", 2: "b"}
+    assert "replication_factor_low" not in raised([partition("t", 1, 2)], two)
+    assert "replication_factor_one" in raised([partition("t", 1)], two)
+    assert "replication_factor_one" not in raised([partition("t", 1)], {1: "a"})
+
+
+@pytest.mark.parametrize(
+    ("least", "broken"),
+    [
+        (1, {"min_isr_low"}), (2, set()), (3, {"min_isr_equals_replication"}), (4, {"min_isr_above_replication"}),
+    ],
+)  # fmt: skip
+def test_min_insync_replicas_against_three_replicas(least: int, broken: set[str]) -> None:
+    assert set(raised([partition("t", 1, 2, 3)], settings=set_up({"t": f"min.insync.replicas={least}"}))) == broken
+
+
+def test_a_thousand_topics_with_one_fault_are_one_finding_and_kafka_s_own_are_told_apart() -> None:
+    names = [f"t{n:03}" for n in range(1000)]
+    some = [partition(name, 1, 2, 3) for name in (*names, "__consumer_offsets")]
+    settings = set_up(dict.fromkeys(names, "min.insync.replicas=1") | {"__consumer_offsets": "min.insync.replicas=1"})
+    facts = Facts("c", partitions=some, brokers=brokers(RACKS), broker_settings=settings, judged_at=AT)
+    found = judge_findings(facts)
+    assert [(f["rule_id"], f["subject"]) for f in found] == [
+        ("min_isr_low", "__consumer_offsets"),
+        ("min_isr_low", "t000 and 999 more"),
+    ]
+    assert found[1]["message"].endswith(
+        ": t000 (1 of 3), t001 (1 of 3), t002 (1 of 3), t003 (1 of 3), t004 (1 of 3), ..."
+    )
+    assert "acks" in found[1]["advice"] and "cannot see" in found[1]["advice"]
+
+
+def test_what_nobody_tells_breaks_no_rule() -> None:
+    silent = settings_of([])
+    assert set(raised([partition("t", 1, 2, 3)], settings=silent)) == set()
+
+
+def test_unclean_elections_matter_where_there_is_somebody_to_elect() -> None:
+    settings = set_up({"t": "unclean.leader.election.enable=true"})
+    assert set(raised([partition("t", 1, 2, 3)], settings=settings)) == {"unclean_election_enabled"}
+    assert "unclean_election_enabled" not in raised([partition("t", 1)], settings=settings)
+
+
+def test_all_replicas_in_one_rack() -> None:
+    racks = {1: "a", 2: "a", 3: "a", 4: "b"}
+    some = [partition("t", 1, 2, 3), partition("t", 1, 2, 4, number=1)]
+    found = raised(some, racks)
+    assert set(found) == {"replicas_in_one_rack"}
+    assert "though there are 2: t (1 partitions)" in found["replicas_in_one_rack"]["message"]
+    assert "replicas_in_one_rack" not in raised(some, {1: "a", 2: "a", 3: "a", 4: "a"})
+    assert "replicas_in_one_rack" not in raised(some, {1: "a", 2: None, 3: "a", 4: "b"})
+
+
+@pytest.mark.parametrize(
+    ("racks", "broken"),
+    [
+        ({1: "a", 2: None, 3: "b"}, {"racks_missing"}),
+        ({1: None, 2: None, 3: None}, {"racks_unknown"}),
+        ({1: "a", 2: "a", 3: "a"}, {"racks_unknown"}),
+        ({1: None}, set()),
+    ],
+)
+def test_racks_that_some_or_all_brokers_do_not_tell(racks: dict[int, str | None], broken: set[str]) -> None:
+    assert {r for r in raised(racks=racks) if r.startswith("racks")} == broken
+
+
+def test_the_topics_that_keep_offsets_and_transactions() -> None:
+    def own(topic: str, *replicas: int) -> dict[str, Row]:
+        return raised([partition(topic, *replicas)])
+
+    assert set(own("__consumer_offsets", 1, 2)) == {"offsets_topic_weak", "min_isr_equals_replication"}
+    assert set(own("__transaction_state", 1, 2, 3)) == set()
+    assert "transaction_topic_weak" in own("__transaction_state", 1, 2)
+    made_weak = set_up(transaction_state_log_replication_factor=1, transaction_state_log_min_isr=1)
+    found = raised(settings=made_weak)["transaction_topic_weak"]
+    assert found["message"].endswith(
+        "it is not there yet, and transaction.state.log.replication.factor is 1, it is not there yet, and"
+        " transaction.state.log.min.isr is 1"
+    )
+    assert "transaction_topic_weak" not in raised([partition("__transaction_state", 1, 2, 3)], settings=made_weak)
+
+
+@pytest.mark.parametrize(
+    ("changed", "broken"),
+    [
+        ({"default_replication_factor": 2}, {"default_replication_low"}),
+        ({"auto_leader_rebalance_enable": False}, {"auto_rebalance_off"}),
+        ({"group_min_session_timeout_ms": 45_001}, {"session_bounds"}),
+        ({"group_min_session_timeout_ms": 45_000}, set()),
+        ({"group_max_session_timeout_ms": 44_999}, {"session_bounds"}),
+        ({"group_consumer_session_timeout_ms": 29_999}, {"consumer_sessions_short"}),
+        ({"group_consumer_heartbeat_interval_ms": 15_001}, {"consumer_sessions_short"}),
+        ({"group_consumer_heartbeat_interval_ms": 15_000}, set()),
+    ],
+)
+def test_what_brokers_make_of_everybody(changed: dict[str, Any], broken: set[str]) -> None:
+    assert set(raised(settings=set_up(**changed))) == broken
+
+
+def test_brokers_that_differ_are_told_with_both_their_values() -> None:
+    lines = [line_of_broker(1, **HEALTHY), line_of_broker(2, **{**HEALTHY, "min_insync_replicas": 1})]
+    found = raised(settings=settings_of([*lines, line_of_topic("t", "")]))
+    assert set(found) == {"settings_differ"}
+    assert "min.insync.replicas is 1 or 2" in found["settings_differ"]["message"]
+
+
+def test_every_rule_is_standing_and_says_where_it_comes_from() -> None:
+    assert all(rule.is_standing and rule.source and rule.advice for rule in rules.RULES)
+    assert len(RULES) == len(rules.RULES)
