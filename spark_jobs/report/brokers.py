@@ -147,14 +147,9 @@ def _replicas(brokers: Sequence[int] | None) -> str:
 
 
 def replication(night: Night) -> str:
-    """In a sentence, how often the in-sync replicas changed and who became the controller."""
+    """In a sentence, how often the in-sync replicas changed."""
     changes = Counter(row["change"] for row in night.rows("gold.isr_changes"))
-    said = []
-    if changes:
-        shrank, expanded = (words.times(changes[change]) for change in ("shrink", "expand"))
-        said.append(f"In-sync replica sets shrank {shrank} and expanded {expanded}.")
-    controllers = sorted(night.rows("gold.controller_changes"), key=lambda r: r["epoch"])
-    if controllers:
-        each = [f"node {c['controller_to']} at {words.instant(c['happened_at'], night.day)}" for c in controllers]
-        said.append(f"The controller changed {words.times(len(each))}: {words.listed(each, at_most=6)}.")
-    return " ".join(said)
+    if not changes:
+        return ""
+    shrank, expanded = (words.times(changes[change]) for change in ("shrink", "expand"))
+    return f"In-sync replica sets shrank {shrank} and expanded {expanded}."

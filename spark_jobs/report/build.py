@@ -12,7 +12,7 @@ from spark_jobs.report.imbalance import imbalance
 from spark_jobs.report.night import Night
 from spark_jobs.report.page import Masthead, Report
 from spark_jobs.report.remedies import remedies
-from spark_jobs.report.restarts import lapses, restarts
+from spark_jobs.report.restarts import controllers, lapses, restarts
 from spark_jobs.report.timeline import timeline
 from spark_jobs.report.verdict import verdict
 
@@ -44,6 +44,7 @@ def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping
         restarts=restarts(night),
         outages=brokers.outages(night),
         failovers=brokers.failovers(night),
+        controllers=controllers(night),
         replication=brokers.replication(night),
         danger=danger(night),
         lapses=lapses(night),

@@ -42,6 +42,20 @@ class Restart:
 
 
 @dataclass(frozen=True)
+class Controller:
+    """One change of the controller, and why."""
+
+    anchor: str
+    at: datetime
+    change: str
+    epoch: int
+    outage: Link | None
+    confidence: str
+    explanation: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
 class Lapse:
     """One broker out of ISRs that it belongs to: its trouble told once."""
 

@@ -15,7 +15,7 @@ from spark_jobs.report.model import (
     Rebalance,
     Remedies,
 )
-from spark_jobs.report.model_cluster import Danger, History, Imbalance, Lapse, Restart
+from spark_jobs.report.model_cluster import Controller, Danger, History, Imbalance, Lapse, Restart
 
 
 @dataclass(frozen=True)
@@ -258,6 +258,7 @@ class Report:
     restarts: tuple[Restart, ...]
     outages: tuple[Outage, ...]
     failovers: tuple[FailoverGroup, ...]
+    controllers: tuple[Controller, ...]
     replication: str
     danger: Danger
     lapses: tuple[Lapse, ...]

@@ -1,10 +1,10 @@
-"""Rolling restarts and replicas that fell out of sync: each broker's trouble told once."""
+"""Rolling restarts, changes of the controller, replicas that fell out of sync: each broker's trouble told once."""
 
 from __future__ import annotations
 
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.model import Link
-from spark_jobs.report.model_cluster import Lapse, Restart, Stop
+from spark_jobs.report.model_cluster import Controller, Lapse, Restart, Stop
 from spark_jobs.report.night import Night, Row
 
 LAPSES_TOLD = 60
@@ -66,6 +66,28 @@ def _stop(night: Night, score: Row) -> Stop:
         led_before=score["partitions_led_before"],
         elections=score["elections"],
     )
+
+
+def controllers(night: Night) -> tuple[Controller, ...]:
+    """Who became the controller, in order of epoch."""
+    return tuple(
+        Controller(
+            anchor=controller_anchor(row),
+            at=row["happened_at"],
+            change=f"{words.leader(row['controller_from'])} → {words.leader(row['controller_to'])}",
+            epoch=row["epoch"],
+            outage=night.outage_link(row["outage_id"]),
+            confidence=row["confidence"],
+            explanation=row["explanation"],
+            evidence=night.evidence(row),
+        )
+        for row in sorted(night.rows("gold.controller_changes"), key=lambda r: r["epoch"])
+    )
+
+
+def controller_anchor(row: Row) -> str:
+    """The address of a change of the controller."""
+    return plain.anchor("controller", f"epoch {row['epoch']}")
 
 
 def lapses(night: Night) -> tuple[Lapse, ...]:

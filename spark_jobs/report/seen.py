@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,14 +10,13 @@ from spark_jobs.report import plain, words
 from spark_jobs.report.night import Night, Row
 from spark_jobs.report.page import Breach, Coverage, Gap, LeaderGap, Making, Refusal, Shape, SourceCoverage, Unread
 
-_LAST_NUMBER = re.compile(r"\d+$")
-
 # What kind of news a sentence is (good, plain, warn), and the sentence.
 Statement = tuple[str, str]
 
 SHAPES = 40
 REFUSALS = 40
 LEADER_GAPS = 60
+SILENT_BROKERS = 12
 NOT_READ = 60
 
 
@@ -31,7 +29,7 @@ def coverage(night: Night) -> Coverage:
         _generations(night),
         _leaders(night),
         _witnesses(night),
-        _silent_brokers(night),
+        *_silent_brokers(night),
         _silence(night),
         _expectations(night),
         _not_read(not_read),
@@ -179,23 +177,12 @@ def _leader_gap(night: Night, row: Row) -> LeaderGap:
     )
 
 
-def silent_brokers(night: Night) -> list[int]:
-    """Brokers that others speak of and whose own log is not among the sources; none where folders name no broker."""
-    folders = {r["source"].split("/")[0] for r in night.rows("quality.coverage") if r["origin"] == "broker"}
-    heard = {int(found[0]) for folder in folders if (found := _LAST_NUMBER.search(folder))}
-    known = {row["broker"] for row in (*night.rows("gold.leader_imbalance"), *night.outages.values())}
-    known |= {row[side] for row in night.failovers for side in ("leader_from", "leader_to") if (row[side] or 0) > 0}
-    return sorted(known - heard) if heard & known else []
-
-
-def _silent_brokers(night: Night) -> Statement | None:
-    silent = silent_brokers(night)
-    if not silent:
-        return None
-    named = words.listed([str(b) for b in silent], at_most=12)
-    return "warn", (
-        f"No log of {words.verb(len(silent), 'broker', 'brokers')} {named} is among the sources: what only"
-        f" {words.verb(len(silent), 'that one', 'those')} could tell is not known."
+def _silent_brokers(night: Night) -> tuple[Statement, ...]:
+    """Which brokers' logs were not read, and what rests on less for it."""
+    rows = [row for row in night.rows("gold.findings") if row["rule_id"] == "broker_log_missing"]
+    return tuple(
+        ("warn", f"{words.sentence(row['message'])}.")
+        for row in sorted(rows, key=lambda r: r["subject"])[:SILENT_BROKERS]
     )
 
 

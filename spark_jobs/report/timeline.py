@@ -10,6 +10,7 @@ from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.marks import Span, items, marks, tallied, ticks
 from spark_jobs.report.night import Night, Row, outage_words
 from spark_jobs.report.page import Lane, Timeline
+from spark_jobs.report.restarts import controller_anchor
 
 BROKER_LANES = 12
 PARTITION_LANES = 8
@@ -58,12 +59,14 @@ def _controller_lane(night: Night) -> tuple[Lane, ...]:
     spans = [_controller_span(night, row) for row in rows]
     note = words.counted(len(rows), "change")
     said = words.listed([s.says for s in spans], 6)
-    return (_lane(night, "controller", "Controller", note, f"{note}: {said}", "", spans),)
+    return (_lane(night, "controller", "Controller", note, f"{note}: {said}", spans[0].anchor, spans),)
 
 
 def _controller_span(night: Night, row: Row) -> Span:
     at, short = row["happened_at"], f"node {row['controller_to']} became the controller"
-    return Span("tick", at, at, "protocol", False, f"{words.instant(at, night.day)}: {short}", short, "")
+    return Span(
+        "tick", at, at, "protocol", False, f"{words.instant(at, night.day)}: {short}", short, controller_anchor(row)
+    )
 
 
 def _broker_lanes(night: Night) -> tuple[list[Lane], str]:

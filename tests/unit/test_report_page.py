@@ -71,7 +71,7 @@ def test_every_row_has_an_address_and_every_link_leads_to_one(page):
     kinds = Counter(i.split("-")[0] for i in ids if re.fullmatch(r"[a-z]+-[0-9a-f]{32}", i))
     assert kinds == {
         "rebalance": 73, "incident": 12, "outage": 2, "failover": 62, "finding": 6, "restart": 1, "lapse": 1,
-        "truncation": 2, "risk": 2, "rehearsal": 3, "spell": 1, "break": 1,
+        "truncation": 2, "risk": 2, "rehearsal": 3, "spell": 1, "break": 1, "controller": 1,
     }  # fmt: skip
 
 
