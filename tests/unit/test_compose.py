@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from spark_jobs.config import INPUTS
+from spark_jobs.alerts.settings import DEFAULT_ROUTE
+from spark_jobs.config import INPUTS, KEEP
 
 HOME = Path(__file__).resolve().parents[2]
 AIRFLOW = ("airflow-init", "airflow-api", "airflow-scheduler", "airflow-dag-processor")
@@ -34,6 +35,11 @@ def test_every_part_of_airflow_shares_image_tables_and_secrets(stack: dict[str, 
     assert api.split("/")[2].split(":")[0] in services
 
 
+def test_the_pool_that_steps_stand_in_is_made_before_anything_runs(stack: dict[str, Any]) -> None:
+    (command,) = stack["services"]["airflow-init"]["command"]
+    assert f"pools set {stack['services']['airflow-scheduler']['environment']['HINDSIGHT_POOL']} 1" in command
+
+
 def test_every_mounted_path_is_there_or_is_a_declared_volume(stack: dict[str, Any]) -> None:
     made_by_make_up = {"./lake"}
     for name, service in stack["services"].items():
@@ -47,7 +53,11 @@ def test_every_setting_it_passes_is_one_that_is_read(stack: dict[str, Any]) -> N
     sources = "".join(
         p.read_text() for folder in ("spark_jobs", "plugins", "dags") for p in (HOME / folder).rglob("*.py")
     )
-    known = {f"HINDSIGHT_{i.variable}" for i in INPUTS} | set(re.findall(r'"(HINDSIGHT_[A-Z_]+)"', sources))
+    known = (
+        {f"HINDSIGHT_{i.variable}" for i in (*INPUTS, KEEP)}
+        | {DEFAULT_ROUTE.variable}
+        | set(re.findall(r'"(HINDSIGHT_[A-Z_]+)"', sources))
+    )
     passed = {key for s in stack["services"].values() for key in s["environment"] if key.startswith("HINDSIGHT_")}
     assert passed and passed <= known, passed - known
 

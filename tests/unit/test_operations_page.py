@@ -1,0 +1,54 @@
+"""docs/operations.md: its file is read as it stands, its commands exist, its tables name what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from spark_jobs import cli, clusters
+from spark_jobs.alerts.settings import settings_of
+from spark_jobs.alerts.sightings import OWN
+from spark_jobs.retention import retention_of
+
+HOME = Path(__file__).resolve().parents[2]
+PAGE = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
+
+
+def test_the_file_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+    path = tmp_path / "hindsight.toml"
+    path.write_text(example)
+    monkeypatch.setenv(clusters.FILE_VARIABLE, str(path))
+    orders, payments = clusters.clusters()
+    assert (orders.name, orders.connection, payments.lake) == ("orders", "kafka_orders", "s3a://lakes/payments")
+    assert retention_of(orders.inputs["keep"], 24, 2).days == {"bronze": 90, "silver": 90, "landing": 14}
+    alerts = settings_of(clusters.read_file(path)["alerts"])
+    assert [(r.name, bool(r.quiet)) for r in alerts.routes] == [("pager", False), ("chat", True)]
+    assert alerts.mutes[0].rule == "leader_imbalance"
+
+
+def test_every_command_of_ours_is_understood() -> None:
+    commands = re.findall(r"^    \./hindsight (.*)$", PAGE, flags=re.MULTILINE)
+    assert commands
+    for command in commands:
+        cli.parser().parse_args(command.split())
+
+
+def test_every_dag_is_on_the_page_with_its_schedule() -> None:
+    told = set(re.findall(r"^\| `(kafka_\w+)` \|", PAGE, flags=re.MULTILINE))
+    assert told == {path.stem for path in (HOME / "dags").glob("*.py")}
+
+
+def test_every_trouble_of_our_own_is_on_the_page() -> None:
+    assert all(f"`{rule}`" in PAGE for rule in OWN)
+
+
+def test_retention_keeps_what_nights_read() -> None:
+    assert "ten with the defaults" in PAGE
+    assert retention_of("gold=10", 24, 2).days == {"gold": 10}
+    with pytest.raises(ValueError, match="10 days or more"):
+        retention_of("gold=9", 24, 2)
+    with pytest.raises(ValueError, match="12 days or more"):
+        retention_of("gold=10", 72, 2)
