@@ -101,6 +101,22 @@ LAKE = {
         {"restart_id": "r", "is_complete": True, "planned": True,
          "scorecard": [score(1, 0, 11_000, None), score(2, 1, None, True)]},
     ),
+    "gold.partition_risks": rows_of(
+        "gold.partition_risks",
+        {"topic": "t", "partition": 0, "window_from": at(0), "window_to": at(60), "replication_factor": 3, "elections": 2,
+         "leaderless_low_ms": 90_000, "leaderless_high_ms": None, "under_replicated_ms": 600_000, "known_ms": 3_600_000,
+         "one_from_offline_ms": 120_000, "worst_isr_size": 1},
+        {"topic": "t", "partition": 0, "window_from": at(60), "window_to": at(120), "replication_factor": 2,
+         "elections": 0, "under_replicated_ms": 300_000, "known_ms": 1_800_000, "worst_isr_size": 2},
+        {"topic": "u", "partition": 1, "window_from": at(0), "window_to": at(60), "one_from_unclean_ms": 30_000},
+    ),
+    "gold.loss_rehearsals": rows_of(
+        "gold.loss_rehearsals",
+        {"scope_kind": "broker", "scope": "1", "snapshot_at": at(0), "partitions_offline": 9},
+        {"scope_kind": "broker", "scope": "1", "snapshot_at": at(5), "partitions_offline": 0, "group_ids": ["g", "h"]},
+        {"scope_kind": "rack", "scope": "a", "snapshot_at": at(5), "partitions_offline": 2, "partitions_unwritable": 3,
+         "worst_partitions": ["t-0", "t-1"], "group_ids": None},
+    ),
     "gold.coordinator_moves": rows_of("gold.coordinator_moves", {"coordinator_move_id": "m", "outage_id": "o"}),
     "gold.ownership": rows_of(
         "gold.ownership",
@@ -140,6 +156,9 @@ LAKE = {
         {"finding_id": "1", "severity": "info", "rule_id": "r1"},
         {"finding_id": "2", "severity": "critical", "rule_id": "r2"},
         {"finding_id": "3", "severity": "warning", "rule_id": "r3"},
+        {"finding_id": "4", "severity": "info", "rule_id": "auto_rebalance_off", "subject": "c", "last_at": at(0)},
+        *({"finding_id": f"{5 + m}", "severity": "info", "rule_id": "racks_unknown", "subject": "c", "last_at": at(m)}
+          for m in (0, 1)),
     ),
     "gold.remedies": rows_of(
         "gold.remedies",
@@ -157,6 +176,12 @@ LAKE = {
         "quality.generation_gaps",
         {"group_id": "orders", "after_generation": 3, "next_generation": 6, "seen_at": at(1), "explained_by": None},
         {"group_id": "billing", "after_generation": 1, "next_generation": 3, "seen_at": at(2), "explained_by": "moved"},
+    ),
+    "quality.leadership_gaps": rows_of(
+        "quality.leadership_gaps",
+        {"topic": "t", "partition": 0, "next_epoch": 5, "leader_before": 1, "leader_after": 1, "seen_at": at(1)},
+        {"topic": "t", "partition": 0, "next_epoch": 9, "leader_before": 1, "leader_after": 2, "seen_at": at(2)},
+        {"topic": "t", "partition": 1, "next_epoch": 9, "seen_at": at(2), "explained_by": "reassigned"},
     ),
     "gold.member_settings": rows_of(
         "gold.member_settings",
@@ -284,12 +309,27 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "longest_rebalances limit=1": [{"seconds": 9.5}],
     "unexplained_gaps": [{"group_id": "orders", "gaps": 1, "generations_missing": 2}],
+    "unseen_leaders": [{"topic": "t", "partition": 0, "breaks": 2, "returns_possible": 1}],
     "leader_timeline topic=t partition=0": [
         {"leader": -1, "led_from": "2026-10-01T03:01:00.000Z", "led_until": "2026-10-01T03:03:00.000Z",
          "kind": "broker_crash"},
         {"leader": 1, "led_until": None, "kind": "unclean_election", "leader_epoch": 6},
     ],
     "leader_timeline": [{"partition": 0}, {"partition": 0}, {"partition": 1, "leader": 3}],
+    "exposure_of_partitions": [
+        {"topic": "t", "partition": 0, "replicas": 2, "elections": 2, "leaderless_s_at_least": 90.0,
+         "leaderless_s_at_most": None, "one_from_offline_min": 2.0, "under_replicated_min": 15.0, "fewest_in_sync": 1,
+         "share_known": 0.75},
+        {"topic": "u", "one_from_unclean_min": 0.5},
+    ],
+    "exposure_of_partitions topic=u": [{"topic": "u"}],
+    "what_if_a_broker_is_lost": [
+        {"scope": "a", "partitions_offline": 2, "worst_partitions": "t-0, t-1", "groups_without_coordinator": None},
+        {"scope": "1", "partitions_offline": 0, "groups_without_coordinator": 2},
+    ],
+    "what_if_a_broker_is_lost scope=a": [{"scope": "a"}],
+    "durability": [{"severity": "info", "rule_id": "racks_unknown", "subject": "c", "windows": 2}],
+    "durability cluster=other": [],
     "imbalance_history broker=1": [
         {"snapshot_at": "2026-10-01T03:00:00.000Z", "ratio": 0.0, "over_threshold": False},
         {"snapshot_at": "2026-10-01T03:02:00.000Z", "ratio": 0.333, "over_threshold": True},
@@ -342,7 +382,10 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"subject": "orders", "change": "changed", "verdict_before": "unknown", "verdict_after": "member_dead"},
     ],
     "verdict_changes run_id=r1": [{"subject": "orders"}],
-    "findings_worst_first": [{"rule_id": "r2"}, {"rule_id": "r3"}, {"rule_id": "r1"}],
+    "findings_worst_first": [
+        {"rule_id": "r2"}, {"rule_id": "r3"}, {"rule_id": "auto_rebalance_off"}, {"rule_id": "r1"},
+        {"rule_id": "racks_unknown"}, {"rule_id": "racks_unknown"},
+    ],
 }  # fmt: skip
 
 

@@ -15,8 +15,8 @@ RULES: tuple[Rule, ...] = (
         rule_id="leaderships_unseen",
         severity="warning",
         subject_kind="partition",
-        says="{subject}: nobody saw who led in {epochs} leader epochs; {returns} times the same broker led before and"
-        " after, so that a failover and a return are possible",
+        says="{subject}: nobody saw who led, in {breaks} breaks of leader epochs; in {returns} of them a failover and a"
+        " return are possible",
         advice="Give Hindsight the state-change logs of every broker for this time, and the controllers' logs; see"
         " quality.leadership_gaps for each break.",
         source="each change of leader raises the leader epoch by one (PartitionRegistration.merge,"

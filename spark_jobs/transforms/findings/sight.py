@@ -111,7 +111,7 @@ def _leaderships(facts: Facts) -> list[dict[str, Any]]:
             gaps[-1]["seen_at"],
             [e for g in gaps for e in g["evidence"][-1:]],
             more=len(partitions) - 1,
-            epochs=sum(max(1, g["next_epoch"] - g["after_epoch"] - 1) for g in gaps),
+            breaks=len(gaps),
             returns=sum(g["leader_before"] == g["leader_after"] for g in gaps),
         )
     ]
@@ -135,7 +135,7 @@ def _missing_logs(facts: Facts) -> list[dict[str, Any]]:
                 row["first_at"],
                 row["last_at"],
                 row["evidence"],
-                less=f": {told} of it are less than certain" if told else "",
+                less=f": {told} rest on less" if told else "",
             )
         )
     return found
