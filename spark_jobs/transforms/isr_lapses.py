@@ -160,7 +160,18 @@ def _row(
         "advice": LAPSE_ADVICE[kind],
         "evidence": evidence_of(q for s in lapse for q in s["evidence"]),
     }
-    return {**row, "explanation": _explain(row, {s["outage_id"] for s in lapse} - {None})}
+    outages_in_it = {s["outage_id"] for s in lapse} - {None}
+    return {**row, "explanation": _explain(row, outages_in_it, _has_gaps(lapse))}
+
+
+def _has_gaps(lapse: Sequence[Row]) -> bool:
+    """Whether the broker was back everywhere in between."""
+    until = lapse[0]["out_until"] or _NEVER
+    for span in lapse[1:]:
+        if span["happened_at"] > until:
+            return True
+        until = max(until, span["out_until"] or _NEVER)
+    return False
 
 
 def _kind(lapse: Sequence[Row]) -> str:
@@ -198,11 +209,16 @@ def _judge(
     return (leaders[0], "likely") if len(together) > 1 else (broker, "possible")
 
 
-def _explain(row: Row, outages: set[str]) -> str:
+def _explain(row: Row, outages: set[str], has_gaps: bool) -> str:
     many = f"{row['partitions']} partition{'' if row['partitions'] == 1 else 's'}"
     if row["kind"] == "reassignment":
         return f"Broker {row['broker']} left the ISR of {many}, since its replicas were moved to other brokers."
-    lasted = "and is not back in all" if row["ended_at"] is None else f"for {took(row['started_at'], row['ended_at'])}"
+    if row["ended_at"] is None:
+        lasted = "and is not back in all"
+    elif has_gaps:
+        lasted = f"again and again for {took(row['started_at'], row['ended_at'])}"
+    else:
+        lasted = f"for {took(row['started_at'], row['ended_at'])}"
     says = f"Broker {row['broker']} was out of the ISR of {many} {lasted}, {_BY_KIND[row['kind']]}."
     if row["kind"] == "slow":
         says += _explain_slow(row)

@@ -110,9 +110,7 @@ def _owed(row: OutRow, life: Life, proposal: Row | None, back_at: datetime | Non
     broker, at = row["broker_out_or_in"], row["happened_at"]
     outage = _outage_of(broker, at, context)
     moves = [e for e in _reassignments(life, context) if -CLOCKS <= at - e["happened_at"] <= _SHORTLY]
-    is_back = outage and outage["up_at"] is not None and outage["up_at"] < at
-    has_lagged = proposal and back_at and outage and back_at >= outage["down_at"]
-    if outage and not (is_back and (has_lagged or (moves and not proposal))):
+    if outage and not (_was_in_again(outage, at, back_at, life) if proposal else _is_over(outage, at) and moves):
         return _Owed("outage", outage)
     failed = [
         e
@@ -135,6 +133,16 @@ def _owed(row: OutRow, life: Life, proposal: Row | None, back_at: datetime | Non
     if removed_at and removed_at - at <= _SHORTLY:
         return _Owed("reassignment", until=at)
     return _Owed("unknown")
+
+
+def _is_over(outage: Row, at: datetime) -> bool:
+    return outage["up_at"] is not None and outage["up_at"] < at
+
+
+def _was_in_again(outage: Row, at: datetime, back_at: datetime | None, life: Life) -> bool:
+    """Whether the broker had come back into this ISR after an absence, or was in it from its creation after that."""
+    came_back = back_at is not None and back_at >= outage["down_at"]
+    return _is_over(outage, at) and (came_back or life.events[0]["happened_at"] >= outage["up_at"])
 
 
 def _outage_of(broker: int, at: datetime, context: ClusterContext) -> Row | None:

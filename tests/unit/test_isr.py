@@ -164,6 +164,27 @@ class TestOwedTo:
         rows = rebuild_isr_changes(commits, (), context, Window(AT - HOUR, AT + HOUR))
         assert [r["owed_to"] for r in rows] == ["outage"] * 4
 
+    def test_one_that_was_in_from_the_start_after_its_absence_is_slow(self) -> None:
+        key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log"}
+        lines = [
+            row(EVENTS, kind="isr_updated", isr="1,3", partition_epoch=0, happened_at=AT, order=0, **key),
+            row(
+                EVENTS,
+                kind="isr_shrink_proposed",
+                previous_isr="1,3",
+                isr="1",
+                happened_at=AT + MINUTE / 20,
+                order=0,
+                **key,
+            ),
+            row(EVENTS, kind="isr_updated", isr="1", partition_epoch=1, happened_at=AT + MINUTE / 20, order=1, **key),
+        ]
+        for up_at, owed_to in ((AT - MINUTE / 30, "slow"), (AT + MINUTE / 30, "outage")):
+            away = row(BROKER_OUTAGES, outage_id="o", broker=3, down_at=AT - MINUTE, up_at=up_at)
+            context = ClusterContext(outages=(away,))
+            (shrink,) = rebuild_isr_changes(lines, (), context, Window(AT - HOUR, AT + HOUR))
+            assert shrink["owed_to"] == owed_to
+
     def test_a_restart_ends_the_trouble_of_a_disk(self) -> None:
         lines = [row(EVENTS, kind="log_dir_failed", broker=3, happened_at=AT - MINUTE / 2, members="t-0")]
         key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log"}

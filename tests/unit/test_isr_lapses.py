@@ -64,6 +64,18 @@ class TestNights:
         told = {(r["broker"], r["kind"], r["partitions_out"], r["ended_at"]) for r in of_night("disk-4.3")}
         assert told == {(2, "disk", 2, None), (3, "outage", 2, None)}
 
+    def test_a_follower_that_was_paused_three_times_shorter_than_its_session(self) -> None:
+        """As a drill had it, with replica.lag.time.max.ms at 3 s: alive all the time, and dropped by its leader."""
+        (lapse,) = of_night("slow-4.1")
+        assert (lapse["broker"], lapse["kind"], lapse["confidence"]) == (1, "slow", "possible")
+        assert (lapse["shrinks"], lapse["expands"], lapse["flaps"], lapse["cycles"]) == (3, 3, 2, 3)
+        assert (lapse["dropped_by"], lapse["records_behind"]) == ([3], 10)
+        assert (lapse["started_at"], lapse["ended_at"]) == (at("15:36:56.383"), at("15:37:12.890"))
+
+    def test_zookeeper_tells_it_in_the_same_words(self) -> None:
+        (lapse,) = of_night("slow-3.9")
+        assert (lapse["broker"], lapse["kind"], lapse["dropped_by"], lapse["records_behind"]) == (1, "slow", [3], 10)
+
 
 class TestMerging:
     def test_many_partitions_and_flaps_are_one_trouble(self) -> None:
@@ -78,6 +90,9 @@ class TestMerging:
 
     def test_cycles_far_apart_do_not_add_up(self) -> None:
         (lapse,) = lapses(*(span(2, m, m + 9) for m in (0, 18, 36, 54)))
+        assert lapse["explanation"].startswith(
+            "Broker 2 was out of the ISR of 1 partition again and again for 63 min 0 s,"
+        )
         assert (lapse["flaps"], lapse["cycles"]) == (3, 2)
 
     def test_one_that_went_again_before_it_was_back(self) -> None:
