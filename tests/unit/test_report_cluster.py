@@ -1,0 +1,133 @@
+"""What a report says of brokers, replicas and data: rows in, sentences out."""
+
+from spark_jobs.report.build import build_report
+from tests.support.report_cluster import lapse, leadership_gap, rehearsal, restart, risk, spell, truncation
+from tests.support.report_rows import at, empty, failover, made, outage, rebalance, run
+
+
+def report(**tables):
+    return build_report(empty() | {name.replace("__", "."): rows for name, rows in tables.items()}, run())
+
+
+def said(**tables):
+    return [sentence for _, sentence in report(**tables).danger.says]
+
+
+def test_a_restart_has_a_line_for_each_stop_and_says_who_was_stopped_too_early():
+    stops = [outage(b, at("04:00:00", plus=600.0 * b), "controlled_shutdown") for b in (1, 2, 3)]
+    told = report(gold__broker_outages=stops, gold__rolling_restarts=[restart(stops)])
+    (found,) = told.restarts
+    assert found.headline == "The cluster was restarted broker by broker: 1, 2 and 3"
+    assert [(s.broker, s.is_early, s.gone_ms) for s in found.stops] == [
+        (1, None, 267_000.0),
+        (2, True, 267_000.0),
+        (3, False, 267_000.0),
+    ]
+    assert "stopped too early: broker 2" in found.facts
+    assert {o.restart.anchor for o in told.outages} == {found.anchor}
+    assert told.verdict.sentences[0] == (
+        "Planned: the cluster was restarted broker by broker: 1, 2 and 3, from 04:10 to 04:34."
+    )
+
+
+def test_stops_of_a_restart_that_is_told_are_not_told_again():
+    stops = [outage(b, at("04:00:00", plus=600.0 * b), "controlled_shutdown") for b in (1, 2)]
+    sentences = report(gold__broker_outages=stops, gold__rolling_restarts=[restart(stops)]).verdict.sentences
+    assert not [s for s in sentences if "planned shutdowns" in s]
+
+
+def test_who_was_slow_comes_before_who_was_away():
+    found = report(gold__isr_lapses=[lapse(1, at("02:00:00"), kind="outage"), lapse(3, at("05:00:00"))]).lapses
+    assert [one.headline for one in found] == [
+        "Broker 3 out of sync for 12 partitions: it was alive and fetched too late",
+        "Broker 1 out of sync for 12 partitions: it was away",
+    ]
+    assert "lost again twice" in found[0].facts
+
+
+def test_truncations_that_took_nothing_committed_are_good_news():
+    cuts = [truncation("orders", p, at("02:00:00"), "nothing_committed_lost", records_cut=3) for p in range(2)]
+    assert said(gold__truncations=cuts) == ["2 truncations of a log, and nothing committed went with any."]
+
+
+def test_a_loss_comes_first_and_what_nobody_can_tell_is_said():
+    cuts = [truncation("a", 0, at("02:00:00"), "unknown"), truncation("b", 0, at("03:00:00"), "committed_lost")]
+    told = report(gold__truncations=cuts).danger
+    assert [loss.partition for loss in told.losses] == ["b-0", "a-0"]
+    assert [tone for tone, _ in told.says] == ["bad", "warn"]
+
+
+def test_exposure_names_the_partition_that_was_exposed_for_longest():
+    risks = [
+        risk("a", p, one_from_offline_ms=60_000 * (p + 1), one_from_unclean_ms=0, under_min_isr_ms=0) for p in (0, 1)
+    ]
+    assert said(gold__partition_risks=risks) == [
+        "2 partitions were one failure away from being offline, a-1 for 2 min longest."
+    ]
+
+
+def test_what_nobody_can_tell_of_a_risk_is_a_question_mark_and_no_zero():
+    (shown,) = report(gold__partition_risks=[risk("a", 0, known_ms=0)]).danger.risks
+    assert shown.one_from_offline_ms is None
+    assert shown.known == "0.0 %"
+
+
+def test_the_worst_rehearsal_is_told_and_a_harmless_one_is_good_news():
+    bad = rehearsal("broker", "3", offline=2)
+    assert said(gold__loss_rehearsals=[rehearsal("broker", "1"), bad]) == [bad["message"]]
+    told = report(gold__loss_rehearsals=[rehearsal("broker", "1"), rehearsal("rack", "east")])
+    assert told.danger.says[0][0] == "good"
+    assert not [s for s in told.verdict.sentences if "lost" in s]
+
+
+def test_a_spell_that_lasts_comes_before_one_that_is_over():
+    over = spell(2, at("02:00:00"), until=at("03:00:00"), healed_by="automatic_election", max_ratio=1.0)
+    found = report(gold__imbalance_spells=[over, spell(1, at("06:00:00"))]).imbalance.spells
+    assert [s.headline for s in found] == [
+        "Broker 1 is over the gate, at worst 80.0 %",
+        "Broker 2 was over the gate, at worst 100.0 %",
+    ]
+    assert "ended by: automatic election" in found[1].facts
+
+
+def test_leaders_whom_nobody_saw_are_said_before_anything_is_claimed():
+    gap, other = (
+        leadership_gap("mail", 2, at("02:30:00")),
+        leadership_gap("mail", 3, at("01:00:00"), explained_by="a shrink"),
+    )
+    told = report(quality__leadership_gaps=[other, gap])
+    assert (
+        "warn",
+        "1 break in the leader epochs of 1 partition has no explanation: nobody saw who led in between.",
+    ) in (told.coverage.statements)
+    assert [g.is_explained for g in told.coverage.leader_gaps] == [False, True]
+
+
+def test_a_broker_whose_log_was_not_read_is_named_before_anything_is_claimed():
+    silent = made(
+        "gold.findings", rule_id="broker_log_missing", severity="warning", message="no log of broker 2 was read"
+    )
+    assert ("warn", "No log of broker 2 was read.") in report(gold__findings=[silent]).coverage.statements
+
+
+def test_brokers_come_first_where_they_made_the_groups_night():
+    cut = outage(2, at("02:13:04"), "unresponsive")
+    owed = [rebalance(f"g-{i}", at("02:13:10"), "coordinator_moved") for i in range(3)]
+    incident = made(
+        "gold.incidents", incident_id="1", kind="broker_outage", cause="coordinator_moved", outage_id=cut["outage_id"]
+    )
+    for row in owed:
+        row["incident_id"] = "1"
+    first, second, *_ = report(
+        gold__broker_outages=[cut], gold__rebalances=owed, gold__incidents=[incident]
+    ).verdict.paragraphs
+    assert first == ("Broker 2 was cut off at 02:13 for 4 min 27 s.",)
+    assert second[0].startswith("3 rebalances in 3 groups")
+
+
+def test_a_time_without_a_leader_that_is_only_bounded_says_so():
+    row = failover(
+        "t", 0, at("01:00:00"), "broker_crash", leaderless_ms=None, leaderless_low_ms=900, leaderless_high_ms=4_000
+    )
+    (group,) = report(gold__failovers=[row]).failovers
+    assert group.failovers[0].leaderless == "900 ms to 4.0 s"
