@@ -65,7 +65,7 @@ class TestNights:
         assert told == {(2, "disk", 2, None), (3, "outage", 2, None)}
 
     def test_a_follower_that_was_paused_three_times_shorter_than_its_session(self) -> None:
-        """As a drill had it, with replica.lag.time.max.ms at 3 s: alive all the time, and dropped by its leader."""
+        """As a drill had it, with replica.lag.time.max.ms at 4 s: alive all the time, and dropped by its leader."""
         (lapse,) = of_night("slow-4.1")
         assert (lapse["broker"], lapse["kind"], lapse["confidence"]) == (1, "slow", "possible")
         assert (lapse["shrinks"], lapse["expands"], lapse["flaps"], lapse["cycles"]) == (3, 3, 2, 3)
