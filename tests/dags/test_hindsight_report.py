@@ -69,7 +69,9 @@ def test_nothing_can_be_written(lake: Path, client: TestClient) -> None:
 def test_several_clusters_are_listed_and_one_opens_at_once(
     lake: Path, client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert '<a href="a/index.html">' in client.get("/").text
+    listed = client.get("/")
+    assert '<a href="a/index.html">' in listed.text
+    assert "sandbox" not in listed.headers["Content-Security-Policy"]
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "one.toml"))
     (tmp_path / "one.toml").write_text(f"lake = '{lake}'\n[[clusters]]\nname = 'a'\nlogs = '/a'\n")
     assert client.get("/", follow_redirects=False).headers["location"] == "a/index.html"
