@@ -85,7 +85,8 @@ def _(step: Unthrottle, scene: Scene) -> None:
 @do.register
 def _(step: Lapsed, scene: Scene) -> None:
     topic = scene.topic(step.topic)
-    if not scene.wait_for_lapse(topic, step.within):
+    paused = [row["at"] for row in scene.stage.truth.rows() if row["action"] == "broker_sigstop"]
+    if not scene.wait_for_lapse(topic, datetime.fromisoformat(paused[-1]), step.within):
         raise SceneFault(f"Needed within {step.within:.0f} s: {topic}-0 loses a replica from its ISR. It did not.")
 
 

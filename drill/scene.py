@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -166,19 +167,18 @@ class Scene:
         before = joins()
         return any(joins() > before for _ in self._looks(within))
 
-    def is_lapsed(self, topic: str) -> bool:
-        """Whether partition 0 of a topic has lost a replica from its ISR and not had it back, as its leader's log says.
+    def wait_for_lapse(self, topic: str, since: datetime, within: float) -> bool:
+        """Whether the leader of partition 0 of a topic takes a replica out of the ISR in time, as its log says.
 
         Odd: Kafka itself cannot be asked while a broker stands still: an AdminClient may wait for that very broker.
         """
-        told = re.compile(rf"^\[(.{{23}})\].*\[Partition {re.escape(topic)}-0 .*?(Shrinking|Expanding) ISR", re.M)
-        logs = self.stage.cluster.logs.glob("broker-*/server.log*")
-        last = max((line for log in logs for line in told.findall(log.read_text(errors="replace"))), default=("", ""))
-        return last[1] == "Shrinking"
+        told = re.compile(rf"^\[(.{{23}})\].*\[Partition {re.escape(topic)}-0 .*?Shrinking ISR from", re.M)
 
-    def wait_for_lapse(self, topic: str, within: float) -> bool:
-        """Whether it is lapsed in time."""
-        return any(self.is_lapsed(topic) for _ in self._looks(within))
+        def last() -> str:
+            logs = self.stage.cluster.logs.glob("broker-*/server.log*")
+            return max((at for log in logs for at in told.findall(log.read_text(errors="replace"))), default="")
+
+        return any(last() > f"{since:%Y-%m-%d %H:%M:%S}" for _ in self._looks(within))
 
     def newest_generation(self) -> int:
         """The newest generation, or group epoch, that a coordinator has told of the group."""

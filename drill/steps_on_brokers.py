@@ -197,8 +197,7 @@ class Unthrottle(OnBroker):
 
 @dataclass(frozen=True, kw_only=True)
 class Lapsed(Step):
-    """Wait until partition 0 of a topic has lost a replica from its ISR. Later than that, a broker that stands still
-    may be missed."""
+    """Wait until partition 0 of a topic has lost the broker that stands still from its ISR. Much later it may be missed."""
 
     topic: str
     within: float = 9
