@@ -197,7 +197,7 @@ class Unthrottle(OnBroker):
 
 @dataclass(frozen=True, kw_only=True)
 class Lapsed(Step):
-    """Wait until partition 0 of a topic has lost the broker that stands still from its ISR. Much later it may be missed."""
+    """Wait until partition 0 of a topic has lost the paused broker from its ISR. Much later it may be missed."""
 
     topic: str
     within: float = 9
