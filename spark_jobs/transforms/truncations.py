@@ -258,8 +258,9 @@ def _culprit(chain: Sequence[Row]) -> Row | None:
 
 
 def _told_high(cut: Cut) -> Row | None:
-    """The line of the cut that tells of a high watermark above it."""
-    told = [e for e in cut.lines if e["high_watermark"] is not None and e["high_watermark"] > cut.to]
+    """The replica's own line of a high watermark above the cut: as it cut, or as it began to follow."""
+    own = [*cut.lines, cut.follows] if cut.follows else cut.lines
+    told = [e for e in own if e["high_watermark"] is not None and e["high_watermark"] > cut.to]
     return max(told, key=lambda e: e["high_watermark"], default=None)
 
 
