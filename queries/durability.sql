@@ -11,5 +11,7 @@ WHERE rule_id IN (
     'auto_rebalance_off', 'session_bounds', 'consumer_sessions_short'
 )
     AND cluster = coalesce(getvariable('cluster')::VARCHAR, cluster)
-GROUP BY ALL
+GROUP BY cluster, severity, rule_id, subject, message, advice, source
+-- What a later window no longer says is mended.
+QUALIFY judged_at = max(judged_at) OVER (PARTITION BY cluster)
 ORDER BY cluster, list_position(['critical', 'warning', 'info'], severity), rule_id, subject;

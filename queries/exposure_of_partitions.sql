@@ -6,7 +6,8 @@ SELECT
     any_value(min_insync_replicas ORDER BY window_from DESC) AS min_isr,
     sum(elections)::BIGINT AS elections,
     round(sum(leaderless_low_ms) / 1000, 1) AS leaderless_s_at_least,
-    round(sum(leaderless_high_ms) / 1000, 1) AS leaderless_s_at_most,
+    CASE WHEN bool_and(leaderless_high_ms IS NOT NULL) THEN round(sum(leaderless_high_ms) / 1000, 1) END
+        AS leaderless_s_at_most,
     round(sum(one_from_offline_ms) / 60000, 1) AS one_from_offline_min,
     round(sum(one_from_unclean_ms) / 60000, 1) AS one_from_unclean_min,
     round(sum(under_min_isr_ms) / 60000, 1) AS under_min_isr_min,

@@ -103,8 +103,8 @@ LAKE = {
     ),
     "gold.partition_risks": rows_of(
         "gold.partition_risks",
-        {"topic": "t", "partition": 0, "window_from": at(0), "window_to": at(60), "replication_factor": 3, "elections": 2,
-         "leaderless_low_ms": 90_000, "leaderless_high_ms": None, "under_replicated_ms": 600_000, "known_ms": 3_600_000,
+        {"topic": "t", "partition": 0, "window_from": at(0), "window_to": at(60), "replication_factor": 3,
+         "elections": 2, "leaderless_low_ms": 90_000, "under_replicated_ms": 600_000, "known_ms": 3_600_000,
          "one_from_offline_ms": 120_000, "worst_isr_size": 1},
         {"topic": "t", "partition": 0, "window_from": at(60), "window_to": at(120), "replication_factor": 2,
          "elections": 0, "under_replicated_ms": 300_000, "known_ms": 1_800_000, "worst_isr_size": 2},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import FINDINGS
 from spark_jobs.knowledge.rules import durability as rules
+from spark_jobs.launch import HOME
 from spark_jobs.transforms.broker_settings import BrokerSettings, settings_of
 from spark_jobs.transforms.findings import Facts, judge_findings
 from tests.support.nights import Row
@@ -184,6 +186,10 @@ def test_brokers_that_differ_are_told_with_both_their_values() -> None:
     found = raised(settings=settings_of([*lines, line_of_topic("t", "")]))
     assert set(found) == {"settings_differ"}
     assert "min.insync.replicas is 1 or 2" in found["settings_differ"]["message"]
+
+
+def test_the_question_in_sql_asks_for_every_rule() -> None:
+    assert set(re.findall(r"'(\w+_\w+)'", (HOME / "queries" / "durability.sql").read_text())) == RULES
 
 
 def test_every_rule_is_standing_and_says_where_it_comes_from() -> None:
