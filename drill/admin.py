@@ -173,16 +173,16 @@ class Admin:
         wanted = self._jvm.java.java.util.HashSet(self._jvm.list(ours))
         self._in_time(lambda: self._client.electLeaders(kind, wanted).all(), "NotController")
 
-    def _in_time(self, call: Callable[[], Any], not_yet: str) -> None:
+    def _in_time(self, call: Callable[[], Any], not_yet: str) -> Any:
         """Asks again as long as Kafka answers that it is not ready."""
-        for left in reversed(range(_TRIES)):
+        for _ in range(_TRIES):
             try:
-                self._got(call())
-                return
+                return self._got(call())
             except AdminFault as fault:
-                if not left or not_yet not in str(fault):
+                if not_yet not in str(fault):
                     raise
                 time.sleep(1)
+        return self._got(call())
 
     def reassign(self, topic: str, partition: int, replicas: Sequence[int]) -> None:
         """Moves a partition to other brokers."""
@@ -239,7 +239,8 @@ class Admin:
         """How far a partition has come."""
         place = self._partition(topic, partition)
         latest = self._admin.OffsetSpec.latest()
-        found = self._got(self._client.listOffsets(self._jvm.map({place: latest})).all())
+        asked = self._jvm.map({place: latest})
+        found = self._in_time(lambda: self._client.listOffsets(asked).all(), "UnknownTopicOrPartition")
         return int(found.get(place).offset())
 
     def _partition(self, topic: str, partition: int) -> Any:
