@@ -23,7 +23,7 @@ def find_unheard(ordered: Sequence[Row], readings: Iterable[Row], terms: Sequenc
     controllers' terms.
     Order: by broker.
     """
-    heard = {e["broker"] for e in ordered}
+    heard = {e["broker"] for e in ordered if e["origin"] != "record"}
     named: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for broker, found in _named(ordered, readings, terms):
         if broker not in heard and broker >= 0 and ordered:
