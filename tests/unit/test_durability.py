@@ -158,8 +158,7 @@ def test_the_topics_that_keep_offsets_and_transactions() -> None:
     made_weak = set_up(transaction_state_log_replication_factor=1, transaction_state_log_min_isr=1)
     found = raised(settings=made_weak)["transaction_topic_weak"]
     assert found["message"].endswith(
-        "it is not there yet, and transaction.state.log.replication.factor is 1, it is not there yet, and"
-        " transaction.state.log.min.isr is 1"
+        "it is not there yet, and transaction.state.log.replication.factor is 1 and transaction.state.log.min.isr is 1"
     )
     assert "transaction_topic_weak" not in raised([partition("__transaction_state", 1, 2, 3)], settings=made_weak)
 

@@ -204,9 +204,9 @@ def _transactions(facts: Facts) -> list[Finding]:
         )
         if (setting := _agreed(facts, name)) and (setting.number or 0) < least
     ]
-    told = [f"it is not there yet, and {name} is {s.value}" for name, s in weak]
+    told = f"it is not there yet, and {' and '.join(f'{name} is {s.value}' for name, s in weak)}"
     quotes = [s.quote for _, s in weak]
-    return [_folded(facts, "transaction_topic_weak", [TRANSACTIONS_TOPIC], told, quotes)] if weak else []
+    return [_folded(facts, "transaction_topic_weak", [TRANSACTIONS_TOPIC], [told], quotes)] if weak else []
 
 
 def _agreed(facts: Facts, name: str) -> Setting | None:
