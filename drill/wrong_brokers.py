@@ -107,13 +107,15 @@ def _was_missed(outage: Act, row: Row, night: Night) -> bool:
 
 
 def _no_such_disk(row: Row, before: list[Act], night: Night) -> str | None:
-    if row["kind"] != "log_dir_failed" or any(_takes_disk_of(a, row.get("leader_from")) for a in before):
+    if row["kind"] != "log_dir_failed":
         return None
-    return "nobody took a directory away from the old leader"
-
-
-def _takes_disk_of(act: Act, broker: object) -> bool:
-    return act.action == "log_dir_failed" and broker in (None, act.broker)
+    leader = row.get("leader_from")
+    done = [a for a in before if a.at <= row["happened_at"] and leader in (None, a.broker)]
+    failed = next((a for a in reversed(done) if a.action == "log_dir_failed"), None)
+    if failed is None:
+        return "nobody took a directory away from the old leader"
+    back = any(a.action == "broker_start" and a.at > failed.at for a in done)
+    return "the old leader had been started again, with all its directories" if back else None
 
 
 def _another_loss(row: Row, before: list[Act], night: Night) -> str | None:

@@ -72,8 +72,17 @@ class TestLogDirFailed:
         assert met([self.ACT], failovers=[first, {**second, "leader_from": 3}]) == [False]
 
     def test_a_failed_disk_where_nobody_took_one_away_is_wrong(self) -> None:
-        rows = [failover(5, "log_dir_failed"), failover(6, "log_dir_failed", leader_from=2, leader_to=1)]
-        assert wrong([self.ACT], failovers=rows) == [None, "nobody took a directory away from the old leader"]
+        acts = [self.ACT, act(10, "broker_start", broker=1)]
+        rows = [
+            failover(5, "log_dir_failed"),
+            failover(6, "log_dir_failed", leader_from=2, leader_to=1),
+            failover(30, "log_dir_failed"),
+        ]
+        assert wrong(acts, failovers=rows) == [
+            None,
+            "nobody took a directory away from the old leader",
+            "the old leader had been started again, with all its directories",
+        ]
 
 
 class TestElections:
