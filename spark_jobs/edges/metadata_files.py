@@ -38,14 +38,23 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class MetadataLog:
-    """What a run took from the files of the metadata log: their rows of bronze.metadata_files, and the records."""
+    """What a run took from the files of the metadata log, as rows of bronze.metadata_files.
+
+    `torn`: those at rest that break off within a batch; `closed`: the names of those that could not be opened.
+    """
 
     files: tuple[Row, ...] = ()
     torn: tuple[Row, ...] = ()
+    closed: tuple[str, ...] = ()
 
     def sentences(self) -> list[str]:
         """What a person should know, a sentence each."""
-        return [sentence for row in self.broken("") for sentence in row["sentences"]]
+        closed = (
+            f"{file} cannot be opened: it has vanished, or this user may not read it. Needed: the right to read it;"
+            " Kafka gives snapshots mode 0400. Copy it as Kafka's user, then audit again."
+            for file in self.closed
+        )
+        return [*(sentence for row in self.broken("") for sentence in row["sentences"]), *closed]
 
     def said(self) -> str:
         """What was read, in a sentence."""
@@ -101,18 +110,22 @@ def keep_metadata(
             for f in sorted(facts, key=lambda f: f["file"])
         ]
         store.append_new(METADATA_RECORDS, _once(read, cluster, [r["file"] for r in rows if r["is_kept"]]))
-        store.append_new(METADATA_FILES, frame_of(store.spark, rows, METADATA_FILES))
+        done = [r for r in rows if r["is_kept"] or r["wrong"] or _reaches(r, [*known.values(), *facts])]
+        store.append_new(METADATA_FILES, frame_of(store.spark, done, METADATA_FILES))
     finally:
         read.unpersist()
     growing = {f.name for f in fresh if not read_to_end and is_young(f.modified_at, run_at)}
     torn = [r for r in rows if r["read_bytes"] < r["size_bytes"] and not r["wrong"] and r["file"] not in growing]
-    return MetadataLog(tuple(rows), tuple(torn))
+    closed = {f.name for f in fresh} - {r["file"] for r in rows}
+    return MetadataLog(tuple(rows), tuple(torn), tuple(sorted(closed)))
 
 
 def _known(store: Store, cluster: str) -> dict[str, Row]:
     """The newest row of the ledger for each file."""
-    held = store.read(METADATA_FILES).where(F.col("cluster") == cluster).orderBy("run_collected_at", "read_bytes")
-    return {row["file"]: row.asDict(recursive=True) for row in held.collect()}
+    held = store.read(METADATA_FILES).where(F.col("cluster") == cluster)
+    newest = F.max_by(F.struct(*METADATA_FILES.column_names), F.struct("run_collected_at", "read_bytes"))
+    rows = held.groupBy("file").agg(newest.alias("newest")).select("newest.*").collect()
+    return {row["file"]: row.asDict(recursive=True) for row in rows}
 
 
 def _is_read(file: LogFile, row: Row | None) -> bool:
@@ -135,13 +148,20 @@ def _needed(rows: Iterable[Row]) -> set[str]:
     return found
 
 
+def _reaches(snapshot: Row, rows: Iterable[Row]) -> bool:
+    """Whether a stretch of the log holds the end of a snapshot: else it is looked at again when one does."""
+    return any(start <= snapshot["next_offset"] <= end for start, end in spans_of(rows))
+
+
 def _decoded(store: Store, files: Sequence[LogFile], known: Mapping[str, Row]) -> DataFrame:
     """The files decoded where they are read: for each one `fact`, and a `record` for each record.
 
-    Odd: a task holds a whole file in memory. KRaft cuts segments at 1 GiB (metadata.log.segment.bytes).
+    Odd: a file that cannot be opened gives nothing. A task holds a whole file in memory; KRaft cuts segments at 1 GiB
+        (metadata.log.segment.bytes).
     """
     tasks = [{"uri": f.uri, "file": f.name, "source": f.source, **_begin(known.get(f.name))} for f in files]
-    content = store.spark.read.format("binaryFile").load([f.path for f in files])
+    reader = store.spark.read.format("binaryFile").options(ignoreCorruptFiles=True, ignoreMissingFiles=True)
+    content = reader.load([f.path for f in files])
     schema = StructType(
         [
             StructField("fact", StructType.fromDDL(schema_of(METADATA_FILES))),
