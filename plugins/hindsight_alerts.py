@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from airflow.sdk import BaseNotifier, Connection, DeadlineAlert, DeadlineReferen
 from hindsight_child import child, last_words
 from hindsight_operator import Refused
 
-from spark_jobs.alerts.settings import settings_of
+from spark_jobs.alerts.settings import Route, settings_of
 from spark_jobs.clusters import file_path, read_file
 from spark_jobs.exits import DONE
 
@@ -100,8 +101,12 @@ def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: A
 
 def tell(lake: str, event: dict[str, str] | None = None) -> None:
     """Looks at a lake, and tells who has a receiver. Raises: AirflowException where the look itself failed."""
+    urls, routes = receivers(), _routes()
+    if not urls and not any(os.environ.get(r.variable) for r in routes):
+        log.info("No route has a receiver: %s", ", ".join(f"{r.connection} or {r.variable}" for r in routes))
+        return
     process = child("alert", "--stdin", "--lake", lake)
-    said, _ = process.communicate(json.dumps({"urls": receivers(), "event": event}) + "\n")
+    said, _ = process.communicate(json.dumps({"urls": urls, "event": event}) + "\n")
     log.info("%s", said)
     if process.returncode != DONE:
         raise AirflowException(f"Nobody could be told: {last_words(said)}")
@@ -109,8 +114,11 @@ def tell(lake: str, event: dict[str, str] | None = None) -> None:
 
 def receivers() -> dict[str, str]:
     """The receivers that Airflow's connections hold, by route: Apprise's URLs, as the connection's password."""
-    routes = settings_of(read_file(file_path()).get("alerts", {})).routes
-    return {r.name: urls for r in routes if (urls := _password(r.connection))}
+    return {r.name: urls for r in _routes() if (urls := _password(r.connection))}
+
+
+def _routes() -> tuple[Route, ...]:
+    return settings_of(read_file(file_path()).get("alerts", {})).routes
 
 
 def _password(connection_id: str) -> str | None:

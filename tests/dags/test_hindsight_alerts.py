@@ -103,3 +103,8 @@ def test_a_route_without_a_connection_has_no_receiver_of_airflows(
 ) -> None:
     monkeypatch.delenv("AIRFLOW_CONN_HINDSIGHT_ALERTS_PAGER")
     assert receivers() == {}
+    tell("/lake")
+    assert not Path(f"{python}.arguments").exists(), "where nobody is to be told nothing is started"
+    monkeypatch.setenv("HINDSIGHT_ALERTS_PAGER", URL)
+    tell("/lake")
+    assert json.loads(noted(python, "stdin"))["urls"] == {}

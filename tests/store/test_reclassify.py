@@ -1,0 +1,74 @@
+"""The past judged anew on real tables: what changed is named, gold is what today's knowledge says, once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from delta.tables import DeltaTable
+from pyspark.sql import SparkSession
+
+from spark_jobs import publish, reclassify
+from spark_jobs.catalog import gold, silver
+from spark_jobs.catalog.quality_verdicts import VERDICT_CHANGES
+from spark_jobs.config import Settings
+from spark_jobs.edges import lake_files
+from spark_jobs.edges.session import for_few_rows
+from spark_jobs.exits import BadInput
+from spark_jobs.run import _claim_staging
+from spark_jobs.steps import PUBLISH
+from tests.support.logs import rows, run, settings
+from tests.support.nights import EXCERPTS
+
+PAUSED = EXCERPTS / "groups" / "pause-4.1" / "logs"
+
+
+def run_of(given: Settings, said: dict[str, Any]) -> dict[str, Any]:
+    window = {name: datetime.fromisoformat(said[name]) for name in ("window_from", "window_to")}
+    return {"run_id": given.run_id, "run_at": given.run_at, "cluster": said["cluster"], **window}
+
+
+def test_a_window_is_judged_anew(spark: SparkSession, tmp_path: Path) -> None:
+    """And before: a publish that finds another run's rows in staging rebuilds its own first."""
+    given = settings(tmp_path / "lake", PAUSED)
+    store, said = run(spark, tmp_path / "lake", PAUSED)
+    lake_files.write_json(spark, f"{store.lake}/staging/_run.json", {"run_id": "another"})
+    with for_few_rows(spark):
+        _claim_staging(spark, PUBLISH, given, {"ingest": said})
+    assert lake_files.read_json(spark, f"{store.lake}/staging/_run.json") == {"run_id": given.run_id}
+    publish.publish(spark, store.lake, run_of(given, said))
+    verdicts = {r["rebalance_id"]: r["cause"] for r in rows(store, gold.REBALANCES, "started_at")}
+    (other, lost, *_) = verdicts
+    content = store.content_hash(gold.REBALANCES)
+    table = DeltaTable.forPath(spark, f"{store.lake}/gold/rebalances")
+    table.update(f"rebalance_id = '{other}'", {"cause": "'unknown'", "knowledge_version": "'older'"})
+    table.delete(f"rebalance_id = '{lost}'")
+    DeltaTable.forPath(spark, f"{store.lake}/silver/events").delete()
+
+    window = {name: run_of(given, said)[name] for name in ("window_from", "window_to")}
+    again = replace(given, **window, run_id="again", run_at=datetime(2026, 12, 1, tzinfo=UTC))
+    told = reclassify.run_step(spark, again, {})
+
+    assert told["changes"] == {"appeared": 1, "changed": 1}
+    changes = rows(store, VERDICT_CHANGES, "change")
+    assert [(c["row_id"], c["verdict_before"], c["verdict_after"], c["knowledge_before"]) for c in changes] == [
+        (lost, None, verdicts[lost], None),
+        (other, "unknown", verdicts[other], "older"),
+    ]
+    assert store.content_hash(gold.REBALANCES) == content
+    assert rows(store, silver.EVENTS)
+
+    assert reclassify.run_step(spark, again, {})["changes"] == {}
+    assert rows(store, VERDICT_CHANGES, "change") == changes, "run again by its own name it takes nothing back"
+
+
+def test_a_window_must_be_given_and_have_been_published(spark: SparkSession, tmp_path: Path) -> None:
+    given = settings(tmp_path, PAUSED)
+    with pytest.raises(BadInput, match="FROM and TO are not given"):
+        reclassify.run_step(spark, given, {})
+    day = {"window_from": datetime(2026, 10, 1, tzinfo=UTC), "window_to": datetime(2026, 10, 2, tzinfo=UTC)}
+    with pytest.raises(BadInput, match="was never published"):
+        reclassify.run_step(spark, replace(given, **day), {})
