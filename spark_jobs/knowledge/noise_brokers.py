@@ -218,8 +218,9 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("kafka.server.KafkaServer",),
-        "On the way to its start, which has a line of its own.",
+        "On the way to its start or its end, which have lines of their own.",
         {
+            "] null": "[2026-11-21 15:48:40,296] WARN [KafkaServer id=3] null (kafka.server.KafkaServer)\njava.nio.channels.ClosedChannelException\n\tat java.base/sun.nio.ch.FileLockImpl.release(FileLockImpl.java:58)",
             "Connecting to zookeeper on ": "[2026-11-21 01:44:23,487] INFO Connecting to zookeeper on 127.0.0.1:20400 (kafka.server.KafkaServer)",
             "] Rewriting ": "[2026-11-21 11:57:52,692] INFO [KafkaServer id=1] Rewriting /var/lib/kafka/data-1/meta.properties (kafka.server.KafkaServer)",
             "] Start processing ": "[2026-11-21 11:57:54,262] INFO [KafkaServer id=1] Start processing authorizer futures (kafka.server.KafkaServer)",

@@ -27,6 +27,14 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("kafka.controller.KafkaController",),
+        "A look that found nothing to do: no broker's directory failed, no leader has to go.",
+        {
+            "log directory failure for brokers": "[2026-11-21 11:58:05,791] INFO [Controller id=2] Handling log directory failure for brokers  (kafka.controller.KafkaController)",
+            "is already in the new list of replicas": "[2026-11-21 15:47:01,837] INFO [Controller id=2] Leader 1 for partition stock.48-t-0 being reassigned, is already in the new list of replicas 2,1 and is alive (kafka.controller.KafkaController)",
+        },
+    ),
+    *noise(
+        ("kafka.controller.KafkaController",),
         "The resignation has a line of its own.",
         {
             "] Resigning": "[2026-11-21 01:52:59,440] DEBUG [Controller id=1] Resigning (kafka.controller.KafkaController)",

@@ -112,7 +112,7 @@ PATTERNS = (
         kind="log_dir_failed",
         loggers=("kafka.controller.KafkaController",),
         contains="Handling log directory failure for brokers ",
-        regex=r"^\[Controller id=\d+\] Handling log directory failure for brokers (?P<nodes>[\d,]*)$",
+        regex=r"^\[Controller id=\d+\] Handling log directory failure for brokers (?P<nodes>[\d,]+)$",
         versions="2.2-3.9",
         source="core/src/main/scala/kafka/controller/KafkaController.scala processLogDirEventNotification",
         samples=(
@@ -121,12 +121,9 @@ PATTERNS = (
                 "[2026-11-21 11:58:05,775] INFO [Controller id=2] Handling log directory failure for brokers 2 (kafka.controller.KafkaController)",
                 nodes="2",
             ),
-            captured(
-                "3.9",
-                "[2026-11-21 11:58:05,791] INFO [Controller id=2] Handling log directory failure for brokers  (kafka.controller.KafkaController)",
-            ),
         ),
         counter_samples=(
+            "[2026-11-21 11:58:05,791] INFO [Controller id=2] Handling log directory failure for brokers  (kafka.controller.KafkaController)",
             "[2026-11-21 01:53:09,806] DEBUG [Controller id=1] Register BrokerModifications handler for Set(1, 3) (kafka.controller.KafkaController)",
         ),
     ),
