@@ -200,19 +200,24 @@ def _judge(key: Partition, cut: Cut, life: Sequence[Row], readings: Sequence[Row
     if is_below and start:
         says = f"Offset {offset} had been committed, and its leader began at {floor}: committed records were lost."
         return Judged("committed_lost", "likely", says, chain[0], offset, (*told, quote(start)))
-    return _of_clean(chain, is_told and not is_below, offset, told)
+    return _of_clean(chain, is_told, is_below, offset, told)
 
 
 def _of_clean(
-    chain: Sequence[Row], is_told: bool, high_watermark: int | None, quotes: tuple[dict[str, Any], ...]
+    chain: Sequence[Row], is_told: bool, is_below: bool, high_watermark: int | None, quotes: tuple[dict[str, Any], ...]
 ) -> Judged:
     by = chain[0]
-    if any(f["kind"] == "unknown" for f in chain):
-        says = "Why the leader changed is not known, nor whether it was in sync: committed records may be lost."
+    if not is_told:
+        says = "Whether every leader since was in sync is not told: committed records may be lost."
         return Judged("unknown", "unknown", says, by, high_watermark, quotes)
-    sure = "certain" if is_told and all(f["confidence"] == "certain" for f in chain) else "likely"
+    is_sure = not is_below and all(f["confidence"] == "certain" for f in chain) and _is_without_gap(chain)
     says = "Every leader since came from the ISR and had all that was committed: what was cut never was."
-    return Judged("nothing_committed_lost", sure, says, by, high_watermark, quotes)
+    return Judged("nothing_committed_lost", "certain" if is_sure else "likely", says, by, high_watermark, quotes)
+
+
+def _is_without_gap(chain: Sequence[Row]) -> bool:
+    """Whether no epoch lies between two changes in which somebody else may have led."""
+    return all(before["epoch_to"] == after["epoch_from"] for before, after in pairwise(chain))
 
 
 def _without_change(cut: Cut, life: Sequence[Row]) -> Judged:
@@ -228,7 +233,7 @@ def _without_change(cut: Cut, life: Sequence[Row]) -> Judged:
 
 
 def _chain(cut: Cut, failovers: Sequence[Row]) -> tuple[list[Row], bool]:
-    """The changes of leader since the replica was in sync, and whether all of them are told with their ISR."""
+    """The changes of leader since the replica was in sync, and whether all of them are known to be clean."""
     at, broker = cut.first["happened_at"], cut.first["broker"]
     epoch = cut.follows["leader_epoch"] if cut.follows else None
     past = [
@@ -241,16 +246,20 @@ def _chain(cut: Cut, failovers: Sequence[Row]) -> tuple[list[Row], bool]:
     for f in sorted(past, key=lambda f: f["happened_at"], reverse=True):
         chain.insert(0, f)
         if f["leader_from"] == broker or broker in (f["isr_before"] or ()):
-            joined = all(a["leader_to"] == b["leader_from"] for a, b in pairwise(chain))
-            return chain, joined and all(_is_from_isr(f) for f in chain)
+            return chain, _is_from_isr(chain)
     return chain, False
 
 
-def _is_from_isr(failover: Row) -> bool:
-    """Whether the new leader was in sync, or nobody led, or the last leader came back."""
-    if failover["leader_to"] == NOBODY or failover["kind"] == "leader_restored":
-        return True
-    return failover["isr_before"] is not None and failover["leader_to"] in failover["isr_before"]
+def _is_from_isr(chain: Sequence[Row]) -> bool:
+    """Whether each leader follows the one before it, and was in sync with it or is the last one that led."""
+    last_leader = chain[0]["leader_from"]
+    for i, f in enumerate(chain):
+        if i and f["leader_from"] != chain[i - 1]["leader_to"]:
+            return False
+        if f["leader_to"] not in (NOBODY, last_leader, *(f["isr_before"] or ())):
+            return False
+        last_leader = last_leader if f["leader_to"] == NOBODY else f["leader_to"]
+    return True
 
 
 def _culprit(chain: Sequence[Row]) -> Row | None:

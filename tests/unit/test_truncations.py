@@ -47,6 +47,45 @@ def test_what_an_unclean_leader_lacked_is_cut(
     assert high_watermark is None or cut["high_watermark"] == high_watermark
 
 
+def cuts(found: list[Row]) -> list[Row]:
+    context = context_of(found, rebuild_outages(found, [], WHOLE))
+    failovers = rebuild_failovers(found, [], context, WHOLE)
+    return rebuild_truncations(found, [], failovers, context.terms, WHOLE)
+
+
+# A leader that was alone with 25 records that it had not copied was killed; the other, in sync, took over with 15.
+LEFT_BEHIND = {"truncation-3.9": 2, "truncation-4.1": 3}
+
+
+@pytest.mark.parametrize(("excerpt", "broker"), LEFT_BEHIND.items())
+def test_what_was_never_copied_is_cut_and_nothing_committed_with_it(excerpt: str, broker: int) -> None:
+    [cut] = cuts(events(excerpt))
+    assert (cut["broker"], cut["log_end_before"], cut["truncated_to"], cut["records_cut"]) == (broker, 40, 15, 25)
+    assert (cut["verdict"], cut["confidence"]) == ("nothing_committed_lost", "certain")
+    assert cut["explanation"].startswith(
+        f"Broker {broker} cut 25 records off its log, back to offset 15 as it followed"
+    )
+    assert cut["outage_id"]
+
+
+@pytest.mark.parametrize("excerpt", LEFT_BEHIND)
+@pytest.mark.parametrize("column", ["broker", "kind", "source"])
+def test_with_a_witness_missing_a_harmless_cut_is_never_called_a_loss(excerpt: str, column: str) -> None:
+    told = events(excerpt)
+    found = [c for silent in {e[column] for e in told} for c in cuts([e for e in told if e[column] != silent])]
+    assert found
+    assert all(c["verdict"] != "committed_lost" for c in found)
+
+
+@pytest.mark.parametrize("excerpt", ["unclean-2.8", "unclean-4.1"])
+@pytest.mark.parametrize("column", ["broker", "kind", "source"])
+def test_with_a_witness_missing_a_loss_is_never_called_harmless(excerpt: str, column: str) -> None:
+    told = events(excerpt)
+    found = [c for silent in {e[column] for e in told} for c in cuts([e for e in told if e[column] != silent])]
+    assert found
+    assert all(c["verdict"] != "nothing_committed_lost" for c in found)
+
+
 def line(kind: str, broker: int, seconds: float, **columns: Any) -> Row:
     when = AT + timedelta(seconds=seconds)
     return row(
@@ -92,12 +131,18 @@ def test_after_clean_failovers_nothing_committed_is_lost() -> None:
 @pytest.mark.parametrize(
     ("failovers", "expected"),
     [
-        # Why the second leader came, nobody told; whether it was in sync, nobody told.
-        ([CLEAN[0], failover(2, 2, 3, [2, 3], kind="unknown", confidence="unknown")], ("unknown", "unknown")),
-        ([CLEAN[0], failover(2, 2, 3, None)], ("nothing_committed_lost", "likely")),
+        # It was in sync, though nobody told why it was elected.
         ([CLEAN[0], failover(2, 2, 3, [2, 3], confidence="possible")], ("nothing_committed_lost", "likely")),
-        # A change between the two that nobody saw.
-        ([CLEAN[0], failover(2, 4, 3, [3, 4])], ("nothing_committed_lost", "likely")),
+        # Whether it was in sync, nobody told; when that was told last, it was not.
+        ([CLEAN[0], failover(2, 2, 3, None)], ("unknown", "unknown")),
+        ([CLEAN[0], failover(2, 2, 3, [2], confidence="possible")], ("unknown", "unknown")),
+        # A change between the two that nobody saw; an epoch.
+        ([CLEAN[0], failover(2, 4, 3, [3, 4])], ("unknown", "unknown")),
+        ([CLEAN[0], failover(2, 2, 3, [2, 3]) | {"epoch_from": 2}], ("nothing_committed_lost", "likely")),
+        # When the replica was in sync, nobody told.
+        ([CLEAN[1]], ("unknown", "unknown")),
+        # Nobody led for a while, then the last leader again.
+        ([CLEAN[0], failover(2, 2, -1, [2]), failover(3, -1, 2, [2])], ("nothing_committed_lost", "certain")),
         ([CLEAN[0], failover(2, 2, 3, [2], kind="unclean_election")], ("committed_lost", "likely")),
         # An election that was unclean before the replica was in sync again is none of its business.
         ([failover(0, 2, 1, [2], kind="unclean_election"), *CLEAN], ("nothing_committed_lost", "certain")),
@@ -173,7 +218,7 @@ def test_only_an_unclean_leader_since_it_was_in_sync_loses_what_was_committed(
     found = rebuild_truncations([back, line("log_truncated", 1, 60.1, log_offset=end)], [], rows, (), AROUND_AT)
     since = rows[max((i for i, f in enumerate(rows) if 1 in (f["leader_from"], *f["isr_before"])), default=0) :]
     has_unclean = any(f["kind"] == "unclean_election" for f in since)
-    assert all((c["verdict"] == "committed_lost") == has_unclean for c in found)
+    assert {c["verdict"] for c in found} <= {"unknown", "committed_lost" if has_unclean else "nothing_committed_lost"}
 
 
 def test_an_election_of_a_topic_that_was_deleted_since_has_no_part_in_it() -> None:
