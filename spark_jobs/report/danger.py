@@ -24,13 +24,15 @@ Statement = tuple[str, str]
 
 def danger(night: Night) -> Danger:
     """What was lost, what was risked, and what would be lost tonight."""
-    losses = _losses(night)
+    elections = [r for r in night.failovers if r["records_lost_low"] is not None or r["records_lost_high"] is not None]
+    cuts = sorted(night.rows("gold.truncations"), key=_worst_cut)
+    losses = [*((_election, row) for row in elections), *((_cut, row) for row in cuts)]
     risks = sorted(night.rows("gold.partition_risks"), key=_worst_risk)
     rehearsals = sorted(night.rows("gold.loss_rehearsals"), key=_worst_rehearsal)
     said = (*_losses_say(night), *exposure(night), _unknown(risks), rehearsal_sentence(night))
     return Danger(
         says=tuple(s for s in said if s),
-        losses=losses[:LOSSES_TOLD],
+        losses=tuple(tell(night, row) for tell, row in losses[:LOSSES_TOLD]),
         losses_left_out=max(0, len(losses) - LOSSES_TOLD),
         risks=tuple(_risk(night, row) for row in risks[:RISKS_TOLD]),
         risks_left_out=max(0, len(risks) - RISKS_TOLD),
@@ -39,14 +41,8 @@ def danger(night: Night) -> Danger:
     )
 
 
-def _losses(night: Night) -> tuple[Loss, ...]:
-    """Elections that may have lost records, then truncations, those that lost something first."""
-    elections = [r for r in night.failovers if r["records_lost_low"] is not None or r["records_lost_high"] is not None]
-    cuts = sorted(
-        night.rows("gold.truncations"),
-        key=lambda r: (vocabulary.TRUNCATION_ORDER.index(r["verdict"]), r["happened_at"], r["truncation_id"]),
-    )
-    return (*(_election(night, row) for row in elections), *(_cut(night, row) for row in cuts))
+def _worst_cut(row: Row) -> tuple[object, ...]:
+    return vocabulary.TRUNCATION_ORDER.index(row["verdict"]), row["happened_at"], row["truncation_id"]
 
 
 def _election(night: Night, row: Row) -> Loss:

@@ -12,6 +12,7 @@ from spark_jobs.report.model_cluster import Balance, Imbalance, Spell
 from spark_jobs.report.night import Night, Row
 
 CURVE_POINTS = 240
+SPELLS_TOLD = 60
 
 
 def imbalance(night: Night) -> Imbalance:
@@ -87,7 +88,7 @@ def _spells(night: Night) -> tuple[Spell, ...]:
         night.rows("gold.imbalance_spells"),
         key=lambda r: (r["until"] is not None, -r["max_ratio"], r["since"], r["broker"]),
     )
-    return tuple(_spell(night, row) for row in rows)
+    return tuple(_spell(night, row) for row in rows[:SPELLS_TOLD])
 
 
 def _spell(night: Night, row: Row) -> Spell:

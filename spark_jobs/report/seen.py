@@ -39,7 +39,7 @@ def coverage(night: Night) -> Coverage:
         unread=unread_sentence(night),
         sources=_sources(night),
         gaps=_gaps(night),
-        leader_gaps=_leader_gaps(night)[:LEADER_GAPS],
+        leader_gaps=_leader_gaps(night),
         leader_gaps_left_out=max(0, len(night.rows("quality.leadership_gaps")) - LEADER_GAPS),
         files_not_read=(*(plain.shortened(str(f), 200) for f in not_read[:NOT_READ]), *left_out),
         warnings=tuple(str(w) for w in night.run.get("warnings") or ()),
@@ -159,7 +159,7 @@ def _leader_gaps(night: Night) -> tuple[LeaderGap, ...]:
         night.rows("quality.leadership_gaps"),
         key=lambda r: (r["explained_by"] is not None, r["seen_at"], r["topic"], r["partition"], r["next_epoch"]),
     )
-    return tuple(_leader_gap(night, row) for row in rows)
+    return tuple(_leader_gap(night, row) for row in rows[:LEADER_GAPS])
 
 
 def _leader_gap(night: Night, row: Row) -> LeaderGap:
