@@ -114,7 +114,8 @@ def _no_such_disk(row: Row, before: list[Act], night: Night) -> str | None:
     failed = next((a for a in reversed(done) if a.action == "log_dir_failed"), None)
     if failed is None:
         return "nobody took a directory away from the old leader"
-    back = any(a.action == "broker_start" and a.at > failed.at for a in done)
+    since = [o for o in night.tables["broker_outages"] if o["broker"] == failed.broker and o["down_at"] >= failed.at]
+    back = any(o["up_at"] and o["up_at"] <= row["happened_at"] for o in since)
     return "the old leader had been started again, with all its directories" if back else None
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from drill import score
-from spark_jobs.catalog.gold import CONTROLLER_CHANGES, FAILOVERS
+from spark_jobs.catalog.gold import BROKER_OUTAGES, CONTROLLER_CHANGES, FAILOVERS
 from spark_jobs.catalog.gold_brokers import ISR_LAPSES, ROLLING_RESTARTS
 from spark_jobs.catalog.gold_losses import TRUNCATIONS
 from spark_jobs.catalog.gold_risk import PARTITION_RISKS
@@ -72,13 +72,15 @@ class TestLogDirFailed:
         assert met([self.ACT], failovers=[first, {**second, "leader_from": 3}]) == [False]
 
     def test_a_failed_disk_where_nobody_took_one_away_is_wrong(self) -> None:
-        acts = [self.ACT, act(10, "broker_start", broker=1)]
+        stop = act(8, "broker_controlled_shutdown", "failover_planned", broker=1)
+        gone = row(BROKER_OUTAGES, broker=1, kind="controlled_shutdown", down_at=at(8), up_at=at(12))
         rows = [
             failover(5, "log_dir_failed"),
             failover(6, "log_dir_failed", leader_from=2, leader_to=1),
             failover(30, "log_dir_failed"),
         ]
-        assert wrong(acts, failovers=rows) == [
+        assert wrong([self.ACT, stop], failovers=rows, broker_outages=[gone]) == [
+            None,
             None,
             "nobody took a directory away from the old leader",
             "the old leader had been started again, with all its directories",
