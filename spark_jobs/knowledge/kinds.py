@@ -163,5 +163,6 @@ KINDS: dict[str, str] = {
 
 # --- told by no line, only by records ------------------------------------------------------------------------------
 RECORD_KINDS: dict[str, str] = {
+    "broker_fenced_idle": "KRaft fenced a broker that led nothing, for its silence or since it asked to go: node",
     "partition_changed": "KRaft committed a change of a partition: topic, partition, leader, leader_epoch, previous_leader, previous_leader_epoch (the same where the leader stays), partition_epoch, isr, previous_isr, replicas, state, previous_state, detail (the whole diff)",
 }

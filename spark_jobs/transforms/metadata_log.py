@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -77,6 +78,11 @@ class _State:
     topics: dict[str, str] = field(default_factory=dict)
     partitions: dict[tuple[str, int], Partition] = field(default_factory=dict)
     brokers: dict[int, _Broker] = field(default_factory=dict)
+    deposed_at: dict[int, datetime] = field(default_factory=dict)
+
+    def leads(self, broker: int, at: datetime) -> bool:
+        """Whether a broker leads anything, or did until what was committed at that instant."""
+        return self.deposed_at.get(broker) == at or any(p.leader == broker for p in self.partitions.values())
 
     def forget(self) -> None:
         """Records are missing: what they changed is not known. A topic's id is its own for ever."""
@@ -182,6 +188,8 @@ def _changed_partition(record: Row, state: _State) -> Iterable[Said]:
     if before is None:
         return
     now = state.partitions[key] = before.merge(record)
+    if now.leader != before.leader:
+        state.deposed_at[before.leader] = record["written_at"]
     if not place:
         return
     detail = _difference(before, now)
@@ -220,7 +228,11 @@ def _registered(record: Row, state: _State) -> Iterable[Said]:
 
 
 def _registration(record: Row, state: _State) -> Iterable[Said]:
-    """What fences a broker in its controlled shutdown lets it go; else it was missed."""
+    """What fences a broker in its controlled shutdown lets it go; else it was missed, unless it led nothing.
+
+    Source: BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing is let go at once, in a record
+    that looks as if its session had run out.
+    """
     broker = state.brokers.setdefault(record["broker"], _Broker(None, record["fenced"] is False, False))
     named = {"node": record["broker"]}
     if record["in_controlled_shutdown"] and not broker.is_shutting_down:
@@ -228,7 +240,8 @@ def _registration(record: Row, state: _State) -> Iterable[Said]:
         yield "broker_controlled_shutdown_granted", named
     if record["fenced"] and not broker.is_fenced:
         broker.is_fenced = True
-        yield "broker_shutdown_granted" if broker.is_shutting_down else "broker_fenced", named
+        missed = "broker_fenced" if state.leads(record["broker"], record["written_at"]) else "broker_fenced_idle"
+        yield "broker_shutdown_granted" if broker.is_shutting_down else missed, named
     elif record["fenced"] is False and broker.is_fenced:
         broker.is_fenced = broker.is_shutting_down = False
         yield "broker_unfence_granted", named

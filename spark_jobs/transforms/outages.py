@@ -46,6 +46,15 @@ class Absence:
     shows_starts: bool = False
     lines: list[Row] = field(default_factory=list)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether only a record shows that it was missed, which looks the same where a broker that leads nothing ends.
+
+        Source: BrokerHeartbeatManager.calculateNextBrokerState: who leads nothing is let go at once.
+        """
+        kinds = {line["kind"] for line in self.lines}
+        return "broker_fenced_idle" in kinds and "broker_fenced" not in kinds
+
 
 def rebuild_outages(events: Iterable[Row], readings: Iterable[Row], window: Window) -> list[OutRow]:
     """Rows of gold.broker_outages, each once, as far as brokers and controllers tell them.
@@ -201,6 +210,8 @@ def _judge(absence: Absence, last_at: datetime) -> tuple[str, str, str]:
         return "crash", "certain", f"{who} ended itself, since a log directory that it cannot do without had failed."
     if absence.is_heard:
         return "unresponsive", "certain", f"{who} was alive while the cluster missed it: a pause, or the network."
+    if absence.is_idle and not (absence.restart and absence.restart.is_own):
+        return "unknown", "unknown", f"{who} was fenced while it led nothing: shut down in order, or silent."
     if absence.restart:
         seen = "certain" if absence.restart.is_own and absence.last_life else "likely"
         return "crash", seen, f"{who} ended without a shutdown, and a new process took its place."

@@ -31,6 +31,7 @@ _CONTROLLER_MARKS = {
     "broker_shutdown_granted": (SHUTDOWN, LET_GO),
     "broker_shutdown_requested": (SHUTDOWN,),
     "broker_fenced": (MISSED,),
+    "broker_fenced_idle": (MISSED,),
     "broker_failed": (MISSED,),
     "broker_incarnated": (RESTARTED,),
     "broker_unfence_granted": (SERVES,),

@@ -254,6 +254,20 @@ def test_what_a_later_controller_cut_off_never_was() -> None:
     assert [e["kind"] for e in told if _offset(e) == 300] == ["controller_elected"]
 
 
+def test_a_broker_that_led_nothing_may_have_asked_to_go() -> None:
+    # Who leads nothing is let go at once, in the same record that fences one for its silence.
+    found = read_segment(segment("4.3"), 0)
+    idle = [r for r in rows(found) if r["record_offset"] < 29 or r["record_offset"] in (82, 101, 103)]
+    told = events_of_metadata(idle, [file(found)], WHOLE)
+    assert [e["kind"] for e in told if e["node"] == 2][1:] == [
+        "broker_fenced_idle",
+        "broker_incarnated",
+        "broker_unfence_granted",
+    ]
+    [absence] = rebuild_outages(told, [], WHOLE)
+    assert (absence["broker"], absence["kind"], absence["confidence"]) == (2, "unknown", "unknown")
+
+
 def test_a_transaction_that_was_aborted_changed_nothing() -> None:
     found = read_segment(segment("4.3"), 0)
     aborted = [{**r, "record_type": "abort_transaction"} if r["record_type"] == "end_transaction" else r
