@@ -109,12 +109,16 @@ def _told_of_recovery(outage: Row) -> str:
 
 
 def _told_of_groups(outage: Row) -> str:
-    if not outage["group_ids"]:
+    """Groups whose coordinator moved, and what is owed to the absence; nothing where nobody is known to have noticed."""
+    moves, rebalances, cost = outage["coordinator_moves"], outage["rebalances"], outage["partition_seconds"]
+    if not moves and not rebalances:
         return ""
-    counts = [_count(outage["coordinator_moves"], "coordinator move"), _count(outage["rebalances"], "rebalance")]
-    cost = outage["partition_seconds"]
-    costing = f", {cost:.1f} partition seconds" if cost else ""
-    return f"It disturbed {_count(len(outage['group_ids']), 'group')}: {' and '.join(counts)}{costing}."
+    moved = f"Coordinators of groups moved {_count(moves, 'time')}" if moves else ""
+    costing = f" ({cost:.1f} partition seconds)" if cost else ""
+    if not rebalances:
+        return f"{moved}, and no rebalance is owed to it."
+    owed = f"{_count(rebalances, 'rebalance')} {'is' if rebalances == 1 else 'are'} owed to it{costing}"
+    return f"{moved}; {owed}." if moves else f"{owed}."
 
 
 def _count(number: int, noun: str) -> str:

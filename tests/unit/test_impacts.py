@@ -125,10 +125,16 @@ class TestStory:
         story = self.told(moves=2, explanation="Broker 1 was shut down in order.", planned=True)
         assert story["explanation"] == (
             "Broker 1 was shut down in order. It was let go after 2 s and was in every ISR again after 15 s."
-            " It disturbed 3 groups: 2 coordinator moves and 3 rebalances, 12.5 partition seconds."
+            " Coordinators of groups moved 2 times; 3 rebalances are owed to it (12.5 partition seconds)."
         )
         assert (story["rebalances"], story["partition_seconds"], story["restart_id"]) == (3, 12.5, "r")
         assert story["group_ids"] == ["g0", "g1", "h"]
+
+    def test_a_move_alone_starts_no_rebalance(self) -> None:
+        moved = [row(COORDINATOR_MOVES, group_id="g", outage_id="o")]
+        counted = add_rebalances(add_impact([outage("o", 0, None)], [], [], moved), [])
+        (story,) = tell_outages(counted, {})
+        assert story["explanation"].endswith("Coordinators of groups moved 1 time, and no rebalance is owed to it.")
 
     def test_nothing_is_said_of_what_nobody_knows(self) -> None:
         story = self.told(explanation="Gone.", up_at=None, detected_at=None)
