@@ -109,7 +109,7 @@ def _told_of_recovery(outage: Row) -> str:
 
 
 def _told_of_groups(outage: Row) -> str:
-    """Groups whose coordinator moved, and what is owed to the absence; nothing where nobody is known to have noticed."""
+    """What moved, and what is owed to the absence; nothing where no group is known to have noticed."""
     moves, rebalances, cost = outage["coordinator_moves"], outage["rebalances"], outage["partition_seconds"]
     if not moves and not rebalances:
         return ""
