@@ -65,7 +65,8 @@ PARTITION_RISKS = Table(
             "one_from_offline_ms",
             "BIGINT",
             "How long its leader alone was in sync and none else could be elected, or only uncleanly where nobody tells"
-            " whether that is allowed: one failure from being offline; null where no ISR is known",
+            " whether that is allowed: one failure from being offline; eligible leader replicas count where a witness"
+            " tells them, and only the metadata log tells them whole; null where no ISR is known",
             unit="ms",
         ),
         optional(

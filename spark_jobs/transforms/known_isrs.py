@@ -10,6 +10,7 @@ from typing import Any
 
 from spark_jobs.transforms.evidence import quote, quote_snapshot
 from spark_jobs.transforms.isr import Commit
+from spark_jobs.transforms.leaderships import eligible_in
 from spark_jobs.transforms.owed import CATCHING_UP
 from spark_jobs.transforms.windows import Row
 
@@ -19,12 +20,16 @@ _NEAR = 4
 
 @dataclass(frozen=True)
 class KnownIsr:
-    """From `start` up to but without `end` these replicas were in sync, and nothing speaks against it."""
+    """From `start` up to but without `end` these replicas were in sync, and nothing speaks against it.
+
+    `has_eligible`: a witness tells of eligible leader replicas (KIP-966), which could lead without loss.
+    """
 
     start: datetime
     end: datetime
     isr: frozenset[int]
     quote: dict[str, Any]
+    has_eligible: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class _Sight:
     is_commit: bool = True
     version: int | None = None
     is_doubt: bool = False
+    has_eligible: bool = False
 
 
 def known_isrs(commits: Sequence[Commit], readings: Sequence[Row], until: datetime) -> list[KnownIsr]:
@@ -52,7 +58,7 @@ def known_isrs(commits: Sequence[Commit], readings: Sequence[Row], until: dateti
     for now, after in zip(sights, [*sights[1:], None], strict=False):
         end = after.at if after else until
         if now.at < end and (after is None or _follows(now, after)):
-            spans.append(KnownIsr(now.at, end, now.isr, now.quote))
+            spans.append(KnownIsr(now.at, end, now.isr, now.quote, now.has_eligible))
     return spans
 
 
@@ -76,9 +82,13 @@ def _sights(commits: Sequence[Commit], readings: Sequence[Row]) -> list[_Sight]:
 def _in_time(commits: Iterable[Commit]) -> list[_Sight]:
     """Commits as tellings. Their order counts, not the clocks of those who tell them."""
     told: list[_Sight] = []
+    has_eligible = False
     for commit in commits:
         at = max(commit.at, told[-1].at) if told else commit.at
-        told.append(_Sight(at, frozenset(commit.isr), quote(commit.line), version=commit.version))
+        eligible = eligible_in(commit.line)
+        has_eligible = has_eligible if eligible is None else bool(eligible)
+        sight = _Sight(at, frozenset(commit.isr), quote(commit.line), version=commit.version, has_eligible=has_eligible)
+        told.append(sight)
     return told
 
 

@@ -32,6 +32,7 @@ _FIRST_HAND, _SECOND_HAND, _READING = 0, 1, 2
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 _ELR = re.compile(r"(?<!\w)elr: \[[\d, ]*\] -> \[([\d, ]*)\]")
+_TELL_ELR = ("unclean_partition_change", "partition_changed")
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,14 @@ def _seen_in(event: Row, context: ClusterContext) -> Iterator[Sighting]:
         yield Sighting(epoch_before, before, None, _SECOND_HAND, True, None, (), quote(event))
     rank = _SECOND_HAND if kind in ("follower_started", "leadership_kept") else _FIRST_HAND
     isr = broker_ids(event["isr"])
-    elr = _ELR.search(event["detail"] or "") if kind in ("unclean_partition_change", "partition_changed") else None
-    eligible = broker_ids(elr[1]) or () if elr else ()
+    eligible = eligible_in(event) or ()
     yield Sighting(epoch, leader, event["happened_at"], rank, _is_late(event, context), isr, eligible, quote(event))
+
+
+def eligible_in(event: Row) -> tuple[int, ...] | None:
+    """The eligible leader replicas that a change of a partition leaves; None where it leaves them as they were."""
+    elr = _ELR.search(event["detail"] or "") if event["kind"] in _TELL_ELR else None
+    return broker_ids(elr[1]) or () if elr else None
 
 
 def _is_late(event: Row, context: ClusterContext) -> bool:

@@ -36,6 +36,7 @@ class _Piece:
     min_isr: Setting | None
     unclean: Setting | None
     has_leader: bool
+    has_eligible: bool
     quote: dict[str, Any]
 
     @property
@@ -57,7 +58,7 @@ class _Piece:
         return self.least is not None and self.isr_size == self.least
 
     def is_alone(self) -> bool:
-        return self.isr_size == 1 and self.has_leader
+        return self.isr_size == 1 and self.has_leader and not self.has_eligible
 
     def may_choose_uncleanly(self) -> bool:
         return self.is_thin() and self.unclean is not None and self.unclean.is_on
@@ -218,6 +219,7 @@ def _pieces(
                 at_instant(min_isr, start),
                 at_instant(unclean, start),
                 not any(since <= start < until for since, until in leaderless),
+                span.has_eligible,
                 span.quote,
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -111,6 +112,16 @@ def test_a_lone_replica_is_always_one_failure_from_offline_and_never_from_unclea
     enabled = settings(min_insync_replicas="1", unclean_leader_election_enable="true")
     risk = judged([isr(0, "1", 0, replicas="1")], told=enabled)
     assert [risk[name] for name in TIMES] == [0, 0, 100_000, 100_000, 0]
+
+
+def test_an_eligible_leader_replica_can_lead_too() -> None:
+    """As the metadata log tells it: under the minimum the replica that falls out stays eligible."""
+    changed: dict[str, Any] = {"kind": "partition_changed", "previous_isr": "1,2", "previous_leader_epoch": 0}
+    diff = "isr: [1, 2] -> [1], elr: [] -> [2], partitionEpoch: 1 -> 2"
+    lines = [isr(0, "1,2", 1), isr(20, "1", 2, **changed, detail=diff), isr(60, "1", 3)]
+    gone = isr(60, "1", 3, kind="partition_changed", previous_isr="1", detail="elr: [2] -> [], partitionEpoch: 2 -> 3")
+    assert judged(lines)["one_from_offline_ms"] == 0
+    assert judged([*lines[:2], gone])["one_from_offline_ms"] == 40_000
 
 
 def test_a_minimum_above_the_replicas_counts_as_their_number() -> None:
