@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain
-from hindsight_alerts import Failure, Look, done_by
+from hindsight_alerts import Failure, Look, done_in_time
 from hindsight_operator import SparkStepOperator, params, patient
 
 from spark_jobs.clusters import clusters
@@ -36,7 +36,7 @@ for cluster in clusters():
         doc_md=DOC,
         params={**params(cluster.inputs), "whole_input": WHOLE_INPUT, "read_to_end": READ_TO_END},
         default_args={**patient(), "on_failure_callback": Failure(**told)},
-        deadline=done_by(hours=4, **told),
+        deadline=done_in_time(**told),
         tags=["hindsight"],
     ):
         steps = [SparkStepOperator(step=step) for step in STEPS]

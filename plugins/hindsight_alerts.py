@@ -75,8 +75,14 @@ def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None
     )
 
 
-def done_by(hours: int, cluster: str, lake: str) -> DeadlineAlert:
-    """A run that is not done as many hours after it was queued is told of."""
+def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
+    """A run that is not done HINDSIGHT_DEADLINE_HOURS after it was queued is told of; 4 by default, none where 0.
+
+    Odd: `airflow dags test` (3.3.2) fails at the end of a run that has a deadline, so `make audit` sets none.
+    """
+    hours = int(os.environ.get("HINDSIGHT_DEADLINE_HOURS") or "4")
+    if not hours:
+        return None
     return DeadlineAlert(
         reference=DeadlineReference.DAGRUN_QUEUED_AT,
         interval=timedelta(hours=hours),

@@ -23,6 +23,7 @@ def environment() -> dict[str, str]:
         "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(AIRFLOW_HOME / "logs"),
         "AIRFLOW_CONN_SPARK_DEFAULT": json.dumps({"conn_type": "spark", "host": DEFAULT_MASTER}),
         "HINDSIGHT_RETRIES": "0",
+        "HINDSIGHT_DEADLINE_HOURS": "0",
         "PYTHONPATH": str(HOME),
         "PYTHONWARNINGS": "ignore",
         "NO_COLOR": "1",

@@ -11,5 +11,5 @@ os.environ.update(embedded_airflow.environment())
 os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="hindsight-airflow-")
 os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = f"sqlite:///{os.environ['AIRFLOW_HOME']}/airflow.db"
 os.environ["AIRFLOW__LOGGING__BASE_LOG_FOLDER"] = os.environ["AIRFLOW_HOME"] + "/logs"
-for name in ("HINDSIGHT_RETRIES", "AIRFLOW_CONN_SPARK_DEFAULT"):
+for name in ("HINDSIGHT_RETRIES", "HINDSIGHT_DEADLINE_HOURS", "AIRFLOW_CONN_SPARK_DEFAULT"):
     os.environ.pop(name)

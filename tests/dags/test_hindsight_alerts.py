@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from airflow.exceptions import AirflowException
-from hindsight_alerts import Failure, Look, deadline_missed, done_by, receivers, tell
+from hindsight_alerts import Failure, Look, deadline_missed, done_in_time, receivers, tell
 from hindsight_operator import Refused
 
 from spark_jobs.clusters import FILE_VARIABLE
@@ -82,9 +82,12 @@ def test_a_killed_task_has_no_exception_and_is_told(python: Path) -> None:
     assert json.loads(noted(python, "stdin"))["event"]["reason"].endswith("it was killed")
 
 
-def test_a_missed_deadline_is_told_with_the_run(python: Path) -> None:
-    alert = done_by(hours=4, cluster="prod", lake="/lake")
-    assert alert.interval == timedelta(hours=4)
+def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", "0")
+    assert done_in_time(cluster="prod", lake="/lake") is None
+    monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS")
+    alert = done_in_time(cluster="prod", lake="/lake")
+    assert alert and alert.interval == timedelta(hours=4)
     run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1"}
     deadline_missed(**alert.callback.kwargs, context={"dag_run": run, "deadline": {"deadline_time": "06:00"}})
     event = json.loads(noted(python, "stdin"))["event"]
