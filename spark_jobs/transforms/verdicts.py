@@ -103,7 +103,7 @@ def _failed_disk(change: Change, context: ClusterContext) -> Verdict | None:
     """
     leader = change.before.leader
     near = [e for e in context.disk_failures if -CLOCKS <= change.at - e["happened_at"] <= _DISK_FAILED_BEFORE]
-    failed = [e for e in near if leader in _owners(e)]
+    failed = [e for e in near if leader in _owners(e) and not _is_over(e, change, context)]
     naming = [e for e in failed if change.partition in (e["members"] or "").split(",")]
     if naming:
         says = f"The log directory of broker {leader} that held the partition failed, and it could lead no more."
@@ -112,6 +112,17 @@ def _failed_disk(change: Change, context: ClusterContext) -> Verdict | None:
         return None
     says = f"A log directory of broker {leader} failed, and it could lead no more."
     return Verdict("log_dir_failed", "likely", says, quotes=tuple(map(quote, failed[:1])))
+
+
+def _is_over(failure: Row, change: Change, context: ClusterContext) -> bool:
+    """Whether the former leader has been started again since its disk failed, and so has what it leads."""
+    return any(
+        o["broker"] == change.before.leader
+        and o["down_at"] >= failure["happened_at"] - CLOCKS
+        and o["up_at"] is not None
+        and o["up_at"] <= change.at
+        for o in context.outages
+    )
 
 
 def _owners(failure: Row) -> tuple[int, ...]:
@@ -200,7 +211,7 @@ def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
     if exact and change.after.epoch == change.before.epoch + 1:
         return Verdict("reassignment", "certain", says, quotes=(quote(exact[0]),))
     about = [e for e in moves if e["leader_epoch"] in (None, change.before.epoch)]
-    if not about or _outage_of(change, context):
+    if not about or _outage_of(change, context) or _named_preferred(change):
         return None
     return Verdict("reassignment", "likely", says, quotes=(quote(about[-1]),))
 

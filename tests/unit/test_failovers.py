@@ -98,6 +98,18 @@ def test_a_reassignment_of_another_epoch_explains_nothing() -> None:
     assert [r["kind"] for r in failovers(found)] != ["reassignment"]
 
 
+def test_an_election_goes_before_a_disk_that_was_mended_and_a_reassignment_that_is_over() -> None:
+    # Broker 3 lost its disk at 15:48:34 and was started again; partition 0 of the other topic was moved at 15:45:58.
+    found = {(r["topic"], r["happened_at"]): r for r in failovers(events("elections-3.9"))}
+    after_disk = found["ads-69-svc", at("15:49:13.793")]
+    after_move = found["search-34-sink-t", at("15:48:13.763")]
+    assert told([after_disk, after_move], "kind", "confidence", "leader_from", "leader_to") == [
+        ("preferred_election", "certain", 3, 1),
+        ("preferred_election", "certain", 2, 3),
+    ]
+    assert found["search-34-sink-t", at("15:48:34.784")]["kind"] == "log_dir_failed"
+
+
 def test_a_disk_without_the_partition_takes_no_leader() -> None:
     found = events("disk-4.3")
     for event in found:
