@@ -52,7 +52,7 @@ from spark_jobs.transforms.remedies import judge_remedies
 from spark_jobs.transforms.risks import rebuild_risks
 from spark_jobs.transforms.settings import rebuild_settings
 from spark_jobs.transforms.truncations import rebuild_truncations
-from spark_jobs.transforms.unheard import UNHEARD, find_unheard
+from spark_jobs.transforms.unheard import UNHEARD, find_unheard, named_within
 from spark_jobs.transforms.windows import Window, in_order
 
 TOPIC_CHANGES = (
@@ -339,7 +339,7 @@ def judge(tables: Tables, window: Window) -> Tables:
         lag_verdicts=tables["lag"],
         gaps=[g for g in tables["gaps"] if window.holds(g["seen_at"])],
         leadership_gaps=[g for g in tables["leadership_gaps"] if window.holds(g["seen_at"])],
-        unheard=tables["unheard"],
+        unheard=named_within(tables["unheard"], window),
         coverage=tables["coverage"],
         unanswered=tables["unanswered"],
         partial=tables["partial"],

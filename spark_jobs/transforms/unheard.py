@@ -10,7 +10,7 @@ from spark_jobs.catalog.model import EVIDENCE_TYPE
 from spark_jobs.transforms.controllers import Term
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_snapshot
 from spark_jobs.transforms.presence import marks_by_broker
-from spark_jobs.transforms.windows import OutRow, Row, broker_ids
+from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
 
 UNHEARD = f"cluster STRING, broker INT, first_at TIMESTAMP, last_at TIMESTAMP, evidence {EVIDENCE_TYPE}"
 """The schema of what `find_unheard` gives."""
@@ -38,6 +38,12 @@ def find_unheard(ordered: Sequence[Row], readings: Iterable[Row], terms: Sequenc
         }
         for broker, quotes in sorted(named.items())
     ]
+
+
+def named_within(rows: Iterable[Row], window: Window) -> list[OutRow]:
+    """The rows of nodes that were named in a window, which they then begin in."""
+    inside = (r for r in rows if r["last_at"] >= window.start and r["first_at"] < window.end)
+    return [{**r, "first_at": max(r["first_at"], window.start)} for r in inside]
 
 
 def _named(

@@ -18,14 +18,16 @@ from spark_jobs.transforms.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.controllers import terms_of
 from spark_jobs.transforms.failovers import rebuild_leaders
 from spark_jobs.transforms.outages import rebuild_outages
-from spark_jobs.transforms.unheard import find_unheard
+from spark_jobs.transforms.unheard import find_unheard, named_within
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.leaders import unmarked_breaks
 from tests.support.logs import unpack_night
+from tests.support.rows import AT
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
 
+HOUR = timedelta(hours=1)
 RANK = {"certain": 3, "likely": 2, "possible": 1, "unknown": 0}
 
 
@@ -99,3 +101,9 @@ def test_a_node_that_others_name_and_that_wrote_nothing_is_named(
             assert (silent["cluster"], silent["broker"]) == ("night", broker)
             assert silent["first_at"] <= silent["last_at"]
             assert 0 < len(silent["evidence"]) <= 12
+
+
+def test_who_is_silent_is_told_in_each_window_in_which_others_name_him() -> None:
+    named = {"broker": 2, "first_at": AT, "last_at": AT + 3 * HOUR}
+    found = [named_within([named], Window(AT + h * HOUR, AT + (h + 1) * HOUR)) for h in (-1, 0, 1, 4)]
+    assert [[r["first_at"] for r in rows] for rows in found] == [[], [AT], [AT + HOUR], []]
