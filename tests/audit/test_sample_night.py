@@ -127,6 +127,20 @@ def test_what_stands_in_gold(night: tuple[Path, subprocess.CompletedProcess[str]
     assert published["gold.rebalances"] == len(rebalances)
 
 
+def test_each_broker_s_trouble_is_told_once(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    lake, _ = night
+    (restart,) = rows(lake, "gold.rolling_restarts")
+    assert (restart["brokers"], restart["is_complete"], restart["planned"]) == ([1, 2, 3], True, True)
+    assert [s["is_early"] for s in restart["scorecard"]] == [False, False, False]
+    outages = rows(lake, "gold.broker_outages")
+    assert sorted(o["broker"] for o in outages if o["restart_id"]) == [1, 2, 3]
+    shrinks = [c for c in rows(lake, "gold.isr_changes") if c["change"] == "shrink"]
+    assert Counter(c["owed_to"] for c in shrinks) == {"outage": len(shrinks)}
+    lapses = rows(lake, "gold.isr_lapses")
+    assert sum(lapse["shrinks"] for lapse in lapses) == sum(o["isr_shrinks"] for o in outages) == len(shrinks)
+    assert len(lapses) == len({o["outage_id"] for o in outages if o["isr_shrinks"]})
+
+
 def test_run_again_it_leaves_the_same_tables(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     lake, _ = night
     before = contents(lake)
