@@ -160,16 +160,17 @@ def _read_by_groups(case: _Case) -> list[Mark]:
 
 def _starts(case: _Case) -> list[Mark]:
     """Offsets that the new leader's log parts from the old one's at, or below."""
-    told = [
-        Mark(e["log_offset"], quote(e))
-        for e in case.life
-        if e["kind"] == "leader_started"
-        and e["leader_epoch"] == case.change.epoch
-        and e["broker"] == case.change.leader
-        and e["log_offset"] is not None
-    ]
     read = [_read(r) for r in case.readings if r["leader_epoch"] == case.change.epoch and r["end_offset"] is not None]
-    return told[:1] + read
+    return [*_if(_start(case)), *read]
+
+
+def _start(case: _Case) -> Mark | None:
+    """Where the new leader began, by its own word."""
+    for e in case.life:
+        is_start = e["kind"] == "leader_started" and e["leader_epoch"] == case.change.epoch
+        if is_start and e["broker"] == case.change.leader and e["log_offset"] is not None:
+            return Mark(e["log_offset"], quote(e))
+    return None
 
 
 def _shared(case: _Case) -> list[Mark]:
@@ -198,7 +199,7 @@ def _parted_at(case: _Case) -> tuple[Mark, ...]:
         for e in case.life
         if e["leader_epoch"] in led and case.change.leader in (led[e["leader_epoch"]], *(broker_ids(e["isr"]) or ()))
     ]
-    start = next(iter(_starts(case)), None)
+    start = _start(case)
     if not in_sync or start is None:
         return ()
     epochs = range(max(in_sync), case.change.epoch)
