@@ -80,25 +80,36 @@ def _broker_lanes(night: Night) -> tuple[list[Lane], str]:
         broker = took if lost in (None, -1) else lost
         if broker is not None and broker >= 0:
             failovers[broker].append(row)
-    known = {*outages, *failovers, *(row["broker"] for row in night.rows("gold.leader_imbalance"))}
-    worst = sorted(known, key=lambda b: (-len(outages[b]), -len(failovers[b]), b))
-    lanes = [_broker_lane(night, b, outages[b], failovers[b]) for b in sorted(worst[:BROKER_LANES])]
+    lapses: defaultdict[int, list[Row]] = defaultdict(list)
+    for row in night.rows("gold.isr_lapses"):
+        # One that an outage explains lasts as long as the tail of that outage.
+        if row["outage_id"] is None:
+            lapses[row["broker"]].append(row)
+    known = {*outages, *failovers, *lapses, *(row["broker"] for row in night.rows("gold.leader_imbalance"))}
+    worst = sorted(known, key=lambda b: (-len(outages[b]), -len(lapses[b]), -len(failovers[b]), b))
+    lanes = [_broker_lane(night, b, outages[b], lapses[b], failovers[b]) for b in sorted(worst[:BROKER_LANES])]
     rest = worst[BROKER_LANES:]
     return lanes, f"{words.counted(len(rest), 'broker')} with fewer outages and leader changes" if rest else ""
 
 
-def _broker_lane(night: Night, broker: int, outages: Sequence[Row], failovers: Sequence[Row]) -> Lane:
+def _broker_lane(
+    night: Night, broker: int, outages: Sequence[Row], lapses: Sequence[Row], failovers: Sequence[Row]
+) -> Lane:
     absences = [_absence(night, row) for row in outages]
     recoveries = [span for row in outages if (span := _recovery(night, row))]
+    behind = [_lapse_span(night, row) for row in lapses]
     changes = [_failover_span(night, row, "tick") for row in failovers]
     notes = []
     if outages:
         notes.append(words.counted(len(outages), "outage"))
+    if lapses:
+        notes.append(f"out of sync {words.times(len(lapses))}")
     if failovers:
         notes.append(words.counted(len(failovers), "leader change"))
-    says = "; ".join([*(span.says for span in absences[:6]), *notes]) or "nothing happened to it"
-    anchor = absences[0].anchor if absences else ""
-    spans = (*recoveries, *absences, *changes)
+    told = (*absences, *behind)
+    says = "; ".join([*(span.says for span in told[:6]), *notes]) or "nothing happened to it"
+    anchor = told[0].anchor if told else ""
+    spans = (*recoveries, *told, *changes)
     return _lane(night, "broker", f"Broker {broker}", ", ".join(notes) or "undisturbed", says, anchor, spans)
 
 
@@ -115,6 +126,16 @@ def _recovery(night: Night, row: Row) -> Span | None:
         return None
     said = f"Broker {row['broker']} recovers until {words.instant(max(whole), night.day)}"
     return _outage_span(row, "tail", row["up_at"], max(*whole, row["up_at"]), said)
+
+
+def _lapse_span(night: Night, row: Row) -> Span:
+    """A broker that was alive and out of sync."""
+    short = f"out of sync: {vocabulary.LAPSE_LABELS[row['kind']]}"
+    start, end = row["started_at"], row["ended_at"] or night.window[1]
+    lasted = words.duration(words.elapsed_ms(start, row["ended_at"])) or "to the end of the window"
+    says = f"{words.instant(start, night.day)}, {lasted}: {short}"
+    anchor = plain.anchor("lapse", row["isr_lapse_id"])
+    return Span("tail", start, end, vocabulary.TONE_OF_LAPSE[row["kind"]], False, says, short, anchor)
 
 
 def _outage_span(row: Row, shape: str, start: datetime, end: datetime, says: str) -> Span:

@@ -9,10 +9,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import BY_NAME
-from spark_jobs.conform import frame_of
 from spark_jobs.edges.store import Store
 from spark_jobs.nights_before import apart, nights_before
 from spark_jobs.transforms.windows import Window
+from tests.support.lake import write_lake
 from tests.support.rows import row
 
 DAY = timedelta(days=1)
@@ -43,7 +43,6 @@ def finding(subject: str, at: datetime) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Two nights of a cluster, published, the second twice; a short window; a night too old; another cluster."""
-    store = Store(spark, str(tmp_path_factory.mktemp("lake")))
     evening = night(1).start + timedelta(hours=20)
     tables = {
         "quality.publications": [
@@ -63,10 +62,7 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
             finding("billing", night(2).start),
         ],
     }
-    for name, rows in tables.items():
-        store.create(BY_NAME[name])
-        store.append_new(BY_NAME[name], frame_of(spark, rows, BY_NAME[name]))
-    return store
+    return Store(spark, str(write_lake(tmp_path_factory.mktemp("lake"), tables)))
 
 
 def test_the_nights_before_are_counted_from_gold_each_once(store: Store) -> None:

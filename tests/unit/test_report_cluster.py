@@ -131,3 +131,10 @@ def test_a_time_without_a_leader_that_is_only_bounded_says_so():
     )
     (group,) = report(gold__failovers=[row]).failovers
     assert group.failovers[0].leaderless == "900 ms to 4.0 s"
+
+
+def test_a_broker_that_is_alive_and_out_of_sync_is_drawn_on_its_lane():
+    (lane,) = report(gold__isr_lapses=[lapse(3, at("05:30:00"))]).timeline.lanes
+    (item,) = lane.items
+    assert (lane.label, lane.note, item.shape) == ("Broker 3", "out of sync once", "tail")
+    assert item.says == "05:30:00, 10 min: out of sync: it was alive and fetched too late"
