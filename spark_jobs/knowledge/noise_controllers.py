@@ -27,9 +27,11 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("kafka.controller.KafkaController",),
-        "A look that found nothing to do: no broker's directory failed, no leader has to go.",
+        "What changes no leader: no broker's directory failed, the leader may stay, an election came to nothing.",
         {
             "log directory failure for brokers": "[2026-11-21 11:58:05,791] INFO [Controller id=2] Handling log directory failure for brokers  (kafka.controller.KafkaController)",
+            "failed to complete preferred replica leader election to ": "[2026-11-21 16:01:11,853] WARN [Controller id=2] Partition __consumer_offsets-4 failed to complete preferred replica leader election to 3. Leader is still 1 (kafka.controller.KafkaController)",
+            "Error completing replica leader election ": "[2026-11-21 16:01:11,849] ERROR [Controller id=2] Error completing replica leader election (PREFERRED) for partition __consumer_offsets-4 (kafka.controller.KafkaController)\nkafka.zookeeper.ZooKeeperClientExpiredException: Session expired either before or while waiting for connection",
             "is already in the new list of replicas": "[2026-11-21 15:47:01,837] INFO [Controller id=2] Leader 1 for partition stock.48-t-0 being reassigned, is already in the new list of replicas 2,1 and is alive (kafka.controller.KafkaController)",
         },
     ),

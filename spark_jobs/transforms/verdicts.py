@@ -211,7 +211,7 @@ def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
     if exact and change.after.epoch == change.before.epoch + 1:
         return Verdict("reassignment", "certain", says, quotes=(quote(exact[0]),))
     about = [e for e in moves if e["leader_epoch"] in (None, change.before.epoch)]
-    if not about or _outage_of(change, context) or _named_preferred(change):
+    if not about or _outage_of(change, context) or _is_named(change, context):
         return None
     return Verdict("reassignment", "likely", says, quotes=(quote(about[-1]),))
 
@@ -225,7 +225,7 @@ def _moves_leader(move: Row, change: Change) -> bool:
 
 def _lost_its_broker(change: Change, context: ClusterContext) -> Verdict | None:
     outage = _outage_of(change, context)
-    if outage is None or (change.at < known_at(outage) and _is_preferred(change)):
+    if outage is None or (change.at < known_at(outage) and _is_preferred(change, context)):
         return None
     sure = outage["confidence"]
     if not change.after.is_exact and sure in ("certain", "likely"):
@@ -246,14 +246,9 @@ def _preferred(change: Change, context: ClusterContext) -> Verdict | None:
 
     Source: nothing else makes a healthy leader give way but a reassignment (catalogue ZKC-08, ZKC-12, KRC-16).
     """
-    if not _is_preferred(change):
+    if not _is_preferred(change, context):
         return None
-    named = _named_preferred(change)
-    asked = [
-        e
-        for e in context.elections
-        if e["reason"] in PREFERRED and abs(e["happened_at"] - change.at) <= CLOCKS and is_among(change, e)
-    ]
+    named, asked = _named_preferred(change), _elections(change, context)
     says = f"{_moved(change)}, its first replica, in a preferred election"
     sure = "certain" if named or asked else "likely"
     # A ZooKeeper controller would have named it.
@@ -269,8 +264,26 @@ def is_among(change: Change, election: Row) -> bool:
     return election["kind"] == "periodic_election" or change.partition in (election["members"] or "").split(",")
 
 
-def _is_preferred(change: Change) -> bool:
-    return change.after.leader in (change.replicas or ())[:1] or bool(_named_preferred(change))
+def _is_preferred(change: Change, context: ClusterContext) -> bool:
+    return change.after.leader in (change.replicas or ())[:1] or _is_named(change, context)
+
+
+def _is_named(change: Change, context: ClusterContext) -> bool:
+    """Whether a controller names the partition as it elects its first replica, which may be a new one.
+
+    Odd: of an election that somebody asks for, ZooKeeper's tells the start alone (KafkaController.onReplicaElection).
+    """
+    starts = [e for e in _elections(change, context) if e["kind"] != "periodic_election"]
+    return bool(_named_preferred(change) or starts)
+
+
+def _elections(change: Change, context: ClusterContext) -> list[Row]:
+    """The lines of a controller that starts preferred elections, this partition's among them."""
+    return [
+        e
+        for e in context.elections
+        if e["reason"] in PREFERRED and abs(e["happened_at"] - change.at) <= CLOCKS and is_among(change, e)
+    ]
 
 
 def _named_preferred(change: Change) -> list[Row]:

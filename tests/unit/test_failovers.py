@@ -110,6 +110,14 @@ def test_an_election_goes_before_a_disk_that_was_mended_and_a_reassignment_that_
     assert found["search-34-sink-t", at("15:48:34.784")]["kind"] == "log_dir_failed"
 
 
+def test_an_election_that_somebody_asked_for_may_be_of_a_new_first_replica() -> None:
+    # ZooKeeper's controller tells only that it starts, and the replicas were put into another order just before.
+    [change] = failovers(events("reordered-2.8"))
+    assert told([change], "kind", "confidence", "leader_from", "leader_to", "asked_for") == [
+        ("preferred_election", "certain", 3, 1, True)
+    ]
+
+
 def test_a_disk_without_the_partition_takes_no_leader() -> None:
     found = events("disk-4.3")
     for event in found:
