@@ -200,8 +200,4 @@ def _loss(change: Change, readings: Sequence[Row]) -> Loss:
 
 
 def _loss_words(loss: Loss | None) -> str:
-    if loss is None:
-        return ""
-    if loss.low == loss.high:
-        return f" Records lost: {loss.low}."
-    return f" Records lost: at least {loss.low}{f', at most {loss.high}' if loss.high is not None else ''}."
+    return f" Records lost: {loss.says}." if loss else ""

@@ -31,12 +31,27 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """So many records, between two offsets that witnesses told; none where one of the two is not told."""
+
+    records: int = 0
+    span: tuple[int, int] | None = None
+    quotes: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def says(self) -> str:
+        """How many, and from which offset to which."""
+        return f"{self.records} (offset {self.span[0]} to {self.span[1]})" if self.span else f"{self.records}"
+
+
+@dataclass(frozen=True)
 class Loss:
     """Bounds of the records lost. `high` is None where no witness bounds them from above."""
 
     low: int
     high: int | None
     quotes: tuple[dict[str, Any], ...]
+    says: str
 
 
 @dataclass(frozen=True)
@@ -72,11 +87,15 @@ def loss_of(
     reached = max([*_reached(case), *_if(end)], key=lambda m: m.offset, default=None)
     parted_by = min([*_starts(case), *_if(cut)], key=lambda m: m.offset, default=None)
     shared = cut or max(_shared(case), key=lambda m: m.offset, default=None)
-    low, low_by = max([_between(parted_by, reached), *_cuts_of_holders(case)], key=lambda b: b[0])
+    low = max([_between(parted_by, reached), *_cuts_of_holders(case)], key=lambda b: b.records)
     # A log that ends before what was read from it lost its tail in the crash: it bounds nothing from above.
     is_whole = end is not None and reached is not None and reached.offset <= end.offset
-    high, high_by = _between(shared, end) if is_whole and shared else (None, ())
-    return Loss(low, None if high is None else max(low, high), (*low_by, *high_by))
+    high = _between(shared, end) if is_whole and shared else None
+    if high is None:
+        return Loss(low.records, None, low.quotes, f"at least {low.says}")
+    exact = low.records >= high.records
+    says = low.says if exact else f"at least {low.says}, at most {high.says}"
+    return Loss(low.records, max(low.records, high.records), (*low.quotes, *high.quotes), says)
 
 
 def with_commits(readings: Iterable[Row], commits: Iterable[Row]) -> list[Row]:
@@ -90,10 +109,10 @@ def with_commits(readings: Iterable[Row], commits: Iterable[Row]) -> list[Row]:
     ]
 
 
-def _between(start: Mark | None, end: Mark | None) -> tuple[int, tuple[dict[str, Any], ...]]:
+def _between(start: Mark | None, end: Mark | None) -> Bound:
     if start is None or end is None or end.offset <= start.offset:
-        return 0, tuple(m.quote for m in (start, end) if m)
-    return end.offset - start.offset, (start.quote, end.quote)
+        return Bound(quotes=tuple(m.quote for m in (start, end) if m))
+    return Bound(end.offset - start.offset, (start.offset, end.offset), (start.quote, end.quote))
 
 
 def _if(mark: Mark | None) -> tuple[Mark, ...]:
@@ -269,7 +288,7 @@ def _cut(case: _Case, replica: int) -> Mark | None:
     return None
 
 
-def _cuts_of_holders(case: _Case) -> list[tuple[int, tuple[dict[str, Any], ...]]]:
+def _cuts_of_holders(case: _Case) -> list[Bound]:
     """What other replicas that were in sync held and cut: the old leader held no less.
 
     Odd: one that tells its end and is not heard cutting has parted where the new leader started, or before.

@@ -112,6 +112,7 @@ def test_a_new_leader_that_led_before_may_have_parted_where_the_old_one_began() 
     end = line("log_end_loaded", 1, 5, log_offset=68)
     found = lost([created, began, nobody, STARTS_AT_28, end])
     assert (found.low, found.high) == (40, 48)
+    assert found.says == "at least 40 (offset 28 to 68), at most 48 (offset 20 to 68)"
     unseen = lost([created, nobody, STARTS_AT_28, end])
     assert (unseen.low, unseen.high) == (40, None), "who led in epoch 1 is not told"
 
