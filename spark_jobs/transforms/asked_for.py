@@ -16,7 +16,8 @@ def asked_for(kind: str, change: Change, context: ClusterContext) -> bool | None
 
     Odd: a ZooKeeper controller names who triggered each election; it elects an unclean leader by itself without a word.
     A KRaft controller tells of those of its own tasks, since 3.9, and prints nothing when somebody asks: what is told
-    beside them was asked for. By itself it also elects an unclean leader at once when the last one is fenced.
+    beside them was asked for; but what a task elects without a quorum shows under the next controller. By itself it
+    also elects an unclean leader at once when the last one is fenced.
     Source: KafkaController.onReplicaElection; ReplicationControlManager.electLeaders, generateLeaderAndIsrUpdates,
     QuorumController.maybeScheduleNextBalancePartitionLeaders; no task of Kafka's own reassigns replicas.
     """
@@ -34,7 +35,8 @@ def asked_for(kind: str, change: Change, context: ClusterContext) -> bool | None
         return None
     if context.is_zookeepers:
         return False if kind == "unclean_election" else None
-    return True if context.own_tasks.intersection(reasons) else None
+    is_begun = any(abs(change.at - term.since) <= CLOCKS for term in context.terms)
+    return True if context.own_tasks.intersection(reasons) and not is_begun else None
 
 
 def _is_near(event: Row, instant: datetime) -> bool:

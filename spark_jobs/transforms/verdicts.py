@@ -211,7 +211,8 @@ def _reassigned(change: Change, context: ClusterContext) -> Verdict | None:
     if exact and change.after.epoch == change.before.epoch + 1:
         return Verdict("reassignment", "certain", says, quotes=(quote(exact[0]),))
     about = [e for e in moves if e["leader_epoch"] in (None, change.before.epoch)]
-    if not about or _outage_of(change, context) or _is_named(change, context):
+    elected = _is_preferred(change, context) and (_named_preferred(change) or _elections(change, context))
+    if not about or elected or _outage_of(change, context):
         return None
     return Verdict("reassignment", "likely", says, quotes=(quote(about[-1]),))
 
