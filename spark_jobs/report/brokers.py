@@ -25,7 +25,7 @@ def _outage(night: Night, row: Row) -> Outage:
     failovers = [f for f in night.rows("gold.failovers") if f["outage_id"] == row["outage_id"]]
     moments = (
         ("Gone", row["down_at"]),
-        ("Out of reach of others", row["unreachable_at"]),
+        ("Out of reach of others", row["unreachable_at"] if row["unreachable_at"] != row["down_at"] else None),
         ("Noticed", row["detected_at"]),
         (BACK, row["up_at"]),
         ("In every ISR again", row["isr_recovered_at"]),

@@ -29,7 +29,7 @@ def danger(night: Night) -> Danger:
     losses = [*((_election, row) for row in elections), *((_cut, row) for row in cuts)]
     risks = sorted(night.rows("gold.partition_risks"), key=_worst_risk)
     rehearsals = sorted(night.rows("gold.loss_rehearsals"), key=_worst_rehearsal)
-    said = (*_losses_say(night), *exposure(night), _unknown(risks), rehearsal_sentence(night))
+    said = (*_losses_say(night), *exposure(night), _unknown(risks), _rehearsal_says(night))
     return Danger(
         says=tuple(s for s in said if s),
         losses=tuple(tell(night, row) for tell, row in losses[:LOSSES_TOLD]),
@@ -115,8 +115,8 @@ def _exposed(rows: Sequence[Row], column: str, harm: str) -> Statement | None:
         return None
     worst = max(met, key=lambda r: (r[column], r["topic"], r["partition"]))
     told = harm.format(was=words.verb(len(met), "was", "were"))
-    longest = f"{_partition(worst)} for {words.duration(worst[column])}"
-    return "warn", f"{words.counted(len(met), 'partition')} {told}, {longest}{' longest' if len(met) > 1 else ''}."
+    longest = f"{'longest ' if len(met) > 1 else ''}{_partition(worst)}, for {words.duration(worst[column])}"
+    return "warn", f"{words.counted(len(met), 'partition')} {told}: {longest}."
 
 
 def _unknown(rows: Sequence[Row]) -> Statement | None:
@@ -129,12 +129,15 @@ def _unknown(rows: Sequence[Row]) -> Statement | None:
     )
 
 
-def rehearsal_sentence(night: Night) -> Statement | None:
-    """What the worst loss of one broker or rack would do, by the last reading."""
-    rows = night.rows("gold.loss_rehearsals")
-    if not rows:
+def worst_rehearsal(night: Night) -> Row | None:
+    """The broker or rack whose loss would do most harm, by the last reading."""
+    return min(night.rows("gold.loss_rehearsals"), key=_worst_rehearsal, default=None)
+
+
+def _rehearsal_says(night: Night) -> Statement | None:
+    worst = worst_rehearsal(night)
+    if worst is None:
         return None
-    worst = min(rows, key=_worst_rehearsal)
     if _rehearsal_tone(worst) == "good":
         return "good", "Whichever broker or rack were lost now, every partition would keep a leader and stay writable."
     return _rehearsal_tone(worst), worst["message"]

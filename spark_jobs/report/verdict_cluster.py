@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
-from spark_jobs.report import words
+from spark_jobs.report import plain, words
 from spark_jobs.report.brokers import lost_records
-from spark_jobs.report.danger import exposure, rehearsal_sentence
+from spark_jobs.report.danger import exposure, worst_rehearsal
 from spark_jobs.report.night import Night, Row, outage_at
 from spark_jobs.report.restarts import restarts
 
@@ -31,12 +32,19 @@ def _restarts(night: Night) -> list[str]:
     rows = restarts(night)
     said = [
         f"{'planned: ' if r.planned else ''}{r.headline[:1].lower() + r.headline[1:] if r.planned else r.headline}"
-        f", from {words.minute(r.started_at, night.day)}"
-        f"{f' to {words.minute(r.ended_at, night.day)}' if r.ended_at else ', and it was not over by the end'}."
+        f", {_when(night, r.started_at, r.ended_at)}."
         for r in rows[:RESTARTS_NAMED]
     ]
     rest = len(rows) - RESTARTS_NAMED
     return [*said, *([f"{words.counted(rest, 'further rolling restart')}."] if rest > 0 else [])]
+
+
+def _when(night: Night, start: datetime, end: datetime | None) -> str:
+    first = words.minute(start, night.day)
+    if end is None:
+        return f"from {first}, and it was not over by the end"
+    last = words.minute(end, night.day)
+    return f"at {first}" if last == first else f"from {first} to {last}"
 
 
 def _outages(night: Night, told: set[str]) -> str:
@@ -109,5 +117,10 @@ def _slow(night: Night) -> str:
 
 
 def _rehearsal(night: Night) -> str:
-    said = rehearsal_sentence(night)
-    return said[1] if said and said[0] == "bad" else ""
+    worst = worst_rehearsal(night)
+    if worst is None:
+        return ""
+    harms = (("partitions_offline", "would have no leader"), ("partitions_unclean", "would lose records"))
+    said = [f"{words.counted(worst[column], 'partition')} {harm}" for column, harm in harms if worst[column]]
+    lost = f"{worst['scope_kind']} {plain.shortened(worst['scope'], 48)}"
+    return f"Were {lost} lost now, {words.listed(said)}." if said else ""

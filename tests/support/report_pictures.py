@@ -1,6 +1,6 @@
 """Pictures of a report in a real browser, at three sizes, light and dark.
 
-`python -m tests.support.report_pictures lake/report/index.html docs/pictures` writes report.png, which the README shows,
+`python -m tests.support.report_pictures lake/report/index.html docs/pictures` writes report.png, which README shows,
 and report-SIZE-SCHEME.png for the others.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.support.report_browser import Browser, found
 
-SIZES = {"phone": (360, 780), "tablet": (820, 1_180), "desk": (1_400, 1_480)}
+SIZES = {"phone": (360, 780), "tablet": (820, 1_180), "desk": (1_400, 2_300)}
 SCHEMES = ("light", "dark")
 SHOWN = ("desk", "light")
 
