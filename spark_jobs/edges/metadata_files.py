@@ -99,7 +99,7 @@ def keep_metadata(
     read = _decoded(store, fresh, known).persist()
     try:
         facts = [row["fact"].asDict(recursive=True) for row in read.where("fact IS NOT NULL").collect()]
-        needed = _needed([*known.values(), *facts])
+        needed = needed_snapshots([*known.values(), *facts])
         rows = [
             {
                 **f,
@@ -133,7 +133,7 @@ def _is_read(file: LogFile, row: Row | None) -> bool:
     return row is not None and row["size_bytes"] == file.size and (row["read_bytes"] == file.size or bool(row["wrong"]))
 
 
-def _needed(rows: Iterable[Row]) -> set[str]:
+def needed_snapshots(rows: Iterable[Row]) -> set[str]:
     """The snapshots without which the log says too little: the earliest within each stretch that does not begin at 0.
 
     Odd: one that was kept before serves its stretch for ever.

@@ -4,36 +4,43 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs import rebuild
 from spark_jobs.catalog import bronze_metadata, quality
+from spark_jobs.edges.metadata_files import needed_snapshots
 from spark_jobs.knowledge.batches import batches
 from spark_jobs.knowledge.metadata_log import FOLDER
-from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.failovers import rebuild_failovers
 from spark_jobs.transforms.nights import rows_of
-from spark_jobs.transforms.outages import rebuild_outages
 from tests.support.logs import lay, rows, run
 from tests.support.nights import EXCERPTS, WHOLE
 
-SEGMENT = f"{FOLDER}/00000000000000000000.log"
-BYTES = (EXCERPTS / "metadata-4.3" / "controller-4" / SEGMENT).read_bytes()
+CAPTURED = EXCERPTS / "metadata-4.3"
+FIRST = f"controller-4/{FOLDER}/{0:020}.log"
+ALL = (CAPTURED / FIRST).read_bytes()
+BEGIN = next(b for b in batches(ALL) if b.next_offset > 60)
+SEGMENT = f"{FOLDER}/{BEGIN.next_offset:020}.log"
+BYTES = ALL[BEGIN.end :]
 HALF = next(b.end for b in batches(BYTES) if b.base_offset > 100)
 
 
 @pytest.fixture
 def night(tmp_path: Path) -> Path:
-    """The captured night, its metadata log cut in the middle of a batch, and on one node kept behind a link."""
-    shutil.copytree(EXCERPTS / "metadata-4.3", tmp_path / "logs")
+    """The captured night, as if the metadata log's first segment were gone and the next were being written.
+
+    On one node the log lies behind a link, and ends earlier.
+    """
+    shutil.copytree(CAPTURED, tmp_path / "logs")
+    (tmp_path / "logs" / FIRST).unlink()
     lay(
         tmp_path,
         {
             f"logs/controller-4/{SEGMENT}": BYTES[: HALF + 30],
             f"logs/controller-4/{FOLDER}/00000000000000000000.index": b"\x00" * 8,
-            f"logs/broker-1/orders-0/{Path(SEGMENT).name}": b"\x00" * 80,
+            f"logs/broker-1/orders-0/{0:020}.log": b"\x00" * 80,
             f"elsewhere/{SEGMENT}": BYTES[:HALF],
         },
     )
@@ -44,12 +51,14 @@ def night(tmp_path: Path) -> Path:
 def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night: Path) -> None:
     store, said = run(spark, night / "lake", night / "logs")
     held = rows(store, bronze_metadata.METADATA_RECORDS)
-    assert {r["record_offset"] for r in held} >= {0, 47} and max(r["record_offset"] for r in held) < 110
-    assert {(r["source"], r["snapshot_place"]) for r in held} == {(f"broker-2/{FOLDER}", 0)}
-    # Snapshots are known, and not taken where the log reaches back to its beginning.
-    files = {r["file"]: r for r in rows(store, bronze_metadata.METADATA_FILES)}
-    assert {name for name, f in files.items() if not f["is_kept"]} == {n for n in files if n.endswith(".checkpoint")}
-    assert len(files) == 4 and said["metadata_files"] == 4
+    logged = [r for r in held if not r["snapshot_place"]]
+    assert BEGIN.next_offset < logged[0]["record_offset"] and logged[-1]["record_offset"] < 110
+    assert {r["source"] for r in logged} == {f"broker-2/{FOLDER}"}
+    # The log does not reach back to its beginning: the earliest snapshot within it stands in. The other is ahead of it.
+    assert {r["record_offset"] for r in held if r["snapshot_place"]} == {75}
+    files = rows(store, bronze_metadata.METADATA_FILES)
+    assert [f["first_offset"] for f in files if f["is_snapshot"]] == [76]
+    assert len(files) == 3 and said["metadata_files"] == 4
     # What is beside the log is listed as what it is, and no byte of it became a line.
     assert [n.partition(" (")[2] for n in said["files_not_read"]] == [
         "records of a partition, no lines)",
@@ -62,10 +71,35 @@ def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night
     lay(night, {f"logs/controller-4/{SEGMENT}": BYTES})
     store, again = run(spark, night / "lake", night / "logs")
     grown = rows(store, bronze_metadata.METADATA_RECORDS)
-    assert again["metadata_files"] == 1
-    assert [r for r in grown if r["record_offset"] < 110][: len(held)] == held
-    assert len({r["record_offset"] for r in grown}) == len(grown) == 85
+    assert again["metadata_files"] == 2
+    assert [r for r in grown if r["record_offset"] <= logged[-1]["record_offset"]] == held
+    assert len({r["record_offset"] for r in grown if not r["snapshot_place"]}) == len(grown) - len(held) + len(logged)
 
-    told = [e for e in rows_of(rebuild.events_of(store, "prod", WHOLE)) if e["source"] == FOLDER]
-    context = context_of(told, rebuild_outages(told, [], WHOLE))
-    assert len(rebuild_failovers(told, [], context, WHOLE)) == 13
+    told = rows_of(rebuild.events_of(store, "prod", WHOLE).where("kind = 'partition_changed' AND topic = 'orders'"))
+    led = sorted((e["partition"], e["leader_epoch"], e["leader"]) for e in told)
+    assert {place for place in led if place[1] > 0} == {(0, 2, 3), (0, 3, 1), (1, 1, 3), (1, 2, 2), (2, 1, 1)}
+
+
+def found(is_snapshot: bool, first: int, after: int, **fields: Any) -> dict[str, Any]:
+    told = {"is_snapshot": is_snapshot, "first_offset": first, "next_offset": after, "read_bytes": 1}
+    return {**told, "file": f"{first}-{after}", **fields}
+
+
+@pytest.mark.parametrize(
+    ("log", "snapshots", "needed"),
+    [
+        ([(0, 100)], [50, 80], []),
+        ([(40, 100)], [30, 50, 80], [50]),
+        ([(0, 100), (200, 300)], [50, 250, 260], [250]),
+        ([(40, 100), (100, 300)], [100, 250], [100]),
+        ([(40, 100)], [20, 120], []),
+        ([], [20], []),
+    ],
+)
+def test_of_snapshots_the_earliest_is_taken_that_opens_a_stretch(
+    log: list[tuple[int, int]], snapshots: list[int], needed: list[int]
+) -> None:
+    files = [found(False, *span) for span in log] + [found(True, at, at) for at in snapshots]
+    assert needed_snapshots(files) == {f"{at}-{at}" for at in needed}
+    kept = [{**f, "is_kept": f["file"] in needed_snapshots(files)} for f in files]
+    assert needed_snapshots(kept) == set()
