@@ -32,7 +32,8 @@ FEW_LINES = 200_000
 """A night of as few lines that tell something takes longer to plan than to rebuild."""
 
 SLIM_FAILOVER = ("outage_id", "topic", "partition", "leader_from", "leader_to", "epoch_from", "epoch_to", "happened_at",
-                 "kind", "confidence", "records_lost_low", "records_lost_high", "preferred_leader", "asked_for")  # fmt: skip
+                 "kind", "confidence", "records_lost_low", "records_lost_high", "preferred_leader",
+                 "asked_for")  # fmt: skip
 
 
 SLIM_IMBALANCE = ("snapshot_at", "broker", "preferred_partitions", "led_elsewhere", "ratio", "over_threshold")

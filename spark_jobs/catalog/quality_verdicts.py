@@ -1,6 +1,6 @@
 """Quality: how verdicts change as more becomes known."""
 
-from spark_jobs.catalog.model import Check, Table, optional, required
+from spark_jobs.catalog.model import Table, optional, required
 
 VERDICT_CHANGES = Table(
     layer="quality",

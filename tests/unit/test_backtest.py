@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, INCIDENTS, IMBALANCE_SPELLS, MEMBER_SETTINGS, REBALANCES
+from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, IMBALANCE_SPELLS, INCIDENTS, MEMBER_SETTINGS, REBALANCES
 from spark_jobs.catalog.quality import RULE_FIRINGS
 from spark_jobs.knowledge.rules import RULES
 from spark_jobs.transforms.backtest import back_test
