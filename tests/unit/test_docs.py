@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from spark_jobs import docs
 from spark_jobs.catalog import TABLES
 from spark_jobs.catalog.model import Check, Table, optional, required
-from spark_jobs.config import INPUTS
+from spark_jobs.config import INPUTS, KEEP
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
 from spark_jobs.knowledge.causes import CAUSES
 from spark_jobs.knowledge.model import Cause, Noise, Pattern, Rule, Sample
@@ -105,7 +105,7 @@ def test_every_column_stands_in_its_row() -> None:
             meaning = column.meaning + (": " + ", ".join(column.codes) if column.codes else "")
             null = "yes" if column.nullable else ""
             assert [column.name, column.type, null, meaning.replace("`", ""), column.unit] in rows
-    assert {r[0] for r in cells(docs.pages()["settings.md"])} == {"make audit", *(i.variable for i in INPUTS)}
+    assert {r[0] for r in cells(docs.pages()["settings.md"])} == {"make audit", *(i.variable for i in (*INPUTS, KEEP))}
 
 
 def test_captured_lines_stand_whole() -> None:
