@@ -257,7 +257,7 @@ def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) 
 
 
 def test_what_cannot_be_checked_is_a_fault_and_no_breach(spark: SparkSession) -> None:
-    columns = (c if c != "lag_last" else "raise_error('disk lost') AS lag_last" for c in gold.LAG_VERDICTS.column_names)
+    columns = (c if c != "topic" else "raise_error('disk lost') AS topic" for c in gold.LAG_VERDICTS.column_names)
     unreadable = frame_of(spark, [row(gold.LAG_VERDICTS)], gold.LAG_VERDICTS).selectExpr(*columns)
     with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: \w+ could not be checked: .*disk lost"):
         validation.validate(spark, {"gold.lag_verdicts": unreadable}, {}, WINDOW)
