@@ -84,6 +84,6 @@ def test_landed_files_go_when_they_are_old_and_were_taken(spark: SparkSession, t
     names = {d: f"c-{ago(d):%Y%m%dT%H%M%SZ}-{'0' * 16}.jsonl" for d in (1, 20, 21)}
     for name in names.values():
         landing.write_atomically(f"{tmp_path}/landing/group_records/{name}", "{}")
-    put(store, GROUP_RECORDS, *({"run_landed_as": names[d], "offset": d} for d in (1, 20)))
+    put(store, GROUP_RECORDS, *({"run_landed_as": names[d], "record_offset": d} for d in (1, 20)))
     assert maintain.run_step(spark, settings(tmp_path, "landing=14"), {})["landed_files"] == 1
     assert landing.list_landed(str(tmp_path), landing.GROUP_RECORDS) == sorted([names[1], names[21]])
