@@ -239,8 +239,9 @@ class TestLapses:
     def test_slow_is_not_away(self) -> None:
         slow = "broker_sigstop of broker 1 expects isr_lapse"
         nothing = "nothing was done to that broker that takes it out of an ISR"
-        rows = [lapse(5, 9, "slow"), lapse(5, 9, "outage"), lapse(5, 9, "slow", broker=2), lapse(5, 9, "unknown")]
+        rows = [lapse(5, 9, "slow"), lapse(5, 9, "outage"), lapse(5, 9, "outage", broker=2), lapse(5, 9, "unknown")]
         assert wrong(self.ACTS[:1], isr_lapses=rows) == [None, slow, nothing, None]
+        assert wrong(self.ACTS[:1], isr_lapses=[lapse(5, 9, "slow", broker=2)]) == [None], "a busy machine"
         crash = [act(0, "broker_kill9", "failover_crash", broker=1), act(9, "broker_start", broker=1)]
         assert wrong(crash, isr_lapses=[lapse(5, 9, "outage"), lapse(8.5, 9.5, "slow")]) == [None, None]
 
