@@ -44,7 +44,9 @@ def test_a_window_is_judged_anew(spark: SparkSession, tmp_path: Path) -> None:
     (other, lost, *_) = verdicts
     content = store.content_hash(gold.REBALANCES)
     table = DeltaTable.forPath(spark, f"{store.lake}/gold/rebalances")
-    table.update(f"rebalance_id = '{other}'", {"cause": "'unknown'", "knowledge_version": "'older'"})
+    table.update(
+        f"rebalance_id = '{other}'", {"cause": "'unknown'", "confidence": "'unknown'", "knowledge_version": "'older'"}
+    )
     table.delete(f"rebalance_id = '{lost}'")
     DeltaTable.forPath(spark, f"{store.lake}/silver/events").delete()
 
