@@ -10,6 +10,10 @@ HOME = Path(__file__).resolve().parent.parent
 RUN = HOME / "spark_jobs" / "run.py"
 DEFAULT_MASTER = "local[*]"
 
+CLASSES = HOME / ".build" / "classes.jsa"
+"""The classes of Spark and Delta as the JVM keeps them for its next start. Set-up makes it; an empty file says that
+this Java cannot. A JVM of another kind, or other jars, pass it over."""
+
 _JVM_FLAGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
@@ -62,6 +66,12 @@ def environment() -> dict[str, str]:
     }
 
 
+def _classes() -> tuple[str, ...]:
+    """How a JVM starts from the classes that were kept, without a word where it cannot."""
+    kept = CLASSES.is_file() and CLASSES.stat().st_size
+    return (f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable") if kept else ()
+
+
 def configuration() -> dict[str, str]:
     """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) has the last word."""
     log = (HOME / "spark_jobs" / "edges" / "log4j2.properties").as_uri()
@@ -69,7 +79,7 @@ def configuration() -> dict[str, str]:
         "spark.driver.memory": os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g",
         "spark.driver.extraClassPath": f"{jars()}/*",
         "spark.executor.extraClassPath": f"{jars()}/*",
-        "spark.driver.extraJavaOptions": " ".join((*_JVM_FLAGS, f"-Dlog4j2.configurationFile={log}")),
+        "spark.driver.extraJavaOptions": " ".join((*_JVM_FLAGS, f"-Dlog4j2.configurationFile={log}", *_classes())),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.session.timeZone": "UTC",

@@ -26,11 +26,15 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
 def read_json(spark: SparkSession, path: str) -> Any:
     """The JSON value at that path; None where there is no such file."""
     system, place = _file_system(spark, path)
-    if not system.exists(place):
-        return None
+    return json.loads(read_text(spark, path)) if system.exists(place) else None
+
+
+def read_text(spark: SparkSession, path: str) -> str:
+    """The text in UTF-8 at that path."""
+    system, place = _file_system(spark, path)
     stream = system.open(place)
     try:
-        return json.loads(bytes(stream.readAllBytes()).decode())
+        return bytes(stream.readAllBytes()).decode()
     finally:
         stream.close()
 

@@ -133,6 +133,19 @@ def test_gold_refuses_what_breaks_its_laws_and_staging_takes_it(store: Store, sp
     assert store.read(table).count() == 0
 
 
+@pytest.mark.parametrize("count", [0, 3])
+def test_staging_is_what_delta_reads_there(store: Store, spark: SparkSession, count: int) -> None:
+    table = gold.REBALANCES
+    for names in ((f"former-{n}" for n in range(5)), (f"now-{n}" for n in range(count))):
+        rows = frame_of(spark, [row(table, rebalance_id=name) for name in names], table)
+        store.overwrite_staging(table, rows.repartition(2))
+    read = store.read_staging(table)
+    by_delta = spark.read.format("delta").load(f"{store.lake}/staging/{table.name}")
+    assert read.schema == by_delta.schema
+    assert sorted(read.collect()) == sorted(by_delta.collect())
+    assert read.count() == count
+
+
 def test_a_hash_knows_the_content_alone(store: Store, spark: SparkSession, tmp_path: Path) -> None:
     def stored(name: str, *rows: dict[str, Any]) -> str:
         other = Store(spark, str(tmp_path / name))
