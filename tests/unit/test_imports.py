@@ -13,6 +13,7 @@ PLAIN = {
     "spark_jobs.config",
     "spark_jobs.exits",
     "spark_jobs.launch",
+    "spark_jobs.embedded_airflow",
     "spark_jobs.alerts.model",
     "spark_jobs.alerts.settings",
 }
@@ -53,4 +54,6 @@ def test_what_airflow_loads_of_ours_needs_the_standard_library_alone() -> None:
 
 
 def test_set_up_needs_the_standard_library_alone() -> None:
-    assert foreign(imported(HOME / "setup" / "build.py")) == {"spark_jobs.embedded_airflow"}
+    ours = {"spark_jobs.embedded_airflow", "spark_jobs.launch"}
+    assert foreign(imported(HOME / "setup" / "build.py")) == ours
+    assert foreign(imported(HOME / "setup" / "doctor.py")) == {"setup"}
