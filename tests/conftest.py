@@ -25,8 +25,12 @@ def spark() -> SparkSession:
     return session.start("tests", "local[2]")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where tests run side by side, those of one file keep to one process, and those of the live cluster to one too."""
+    """Where tests run side by side, those of one file keep to one process, and those of the live cluster to one too.
+
+    Before pytest-xdist, which reads the groups in the same hook.
+    """
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
             tier, *_ = item.path.relative_to(Path(__file__).parent).parts
