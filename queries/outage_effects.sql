@@ -1,4 +1,5 @@
 -- What did each outage of a broker do to partitions and groups?
+-- broker: the broker's id; every broker where not set
 WITH led AS (
     SELECT
         cluster, outage_id,
@@ -40,4 +41,5 @@ FROM gold.broker_outages AS o
 LEFT JOIN led USING (cluster, outage_id)
 LEFT JOIN moved USING (cluster, outage_id)
 LEFT JOIN rebalanced USING (cluster, outage_id)
+WHERE o.broker = coalesce(getvariable('broker')::INTEGER, o.broker)
 ORDER BY o.down_at, o.cluster, o.broker;

@@ -25,7 +25,6 @@ from spark_jobs.edges.named_queries import asked_for, named_queries, read_query
 from spark_jobs.edges.now_views import VIEW_BY_NAME
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
-from tests.store import test_now
 from tests.support.lake import write_lake
 from tests.support.rows import AT, QUOTE, row
 
@@ -390,10 +389,6 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
 
 
 class TestNamedQueries:
-    def test_each_is_run_here_or_over_a_landed_reading_and_there_are_ten_at_least(self) -> None:
-        assert {asked.split()[0] for asked in (*EXPECTED, *test_now.EXPECTED)} == set(named_queries())
-        assert len(named_queries()) >= 10
-
     @pytest.mark.parametrize("asked", EXPECTED)
     def test_it_answers(self, session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
         found = answers(session, asked, capsys)

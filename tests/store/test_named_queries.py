@@ -1,0 +1,196 @@
+"""What people ask: named queries over a tiny lake of real Delta tables. More of them in test_sql and test_now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spark_jobs.edges import sql
+from spark_jobs.edges.lake_views import open_lake
+from spark_jobs.edges.named_queries import named_queries
+from tests.store import test_now, test_sql
+from tests.store.test_sql import answers, at, contributor, rows_of
+from tests.support.lake import write_lake
+
+DAY = 24 * 60
+
+
+def remedy(group: str, minute: float, avoided: int, **columns: Any) -> dict[str, Any]:
+    return {"group_id": group, "setting": "static_membership", "window_from": at(minute), "rebalances_total": 5,
+            "rebalances_avoided": avoided, **columns}  # fmt: skip
+
+
+def failover(number: int, partition: int, minute: float, from_: int, to: int, **columns: Any) -> dict[str, Any]:
+    return {"failover_id": str(number), "topic": "t", "partition": partition, "happened_at": at(minute),
+            "leader_from": from_, "leader_to": to, "epoch_to": number, "life": 0, **columns}  # fmt: skip
+
+
+def led_again(low: int, best: int, high: int) -> dict[str, int]:
+    return {"leaderless_low_ms": low, "leaderless_ms": best, "leaderless_high_ms": high}
+
+
+LAKE = {
+    "gold.remedies": rows_of(
+        "gold.remedies",
+        remedy("orders", 0, 2, value_now=10_000, value_smallest=12_500, partition_seconds_avoided=20.0,
+               confidence="likely"),
+        remedy("orders", DAY, 1, value_now=11_000, value_smallest=9_000, confidence="possible", explanation="newest"),
+        remedy("pay", 0, 4, value_smallest=2_912, confidence="likely"),
+        {"group_id": "pay", "setting": "session_timeout", "rebalances_avoided": 9, "rebalances_total": 9},
+    ),
+    "gold.member_settings": rows_of(
+        "gold.member_settings",
+        {"settings_id": "1", "group_id": "orders", "client_id": "a", "protocol": "classic", "assignor": "range",
+         "assignors": ["range", "cooperative-sticky"]},
+        {"settings_id": "2", "group_id": "orders", "client_id": "b", "assignors": ["cooperative-sticky"],
+         "assignor": "cooperative-sticky", "last_seen_at": at(5)},
+        {"settings_id": "3", "group_id": "pay", "client_id": "c", "assignor": "roundrobin"},
+        # It was eager, and is no more.
+        {"settings_id": "4", "group_id": "geo", "client_id": "d", "assignors": ["range"]},
+        {"settings_id": "5", "group_id": "geo", "client_id": "d", "protocol": "consumer", "last_seen_at": at(5)},
+    ),
+    "quality.coverage": rows_of(
+        "quality.coverage",
+        *({"source": f"broker-{broker}/{log}", "origin": "broker", "window_from": at(night * DAY),
+           "window_to": at(night * DAY + 60), "first_at": at(night * DAY + first), "last_at": at(night * DAY + 60),
+           "longest_silence_ms": silent, "lines_in": 10, "events": 6, "unparsed": 1}
+          for broker, night, log, first, silent in (
+              (1, 0, "server.log", 0, 2_000), (1, 0, "controller.log", 20, 500_000), (1, 1, "server.log", 0, 4_000),
+              (2, 0, "server.log", 30, 1_000))),
+        {"source": "orders-a.log", "origin": "client", "window_from": at(0), "window_to": at(60)},
+    ),
+    "gold.failovers": rows_of(
+        "gold.failovers",
+        failover(1, 0, 10, 1, 2, kind="broker_crash", outage_id="o", **led_again(9_000, 10_000, 90_000)),
+        failover(2, 0, 20, 2, 1, kind="preferred_election", **led_again(0, 0, 0)),
+        failover(1, 1, 11, 1, -1, kind="offline"),
+        failover(2, 1, 13, -1, 2, kind="leader_restored"),
+        failover(1, 2, 30, 2, -1, kind="offline"),
+        failover(1, 3, 40, 1, 2, kind="broker_crash"),
+        failover(2, 3, 50, 2, 1, kind="broker_crash", **led_again(20_000, 20_000, 20_000)),
+    ),
+    "gold.broker_outages": rows_of(
+        "gold.broker_outages", {"outage_id": "o", "broker": 1, "down_at": at(9)}, {"outage_id": "p", "broker": 2}
+    ),
+    "gold.incidents": rows_of(
+        "gold.incidents",
+        {"incident_id": "i", "kind": "rolling_restart", "planned": True, "rebalance_count": 2},
+        {"incident_id": "j", "kind": "single", "rebalance_count": 1},
+    ),
+    "gold.rebalances": rows_of(
+        "gold.rebalances",
+        {"rebalance_id": "1", "group_id": "orders", "incident_id": "i", "cause": "member_left", "client_id": "b",
+         "duration_ms": 1_500, "partition_seconds": 6.0},
+        {"rebalance_id": "2", "group_id": "orders", "incident_id": "i", "cause": "member_rejoined", "client_id": "a",
+         "duration_ms": 500, "started_at": at(1)},
+        {"rebalance_id": "3", "group_id": "orders", "incident_id": "j", "cause": "member_dead", "client_id": "a",
+         "host": "h1", "member_id": "m-1", "contributors": [contributor("b") | {"cause": "member_dead",
+                                                                               "member_id": "m-2"}],
+         "started_at": at(2)},
+        {"rebalance_id": "4", "group_id": "pay", "cause": "heartbeat_expired", "client_id": "c", "host": "h2",
+         "started_at": at(-8 * DAY)},
+        {"rebalance_id": "5", "group_id": "pay", "cause": "member_dead", "client_id": "c", "member_id": "m-9",
+         "started_at": at(-30 * DAY)},
+    ),
+    "gold.ownership": rows_of("gold.ownership", {"member_id": "m-2", "host": "h2"}),
+    "quality.publications": rows_of(
+        "quality.publications",
+        *({"run_id": str(n), "table": "gold.rebalances", "window_from": at(first), "window_to": at(last)}
+          for n, (first, last) in enumerate(((-8 * DAY, -8 * DAY + 90), (0, 60)))),
+        {"run_id": "9", "table": "gold.failovers", "window_from": at(0), "window_to": at(DAY)},
+    ),
+}  # fmt: skip
+
+EXPECTED: dict[str, list[dict[str, Any]]] = {
+    "static_membership_saves": [
+        {"group_id": "pay", "rebalances_avoided": 4, "of_rebalances": 5, "session_seconds_needed": 2.912,
+         "confidence": "likely"},
+        {"group_id": "orders", "rebalances_avoided": 3, "of_rebalances": 10, "partition_seconds_avoided": 20.0,
+         "session_seconds_now": 11.0, "session_seconds_needed": 12.5, "windows": 2, "confidence": "possible",
+         "explanation": "newest"},
+    ],
+    "static_membership_saves group_id=pay": [{"group_id": "pay"}],
+    "eager_groups": [
+        {"group_id": "orders", "eager_clients": 1, "of_clients": 2, "all_offer_cooperative": True, "who": "a"},
+        {"group_id": "pay", "assignor": "roundrobin", "eager_clients": 1, "all_offer_cooperative": None, "who": "c"},
+    ],
+    "eager_groups from='2026-10-01 03:04'": [],
+    "coverage_by_broker": [
+        {"broker_folder": "broker-2", "logs": "server.log", "windows": 1, "of_windows": 2, "share_seen": 0.25},
+        {"broker_folder": "broker-1", "logs": "controller.log, server.log", "windows": 2, "share_seen": 1.0,
+         "longest_silence_seconds": 4.0, "lines_in": 30, "events": 18, "unparsed": 3},
+    ],
+    "coverage_by_broker from=2026-10-02": [{"broker_folder": "broker-1", "windows": 1, "of_windows": 1}],
+    "without_leader": [
+        {"partition": 0, "kind": "broker_crash", "since": "2026-10-01T03:09:50.000Z",
+         "until": "2026-10-01T03:10:00.000Z", "seconds": 10.0, "since_at_earliest": "2026-10-01T03:08:30.000Z",
+         "since_at_latest": "2026-10-01T03:09:51.000Z", "leader_after": 2, "outage_of": 1},
+        {"partition": 1, "kind": "leader_restored", "since": "2026-10-01T03:11:00.000Z", "seconds": 120.0,
+         "outage_of": None},
+        {"partition": 2, "kind": "offline", "since": "2026-10-01T03:30:00.000Z", "until": None, "seconds": None,
+         "leader_after": None},
+        {"partition": 3, "seconds": 20.0},
+    ],
+    "without_leader at='2026-10-01 03:08:59'": [{"partition": 0}],
+    "without_leader at='2026-10-01 03:12'": [{"partition": 1}],
+    "without_leader at='2026-10-01 03:49' topic=t": [{"partition": 2}, {"partition": 3}],
+    "without_leader topic=u": [],
+    "deployments_of_groups": [
+        {"group_id": "orders", "deployments": 1, "rebalances": 2, "of_all": 3, "seconds": 2.0,
+         "partition_seconds": 6.0, "clients": "a, b", "last_at": "2026-10-01T03:01:00.000Z"},
+    ],
+    "deployments_of_groups from='2026-10-01 03:02'": [],
+    "changed_since_last_week": [
+        {"what": "failovers", "which": "broker_crash", "last_week": 3, "week_before": 0, "hours_known": 1.0,
+         "hours_known_before": 1.5},
+        {"what": "rebalances of a group", "which": "orders", "change": 3},
+        {"what": "failovers", "which": "offline"},
+        {"what": "failovers", "which": "leader_restored"},
+        {"what": "failovers", "which": "preferred_election"},
+        {"what": "outages of a broker", "which": "1"},
+        {"what": "outages of a broker", "which": "2"},
+        {"what": "rebalances by cause", "which": "heartbeat_expired", "last_week": 0, "week_before": 1, "change": -1},
+        {"what": "rebalances by cause", "which": "member_dead", "last_week": 1, "week_before": 0},
+        {"what": "rebalances by cause", "which": "member_left"},
+        {"what": "rebalances by cause", "which": "member_rejoined"},
+        {"what": "rebalances of a group", "which": "pay", "change": -1},
+    ],
+    "changed_since_last_week at=2026-09-25": [
+        {"what": "rebalances by cause", "which": "heartbeat_expired", "change": 1, "hours_known": 1.5,
+         "hours_known_before": 0.0},
+        {"what": "rebalances of a group", "which": "pay", "change": 1},
+    ],
+    "failover_times": [
+        {"kind": "broker_crash", "failovers": 3, "of_unknown_length": 1, "median_seconds": 15.0,
+         "longest_seconds": 20.0, "longest_at_most": 90.0, "longest_of": "t-3"},
+        {"kind": "preferred_election", "failovers": 1, "longest_seconds": 0.0},
+        {"kind": "leader_restored", "of_unknown_length": 1, "median_seconds": None},
+    ],
+    "failover_times from='2026-10-01 03:45'": [{"kind": "broker_crash", "failovers": 1}],
+    "deaths_by_host": [
+        {"host": "h2", "died": 1, "fell_silent": 1, "clients": 2, "groups": "orders, pay"},
+        {"host": "h1", "died": 1, "fell_silent": 0, "clients": 1, "groups": "orders"},
+        {"host": None, "died": 1, "groups": "pay"},
+    ],
+    "deaths_by_host from=2026-10-01": [{"host": "h1"}, {"host": "h2", "fell_silent": 0}],
+    "outage_effects broker=2": [{"broker": 2}],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> sql.Session:
+    return sql.Session(open_lake(str(write_lake(tmp_path_factory.mktemp("lake"), LAKE))), named_queries(), "json")
+
+
+@pytest.mark.parametrize("asked", EXPECTED)
+def test_it_answers(session: sql.Session, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = answers(session, asked, capsys)
+    expected = EXPECTED[asked]
+    assert [{k: f[k] for k in e} for f, e in zip(found, expected)] == expected
+    assert len(found) == len(expected)
+
+
+def test_every_query_is_asked_by_a_test() -> None:
+    asked = (*EXPECTED, *test_sql.EXPECTED, *test_now.EXPECTED)
+    assert {text.split()[0] for text in asked} == set(named_queries())
