@@ -10,6 +10,7 @@ from pathlib import Path
 
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.config import INPUTS, KEEP, Input
+from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.knowledge.causes import CAUSES
@@ -32,7 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m spark_jobs.docs", description="Write the generated pages of docs/.")
     parser.add_argument("--check", action="store_true", help="only tell which pages are not current")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pages lie")
+    parser.add_argument("--answers", metavar="LAKE", help="first ask this lake again what the named queries answer")
     given = parser.parse_args(arguments)
+    if given.answers:
+        keep_answers(given.answers)
     written = pages()
     stale = [name for name, text in written.items() if _text_of(given.folder / name) != text]
     if given.check:
@@ -57,7 +61,7 @@ def pages() -> dict[str, str]:
         "patterns.md": patterns_page(PATTERNS, NOISE),
         "causes.md": causes_page(CAUSES),
         "rules.md": rules_page(RULES),
-        "queries.md": queries_page(tuple(named_queries().values())),
+        "queries.md": queries_page(tuple(named_queries().values()), kept_answers()),
         "settings.md": settings_page((*INPUTS, KEEP)),
     }
 
@@ -164,17 +168,25 @@ def rules_page(rules: Sequence[Rule]) -> str:
     return _page("Rules", "spark_jobs/knowledge/rules.py", parts)
 
 
-def queries_page(queries: Sequence[NamedQuery]) -> str:
-    """The named queries, what each answers, and its SQL."""
+def queries_page(queries: Sequence[NamedQuery], answers: Mapping[str, str]) -> str:
+    """The named queries, what each answers, its SQL, and what it answered on the recorded night."""
     parts = ["Each is run by its name: `make sql Q=leader_timeline`, with variables behind it where it asks for some:"]
     parts.append(fenced('make sql Q="leader_timeline topic=orders partition=0"'))
+    parts.append(
+        "Below each stands what it answers on the recorded night that `make audit` reads where no logs are given. The"
+        " answers are kept in docs/answers/ and asked again by"
+        " `.venv-spark/bin/python -m spark_jobs.docs --answers lake`, over the lake of that audit in which one of the"
+        " night's readings has landed; what a reading alone answers is empty without."
+    )
     parts.append(_rows(("Query", "Answers"), [(_link(q.name), prose(q.says)) for q in queries]))
     for query in queries:
         parts += [f"## {query.name}", prose(query.says)]
         if query.variables:
             parts.append("\n".join(f"- {code(name)}: {prose(meaning)}" for name, meaning in query.variables.items()))
+        if query.name in answers:
+            parts.append(block(answers[query.name]))
         parts.append(fenced(query.sql, "sql"))
-    return _page("Named queries", "queries/", parts)
+    return _page("Named queries", "queries/ and docs/answers/", parts)
 
 
 def settings_page(inputs: Sequence[Input]) -> str:
@@ -226,8 +238,12 @@ def code(text: str) -> str:
 
 
 def fenced(text: str, language: str = "text") -> str:
-    """Text as a block of code, between fences longer than any in it."""
-    shown = quoted(text)
+    """A record as a block of code, as `quoted` shows it."""
+    return block(quoted(text), language)
+
+
+def block(shown: str, language: str = "text") -> str:
+    """Text that is harmless as a block of code, between fences longer than any in it."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
     return f"{fence}{language}\n{shown}\n{fence}"
 

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import duckdb
 
-from spark_jobs.report.plain import visible
+from spark_jobs.report.plain import shortened, visible
 
 MAX_ROWS = 1000
 """More rows than this nobody reads in a terminal; CSV and JSON give them all."""
@@ -27,16 +27,26 @@ def _write_table(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
 
     Odd: the last column may run over the edge, as long as it begins well before it.
     """
-    names = _names(answer)
     rows = answer.fetchmany(MAX_ROWS + 1)
     shown = [[_cell(v) for v in row] for row in rows[:MAX_ROWS]]
-    widths = [max(len(n), *(len(r[i]) for r in shown), 0) for i, n in enumerate(names)]
     terminal = shutil.get_terminal_size((160, 24)).columns
-    fits = sum(w + 2 for w in widths[:-1]) + min(widths[-1], _LAST_WIDTH) <= terminal
-    lines = _table(names, shown, widths, rows) if fits else _blocks(names, shown)
-    out.writelines(f"{line}\n" for line in lines)
+    out.writelines(f"{line}\n" for line in _lines(_names(answer), shown, rows, terminal))
     more = " or more; the rest is left out: ask with LIMIT, or for csv" if len(rows) > MAX_ROWS else ""
     out.write(f"({len(shown)} {'row' if len(shown) == 1 else 'rows'}{more})\n")
+
+
+def picture(answer: duckdb.DuckDBPyConnection, most: int, width: int, longest: int) -> str:
+    """The same for a page: no more rows than `most`, no wider than `width`, no cell longer than `longest`."""
+    rows = answer.fetchall()
+    shown = [[shortened(_cell(v), longest) for v in row] for row in rows[:most]]
+    total = f"({len(rows)} {'row' if len(rows) == 1 else 'rows'}{f', the first {most} shown' * (len(rows) > most)})"
+    return "\n".join((*_lines(_names(answer), shown, rows, width), total))
+
+
+def _lines(names: Sequence[str], shown: Sequence[Sequence[str]], rows: Any, width: int) -> Iterator[str]:
+    widths = [max(len(n), *(len(r[i]) for r in shown), 0) for i, n in enumerate(names)]
+    fits = sum(w + 2 for w in widths[:-1]) + min(widths[-1], _LAST_WIDTH) <= width
+    return _table(names, shown, widths, rows) if fits else _blocks(names, shown)
 
 
 def _table(names: Sequence[str], shown: Sequence[Sequence[str]], widths: Sequence[int], rows: Any) -> Iterator[str]:

@@ -165,13 +165,19 @@ class Session:
                 write_answer(answer, self.format, sys.stdout)
 
     def run(self, query: NamedQuery, variables: Mapping[str, str]) -> None:
-        """Print what a named query answers with these variables set, which are not set any more afterwards."""
-        for name, value in variables.items():
+        """Print what a named query answers with these variables set."""
+        with self.variables(variables):
+            self.ask(query.sql)
+
+    @contextmanager
+    def variables(self, values: Mapping[str, str]) -> Iterator[None]:
+        """Variables that are set meanwhile, and not any more afterwards."""
+        for name, value in values.items():
             self.connection.execute(f'SET VARIABLE "{name}" = ?', [value])
         try:
-            self.ask(query.sql)
+            yield
         finally:
-            for name in variables:
+            for name in values:
                 self.connection.execute(f'RESET VARIABLE "{name}"')
 
     def _command(self, text: str) -> None:

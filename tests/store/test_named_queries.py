@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spark_jobs.edges import sql
+from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import named_queries
+from spark_jobs.edges.named_queries import asked_for, named_queries
 from tests.store import test_now, test_sql
 from tests.store.test_sql import answers, at, contributor, rows_of
 from tests.support.lake import write_lake
@@ -194,3 +196,23 @@ def test_it_answers(session: sql.Session, asked: str, capsys: pytest.CaptureFixt
 def test_every_query_is_asked_by_a_test() -> None:
     asked = (*EXPECTED, *test_sql.EXPECTED, *test_now.EXPECTED)
     assert {text.split()[0] for text in asked} == set(named_queries())
+
+
+def test_every_answer_that_is_kept_for_the_docs_has_the_columns_of_its_query(session: sql.Session) -> None:
+    kept = kept_answers()
+    assert set(kept) == set(session.queries)
+    for name, text in kept.items():
+        question, _, header, *_ = text.splitlines()
+        asked = asked_for(question.removeprefix('make sql Q="').removesuffix('"'), session.queries)
+        assert asked is not None and asked[0].name == name
+        assert header.split() == session.connection.sql(asked[0].sql).columns, name
+
+
+def test_answers_are_kept_in_a_file_each(session: sql.Session, tmp_path: Path) -> None:
+    write_lake(tmp_path / "lake", {"gold.failovers": LAKE["gold.failovers"]})
+    keep_answers(str(tmp_path / "lake"), tmp_path / "answers")
+    kept = kept_answers(tmp_path / "answers")
+    assert set(kept) == set(session.queries)
+    assert kept["failover_times"].splitlines()[:2] == ['make sql Q="failover_times from=2026-11-21"', ""]
+    assert kept["leader_timeline"].splitlines()[0] == 'make sql Q="leader_timeline topic=fraud-risky-19 partition=1"'
+    assert kept["without_leader"].endswith("(0 rows)")
