@@ -14,12 +14,12 @@ from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.lake_views import LAYERS, open_lake
 from spark_jobs.edges.named_queries import NamedQuery, asked_for, named_queries
 from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
+from spark_jobs.edges.prompt import Words, line_editor
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
 from spark_jobs.report.plain import visible
 
-HISTORY = HOME / ".build" / "sql_history"
-_MAX_HISTORY = 1000
+HISTORY = HOME / ".build" / "sql_history.jsonl"
 _MAX_SENTENCE = 500
 _ALLOWED = (duckdb.StatementType.SELECT, duckdb.StatementType.SET)
 
@@ -33,7 +33,9 @@ HELP = """\
   SET VARIABLE topic = 'orders';
                                 sets a variable for every query that follows
   .format csv                   how answers are printed: table, csv or json
-  \\q                            leaves"""
+  \\q                            leaves
+  Tab completes tables, columns, named queries with their variables, and commands; the arrow keys
+  bring back whole statements."""
 
 
 def main(lake: str, query: str | None = None, format: str = "table") -> int:  # noqa: A002 - as the option is called
@@ -76,11 +78,12 @@ def _pipe(session: Session) -> int:
 def _prompt(session: Session, lake: str) -> int:
     print(f"SQL over {visible(lake)}, read-only. A query ends with a semicolon; .help tells more, \\q leaves.")
     waiting = ""
-    with _history():
+    with line_editor(words_of(session.queries), HISTORY) as editor:
         while session.is_open:
             try:
-                waiting, ready = gathered(waiting, input("      ...> " if waiting else "hindsight> ") + "\n")
+                waiting, ready = gathered(waiting, editor.read(waiting))
                 if ready:
+                    editor.keep(ready)
                     _told(session, ready)
             except KeyboardInterrupt:
                 waiting = ""
@@ -99,22 +102,16 @@ def gathered(waiting: str, line: str) -> tuple[str, str]:
     return ("", text) if text.rstrip().endswith(";") else (text, "")
 
 
-@contextmanager
-def _history() -> Iterator[None]:
-    """What was typed before, on the arrow keys; kept with what set-up builds."""
-    try:
-        import readline
-    except ImportError:  # a Python built without it has no history
-        yield
-        return
-    if HISTORY.exists():
-        readline.read_history_file(HISTORY)
-    readline.set_history_length(_MAX_HISTORY)
-    try:
-        yield
-    finally:
-        if HISTORY.parent.is_dir():
-            readline.write_history_file(HISTORY)
+def words_of(queries: Mapping[str, NamedQuery]) -> Words:
+    """What can be said at the prompt."""
+    columns = {t.full_name: t.column_names for t in TABLES}
+    columns |= {v.full_name: tuple(c.name for c in v.columns) for v in VIEW_BY_NAME.values()}
+    arguments = {".describe": columns, ".run": queries, ".format": FORMATS}
+    return Words(
+        commands={command: tuple(arguments.get(command, ())) for command in _COMMANDS},
+        tables=columns,
+        queries={query.name: tuple(query.variables) for query in queries.values()},
+    )
 
 
 @dataclass

@@ -23,6 +23,7 @@ from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import duck_type, open_lake
 from spark_jobs.edges.named_queries import asked_for, named_queries, read_query
 from spark_jobs.edges.now_views import VIEW_BY_NAME
+from spark_jobs.edges.prompt import read_history
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
 from tests.support.lake import write_lake
@@ -672,18 +673,29 @@ class TestPrompt:
         timer.join()
         assert answers(session, "SELECT 1 AS a", capsys) == [{"a": 1}]
 
-    def test_it_opens_answers_and_leaves_in_a_terminal(self, lake: Path) -> None:
-        printed = _in_terminal(lake, "SELECT 40\n + 2 AS n;\nSELECT nope;\n\\q\n")
+    def test_it_opens_answers_and_leaves_in_a_terminal(self, lake: Path, tmp_path: Path) -> None:
+        printed = _in_terminal(lake, "SELECT 40\n + 2 AS n;\nSELECT nope;\n\\q\n", tmp_path / "history")
         assert "read-only" in printed
         assert re.search(r"^42$", printed, re.M)
         assert "Binder Error" in printed
         assert "Traceback" not in printed
 
+    def test_tab_completes_and_whole_statements_come_back(self, lake: Path, tmp_path: Path) -> None:
+        history = tmp_path / "history"
+        typed = "SELECT count(*) + 39 AS n -- all\n FROM gold.rebalan\t;\n\\q\n"
+        assert re.search(r"^42$", _in_terminal(lake, typed, history), re.M)
+        assert read_history(history) == ["SELECT count(*) + 39 AS n -- all\n FROM gold.rebalances;", "\\q"]
+        two_back = "\x10\x10"
+        assert re.search(r"^42$", _in_terminal(lake, f"{two_back}\n\\q\n", history), re.M)
 
-def _in_terminal(lake: Path, typed: str) -> str:
+
+def _in_terminal(lake: Path, typed: str, history: Path) -> str:
     """What a terminal shows when this is typed into the prompt."""
     master, slave = pty.openpty()
-    code = f"from spark_jobs.edges import sql; raise SystemExit(sql.main({str(lake)!r}))"
+    code = (
+        "from pathlib import Path; from spark_jobs.edges import sql;"
+        f" sql.HISTORY = Path({str(history)!r}); raise SystemExit(sql.main({str(lake)!r}))"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", code],
         stdin=slave,
