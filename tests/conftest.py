@@ -25,13 +25,8 @@ def spark() -> SparkSession:
     return session.start("tests", "local[2]")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where tests run side by side, those of one file keep to one process, and those of the live cluster to one too.
-
-    Before pytest-xdist, which reads the groups in the same hook.
-    """
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            tier, *_ = item.path.relative_to(Path(__file__).parent).parts
-            item.add_marker(pytest.mark.xdist_group(tier if tier == "live" else str(item.path)))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Where tests run side by side, those of one file keep to one process, and those of the live cluster to one too."""
+    if item.config.pluginmanager.hasplugin("xdist"):
+        tier, *_ = item.path.relative_to(Path(__file__).parent).parts
+        item.add_marker(pytest.mark.xdist_group(tier if tier == "live" else item.path.stem))
