@@ -8,19 +8,26 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from spark_jobs.alerts.sightings import OWN
 from spark_jobs.catalog import TABLES, Column, Table
+from spark_jobs.catalog.codes import FINDING_SEVERITIES
 from spark_jobs.config import INPUTS, KEEP, Input
 from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.knowledge.causes import CAUSES
+from spark_jobs.knowledge.failover_kinds import FAILOVER_ADVICE
+from spark_jobs.knowledge.imbalance import SPELL_ADVICE
+from spark_jobs.knowledge.isr import LAPSE_ADVICE, RESTART_ADVICE
 from spark_jobs.knowledge.kinds import KINDS
 from spark_jobs.knowledge.model import Cause, Noise, Pattern, Rule
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.knowledge.remedies import REMEDIES
 from spark_jobs.knowledge.rules import RULES
 from spark_jobs.launch import HOME
 from spark_jobs.report.plain import quoted, visible
+from spark_jobs.report.vocabulary import CAUSE_LABELS, FAILOVER_LABELS, LAPSE_LABELS
 from spark_jobs.steps import RECLASSIFY, STEPS
 
 FOLDER = HOME / "docs"
@@ -61,6 +68,7 @@ def pages() -> dict[str, str]:
         "patterns.md": patterns_page(PATTERNS, NOISE),
         "causes.md": causes_page(CAUSES),
         "rules.md": rules_page(RULES),
+        "runbook.md": runbook_page(RULES, CAUSES),
         "queries.md": queries_page(tuple(named_queries().values()), kept_answers()),
         "settings.md": settings_page((*INPUTS, KEEP)),
     }
@@ -168,6 +176,54 @@ def rules_page(rules: Sequence[Rule]) -> str:
     return _page("Rules", "spark_jobs/knowledge/rules.py", parts)
 
 
+def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
+    """What to do about each thing that an audit tells: the advice that stands in its row, on one page."""
+    worst_first = sorted(rules, key=lambda r: FINDING_SEVERITIES.index(r.severity))
+    told = [(r.is_standing, (_link(r.rule_id, "rules.md"), r.severity, prose(r.advice))) for r in worst_first]
+    why = [(_link(c.code, "causes.md"), prose(CAUSE_LABELS[c.code]), prose(c.advice)) for c in causes]
+    leaders = [(code(kind), prose(FAILOVER_LABELS[kind]), prose(do)) for kind, do in FAILOVER_ADVICE.items()]
+    lapses = [(code(kind), prose(LAPSE_LABELS[kind]), prose(do)) for kind, do in LAPSE_ADVICE.items()]
+    spells = [(code(healed) if healed else "nothing yet", prose(do)) for healed, do in SPELL_ADVICE.items()]
+    restarts = [("yes" if early else "no", prose(do)) for early, do in RESTART_ADVICE.items()]
+    settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in REMEDIES]
+    parts = (
+        f"What to do, for each thing that an audit tells. Begin with [it is 8 in the morning](morning.md). {_VERSION}",
+        "## Findings: what happened",
+        _asked("findings_worst_first"),
+        _rows(("Finding", "Severity", "What to do"), [row for is_standing, row in told if not is_standing]),
+        "## Findings: how things are set up",
+        _asked("durability"),
+        _rows(("Finding", "Severity", "What to do"), [row for is_standing, row in told if is_standing]),
+        "## Causes of rebalances",
+        _asked("rebalances_by_cause"),
+        _rows(("Cause", "In words", "What to do"), why),
+        "## Changes of leaders",
+        _asked("leader_timeline"),
+        _rows(("Kind", "In words", "What to do"), leaders),
+        "## Brokers out of in-sync replicas",
+        _asked("isr_trouble_by_broker"),
+        _rows(("Kind", "In words", "What to do"), lapses),
+        "## Leaders that are not where they are preferred",
+        _asked("imbalance_spells"),
+        _rows(("Healed by", "What to do"), spells),
+        "## Restarts of the cluster, broker by broker",
+        _asked("rolling_restart_scorecard"),
+        _rows(("Stopped too early", "What to do"), restarts),
+        "## Settings that would have helped",
+        _asked("what_would_have_helped"),
+        _rows(("Setting", "Avoids", "Costs"), settings),
+        "## Troubles of our own",
+        "What the schedule tells of itself; [day by day](operations.md) has the rest.",
+        _rows(("Told", "What to do"), [(code(rule), prose(do)) for rule, do in OWN.items()]),
+    )
+    return _page("Runbook", "spark_jobs/knowledge/ and spark_jobs/alerts/sightings.py", parts)
+
+
+def _asked(query: str) -> str:
+    """How the rows of a section are asked for."""
+    return f"`make sql Q={query}` ({_link(query, 'queries.md')})"
+
+
 def queries_page(queries: Sequence[NamedQuery], answers: Mapping[str, str]) -> str:
     """The named queries, what each answers, its SQL, and what it answered on the recorded night."""
     parts = ["Each is run by its name: `make sql Q=leader_timeline`, with variables behind it where it asks for some:"]
@@ -209,9 +265,9 @@ def _rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _link(heading: str) -> str:
-    """A link to a heading of the same page, as GitHub names it."""
-    return f"[{prose(heading)}](#{re.sub(r'[^a-z0-9_ -]', '', heading.lower()).replace(' ', '-')})"
+def _link(heading: str, page: str = "") -> str:
+    """A link to a heading of a page, of the same where none is named, as GitHub names it."""
+    return f"[{prose(heading)}]({page}#{re.sub(r'[^a-z0-9_ -]', '', heading.lower()).replace(' ', '-')})"
 
 
 def _codes(names: Iterable[str]) -> str:

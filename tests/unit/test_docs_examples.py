@@ -1,0 +1,261 @@
+"""What docs tell people to write works: the examples of docs/extending.md run, and what pages name is there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from expectations.derive import expectations_of
+from setup import build
+from spark_jobs import cli, docs
+from spark_jobs.catalog import TABLES
+from spark_jobs.catalog.codes import CAUSES, FAILOVER_KINDS, ISR_LAPSE_KINDS, SPELL_ENDS
+from spark_jobs.config import INPUTS, KEEP
+from spark_jobs.conform import create_ddl
+from spark_jobs.edges.log_files import _is_log
+from spark_jobs.edges.named_queries import named_queries
+from spark_jobs.knowledge import kinds, reading
+from spark_jobs.knowledge.causes import CAUSE_BY_CODE
+from spark_jobs.knowledge.failover_kinds import FAILOVER_ADVICE
+from spark_jobs.knowledge.imbalance import SPELL_ADVICE
+from spark_jobs.knowledge.isr import LAPSE_ADVICE
+from spark_jobs.knowledge.layouts import APACHE, class_of
+from spark_jobs.knowledge.reasons import read_coordinator_reason
+from spark_jobs.knowledge.rules import RULE_BY_ID, RULES
+from spark_jobs.transforms.rebalances import judge
+from tests.support.groups import excerpt
+from tests.unit import test_patterns
+
+HOME = Path(__file__).resolve().parents[2]
+DOCS = HOME / "docs"
+PAGES = {p.name: p.read_text(encoding="utf-8") for p in (HOME / "README.md", *sorted(DOCS.glob("*.md")))}
+each_page = pytest.mark.parametrize("name", PAGES)
+
+GIVEN = {"__name__": "docs_extending"}
+
+
+def sections() -> dict[str, list[str]]:
+    """The blocks of Python of docs/extending.md by their headings."""
+    parts = re.split(r"^## (.*)$", PAGES["extending.md"], flags=re.MULTILINE)[1:]
+    return {
+        heading: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+        for heading, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def run(block: str, names: dict[str, Any]) -> dict[str, Any]:
+    exec(compile(block, "docs/extending.md", "exec"), names)  # our own page
+    return names
+
+
+def test_every_kind_of_extension_has_its_example() -> None:
+    assert {h: len(blocks) for h, blocks in sections().items()} == {
+        "A pattern": 1,
+        "A cause": 1,
+        "A rule": 2,
+        "A table": 2,
+    }
+
+
+def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    (block,) = sections()["A pattern"]
+    added = run(block, dict(GIVEN))
+    pattern, noise = added["PATTERN"], added["NOISE"]
+    (name,) = {class_of(logger) for logger in pattern.loggers}
+    assert name not in test_patterns.RELEVANT_CLASSES
+    for kind, meaning in added["KIND"].items():
+        monkeypatch.setitem(kinds.KINDS, kind, meaning)
+    monkeypatch.setattr(test_patterns, "PATTERNS", (*test_patterns.PATTERNS, pattern))
+    monkeypatch.setattr(test_patterns, "RELEVANT_CLASSES", test_patterns.RELEVANT_CLASSES | {name})
+    monkeypatch.setitem(reading._PATTERNS_OF, name, (pattern,))
+    monkeypatch.setitem(reading._NOISE_OF, name, (noise,))
+    test_patterns.test_a_pattern_speaks_the_catalogs_words(pattern)
+    test_patterns.test_a_regex_holds_the_whole_message_and_only_named_groups_capture(pattern)
+    test_patterns.test_samples_are_claimed_by_their_pattern_alone(pattern)
+    test_patterns.test_what_only_looks_alike_is_not_claimed(pattern)
+    test_patterns.test_noise_is_of_a_logger_that_matters_and_no_pattern_wants_it(noise)
+
+
+def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    (block,) = sections()["A cause"]
+    added = run(block, dict(GIVEN))
+    cause, judge_closed = added["CAUSE"], added["judge_closed"]
+    assert cause.code not in CAUSES
+    before = excerpt("leaves-3.9").history().rebalances
+    judge_leave = judge.judge_leave
+    monkeypatch.setitem(CAUSE_BY_CODE, cause.code, cause)
+    monkeypatch.setattr(judge, "judge_leave", lambda act, *rest: judge_closed(act) or judge_leave(act, *rest))
+    after = excerpt("leaves-3.9").history().rebalances
+    changed = [(b["cause"], a) for b, a in zip(before, after, strict=True) if b["cause"] != a["cause"]]
+    assert changed
+    assert {was for was, _ in changed} == {"member_left"}
+    assert {now["cause"] for _, now in changed} == {cause.code}
+    assert {now["advice"] for _, now in changed} == {cause.advice}
+    quoted = {q["text"] for _, now in changed for q in now["evidence"]}
+    assert set(cause.holds) <= quoted
+    for record, holds in ((cause.holds[0], True), (cause.looks_alike[0], False)):
+        parsed = reading.parse(record)
+        _, fields = reading.claim_of(parsed.logger or "", parsed.message) or ("", {})
+        act = judge_act_of(added["Act"], fields["reason"])
+        assert (judge_closed(act) is not None) is holds
+
+
+def judge_act_of(act: Any, reason: str) -> Any:
+    told = read_coordinator_reason(reason)
+    return act("left", None, member_id=told.members[0], client_reason=told.client_reason)
+
+
+def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared, tested = sections()["A rule"]
+    added = run(declared, dict(GIVEN))
+    rule = added["RULE"]
+    assert rule.rule_id not in RULE_BY_ID
+    monkeypatch.setitem(RULE_BY_ID, rule.rule_id, rule)
+    run(tested, added)
+    assert f"[{rule.rule_id}](rules.md#{rule.rule_id})" in docs.runbook_page([rule], [])
+
+
+def test_the_table_gives_all_that_tables_give() -> None:
+    declared, tested = sections()["A table"]
+    added = run(declared, dict(GIVEN))
+    table = added["COORDINATOR_LOADS"]
+    assert table.full_name not in {t.full_name for t in TABLES}
+    run(tested, added)
+    assert {e.name for e in expectations_of(table)} >= {"columns_match", "key_unique", "groups_rebalanced"}
+    ddl = create_ddl(table, "/lake/gold/coordinator_loads")
+    assert "NOT NULL" in ddl
+    assert "delta.constraints.groups_rebalanced" in ddl
+    assert table.grain in docs.tables_page([table], {table.full_name: "publish"})
+
+
+# --- what pages name is there -------------------------------------------------------------------------------------
+
+
+def sources() -> str:
+    """What reads variables: the programs, the DAGs, set-up and the compose file."""
+    folders = ("spark_jobs", "plugins", "dags", "setup", "drill", "bench")
+    files = [p for folder in folders for p in sorted((HOME / folder).rglob("*.py"))]
+    return "".join(p.read_text(encoding="utf-8") for p in (*files, HOME / "docker-compose.yml", HOME / "Makefile"))
+
+
+SOURCES = sources()
+VARIABLES = {f"HINDSIGHT_{i.variable}" for i in (*INPUTS, KEEP)} | set(
+    re.findall(r'(?:"|\$\{|\b)(HINDSIGHT_[A-Z_]+)\b', SOURCES)
+)
+RECEIVERS = "HINDSIGHT_ALERTS_"
+TARGETS = set(re.findall(r"^([a-z-]+):", (HOME / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+VERBS = {"doctor", *next(a for a in cli.parser()._actions if a.choices).choices}  # type: ignore[arg-type]
+
+
+@each_page
+def test_every_variable_that_a_page_names_is_read(name: str) -> None:
+    named = set(re.findall(r"\bHINDSIGHT_[A-Z_]*[A-Z]\b", PAGES[name]))
+    assert {v for v in named if not v.startswith(RECEIVERS)} <= VARIABLES
+
+
+@each_page
+def test_every_target_and_verb_that_a_page_names_exists(name: str) -> None:
+    shown = [*re.findall(r"^    .*$", PAGES[name], flags=re.MULTILINE), *re.findall(r"`[^`\n]+`", PAGES[name])]
+    text = "\n".join(shown)
+    assert set(re.findall(r"(?:^\s*|`)make ([a-z][a-z-]*)", text, flags=re.MULTILINE)) <= TARGETS
+    assert set(re.findall(r"(?:^\s*|`|&& )(?:\./)?hindsight ([a-z]+)", text, flags=re.MULTILINE)) <= VERBS
+
+
+@each_page
+def test_every_named_query_that_a_page_asks_for_exists(name: str) -> None:
+    asked = set(re.findall(r"""\bQ=["']?([a-z_]+)(?=["'\s`]|$)""", PAGES[name], flags=re.MULTILINE))
+    assert asked - {"select"} <= set(named_queries())
+
+
+def named_paths(page: str) -> Iterator[str]:
+    """Files and folders of ours that a page names, also with a star in them."""
+    folders = "spark_jobs|tests|docs|dags|plugins|setup|locks|queries|expectations|drill|bench|samples"
+    for path in re.findall(rf"`((?:{folders})/[\w./*-]*)`", page):
+        yield path.rstrip(".")
+
+
+@each_page
+def test_every_path_that_a_page_names_exists(name: str) -> None:
+    missing = [p for p in named_paths(PAGES[name]) if not list(HOME.glob(p.rstrip("/")))]
+    assert missing == []
+
+
+@each_page
+def test_every_link_to_a_page_of_ours_leads_there(name: str) -> None:
+    folder = HOME if name == "README.md" else DOCS
+    for target, anchor in re.findall(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)", PAGES[name]):
+        page = folder / (target or name)
+        assert page.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            known = {re.sub(r"[^a-z0-9_ -]", "", h.lower()).replace(" ", "-") for h in headings}
+            assert anchor in known, f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("name", ["install.md", "morning.md", "extending.md"])
+def test_every_command_of_ours_is_understood(name: str) -> None:
+    commands = re.findall(r"\./hindsight ((?!doctor).*?)(?:  +#.*)?$", PAGES[name], flags=re.MULTILINE)
+    for command in (c for c in commands if "`" not in c):
+        cli.parser().parse_args(shlex.split(re.sub(r"\$\([^)]*\)", "X", command)))
+
+
+# --- shipping and installing --------------------------------------------------------------------------------------
+
+
+def test_every_configuration_of_a_shipper_parses_and_changes_no_line() -> None:
+    blocks = dict(re.findall(r"<!-- example: (\S+) -->\n```yaml\n(.*?)```", PAGES["shipping_logs.md"], flags=re.DOTALL))
+    assert set(blocks) == {"fluent-bit.yaml", "vector.yaml", "filebeat.yml", "log4j2.yaml"}
+    read = {name: yaml.safe_load(text) for name, text in blocks.items()}
+    fluent = read["fluent-bit.yaml"]["pipeline"]
+    assert {i["tag"] for i in fluent["inputs"]} == {o["match"] for o in fluent["outputs"]}
+    assert {o["template"] for o in fluent["outputs"]} == {"{log}"}
+    assert read["vector.yaml"]["sinks"]["shared"]["encoding"] == {"codec": "text"}
+    assert len({i["fields"]["file"] for i in read["filebeat.yml"]["filebeat.inputs"]}) == 2
+    pattern = read["log4j2.yaml"]["Configuration"]["Appenders"]["RollingFile"]["PatternLayout"]["pattern"]
+    assert pattern in APACHE.source
+
+
+@pytest.mark.parametrize("file", ["server.log", "server.log.2026-11-20-23", "kafka.log", "app.log", "a/app.log.1.gz"])
+def test_what_pages_call_logs_is_read(file: str) -> None:
+    assert _is_log(file, None)
+
+
+@pytest.mark.parametrize(
+    "file", [".server.log.Xa81Bc", "kafkaServer-gc.log", "00000000000000000000.log", "server.ndjson"]
+)
+def test_what_pages_call_no_logs_is_not_read(file: str) -> None:
+    assert not _is_log(file, None)
+
+
+@pytest.mark.parametrize("folder", ["broker-3", "kafka_3", "prod-kafka-3", "controller-3", "kafka-3/var/log/kafka"])
+def test_the_folders_on_the_page_name_their_broker(folder: str) -> None:
+    assert reading.broker_of_folder(f"{folder}/server.log") == 3
+
+
+def test_versions_and_jars_on_the_page_are_those_that_are_locked() -> None:
+    page = PAGES["install.md"]
+    locked = (HOME / "locks" / "jars.sha256").read_text().split()
+    assert set(re.findall(r"\.jars/([\w.-]+\.jar)", page)) == {n for n in locked if n.endswith(".jar")}
+    (spark,) = re.findall(r"^pyspark==(\S+)", (HOME / "locks" / "spark.txt").read_text(), flags=re.MULTILINE)
+    assert set(re.findall(r"Spark (\d+\.\d+\.\d+)", page)) == {spark}
+    airflow = (HOME / "locks" / "airflow.txt").read_text()
+    (told,) = re.findall(r"Airflow (\d+\.\d+) with the provider apache-spark (\d+\.\d+)", page)
+    assert f"\napache-airflow=={told[0]}." in f"\n{airflow}"
+    assert f"apache-airflow-providers-apache-spark=={told[1]}." in airflow
+    hadoop = next((build.SPARK).glob("lib/python3.*/site-packages/pyspark/jars/hadoop-client-api-*.jar"))
+    assert f"Hadoop, {hadoop.stem.rpartition('-')[2]}." in page
+
+
+def test_the_runbook_has_every_rule_cause_and_kind() -> None:
+    page = docs.pages()["runbook.md"]
+    assert all(f"[{r.rule_id}](rules.md#{r.rule_id})" in page for r in RULES)
+    assert all(f"[{code}](causes.md#{code})" in page for code in CAUSES)
+    assert tuple(FAILOVER_ADVICE) == FAILOVER_KINDS
+    assert set(LAPSE_ADVICE) == set(ISR_LAPSE_KINDS)
+    assert set(SPELL_ADVICE) == {None, *SPELL_ENDS}
