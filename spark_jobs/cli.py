@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from shutil import get_terminal_size
 
-from spark_jobs import alert, audit, snapshot
+from spark_jobs import alert, audit, completion, snapshot
 from spark_jobs.config import INPUTS
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
@@ -107,6 +107,10 @@ def parser() -> argparse.ArgumentParser:
     keep.add_argument("to", type=Path, help="a new folder, or a file that ends in .tar.gz")
     keep.add_argument("--drill", type=Path, help="the drill's folder; without it the newest drill", metavar="FOLDER")
 
+    known = verbs.add_parser("completion", help="the script by which a shell completes hindsight")
+    known.set_defaults(verb=_completion)
+    known.add_argument("shell", choices=completion.SHELLS)
+
     show = verbs.add_parser("report", help="where the newest report lies")
     show.set_defaults(verb=_report)
     show.add_argument("--lake", help="the lake it was written into", metavar="LAKE")
@@ -174,6 +178,13 @@ def _record(given: argparse.Namespace) -> int:
     from drill.record import record
 
     print(record(given.drill, given.to))
+    return DONE
+
+
+def _completion(given: argparse.Namespace) -> int:
+    from spark_jobs.edges import answers, named_queries
+
+    print(completion.script(given.shell, parser(), {"--format": answers.FORMATS}, named_queries.FOLDER), end="")
     return DONE
 
 
