@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +12,8 @@ from spark_jobs import launch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+LIVE = "tests/live/"
 
 
 @pytest.fixture(scope="session")
@@ -25,8 +26,14 @@ def spark() -> SparkSession:
     return session.start("tests", "local[2]")
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where tests run side by side, those of one file keep to one process, and those of the live cluster to one too."""
-    if item.config.pluginmanager.hasplugin("xdist"):
-        tier, *_ = item.path.relative_to(Path(__file__).parent).parts
-        item.add_marker(pytest.mark.xdist_group(tier if tier == "live" else item.path.stem))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return LIVE if file.startswith(LIVE) else file
+
+    return ByFile(config, log)
