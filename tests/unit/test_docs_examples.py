@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from spark_jobs.knowledge.reasons import read_coordinator_reason
 from spark_jobs.knowledge.rules import RULE_BY_ID, RULES
 from spark_jobs.transforms.rebalances import judge
 from tests.support.groups import excerpt
+from tests.support.nights import EXCERPTS
 from tests.unit import test_patterns
 
 HOME = Path(__file__).resolve().parents[2]
@@ -236,6 +238,31 @@ def test_what_pages_call_no_logs_is_not_read(file: str) -> None:
 @pytest.mark.parametrize("folder", ["broker-3", "kafka_3", "prod-kafka-3", "controller-3", "kafka-3/var/log/kafka"])
 def test_the_folders_on_the_page_name_their_broker(folder: str) -> None:
     assert reading.broker_of_folder(f"{folder}/server.log") == 3
+
+
+def told(folder: Path) -> Counter[tuple[int | None, str, str]]:
+    """What the logs of a folder say: who, when, what."""
+    events, _ = reading.read_folder(folder, "orders", "broker")
+    return Counter((e["broker"], e["kind"], str(e["happened_at"])) for e in events)
+
+
+@pytest.mark.parametrize("night", ["crash-2.8", "pause-4.1"])
+def test_one_file_with_all_loggers_of_a_broker_tells_what_its_logs_tell(night: str, tmp_path: Path) -> None:
+    for folder in (f for f in sorted((EXCERPTS / night).iterdir()) if f.is_dir()):
+        lines = [line for log in sorted(folder.glob("*.log")) for line in log.read_text().splitlines(keepends=True)]
+        (tmp_path / folder.name).mkdir()
+        (tmp_path / folder.name / "kafka.log").write_text("".join(sorted(lines, key=lambda line: line[:25])))
+    assert told(tmp_path) == told(EXCERPTS / night) != Counter()
+
+
+@pytest.mark.parametrize("before", ["2026-11-21T01:52:24Z ", "[pod/kafka-0/kafka] ", "2026-11-21T01:52:24Z stdout F "])
+def test_a_line_with_something_before_its_head_tells_nothing(before: str, tmp_path: Path) -> None:
+    folder = next(f for f in sorted((EXCERPTS / "crash-2.8").iterdir()) if f.is_dir())
+    (tmp_path / folder.name).mkdir()
+    for log in folder.glob("*.log"):
+        shipped = "".join(before + line for line in log.read_text().splitlines(keepends=True))
+        (tmp_path / folder.name / log.name).write_text(shipped)
+    assert told(tmp_path) == Counter()
 
 
 def test_versions_and_jars_on_the_page_are_those_that_are_locked() -> None:
