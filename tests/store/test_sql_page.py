@@ -1,0 +1,92 @@
+"""docs/sql.md: what it tells people to type is typed here, over a tiny lake of real Delta tables."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from importlib.util import find_spec
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from spark_jobs import cli
+from spark_jobs.edges.named_queries import asked_for, named_queries
+from spark_jobs.launch import HOME
+from tests.store.test_named_queries import LAKE
+from tests.support.lake import write_lake
+
+PAGE = (HOME / "docs" / "sql.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
+
+
+def examples(section: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", SECTIONS[section], flags=re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a lake, of a user who has installed DuckDB's extension for Delta."""
+    folder = tmp_path_factory.mktemp("asked")
+    write_lake(folder / "lake", LAKE)
+    found = find_spec("duckdb_extension_delta")
+    assert found is not None and found.origin is not None
+    version = f"v{duckdb.__version__}"
+    (platform,) = duckdb.connect().execute("PRAGMA platform").fetchone() or ()
+    extension = Path(found.origin).parent / "extensions" / version / "delta.duckdb_extension"
+    installed = folder / ".duckdb" / "extensions" / version / str(platform) / extension.name
+    installed.parent.mkdir(parents=True)
+    installed.symlink_to(extension)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(folder))
+
+
+def test_duckdb() -> None:
+    connection = duckdb.connect()
+    cost, lines = (connection.execute(example).fetchall() for example in examples("DuckDB", "sql"))
+    assert cost[0] == ("orders", "member_left", 1, 6.0)
+    assert [line[2:] for line in lines] == [("broker-1/server.log", "what the broker wrote")] * 5
+
+
+def test_delta_rs(capsys: pytest.CaptureFixture[str]) -> None:
+    costs, history = examples("delta-rs and pandas", "python")
+    said: dict[str, object] = {}
+    exec(costs, said)
+    assert set(said["rebalances"].columns) == {"group_id", "cause", "started_at", "partition_seconds"}  # type: ignore[attr-defined]
+    assert "member_left" in capsys.readouterr().out
+    exec(history, said)
+    assert capsys.readouterr().out.startswith("0 ")
+
+
+def test_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = examples("A notebook", "python")
+    said: dict[str, object] = {}
+    exec(example, said)
+    assert list(said["why"]["cause"]) == ["member_dead", "member_left", "member_rejoined"]  # type: ignore[index]
+    assert "broker_crash" in capsys.readouterr().out
+
+
+def test_superset_finds_a_view_for_each_table_and_may_only_read(folder: Path) -> None:
+    (example,) = examples("Superset", "python")
+    exec(example, {})
+    views = duckdb.connect("hindsight.duckdb", read_only=True)
+    views.execute("LOAD delta")
+    named = views.execute("SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+    assert {name for (name,) in named} == set(LAKE)
+    assert views.execute("SELECT count(*) FROM gold.rebalances").fetchone() == (5,)
+    with pytest.raises(duckdb.Error, match="read-only"):
+        views.execute("CREATE TABLE gold.x AS SELECT 1")
+
+
+def test_every_command_of_ours_is_understood() -> None:
+    for line in re.findall(r"^    \./hindsight (.*)$", PAGE, flags=re.MULTILINE):
+        words = shlex.split(re.split(r" [<>#] | && ", line)[0])
+        cli.parser().parse_args(words)
+    asked = re.findall(r'Q="(\w+ [^"]*)"|`\.run ([^`]*)`', PAGE)
+    assert len(asked) == 2
+    assert all(asked_for(made or run, named_queries()) for made, run in asked)
