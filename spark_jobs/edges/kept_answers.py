@@ -38,10 +38,9 @@ def keep_answers(lake: str, folder: Path = FOLDER) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in session.queries:
         text = f"{name} {ASKED_WITH.get(name, '')}".strip()
-        asked = asked_for(text, session.queries)
-        assert asked is not None
-        with session.variables(asked[1]):
-            drawn = picture(session.connection.execute(asked[0].sql), _MOST_ROWS, _WIDTH, _LONGEST_CELL)
+        query, variables = asked_for(text, session.queries) or (session.queries[name], {})
+        with session.variables(variables):
+            drawn = picture(session.connection.execute(query.sql), _MOST_ROWS, _WIDTH, _LONGEST_CELL)
         (folder / f"{name}.txt").write_text(f'make sql Q="{text}"\n\n{drawn}\n', encoding="utf-8")
 
 

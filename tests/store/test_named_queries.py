@@ -54,7 +54,7 @@ LAKE = {
     ),
     "quality.coverage": rows_of(
         "quality.coverage",
-        *({"source": f"broker-{broker}/{log}", "origin": "broker", "window_from": at(night * DAY),
+        *({"source": f"dc/broker-{broker}/{log}", "origin": "broker", "window_from": at(night * DAY),
            "window_to": at(night * DAY + 60), "first_at": at(night * DAY + first), "last_at": at(night * DAY + 60),
            "longest_silence_ms": silent, "lines_in": 10, "events": 6, "unparsed": 1}
           for broker, night, log, first, silent in (
@@ -119,11 +119,11 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "eager_groups from='2026-10-01 03:04'": [],
     "coverage_by_broker": [
-        {"broker_folder": "broker-2", "logs": "server.log", "windows": 1, "of_windows": 2, "share_seen": 0.25},
-        {"broker_folder": "broker-1", "logs": "controller.log, server.log", "windows": 2, "share_seen": 1.0,
+        {"broker_folder": "dc/broker-2", "logs": "server.log", "windows": 1, "of_windows": 2, "share_seen": 0.25},
+        {"broker_folder": "dc/broker-1", "logs": "controller.log, server.log", "windows": 2, "share_seen": 1.0,
          "longest_silence_seconds": 4.0, "lines_in": 30, "events": 18, "unparsed": 3},
     ],
-    "coverage_by_broker from=2026-10-02": [{"broker_folder": "broker-1", "windows": 1, "of_windows": 1}],
+    "coverage_by_broker from=2026-10-02": [{"broker_folder": "dc/broker-1", "windows": 1, "of_windows": 1}],
     "without_leader": [
         {"partition": 0, "kind": "broker_crash", "since": "2026-10-01T03:09:50.000Z",
          "until": "2026-10-01T03:10:00.000Z", "seconds": 10.0, "since_at_earliest": "2026-10-01T03:08:30.000Z",

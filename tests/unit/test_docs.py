@@ -172,7 +172,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
     query = NamedQuery("q", text, {"v": text}, text)
     page = docs.queries_page([query], {"q": quoted(text)})
     assert headings(page) == ["Named queries", "q"]
-    assert fences(page)[1:] == [quoted(text)] * 2
+    assert fences(page)[2:] == [quoted(text)] * 2
 
 
 def test_a_made_sample_is_shown_only_where_no_captured_one_is() -> None:
