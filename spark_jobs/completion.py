@@ -10,13 +10,22 @@ from pathlib import Path
 
 SHELLS = ("bash", "zsh")
 
-ELSEWHERE: Mapping[str, Sequence[str]] = {
-    "doctor": ("--bootstrap", "--lake", "--json"),
-    "drill": ("--kafka", "--layout", "--scenarios", "--lesson", "--seed", "--keep", "--no-audit", "--list"),
-}
-"""Options of verbs with a command line of their own: one runs before anything is built, the other is the drill's."""
 
-_FLAGS_ELSEWHERE = ("--json", "--no-audit", "--list")
+@dataclass(frozen=True)
+class Verb:
+    """The options of one verb: those that stand alone, and those that want a value."""
+
+    flags: Sequence[str]
+    valued: Sequence[str]
+
+
+ELSEWHERE: Mapping[str, Verb] = {
+    "doctor": Verb(flags=("--json",), valued=("--bootstrap", "--lake")),
+    "drill": Verb(
+        flags=("--no-audit", "--list"), valued=("--kafka", "--layout", "--scenarios", "--lesson", "--seed", "--keep")
+    ),
+}
+"""Verbs with a command line of their own: one runs before anything is built, the other is the drill's."""
 
 _SCRIPT = """\
 # Completion of hindsight, made by `hindsight completion {shell}`.
@@ -47,14 +56,6 @@ _PRELUDE = {
 }
 
 
-@dataclass(frozen=True)
-class Verb:
-    """One verb: its options, and those of them that want a value."""
-
-    options: Sequence[str]
-    valued: Sequence[str]
-
-
 def script(shell: str, parser: argparse.ArgumentParser, values: Mapping[str, Iterable[str]], queries: Path) -> str:
     """The script for one of SHELLS.
 
@@ -70,7 +71,9 @@ def script(shell: str, parser: argparse.ArgumentParser, values: Mapping[str, Ite
         verbs=_list(verbs),
         values="\n".join(f"            *' {option} '*) said={_list(said)} ;;" for option, said in values.items()),
         valued="|".join(valued),
-        options="\n".join(f"            '{name} '*' -'*) said={_list(v.options)} ;;" for name, v in verbs.items()),
+        options="\n".join(
+            f"            '{name} '*' -'*) said={_list((*v.flags, *v.valued))} ;;" for name, v in verbs.items()
+        ),
         queries=shlex.quote(str(queries)),
         shells=_list(SHELLS),
     )
@@ -79,15 +82,13 @@ def script(shell: str, parser: argparse.ArgumentParser, values: Mapping[str, Ite
 def verbs_of(parser: argparse.ArgumentParser) -> dict[str, Verb]:
     """Every verb with its options, those with a command line of their own included."""
     (group,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    found = {name: _verb(of._actions) for name, of in group.choices.items()}
-    for name, options in ELSEWHERE.items():
-        found[name] = Verb(options, [option for option in options if option not in _FLAGS_ELSEWHERE])
-    return dict(sorted(found.items()))
+    found: dict[str, Verb] = {name: _verb(of._actions) for name, of in group.choices.items()}
+    return dict(sorted((found | dict(ELSEWHERE)).items()))
 
 
 def _verb(actions: Sequence[argparse.Action]) -> Verb:
     named = [(option, a) for a in actions for option in a.option_strings if option.startswith("--")]
-    return Verb([option for option, _ in named], [option for option, a in named if a.nargs != 0])
+    return Verb([option for option, a in named if a.nargs == 0], [option for option, a in named if a.nargs != 0])
 
 
 def _list(words: Iterable[str]) -> str:
