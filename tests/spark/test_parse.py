@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,12 +61,16 @@ def fates(spark: SparkSession, *records: Row) -> list[str]:
     return [found[n]["fate"] for n in sorted(found)]
 
 
+def split_of(file: Path) -> list[str]:
+    return list(reading._split(reading._text_of(file)))
+
+
 def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSession) -> None:
     texts = sorted(
         {s.record for p in PATTERNS for s in p.samples}
         | {c for p in PATTERNS for c in p.counter_samples}
         | {n.sample for n in NOISE}
-        | {r for f in sorted(EXCERPTS.rglob("*.log")) for r in reading._split(reading._text_of(f))}
+        | {r for files in reading._files_by_source(EXCERPTS).values() for f in files for r in split_of(f)}
     )
     records = [record(text, n) for n, text in enumerate(texts)]
     lines = parsed(spark, records).persist()
