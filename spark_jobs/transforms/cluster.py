@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, Term, active_at, speaks_for_cluster, terms_of
-from spark_jobs.transforms.windows import Row, in_order
+from spark_jobs.transforms.windows import Row, broker_ids, in_order
 
 _ONLY_CONTROLLERS = (
     "controller_elected",
@@ -83,6 +83,17 @@ class ClusterContext:
             and (o["up_at"] is None or instant <= o["up_at"] + _CATCHING_UP)
             for o in self.outages
         )
+
+
+def disk_owners(failure: Row) -> tuple[int, ...]:
+    """The brokers whose disk failed: those that a controller names, else the one that speaks."""
+    named = broker_ids(failure["nodes"]) or ((failure["node"],) if failure["node"] is not None else ())
+    return named or (failure["broker"],)
+
+
+def on_failed_disk(failure: Row) -> frozenset[str]:
+    """The partitions that a broker names as those on its failed disk; a controller names none."""
+    return frozenset((failure["members"] or "").split(",")) - {""}
 
 
 def known_at(outage: Row) -> datetime:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +16,7 @@ from spark_jobs.transforms.leaderless import leaderless_of
 from spark_jobs.transforms.leadership_gaps import Gap, gap_between, gap_row
 from spark_jobs.transforms.leaderships import LEADERSHIP_KINDS, NOBODY, Leadership, leaderships_of, replicas_of
 from spark_jobs.transforms.losses import LOSS_KINDS, Loss, loss_of
-from spark_jobs.transforms.partitions import Partition, lives_of
+from spark_jobs.transforms.partitions import Partition, by_partition, lives_of
 from spark_jobs.transforms.verdicts import Change, Verdict, judge_change
 from spark_jobs.transforms.windows import OutRow, Row, Window
 
@@ -52,15 +51,13 @@ def rebuild_leaders(
     leads to its epoch; each epoch that a row skips is marked by a break; epochs and instants do not fall; a line
     printed again, by another broker or after a start, adds no row; a creation is none.
     """
-    by_partition: dict[Partition, list[Row]] = defaultdict(list)
-    for reading in sorted(readings, key=lambda r: r["snapshot_at"]):
-        by_partition[reading["cluster"], reading["topic"], reading["partition"]].append(reading)
+    read = by_partition(readings, "snapshot_at")
     lives = lives_of(events, FAILOVER_KINDS, context.terms)
     rows: list[OutRow] = []
     gaps: list[OutRow] = []
-    for key in sorted({*lives, *by_partition}):
+    for key in sorted({*lives, *read}):
         for i, life in enumerate(lives.get(key, [[]])):
-            for row, gap in _history_of(key, i, life, _within(i, lives.get(key, []), by_partition[key]), context):
+            for row, gap in _history_of(key, i, life, _within(i, lives.get(key, []), read[key]), context):
                 rows += [row] if row else []
                 gaps += [gap_row(key, i, gap)] if gap else []
     return LeaderHistory(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from spark_jobs.transforms.evidence import evidence_of
-from spark_jobs.transforms.windows import OutRow, Row, took
+from spark_jobs.transforms.windows import OutRow, Row, counted, took
 
 Partition = tuple[str, int]
 
@@ -24,7 +24,7 @@ def add_impact(
 
     Takes: rows of gold.broker_outages, failovers and coordinator_moves of one cluster, with look-ahead, and its
     isr_lapses.ISR_SPANS; rows of bronze.partition_snapshots (may be none), which tell what a broker led where no
-    election did; imbalance.IN_SYNC (may be none), which tell when it was in sync where no line does.
+    election did; in_sync.IN_SYNC (may be none), which tell when it was in sync where no line does.
     Gives: null where nothing tells, or where it was not so before the broker went again or the records end.
     """
     rows = sorted((dict(o) for o in outages), key=lambda o: (o["broker"], o["down_at"]))
@@ -113,16 +113,12 @@ def _told_of_groups(outage: Row) -> str:
     moves, rebalances, cost = outage["coordinator_moves"], outage["rebalances"], outage["partition_seconds"]
     if not moves and not rebalances:
         return ""
-    moved = f"Coordinators of groups moved {_count(moves, 'time')}" if moves else ""
+    moved = f"Coordinators of groups moved {counted(moves, 'time')}" if moves else ""
     costing = f" ({cost:.1f} partition seconds)" if cost else ""
     if not rebalances:
         return f"{moved}, and no rebalance is owed to it."
-    owed = f"{_count(rebalances, 'rebalance')} {'is' if rebalances == 1 else 'are'} owed to it{costing}"
+    owed = f"{counted(rebalances, 'rebalance')} {'is' if rebalances == 1 else 'are'} owed to it{costing}"
     return f"{moved}; {owed}." if moves else f"{owed}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _restored_at(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from spark_jobs.catalog.model import EVIDENCE_TYPE
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.windows import OutRow, Row
 
-IN_SYNC = (
-    "cluster STRING, snapshot_at TIMESTAMP, broker INT, partitions_out INT,"
-    " evidence ARRAY<STRUCT<line_id: STRING, source: STRING, happened_at: TIMESTAMP, text: STRING>>"
-)
+IN_SYNC = f"cluster STRING, snapshot_at TIMESTAMP, broker INT, partitions_out INT, evidence {EVIDENCE_TYPE}"
 """One broker in one reading: of how many of its partitions it was a replica and not in sync."""
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
 from spark_jobs.transforms.cluster import ClusterContext
-from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
 from spark_jobs.transforms.isr_owed import OWED_KINDS, Life, explain_changes
-from spark_jobs.transforms.partitions import Partition, lives_of
+from spark_jobs.transforms.partitions import Partition, by_partition, deletions_of, lives_of
 from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
 
 # A proposal (isr_shrink_proposed) is no commit: catalogue trap 17.
@@ -53,13 +51,7 @@ def rebuild_isr_changes(
     applying a partition's rows in order leads from the first known ISR to the last one.
     """
     told = list(events)
-    read: dict[Partition, list[Row]] = defaultdict(list)
-    for reading in sorted(readings, key=lambda r: r["snapshot_at"]):
-        read[reading["cluster"], reading["topic"], reading["partition"]].append(reading)
-    deleted: dict[tuple[str, str], list[datetime]] = defaultdict(list)
-    for event in told:
-        if event["kind"] == "topic_deleted" and speaks_for_cluster(context.terms, event):
-            deleted[event["cluster"], event["topic"]].append(event["happened_at"])
+    read, deleted = by_partition(readings, "snapshot_at"), deletions_of(told, context.terms)
     return [
         row
         for key, lives in lives_of(told, {*ISR_KINDS, *OWED_KINDS}, context.terms).items()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from spark_jobs.knowledge.isr import CALM_AFTER_MS, CYCLES_WITHIN_MS, LAPSE_ADVICE, REPLICA_LAG_MS
 from spark_jobs.transforms.evidence import evidence_of, row_id
-from spark_jobs.transforms.windows import OutRow, Row, Window, elapsed_ms, took
+from spark_jobs.transforms.windows import OutRow, Row, Window, counted, elapsed_ms, took
 
 ISR_SPANS = (
     "cluster STRING, topic STRING, partition INT, broker INT, happened_at TIMESTAMP, out_until TIMESTAMP,"
@@ -210,7 +210,7 @@ def _judge(
 
 
 def _explain(row: Row, outages: set[str], has_gaps: bool) -> str:
-    many = f"{row['partitions']} partition{'' if row['partitions'] == 1 else 's'}"
+    many = counted(row["partitions"], "partition")
     if row["kind"] == "reassignment":
         return f"Broker {row['broker']} left the ISR of {many}, since its replicas were moved to other brokers."
     if row["ended_at"] is None:
@@ -226,7 +226,7 @@ def _explain(row: Row, outages: set[str], has_gaps: bool) -> str:
         again = "It was away in it" if row["kind"] != "outage" else "It went again before it was back"
         says += f" {again}{f', {len(outages)} times' if len(outages) > 1 else ''}."
     if row["flaps"]:
-        says += f" Partitions lost it again {row['flaps']} time{'' if row['flaps'] == 1 else 's'}."
+        says += f" Partitions lost it again {counted(row['flaps'], 'time')}."
     return says
 
 

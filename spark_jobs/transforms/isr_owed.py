@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from spark_jobs.transforms.cluster import CLOCKS, ClusterContext
+from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, disk_owners, on_failed_disk
 from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_snapshot
 from spark_jobs.transforms.owed import CATCHING_UP
@@ -116,8 +116,8 @@ def _owed(row: OutRow, life: Life, proposal: Row | None, back_at: datetime | Non
         e
         for e in context.disk_failures
         if -CLOCKS <= at - e["happened_at"] <= _SHORTLY
-        and broker in _owners(e)
-        and _names(e, row)
+        and broker in disk_owners(e)
+        and (not (held := on_failed_disk(e)) or f"{row['topic']}-{row['partition']}" in held)
         and not _was_restarted(broker, e["happened_at"], at, context)
     ]
     if failed:
@@ -160,16 +160,6 @@ def _outage_of(broker: int, at: datetime, context: ClusterContext) -> Row | None
 def _was_restarted(broker: int, start: datetime, end: datetime, context: ClusterContext) -> bool:
     """Whether a broker came back between two instants: one that starts has the disks that it needs."""
     return any(o["broker"] == broker and o["up_at"] is not None and start < o["up_at"] <= end for o in context.outages)
-
-
-def _owners(failure: Row) -> tuple[int, ...]:
-    named = broker_ids(failure["nodes"]) or ((failure["node"],) if failure["node"] is not None else ())
-    return named or (failure["broker"],)
-
-
-def _names(failure: Row, row: OutRow) -> bool:
-    """Whether a failure concerns the partition: brokers list those on the disk, controllers list none."""
-    return not failure["members"] or f"{row['topic']}-{row['partition']}" in failure["members"].split(",")
 
 
 def _proposal(row: OutRow, events: Sequence[Row], since: datetime | None) -> Row | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from spark_jobs.transforms.cluster import CLOCKS, ClusterContext
+from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, on_failed_disk
 from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.verdicts import Change
 from spark_jobs.transforms.windows import Row, elapsed_ms
@@ -103,7 +103,7 @@ def _gave_way_at(change: Change, context: ClusterContext) -> datetime | None:
         e["happened_at"]
         for e in context.disk_failures
         if e["broker"] == change.last_leader
-        and change.partition in (e["members"] or "").split(",")
+        and change.partition in on_failed_disk(e)
         and (change.before.at is None or change.before.at - CLOCKS <= e["happened_at"])
         and e["happened_at"] <= change.at + CLOCKS
     ]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from spark_jobs.transforms.cluster import ClusterContext, known_at
+from spark_jobs.transforms.cluster import ClusterContext, known_at, on_failed_disk
 from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.evidence import quote, quote_snapshot
 from spark_jobs.transforms.windows import Row, broker_ids
@@ -276,7 +276,7 @@ def _lone_replica_gap(
 
 def _takes_partition(failure: Row, before: Leadership, after: Leadership | None, life: Sequence[Row]) -> bool:
     """Whether the leader says that the disk which failed held the partition."""
-    names = {f"{e['topic']}-{e['partition']}" for e in life[:1]} & set((failure["members"] or "").split(","))
+    names = {f"{e['topic']}-{e['partition']}" for e in life[:1]} & on_failed_disk(failure)
     since, until = before.at, (after.at if after else None) or _EVER
     return bool(names and failure["broker"] == before.leader and since and since <= failure["happened_at"] <= until)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -23,14 +23,27 @@ def lives_of(events: Iterable[Row], kinds: Collection[str], terms: Sequence[Term
     Odd: epochs begin again at 0 in a topic that comes back under its old name. Where that happened, what a standby
     controller repeats is left out: it may speak of the former life.
     """
-    by_partition: dict[Partition, list[Row]] = defaultdict(list)
-    deleted: dict[tuple[str, str], list[datetime]] = defaultdict(list)
-    for event in in_order(e for e in events if e["topic"] is not None):
+    told = in_order(e for e in events if e["topic"] is not None)
+    deleted = deletions_of(told, terms)
+    lines = (e for e in told if e["partition"] is not None and e["kind"] in kinds)
+    return {key: _cut(some, deleted[key[:2]], terms) for key, some in sorted(by_partition(lines).items())}
+
+
+def by_partition(rows: Iterable[Row], time: str | None = None) -> defaultdict[Partition, list[Row]]:
+    """Rows by their partition, each partition's in order of an instant where one is named."""
+    found: defaultdict[Partition, list[Row]] = defaultdict(list)
+    for row in sorted(rows, key=lambda r: r[time]) if time else rows:
+        found[row["cluster"], row["topic"], row["partition"]].append(row)
+    return found
+
+
+def deletions_of(events: Iterable[Row], terms: Sequence[Term]) -> defaultdict[tuple[str, str], list[datetime]]:
+    """When each topic was deleted, by cluster and topic, in order, as the active controller tells it."""
+    found: defaultdict[tuple[str, str], list[datetime]] = defaultdict(list)
+    for event in events:
         if event["kind"] == "topic_deleted" and speaks_for_cluster(terms, event):
-            deleted[event["cluster"], event["topic"]].append(event["happened_at"])
-        elif event["partition"] is not None and event["kind"] in kinds:
-            by_partition[event["cluster"], event["topic"], event["partition"]].append(event)
-    return {key: _cut(by_partition[key], deleted[key[:2]], terms) for key in sorted(by_partition)}
+            insort(found[event["cluster"], event["topic"]], event["happened_at"])
+    return found
 
 
 def _cut(events: list[Row], deleted: list[datetime], terms: Sequence[Term]) -> list[list[Row]]:

@@ -12,7 +12,7 @@ from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from spark_jobs.transforms.broker_settings import BrokerSettings
 from spark_jobs.transforms.coordinators import OFFSETS_TOPIC, offsets_partition_of
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot
-from spark_jobs.transforms.windows import OutRow, Row
+from spark_jobs.transforms.windows import OutRow, Row, counted
 
 NAMED = 20
 """More names than a reader follows up tell nothing more."""
@@ -147,23 +147,19 @@ def _says(kind: str, name: str, counts: Mapping[str, Any]) -> str:
         (counts["partitions_unwritable"], "could not take writes with acks=all"),
         (counts["partitions_unjudged"], "would lose a replica in sync, of an unknown minimum"),
     ]
-    told = [f"{count} {_of('partition', count)} {what}" for count, what in costs if count]
+    told = [f"{counted(count, 'partition')} {what}" for count, what in costs if count]
     said = ", ".join(told) or "every partition with a leader keeps one and takes writes"
     moves = counts["leaders_to_move"]
     groups = counts["group_ids"]
     coordinators = (
         "; which groups it coordinates is not told"
         if groups is None
-        else f" and {len(groups)} {_of('group', len(groups))} would lose the coordinator"
+        else f" and {counted(len(groups), 'group')} would lose the coordinator"
     )
     stranded = counts["stranded_group_ids"]
     nowhere = f", {len(stranded)} of them with none to take over" if stranded else ""
-    leads = f"{moves} {_of('leader', moves)} would move"
+    leads = f"{counted(moves, 'leader')} would move"
     return f"Without {kind} '{name}' {said}; {leads}{coordinators}{nowhere}."
-
-
-def _of(noun: str, count: int) -> str:
-    return noun if count == 1 else f"{noun}s"
 
 
 def _quotes(

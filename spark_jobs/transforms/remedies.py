@@ -14,7 +14,7 @@ from spark_jobs.transforms.costs import Stop, cost_of
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.rebalances.departures import RETURN_WITHIN
 from spark_jobs.transforms.rebalances.members import Directory, Member
-from spark_jobs.transforms.windows import OutRow, Row, Window
+from spark_jobs.transforms.windows import OutRow, Row, Window, counted
 
 WORTH_TELLING = 1.0
 """Fewer partition seconds than that in a window spare nobody anything."""
@@ -233,7 +233,7 @@ def _of_timeout(timeout: Timeout, found: Replay, inside: Sequence[Row], polls: P
         "rebalance_ids": [r["rebalance_id"] for r in avoided],
         "confidence": "likely" if is_likely else "possible",
         "explanation": timeout.says(now, value, len(helped)).format(
-            avoided=f"would have avoided {len(avoided)} of {_counted(len(inside), 'rebalance')}"
+            avoided=f"would have avoided {len(avoided)} of {counted(len(inside), 'rebalance')}"
         ),
         "evidence": evidence_of(e for r in avoided for e in _beginning(r)),
     }
@@ -267,7 +267,7 @@ def _of_cooperation(inside: Sequence[Row], stops: Mapping[str, Stop], window: Wi
         "rebalance_ids": [],
         "confidence": "likely",
         "explanation": f"A cooperative assignor would have avoided no rebalance, but {seconds:,.1f} of {paid:,.1f}"
-        f" partition-seconds: in {_counted(len(spared), 'rebalance')} partitions stood that stayed with their member.",
+        f" partition-seconds: in {counted(len(spared), 'rebalance')} partitions stood that stayed with their member.",
         "evidence": evidence_of(dict(q) for _, stop, _ in spared for q in stop.quotes),
     }
 
@@ -284,7 +284,7 @@ def _row(setting: str, inside: Sequence[Row], window: Window) -> dict[str, Any]:
 
 
 def _says_static(now: int | None, value: int, count: int) -> str:
-    took = f"Static membership {{avoided}}: {_counted(count, 'restart')} took less than {_seconds(value)}"
+    took = f"Static membership {{avoided}}: {counted(count, 'restart')} took less than {_seconds(value)}"
     if now is None:
         return f"{took}, if the session timeout is no shorter."
     if now >= value:
@@ -296,14 +296,14 @@ def _says_session(now: int | None, value: int, count: int) -> str:
     later = "" if now is None else f"; a member that died would have been noticed {_seconds(value - now)} later"
     return (
         f"A session timeout of {_seconds(value)}{_instead_of(now)} {{avoided}}:"
-        f" {_counted(count, 'silence')} {'was' if count == 1 else 'were'} shorter{later}."
+        f" {counted(count, 'silence')} {'was' if count == 1 else 'were'} shorter{later}."
     )
 
 
 def _says_poll(now: int | None, value: int, count: int) -> str:
     return (
         f"A max.poll.interval.ms of {_seconds(value)}{_instead_of(now)} {{avoided}}:"
-        f" {_counted(count, 'time')} a member took less than that between two polls."
+        f" {counted(count, 'time')} a member took less than that between two polls."
     )
 
 
@@ -314,10 +314,6 @@ def _instead_of(now: int | None) -> str:
 def _seconds(ms: int) -> str:
     """Never less than it is."""
     return f"{math.ceil(ms / 1000):,} s"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 TIMEOUTS = (

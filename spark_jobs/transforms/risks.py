@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,12 +12,11 @@ from typing import Any
 from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from spark_jobs.transforms.broker_settings import BrokerSettings, Course, Setting, at_instant
 from spark_jobs.transforms.cluster import ClusterContext
-from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.isr import ISR_KINDS, commits_of
 from spark_jobs.transforms.known_isrs import KnownIsr, known_isrs
 from spark_jobs.transforms.leaderships import NOBODY
-from spark_jobs.transforms.partitions import Partition, lives_of
+from spark_jobs.transforms.partitions import Partition, by_partition, deletions_of, lives_of
 from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
 
 _MS = timedelta(milliseconds=1)
@@ -97,11 +95,8 @@ def rebuild_risks(
     Odd: what was in sync when last told stays so while brokers are heard.
     """
     told = list(events)
-    read, led = _by_partition(readings, "snapshot_at"), _by_partition(failovers, "happened_at")
-    deleted: dict[tuple[str, str], list[datetime]] = defaultdict(list)
-    for event in told:
-        if event["kind"] == "topic_deleted" and speaks_for_cluster(context.terms, event):
-            deleted[event["cluster"], event["topic"]].append(event["happened_at"])
+    read, led = by_partition(readings, "snapshot_at"), by_partition(failovers, "happened_at")
+    deleted = deletions_of(told, context.terms)
     lives = lives_of(told, ISR_KINDS, context.terms)
     keys = sorted({*lives, *read, *led})
     courses = {
@@ -110,17 +105,10 @@ def rebuild_risks(
     }
     rows: list[OutRow] = []
     for key in keys:
-        ends = [*sorted(deleted[key[:2]]), heard_until]
+        ends = [*deleted[key[:2]], heard_until]
         spans, replicas = _known(lives.get(key, []), read[key], ends)
         rows += _row(key, spans, replicas, led[key], courses[key[1]], ends, window)
     return rows
-
-
-def _by_partition(rows: Iterable[Row], time: str) -> dict[Partition, list[Row]]:
-    found: dict[Partition, list[Row]] = defaultdict(list)
-    for row in sorted(rows, key=lambda r: r[time]):
-        found[row["cluster"], row["topic"], row["partition"]].append(row)
-    return found
 
 
 def _known(

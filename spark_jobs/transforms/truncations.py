@@ -15,8 +15,8 @@ from spark_jobs.transforms.controllers import Term
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_snapshot, row_id
 from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.losses import LOSS_KINDS
-from spark_jobs.transforms.partitions import Partition, lives_of
-from spark_jobs.transforms.windows import OutRow, Row, Window
+from spark_jobs.transforms.partitions import Partition, by_partition, lives_of
+from spark_jobs.transforms.windows import OutRow, Row, Window, counted
 
 METADATA_TOPIC = "__cluster_metadata"
 
@@ -77,7 +77,7 @@ def rebuild_truncations(
     cutting = {key for key, some in lives.items() if any(e["kind"] == "log_truncated" for life in some for e in life)}
     if not cutting:
         return []
-    read, changed = _by_partition(readings), _by_partition(failovers)
+    read, changed = by_partition(readings), by_partition(failovers)
     return [
         _row(key, cut, _judge(key, cut, life, _since(begun, read[key]), _since(begun, changed[key])))
         for key in sorted(cutting)
@@ -95,13 +95,6 @@ def _begun(lives: Sequence[Sequence[Row]]) -> list[tuple[Sequence[Row], datetime
 def _since(begun: datetime | None, rows: Sequence[Row]) -> Sequence[Row]:
     """The readings, or changes of leader, of one life: epochs begin anew in each."""
     return rows if begun is None else [r for r in rows if (r.get("snapshot_at") or r["happened_at"]) >= begun]
-
-
-def _by_partition(rows: Iterable[Row]) -> dict[Partition, list[Row]]:
-    found: dict[Partition, list[Row]] = defaultdict(list)
-    for row in rows:
-        found[row["cluster"], row["topic"], row["partition"]].append(row)
-    return found
 
 
 def _cuts_of(life: Sequence[Row]) -> list[Cut]:
@@ -352,4 +345,4 @@ def _what(cut: Cut, records: int | None, leader: int | None) -> str:
         return f"{who} dropped its whole log{following}, and fetches it anew from offset {cut.to}."
     if records is None:
         return f"{who} cut its log back to offset {cut.to}{following}."
-    return f"{who} cut {records} record{'' if records == 1 else 's'} off its log, back to offset {cut.to}{following}."
+    return f"{who} cut {counted(records, 'record')} off its log, back to offset {cut.to}{following}."

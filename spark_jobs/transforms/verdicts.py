@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, known_at
+from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, disk_owners, known_at, on_failed_disk
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaderships import NOBODY, Leadership
 from spark_jobs.transforms.partitions import Partition
-from spark_jobs.transforms.windows import Row, broker_ids
+from spark_jobs.transforms.windows import Row
 
 _SAME_LEADER = "leader=-2,"
 """How a record of KRaft writes that the leader stays."""
@@ -103,12 +103,12 @@ def _failed_disk(change: Change, context: ClusterContext) -> Verdict | None:
     """
     leader = change.before.leader
     near = [e for e in context.disk_failures if -CLOCKS <= change.at - e["happened_at"] <= _DISK_FAILED_BEFORE]
-    failed = [e for e in near if leader in _owners(e) and not _is_over(e, change, context)]
-    naming = [e for e in failed if change.partition in (e["members"] or "").split(",")]
+    failed = [e for e in near if leader in disk_owners(e) and not _is_over(e, change, context)]
+    naming = [e for e in failed if change.partition in on_failed_disk(e)]
     if naming:
         says = f"The log directory of broker {leader} that held the partition failed, and it could lead no more."
         return Verdict("log_dir_failed", "certain", says, quotes=tuple(map(quote, naming[:1])))
-    if not failed or any(e["members"] for e in failed):
+    if not failed or any(map(on_failed_disk, failed)):
         return None
     says = f"A log directory of broker {leader} failed, and it could lead no more."
     return Verdict("log_dir_failed", "likely", says, quotes=tuple(map(quote, failed[:1])))
@@ -123,12 +123,6 @@ def _is_over(failure: Row, change: Change, context: ClusterContext) -> bool:
         and o["up_at"] <= change.at
         for o in context.outages
     )
-
-
-def _owners(failure: Row) -> tuple[int, ...]:
-    """The brokers whose disk failed: those that a controller names, else the one that speaks."""
-    named = broker_ids(failure["nodes"]) or ((failure["node"],) if failure["node"] is not None else ())
-    return named or (failure["broker"],)
 
 
 def _unclean(change: Change, context: ClusterContext) -> Verdict | None:

@@ -52,3 +52,8 @@ def took(start: datetime, end: datetime) -> str:
         return f"{ms} ms"
     minutes, seconds = divmod(round(ms / 1000), 60)
     return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: `1 partition`, `2 partitions`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,8 +1,7 @@
 """Rules about how topics and brokers are set up to outlive the loss of a broker, a rack or a disk."""
 
 from spark_jobs.knowledge.model import Rule
-
-_SESSION_MS = 45_000
+from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -168,7 +167,7 @@ RULES: tuple[Rule, ...] = (
         advice="Let group.min.session.timeout.ms be 6 s and group.max.session.timeout.ms 30 min, their defaults: bounds"
         " that shut out 45 s force every consumer to a setting of its own, or fail it with InvalidSessionTimeout.",
         source="KIP-735: clients use 45 s since 3.0; GroupCoordinatorService.joinGroup, INVALID_SESSION_TIMEOUT",
-        thresholds={"ms": _SESSION_MS},
+        thresholds={"ms": SESSION_TIMEOUT_MS},
         is_standing=True,
     ),
     Rule(

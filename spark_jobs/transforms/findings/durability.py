@@ -110,10 +110,15 @@ _FAULTS: dict[str, tuple[Callable[[_Topic, int], bool], Callable[[_Topic], str],
 """Rules about single topics: when one breaks it, how it is named, and which of its settings proves it."""
 
 
-def _topic_faults(facts: Facts) -> list[Finding]:
+def _topics_at_risk(facts: Facts) -> list[Finding]:
+    """What topics are: looked at once, for all rules about them."""
+    topics = _topics(facts)
+    return [*_topic_faults(facts, topics), *_one_rack(facts, topics), *_transactions(facts, topics)]
+
+
+def _topic_faults(facts: Facts, topics: Sequence[_Topic]) -> list[Finding]:
     """One finding for each rule, Kafka's own topics apart, however many topics break it."""
     brokers = _broker_count(facts)
-    topics = _topics(facts)
     found = []
     for rule_id, (breaks, named, setting) in _FAULTS.items():
         broken = [t for t in topics if breaks(t, brokers)]
@@ -139,28 +144,26 @@ def _folded(
     return finding_of(facts, rule_id, subjects[0], at, at, quotes, more=len(subjects) - 1, told=some, **words)
 
 
-def _one_rack(facts: Facts) -> list[Finding]:
+def _one_rack(facts: Facts, topics: Iterable[_Topic]) -> list[Finding]:
     rack = {b["broker"]: b["rack"] for b in facts.brokers if b["rack"]}
     racks = set(rack.values())
     if len(racks) < 2:
         return []
     alone = [
-        t for t in _topics(facts) if any(len(p["replicas"]) > 1 and len(_racks_of(p, rack)) == 1 for p in t.partitions)
+        (t.name, found)
+        for t in topics
+        if (found := [p for p in t.partitions if len(p["replicas"]) > 1 and len(_racks_of(p, rack)) == 1])
     ]
     if not alone:
         return []
     quotes = [
         quote_snapshot(
-            p["snapshot_id"], p["snapshot_at"], f"{t.name}-{p['partition']}: replicas {p['replicas']}, all in one rack"
+            p["snapshot_id"], p["snapshot_at"], f"{name}-{p['partition']}: replicas {p['replicas']}, all in one rack"
         )
-        for t in alone[:_NAMED]
-        for p in [next(p for p in t.partitions if len(p["replicas"]) > 1 and len(_racks_of(p, rack)) == 1)]
+        for name, (p, *_) in alone[:_NAMED]
     ]
-    told = (
-        f"{t.name} ({sum(len(p['replicas']) > 1 and len(_racks_of(p, rack)) == 1 for p in t.partitions)} partitions)"
-        for t in alone
-    )
-    return [_folded(facts, "replicas_in_one_rack", [t.name for t in alone], told, quotes, racks=len(racks))]
+    told = (f"{name} ({len(found)} partitions)" for name, found in alone)
+    return [_folded(facts, "replicas_in_one_rack", [name for name, _ in alone], told, quotes, racks=len(racks))]
 
 
 def _racks_of(partition: Row, rack: Mapping[int, str]) -> set[object]:
@@ -183,13 +186,13 @@ def _racks(facts: Facts) -> list[Finding]:
     return [_folded(facts, rule_id, [facts.cluster], names, quotes)]
 
 
-def _transactions(facts: Facts) -> list[Finding]:
+def _transactions(facts: Facts, topics: Iterable[_Topic]) -> list[Finding]:
     """The topic itself where it is there, else the settings with which it will be made."""
     wanted = RULE_BY_ID["transaction_topic_weak"].thresholds
     brokers = _broker_count(facts)
     if brokers < MANY:
         return []
-    topic = next((t for t in _topics(facts) if t.name == TRANSACTIONS_TOPIC), None)
+    topic = next((t for t in topics if t.name == TRANSACTIONS_TOPIC), None)
     if topic:
         least = topic.min_isr.number if topic.min_isr else None
         if topic.replicas >= wanted["replicas"] and (least is None or least >= wanted["in sync"]):
@@ -271,4 +274,4 @@ def _sessions(facts: Facts) -> list[Finding]:
     return found
 
 
-RULES = (_topic_faults, _one_rack, _racks, _transactions, _broker_defaults, _differences, _sessions)
+RULES = (_topics_at_risk, _racks, _broker_defaults, _differences, _sessions)

@@ -10,6 +10,7 @@ from typing import Any
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.transforms.findings.facts import Facts, Row, finding_of
 from spark_jobs.transforms.rebalances.wording import took
+from spark_jobs.transforms.windows import counted
 
 _NAMED = 3
 
@@ -29,7 +30,7 @@ def _slow(facts: Facts) -> list[dict[str, Any]]:
 def _told_of_slow(suspect: int, lapses: Sequence[Row]) -> str:
     most = max(lapse["partitions"] for lapse in lapses)
     lasted = took(sum(lapse["partition_ms"] for lapse in lapses))
-    many = f"{most} partition{'' if most == 1 else 's'} at most, {lasted} in all"
+    many = f"{counted(most, 'partition')} at most, {lasted} in all"
     followers = sorted({lapse["broker"] for lapse in lapses} - {suspect})
     if followers:
         return f"too slow as a leader: its followers {', '.join(map(str, followers))} fell out of ISRs ({many})"
@@ -97,7 +98,7 @@ def _harm(facts: Facts, outage_id: str) -> list[str]:
         (len(offline), "had no leader"),
         (len(short), "had less in sync than min.insync.replicas, so that acks=all could not write"),
     )
-    return [f"{count} partition{'' if count == 1 else 's'} {says}" for count, says in told if count]
+    return [f"{counted(count, 'partition')} {says}" for count, says in told if count]
 
 
 def _not_restored(facts: Facts) -> list[dict[str, Any]]:
