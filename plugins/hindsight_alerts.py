@@ -15,7 +15,7 @@ from hindsight_operator import Refused
 
 from spark_jobs.alerts.settings import Route, settings_of
 from spark_jobs.clusters import file_path, read_file
-from spark_jobs.exits import DONE
+from spark_jobs.exits import DONE, BadInput
 
 log = logging.getLogger(__name__)
 
@@ -60,8 +60,12 @@ class Failure(Look):
 
 
 def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None:
-    """Tells of a night that was not done in time. Airflow calls it, once for each run."""
+    """Tells of a night that was not done in time. Airflow calls it, once for each run.
+
+    Odd: runs of a backfill are queued together, so that the last of many is late; their nights are history.
+    """
     run, until = context["dag_run"], context["deadline"]["deadline_time"]
+    start, end = (_instant(run[f"data_interval_{at}"]) for at in ("start", "end"))
     tell(
         lake,
         event(
@@ -69,8 +73,8 @@ def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None
             cluster,
             f"{run['dag_id']} of {run['dag_run_id']}",
             f"{run['dag_id']} is not done, and should have been by {until}",
-            None,
-            None,
+            start,
+            end,
         ),
     )
 
@@ -80,7 +84,7 @@ def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
 
     Odd: `airflow dags test` (3.3.2) fails at the end of a run that has a deadline, so `make audit` sets none.
     """
-    hours = int(os.environ.get("HINDSIGHT_DEADLINE_HOURS") or "4")
+    hours = _hours(os.environ.get("HINDSIGHT_DEADLINE_HOURS") or "4")
     if not hours:
         return None
     return DeadlineAlert(
@@ -88,6 +92,23 @@ def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
         interval=timedelta(hours=hours),
         callback=SyncCallback(deadline_missed, {"cluster": cluster, "lake": lake}),
     )
+
+
+def _hours(text: str) -> float:
+    try:
+        hours = float(text)
+        timedelta(hours=hours)
+    except (ValueError, OverflowError):
+        hours = -1.0
+    if hours < 0:
+        raise BadInput(
+            f"HINDSIGHT_DEADLINE_HOURS is {text!r}. Needed: hours, such as 4 or 0.5, or 0 for no deadline. Mend it."
+        )
+    return hours
+
+
+def _instant(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: Any) -> dict[str, str]:

@@ -14,6 +14,7 @@ from hindsight_alerts import Failure, Look, deadline_missed, done_in_time, recei
 from hindsight_operator import Refused
 
 from spark_jobs.clusters import FILE_VARIABLE
+from spark_jobs.exits import BadInput
 
 PYTHON = """#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"
@@ -88,10 +89,26 @@ def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytes
     monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS")
     alert = done_in_time(cluster="prod", lake="/lake")
     assert alert and alert.interval == timedelta(hours=4)
-    run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1"}
+    night = {"data_interval_start": "2026-11-20T02:00:00Z", "data_interval_end": "2026-11-21T02:00:00Z"}
+    run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1", **night}
     deadline_missed(**alert.callback.kwargs, context={"dag_run": run, "deadline": {"deadline_time": "06:00"}})
     event = json.loads(noted(python, "stdin"))["event"]
     assert (event["rule"], event["subject"]) == ("deadline_missed", "kafka_night_audit of scheduled__1")
+    assert event["from"] == NIGHT.isoformat(), "a night of a backfill is as old as it is, and wakes no one"
+
+
+@pytest.mark.parametrize(("said", "meant"), [("0.5", timedelta(minutes=30)), ("6", timedelta(hours=6))])
+def test_a_deadline_is_hours(monkeypatch: pytest.MonkeyPatch, said: str, meant: timedelta) -> None:
+    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
+    alert = done_in_time(cluster="prod", lake="/lake")
+    assert alert and alert.interval == meant
+
+
+@pytest.mark.parametrize("said", ["soon", "-1", "nan", "inf", "1e300"])
+def test_a_deadline_that_is_no_hours_says_what_is_needed(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
+    with pytest.raises(BadInput, match="Needed: hours"):
+        done_in_time(cluster="prod", lake="/lake")
 
 
 def test_a_child_that_cannot_tell_is_an_error_of_its_own_and_fails_no_task(python: Path) -> None:
