@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
@@ -13,14 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deltalake import DeltaTable
 
 from drill.score import read_gold, score
 from spark_jobs.audit import SAMPLE
-from spark_jobs.catalog import TABLES
 from spark_jobs.launch import HOME
-
-REBUILT = [t for t in TABLES if t.layer in ("silver", "gold")]
+from tests.support.lake import contents, rows
 
 
 def audit(lake: Path) -> subprocess.CompletedProcess[str]:
@@ -33,22 +29,6 @@ def audit(lake: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=1200,
     )
-
-
-def rows(lake: Path, name: str) -> list[dict[str, Any]]:
-    return DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table().to_pylist()
-
-
-def contents(lake: Path) -> dict[str, str]:
-    """A hash of each rebuilt table's content, whatever the order of its rows."""
-    return {
-        t.full_name: hashlib.sha256(
-            "\n".join(
-                sorted(json.dumps({c: r[c] for c in t.content_columns}, default=str) for r in rows(lake, t.full_name))
-            ).encode()
-        ).hexdigest()
-        for t in REBUILT
-    }
 
 
 @pytest.fixture(scope="module")

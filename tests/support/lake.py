@@ -1,17 +1,21 @@
-"""A lake on disk from catalog rows, written by delta-rs: no JVM."""
+"""A lake on disk, written from catalog rows and read by delta-rs: no JVM."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow
-from deltalake import write_deltalake
+from deltalake import DeltaTable, write_deltalake
 
-from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges.lake_views import duck_type
+
+REBUILT = [t for t in TABLES if t.layer in ("silver", "gold")]
 
 
 def write_lake(folder: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Path:
@@ -22,3 +26,20 @@ def write_lake(folder: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) 
         schema = duckdb.connect().execute(f"SELECT {columns} WHERE false").fetch_arrow_table().schema
         write_deltalake(str(folder / table.layer / table.name), pyarrow.Table.from_pylist(list(rows), schema=schema))
     return folder
+
+
+def rows(lake: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a table by its full name."""
+    return list(DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table().to_pylist())
+
+
+def contents(lake: Path) -> dict[str, str]:
+    """A hash of each rebuilt table's content, whatever the order of its rows."""
+    return {
+        t.full_name: hashlib.sha256(
+            "\n".join(
+                sorted(json.dumps({c: r[c] for c in t.content_columns}, default=str) for r in rows(lake, t.full_name))
+            ).encode()
+        ).hexdigest()
+        for t in REBUILT
+    }
