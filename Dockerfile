@@ -1,20 +1,33 @@
-# Both environments, Delta's jars and the project in one image; `make up` builds it.
-FROM python:3.11-slim-bookworm
+# One image for everything of ours: both environments, Delta's and Kafka's jars, the project. `make up` builds it, and
+# nothing is fetched when it starts.
+FROM python:3.11.15-slim-bookworm
 
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends openjdk-17-jre-headless procps \
     && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /opt/hindsight
-COPY locks locks
-COPY setup setup
-COPY samples samples
-COPY spark_jobs spark_jobs
-RUN python setup/build.py && rm -rf .airflow
 
+# What is large and changes with the locks alone.
+COPY locks locks
+COPY setup/build.py setup/build.py
+COPY spark_jobs/__init__.py spark_jobs/launch.py spark_jobs/
+COPY drill/__init__.py drill/jars.py drill/
+RUN python setup/build.py --only uv airflow spark jars \
+    && .venv-spark/bin/python -m drill.jars \
+    && rm -rf .kafka/cache .build/ivy /root/.cache
+
+COPY samples samples
+COPY setup setup
+COPY spark_jobs spark_jobs
+RUN python setup/build.py
+
+COPY hindsight ./
 COPY dags dags
-COPY plugins plugins
+COPY docker docker
+COPY drill drill
 COPY expectations expectations
+COPY plugins plugins
 COPY queries queries
 
 ENV AIRFLOW_HOME=/var/airflow \
@@ -26,6 +39,7 @@ ENV AIRFLOW_HOME=/var/airflow \
     PYTHONDONTWRITEBYTECODE=1 \
     TZ=UTC
 RUN useradd --uid 1000 --gid 0 --home-dir /var/airflow hindsight \
-    && mkdir -p /var/airflow /lake && chmod -R g+rwX,o+rwX /var/airflow /lake && chown -R 1000:0 /var/airflow /lake
+    && mkdir -p /input/logs /input/clients /input/truth /lake /var/airflow /var/kafka /var/spark \
+    && chown -R 1000:0 /input /lake /var/airflow /var/kafka /var/spark \
+    && chmod -R ug+rwX /input /lake /var/airflow /var/kafka /var/spark
 USER 1000:0
-ENTRYPOINT ["airflow"]

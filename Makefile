@@ -77,14 +77,12 @@ bench: setup ## how time grows with the night, and what a reading of 5,000 parti
 docs: setup ## the generated pages: tables, patterns, causes, rules, queries, settings
 	@$(SPARK)/python -m spark_jobs.docs
 
-up: setup ## Airflow on its schedule, in containers: http://localhost:8080
-	@mkdir -p lake
-	@test -f .env || (umask 077 && $(PYTHON) -c 'import os, secrets; print("HINDSIGHT_JWT_SECRET=" + secrets.token_urlsafe(48)); \
-		print("HINDSIGHT_DATABASE_PASSWORD=" + secrets.token_urlsafe(24)); print(f"HINDSIGHT_UID={os.getuid()}")' > .env)
-	@docker compose up --build --detach
+up: ## Airflow, Spark, the lake and three brokers, in containers: http://localhost:8080
+	@$(FIND_PYTHON)
+	@$(PYTHON) setup/stack.py
 
-down: ## stop what `make up` started
-	@docker compose down
+down: ## stop what `make up` started; what it keeps stays
+	@docker compose --profile '*' down
 
 locks: setup ## resolve the locks again from locks/*.in
 	@cd locks && for lock in spark airflow check build uv; do \

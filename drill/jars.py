@@ -106,3 +106,7 @@ def _check(folder: Path, wanted: dict[str, str]) -> None:
     if wrong:
         shutil.rmtree(folder)
         raise CannotFetch("\n".join([*wrong, "Find out what stands between this machine and Maven Central."]))
+
+
+if __name__ == "__main__":
+    print(libs(NEWEST))

@@ -70,7 +70,7 @@ def drill(
     ):
         (folder / "cluster.json").write_text(json.dumps(_described(cluster), indent=1) + "\n")
         names = Names(rng)
-        stage = Stage(cluster, admin, truth, clients, names, names.topic(), _member_config(rng))
+        stage = Stage(cluster, admin, truth, clients, names, names.topic(), member_config(rng))
         truth.write("cluster_up", kafka=version, mode=layout, seed=seed)
         truth.write("topic_created", topic=stage.main, partitions=MAIN_PARTITIONS)
         admin.create_topic(stage.main, MAIN_PARTITIONS)
@@ -93,7 +93,7 @@ def _is_from(version: str, major: int) -> bool:
     return int(version.partition(".")[0]) >= major
 
 
-def _member_config(rng: random.Random) -> dict[str, str]:
+def member_config(rng: random.Random) -> dict[str, str]:
     return {"session.timeout.ms": str(rng.choice((6000, 7000, 8000))), "heartbeat.interval.ms": "2000"}
 
 

@@ -54,7 +54,9 @@ def main() -> int:
     """Builds every part that is missing or out of date. 0: all there; 2: something is missing on this machine."""
     parser = argparse.ArgumentParser(description="Builds what is missing; what is there is left alone.")
     parser.add_argument("--check", action="store_true", help="also the tools that tests and checks need")
-    wanted = PARTS + CHECK_PARTS if parser.parse_args().check else PARTS
+    parser.add_argument("--only", nargs="+", choices=[p.name for p in PARTS], help="these parts and no others")
+    given = parser.parse_args()
+    wanted = PARTS + CHECK_PARTS if given.check else tuple(p for p in PARTS if not given.only or p.name in given.only)
     try:
         require_python()
         require_java()

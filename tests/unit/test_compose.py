@@ -1,88 +1,318 @@
-"""The compose stack, as far as it can be checked without a container engine."""
+"""The compose stack, as far as it can be checked without a container engine; tests/stack starts it for real."""
 
 from __future__ import annotations
 
+import http.server
+import json
 import re
+import stat
+import subprocess
+import sys
+import threading
+import tomllib
+import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+from drill import everyday
+from drill.jars import NEWEST
+from drill.scenarios import SCENARIOS
+from setup import build
+from setup import stack as setup_stack
 from spark_jobs.alerts.settings import DEFAULT_ROUTE
 from spark_jobs.config import INPUTS, KEEP
+from spark_jobs.launch import HOME, spark_environment, spark_home
+from tests.stack.compose import IMAGE_HOME, Service, stack
 
-HOME = Path(__file__).resolve().parents[2]
-AIRFLOW = ("airflow-init", "airflow-api", "airflow-scheduler", "airflow-dag-processor")
+LAPTOP = 8 * 1024
+SECRETS = {name: f"drawn-{name.lower()}" for name in setup_stack.DRAWN}
+DOCKERFILE = (HOME / "Dockerfile").read_text(encoding="utf-8")
+SERVICES = stack(SECRETS)
+OURS = {name: s for name, s in SERVICES.items() if s.declared.get("build")}
+AIRFLOW = {name: s for name, s in OURS.items() if name.startswith("airflow-")}
+ONCE = {name for s in SERVICES.values() for name, condition in s.waits_for.items() if "completed" in condition}
 
-
-@pytest.fixture(scope="module")
-def stack() -> dict[str, Any]:
-    parsed: dict[str, Any] = yaml.safe_load((HOME / "docker-compose.yml").read_text())
-    return parsed
-
-
-def defaults(text: str) -> str:
-    """A value as compose reads it where nothing is set."""
-    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
-
-
-def test_every_part_of_airflow_shares_image_tables_and_secrets(stack: dict[str, Any]) -> None:
-    services = stack["services"]
-    assert {s["image"] for name, s in services.items() if name in AIRFLOW} == {"kafka-hindsight:0.1.0"}
-    assert len({str(services[name]["environment"]) for name in AIRFLOW}) == 1
-    api = services["airflow-api"]["environment"]["AIRFLOW__CORE__EXECUTION_API_SERVER_URL"]
-    assert api.split("/")[2].split(":")[0] in services
+each = pytest.mark.parametrize("service", SERVICES.values(), ids=SERVICES)
+each_of_ours = pytest.mark.parametrize("service", OURS.values(), ids=OURS)
 
 
-def test_the_pool_that_steps_stand_in_is_made_before_anything_runs(stack: dict[str, Any]) -> None:
-    (command,) = stack["services"]["airflow-init"]["command"]
-    assert f"pools set {stack['services']['airflow-scheduler']['environment']['HINDSIGHT_POOL']} 1" in command
+def mib(said: str) -> int:
+    number, unit = re.fullmatch(r"(\d+)([mg])", said).groups()  # type: ignore[union-attr]
+    return int(number) * (1024 if unit == "g" else 1)
 
 
-def test_every_mounted_path_is_there_or_is_a_declared_volume(stack: dict[str, Any]) -> None:
-    made_by_make_up = {"./lake"}
-    for name, service in stack["services"].items():
-        for volume in service.get("volumes", ()):
-            source = defaults(volume).split(":")[0]
-            declared = source in stack["volumes"] or source in made_by_make_up
-            assert declared or (HOME / source).exists(), f"{name}: {source}"
+def test_it_is_valid_by_the_compose_specification() -> None:
+    check = [spark_environment() / "bin" / "check-jsonschema", "--builtin-schema", "vendor.compose-spec"]
+    done = subprocess.run([*check, HOME / "docker-compose.yml"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
-def test_every_setting_it_passes_is_one_that_is_read(stack: dict[str, Any]) -> None:
+@each
+def test_a_service_that_stays_tells_whether_it_is_well(service: Service) -> None:
+    if service.name in ONCE:
+        assert service.declared["restart"] == "no" and not service.healthcheck
+    else:
+        assert service.healthcheck and service.declared["restart"] == "unless-stopped"
+
+
+@each
+def test_who_is_waited_for_can_meet_the_condition_and_is_started_too(service: Service) -> None:
+    for name, condition in service.waits_for.items():
+        waited = SERVICES[name]
+        assert condition == ("service_completed_successfully" if name in ONCE else "service_healthy")
+        own, others = (set(s.declared.get("profiles", ())) for s in (service, waited))
+        assert not others or (own and own <= others)
+
+
+@each
+def test_each_service_is_limited_and_its_logs_too(service: Service) -> None:
+    assert mib(service.declared["mem_limit"]) and float(service.declared["cpus"]) <= 2
+    assert service.declared["logging"] == {"driver": "local"}
+    assert service.declared["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_all_that_stays_fits_a_laptop() -> None:
+    stays = {s.name: mib(s.declared["mem_limit"]) for s in SERVICES.values() if s.name not in ONCE}
+    assert sum(stays.values()) <= LAPTOP, stays
+
+
+def test_spark_fits_into_its_containers() -> None:
+    settings = dict(p.split("=") for p in SERVICES["airflow-scheduler"].environment["HINDSIGHT_SPARK_CONF"].split(";"))
+    worker = SERVICES["spark-worker"]
+    memory, cores = (worker.command[worker.command.index(f"--{o}") + 1] for o in ("memory", "cores"))
+    assert mib(settings["spark.executor.memory"]) <= mib(memory) < mib(worker.declared["mem_limit"])
+    assert int(settings["spark.cores.max"]) <= int(cores)
+    scheduler = SERVICES["airflow-scheduler"]
+    assert mib(scheduler.environment["HINDSIGHT_DRIVER_MEMORY"]) < mib(scheduler.declared["mem_limit"])
+
+
+def test_images_are_pinned() -> None:
+    version = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert {s.declared["image"] for s in OURS.values()} == {f"kafka-hindsight:{version}"}
+    foreign = [s.declared["image"] for s in SERVICES.values() if s.name not in OURS]
+    foreign += re.findall(r"^FROM (\S+)", DOCKERFILE, flags=re.MULTILINE)
+    assert len(foreign) == 2
+    assert all(re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?-[a-z-]+", image) for image in foreign), foreign
+
+
+def test_what_is_published_opens_on_this_machine_only() -> None:
+    ports = [p for s in SERVICES.values() for p in s.declared.get("ports", ())]
+    assert ports and all(p.startswith("127.0.0.1:") for p in ports)
+    assert all("network_mode" not in s.declared and "privileged" not in s.declared for s in SERVICES.values())
+
+
+@each_of_ours
+def test_nothing_of_ours_is_root(service: Service) -> None:
+    assert service.declared["user"] == f"{SECRETS['HINDSIGHT_UID']}:0" and service.declared["cap_drop"] == ["ALL"]
+
+
+def test_no_secret_is_written_down_and_each_that_is_needed_is_drawn() -> None:
+    text = (HOME / "docker-compose.yml").read_text(encoding="utf-8")
+    for name, value in re.findall(r"^ *(\w*(?:PASSWORD|SECRET|KEY|SQL_ALCHEMY_CONN)): (.*)", text, flags=re.MULTILINE):
+        assert re.search(r"\$\{\w+:\?", value), name
+    needed = set(re.findall(r"\$\{(\w+):\?", text))
+    assert needed and needed <= set(setup_stack.DRAWN)
+    for name in needed:
+        with pytest.raises(KeyError, match=f"{name}: run make up"):
+            stack({k: v for k, v in SECRETS.items() if k != name})
+
+
+def test_a_secret_is_with_those_alone_who_need_it() -> None:
+    def holders(name: str) -> set[str]:
+        return {s.name for s in SERVICES.values() if SECRETS[name] in " ".join(s.strings)}
+
+    assert holders("HINDSIGHT_ADMIN_PASSWORD") == {"airflow-init"}
+    assert holders("HINDSIGHT_DATABASE_PASSWORD") == {"postgres", *AIRFLOW}
+    assert holders("HINDSIGHT_JWT_SECRET") == holders("HINDSIGHT_FERNET_KEY") == set(AIRFLOW)
+
+
+def test_secrets_are_drawn_once_and_only_their_owner_reads_them(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("# ours\nHINDSIGHT_UID=4711\nHINDSIGHT_INPUT=/mnt/logs")
+    file.chmod(0o644)
+    setup_stack.draw(file)
+    first = setup_stack.said(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert set(first) == {*setup_stack.DRAWN, "HINDSIGHT_INPUT"} and first["HINDSIGHT_UID"] == "4711"
+    assert file.read_text().startswith("# ours\n")
+    setup_stack.draw(file)
+    assert setup_stack.said(file) == first
+    other = tmp_path / "other"
+    setup_stack.draw(other)
+    drawn = setup_stack.said(other)
+    secrets = [name for name in drawn if name.endswith(("_PASSWORD", "_KEY", "_SECRET"))]
+    assert len(secrets) == 4 and all(drawn[name] != first[name] and len(drawn[name]) >= 24 for name in secrets)
+
+
+def test_make_up_says_what_it_needs_where_there_is_no_docker(tmp_path: Path) -> None:
+    command = [sys.executable, str(HOME / "setup" / "stack.py")]
+    done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    assert done.returncode == 2 and "Needed: Docker" in done.stderr
+
+
+def test_every_name_that_is_called_is_a_service_and_listens_there() -> None:
+    called = {
+        (name if name != "localhost" else s.name, port)
+        for s in SERVICES.values()
+        for name, port in re.findall(r"(?:^|[/@,])([a-z][a-z0-9-]*):(\d+)\b", "\n".join(s.strings), flags=re.MULTILINE)
+    }
+    assert {name for name, _ in called} <= set(SERVICES) and len(called) >= 10
+    for name, port in called:
+        own = SERVICES[name]
+        said = " ".join((*own.command, *own.environment.values()))
+        assert re.search(rf"(?:--(?:webui-)?port |-p |{name}:|^){port}\b", said) or port in own.environment.values()
+
+
+def test_brokers_differ_by_nothing_but_themselves() -> None:
+    brokers = [s for name, s in SERVICES.items() if name.startswith("broker-")]
+    assert len(brokers) == 3
+    alike = {str(s.declared).replace(s.name, "broker-N").replace(f"node.id={s.name[-1]}", "") for s in brokers}
+    racks = {re.search(r"broker\.rack=(\w)", str(s.declared))[1] for s in brokers}  # type: ignore[index]
+    assert len(racks) == 3
+    voters = brokers[0].command[-1].replace("broker-1", "broker-N"), brokers[0].command[-1]
+    assert all(f"{s.name[-1]}@{s.name}:9093" in voters[1] for s in brokers)
+    assert len({re.sub(r"controller\.quorum\.voters=\S+|broker\.rack=\w", "", text) for text in alike}) == 1
+
+
+def test_brokers_and_members_are_the_kafka_that_the_image_holds() -> None:
+    assert {s.environment["KAFKA_VERSION"] for name, s in SERVICES.items() if name.startswith("broker-")} == {NEWEST}
+    assert "python -m drill.jars" in DOCKERFILE
+    assert f"kafka_2.13-{NEWEST}.jar" in (HOME / "locks" / f"kafka-{NEWEST}.sha256").read_text()
+
+
+@each_of_ours
+def test_every_program_and_class_it_starts_is_there(service: Service) -> None:
+    for words in filter(None, (service.command, service.healthcheck[-1:] and service.healthcheck[-1].split())):
+        program, *rest = words
+        if "/" in program:
+            assert (HOME / program).exists() and (HOME / program).stat().st_mode & stat.S_IXUSR, program
+        for script in (w for w in words if w.startswith("docker/")):
+            assert (HOME / script).exists(), script
+        for name in (w for w in rest if w.startswith("org.apache.spark.")):
+            core = next((spark_home() / "jars").glob("spark-core_*.jar"))
+            assert f"{name.replace('.', '/')}.class" in zipfile.ZipFile(core).namelist()
+
+
+def test_members_understand_their_command_line_and_have_something_to_play() -> None:
+    command = SERVICES["members"].command
+    assert command[1:3] == ("-m", "drill.everyday")
+    options = everyday._parser().parse_args(command[3:])
+    assert (f"{options.folder}/logs", f"{options.folder}/clients") == (
+        SERVICES["airflow-scheduler"].environment["HINDSIGHT_LOGS"],
+        SERVICES["airflow-scheduler"].environment["HINDSIGHT_CLIENT_LOGS"],
+    )
+    playable = {s.name for s in everyday.of_members([*SCENARIOS.values()])}
+    assert {"crash", "crash_librdkafka", "leave", "slow", "static_too_late", "consumer_protocol"} <= playable
+    assert not playable & {"over_capacity", "pattern", "partitions", "all_removed_by_admin", "storage_error"}
+
+
+def options_of_airflow() -> Mapping[str, Mapping[str, object]]:
+    place = next((HOME / ".venv-airflow").glob("lib/python3.*/site-packages/airflow/config_templates/config.yml"))
+    said: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(place.read_text(encoding="utf-8"))
+    return {section: told["options"] for section, told in said.items()}
+
+
+def test_every_setting_of_airflow_is_one_that_airflow_has() -> None:
+    options = options_of_airflow()
+    names = {n for s in AIRFLOW.values() for n in s.environment} | set(re.findall(r"AIRFLOW__\w+(?==)", DOCKERFILE))
+    settings = {n for n in names if n.startswith("AIRFLOW__")}
+    assert len(settings) > 10
+    for name in settings:
+        section, option = name.lower().removeprefix("airflow__").split("__")
+        assert option in options[section], name
+
+
+def test_every_setting_of_ours_is_one_that_is_read() -> None:
     sources = "".join(
-        p.read_text() for folder in ("spark_jobs", "plugins", "dags") for p in (HOME / folder).rglob("*.py")
-    )
-    known = (
-        {f"HINDSIGHT_{i.variable}" for i in (*INPUTS, KEEP)}
-        | {DEFAULT_ROUTE.variable}
-        | set(re.findall(r'"(HINDSIGHT_[A-Z_]+)"', sources))
-    )
-    passed = {key for s in stack["services"].values() for key in s["environment"] if key.startswith("HINDSIGHT_")}
+        p.read_text() for folder in ("spark_jobs", "plugins", "dags", "docker") for p in (HOME / folder).rglob("*.*y")
+    ) + "".join(p.read_text() for p in (HOME / "docker").glob("*.sh"))
+    known = {f"HINDSIGHT_{i.variable}" for i in (*INPUTS, KEEP)} | {DEFAULT_ROUTE.variable}
+    known |= set(re.findall(r"\b((?:HINDSIGHT|KAFKA)_[A-Z_]+)\b", sources))
+    passed = {k for s in SERVICES.values() for k in s.environment if k.startswith(("HINDSIGHT_", "KAFKA_"))}
     assert passed and passed <= known, passed - known
 
 
-def test_what_it_reads_is_mounted_where_the_settings_say(stack: dict[str, Any]) -> None:
-    service = stack["services"]["airflow-scheduler"]
-    mounted = {v.split(":")[-1] if not v.endswith(":ro") else v.split(":")[-2] for v in service["volumes"]}
-    for variable in ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE"):
-        place = service["environment"][f"HINDSIGHT_{variable}"]
-        assert any(place == m or place.startswith(f"{m}/") for m in mounted), place
+@each_of_ours
+def test_every_folder_it_names_is_a_volume_that_the_image_prepares(service: Service) -> None:
+    made = set(re.search(r"mkdir -p ([^&\\]+)", DOCKERFILE)[1].split())  # type: ignore[index]
+    mounted = set(service.mounts)
+    assert all(any(f"{place}/".startswith(f"{target}/") for place in made) for target in mounted)
+    for place in re.findall(r"(?<![\w.:/])/(?!/)[\w./-]+", "\n".join(service.strings)):
+        below = [m for m in (*mounted, IMAGE_HOME, "/execution") if place == m or place.startswith(f"{m}/")]
+        assert below, place
+        if place.startswith(IMAGE_HOME):
+            assert (HOME / place.removeprefix(f"{IMAGE_HOME}/")).exists()
 
 
-def test_no_password_is_written_down(stack: dict[str, Any]) -> None:
-    text = (HOME / "docker-compose.yml").read_text()
-    for line in text.splitlines():
-        if re.search(r"PASSWORD|SECRET", line):
-            assert "${" in line, line
+def test_volumes_are_declared_and_used() -> None:
+    declared = set(yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))["volumes"])
+    assert {volume for s in SERVICES.values() for volume in s.mounts.values()} == declared
 
 
-def test_the_image_copies_only_what_is_there() -> None:
-    copied = re.findall(r"^COPY (\S+) ", (HOME / "Dockerfile").read_text(), flags=re.MULTILINE)
-    assert copied
-    assert all((HOME / source).exists() for source in copied)
+def test_auditors_only_read_the_input_and_a_folder_may_stand_in_its_place() -> None:
+    given = stack({**SECRETS, "HINDSIGHT_INPUT": "/mnt/logs", "HINDSIGHT_LAKE_VOLUME": "/srv/lake"})
+    for name in ("airflow-scheduler", "airflow-api", "spark-worker"):
+        assert {"/mnt/logs:/input:ro", "/srv/lake:/lake"} <= set(given[name].declared["volumes"])
+    assert given["broker-1"].mounts["/input"] == given["members"].mounts["/input"] == "input"
 
 
-def test_the_pages_open_on_this_machine_only(stack: dict[str, Any]) -> None:
-    ports = [p for s in stack["services"].values() for p in s.get("ports", ())]
-    assert ports and all(p.startswith("127.0.0.1:") for p in ports)
+def test_driver_and_executors_have_the_lake_and_the_python_in_one_place() -> None:
+    scheduler, worker = SERVICES["airflow-scheduler"], SERVICES["spark-worker"]
+    shared = {k: v for k, v in scheduler.mounts.items() if k != "/var/airflow"}
+    assert shared.items() <= worker.mounts.items()
+    assert scheduler.environment["SPARK_LOCAL_IP"] == scheduler.name
+    master = json.loads(scheduler.environment["AIRFLOW_CONN_SPARK_DEFAULT"])["host"]
+    assert master == worker.command[-1]
+    inside = spark_home().relative_to(HOME) if spark_home().is_relative_to(HOME) else spark_home()
+    assert worker.environment["SPARK_HOME"] == f"{IMAGE_HOME}/{inside}"
+
+
+def test_the_image_copies_what_is_there_and_what_reaches_it() -> None:
+    copied = [w for line in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, flags=re.MULTILINE) for w in line.split()]
+    reaches = set(re.findall(r"^!(\S+)$", (HOME / ".dockerignore").read_text(), flags=re.MULTILINE))
+    assert copied and all((HOME / source).exists() for source in copied)
+    assert {source.split("/")[0] for source in copied} == reaches
+
+
+def test_the_first_layer_holds_all_that_it_runs() -> None:
+    heavy = DOCKERFILE[DOCKERFILE.index("COPY locks") : DOCKERFILE.index("COPY samples")]
+    assert set(re.search(r"--only ([\w ]+)", heavy)[1].split()) < {p.name for p in build.PARTS}  # type: ignore[index]
+    for file in ("setup/build.py", "drill/jars.py", "spark_jobs/launch.py"):
+        assert file in heavy or Path(file).name in heavy
+    imported = re.findall(
+        r"^from (drill|spark_jobs)\.(\w+) import", (HOME / "drill" / "jars.py").read_text(), re.MULTILINE
+    )
+    assert imported and all(f"{package}/{module}.py" in heavy for package, module in imported)
+
+
+@pytest.fixture
+def page() -> Iterator[str]:
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/well" else 503)
+            self.end_headers()
+            self.wfile.write(b'{"scheduler": {"status": "healthy"}, "triggerer": null}')
+
+        def log_message(self, *_: object) -> None: ...
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("path", "needed", "code"),
+    [
+        ("/well", "scheduler.status=healthy", 0),
+        ("/well", "scheduler.status=unhealthy", 1),
+        ("/well", "triggerer.status=healthy", 1),
+        ("/ill", "scheduler.status=healthy", 1),
+    ],
+)
+def test_a_health_check_believes_what_is_said_and_nothing_else(page: str, path: str, needed: str, code: int) -> None:
+    check = [sys.executable, str(HOME / "docker" / "healthy.py"), f"{page}{path}", needed]
+    assert subprocess.run(check, capture_output=True).returncode == code

@@ -1,0 +1,143 @@
+"""Members that come and go on a cluster that others run, a scenario now and then, for as long as this process lives.
+
+`python -m drill.everyday --bootstrap host:port --folder DIR`: logs/ in the folder are the brokers'; clients/ and truth/
+are written here. Scenarios that need brokers under control, topics of their own or an administrator are not played.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient
+
+from drill.admin import Admin, AdminFault
+from drill.cluster import Cluster, Node
+from drill.jars import NEWEST, libs
+from drill.names import Names
+from drill.play import play_one, tell
+from drill.run import MAIN_PARTITIONS, member_config
+from drill.scenarios import SCENARIOS
+from drill.scene import Scene, Stage
+from drill.steps import MAIN, Back, Gone, OnMember, RemoveByAdmin, Scenario, Settled, Start, Wait
+from drill.truth_file import TruthFile
+
+TOPIC = "orders"
+KEPT_SECONDS = 10 * 86_400
+_RECORDS_EVERY = 5
+_WAITED_FOR = (Back, Gone, Settled, Wait)
+
+
+@dataclass
+class ClusterElsewhere(Cluster):
+    """A cluster of which only an address and the brokers' logs are known."""
+
+    address: str = ""
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients begin."""
+        return self.address
+
+    @classmethod
+    def at(cls, bootstrap: str, folder: Path) -> ClusterElsewhere:
+        """The cluster, with the brokers it has now. Raises: KafkaException where it does not answer."""
+        known = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=30)
+        return cls(
+            version=NEWEST,
+            layout="combined",
+            folder=folder,
+            libs=libs(NEWEST),
+            cluster_id=str(known.cluster_id),
+            settings={},
+            ports={},
+            brokers={number: Node(f"broker-{number}", (), folder) for number in known.brokers},
+            address=bootstrap,
+        )
+
+
+def of_members(scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """The scenarios in which members alone do something, on a topic that is there."""
+    return [s for s in scenarios if s.fits(NEWEST, "combined") and not s.on_brokers and all(map(_is_theirs, s.steps))]
+
+
+def _is_theirs(step: object) -> bool:
+    if isinstance(step, Start):
+        return step.topics == (MAIN,) and not step.pattern and not step.refused
+    return isinstance(step, (*_WAITED_FOR, OnMember)) and not isinstance(step, RemoveByAdmin)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Gives: 0 after as many rounds as were asked for; without a number it goes on until it is told to end."""
+    options = _parser().parse_args(arguments)
+    logging.disable()  # py4j speaks of each JVM that is killed; that is what members do.
+    folder = options.folder.resolve()
+    for name in ("clients", "truth"):
+        (folder / name).mkdir(exist_ok=True)
+    rng = random.Random(options.seed)
+    cluster = ClusterElsewhere.at(options.bootstrap, folder)
+    with Admin(cluster.libs, NEWEST, cluster.bootstrap, folder / "clients" / "drill.log") as admin:
+        _make_topic(admin)
+        threading.Thread(target=_produce, args=(admin, rng), daemon=True).start()
+        _rounds(cluster, admin, rng, options)
+    return 0
+
+
+def _rounds(cluster: Cluster, admin: Admin, rng: random.Random, options: argparse.Namespace) -> None:
+    names = Names(rng)
+    clients = cluster.folder / "clients"
+    scenarios = [SCENARIOS[name] for name in options.scenarios.split(",") if name] or of_members([*SCENARIOS.values()])
+    played = 0
+    while not options.rounds or played < options.rounds:
+        truth = TruthFile(cluster.folder / "truth" / f"{datetime.now(UTC):%Y%m%dT%H%M%S}.jsonl")
+        stage = Stage(cluster, admin, truth, clients, names, TOPIC, member_config(rng))
+        play_one(Scene(stage, rng.choice(scenarios), random.Random(rng.getrandbits(32))), tell)
+        _forget(clients, cluster.folder / "truth")
+        played += 1
+        time.sleep(rng.uniform(0.5, 1.5) * options.rest)
+
+
+def _make_topic(admin: Admin) -> None:
+    try:
+        admin.create_topic(TOPIC, MAIN_PARTITIONS)
+    except AdminFault as fault:
+        if "TopicExists" not in str(fault):
+            raise
+
+
+def _produce(admin: Admin, rng: random.Random) -> None:
+    """Writes a few records at a time, so that there is something to read, and a lag while nobody does."""
+    while True:
+        admin.produce(TOPIC, rng.randrange(MAIN_PARTITIONS), 5, "all", size=200)
+        time.sleep(_RECORDS_EVERY)
+
+
+def _forget(*folders: Path) -> None:
+    for file in (f for folder in folders for f in folder.iterdir()):
+        if time.time() - file.stat().st_mtime > KEPT_SECONDS:
+            file.unlink()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m drill.everyday", description="Members that come and go.")
+    parser.add_argument("--bootstrap", required=True, help="where clients begin: host:port,host:port")
+    parser.add_argument("--folder", required=True, type=Path, help="holds the brokers' logs/; clients/ go there too")
+    parser.add_argument("--scenarios", default="", help="names with commas between; default: all that fit")
+    parser.add_argument("--rest", default=240, type=float, help="seconds between two scenarios, about")
+    parser.add_argument("--rounds", default=0, type=int, help="end after so many scenarios; 0: never")
+    parser.add_argument("--seed", type=int, help="gives names and order")
+    return parser
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(main())
