@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain
 from hindsight_alerts import Failure, Look, done_in_time
-from hindsight_operator import SparkStepOperator, params, patient
+from hindsight_operator import SparkStepOperator, judged_anew, late_windows, params, patient
 
 from spark_jobs.clusters import clusters
 from spark_jobs.config import LOOK_AHEAD_HOURS
@@ -20,6 +20,9 @@ What happened to the consumer groups and the leaders in one night, why, and the 
 A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead.
 The params `from` and `to` win over the interval. Exit codes 42 (publication refused) and 2 (bad
 input) are never retried. Nights of the past: `airflow backfill create`.
+
+Windows of the last week for which ingest found records that came late are judged anew when the night is published, one
+at a time. One that fails takes nothing from the night.
 """
 
 WHOLE_INPUT = Param(False, type="boolean", description="everything in the input, whatever the interval")
@@ -41,4 +44,5 @@ for cluster in clusters():
     ):
         steps = [SparkStepOperator(step=step) for step in STEPS]
         steps[STEPS.index(PUBLISH)].on_success_callback = [Look(**told)]
-        chain(*steps)
+        chain(*steps, late := late_windows())
+        judged_anew(late)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from airflow.sdk import DAG
-from hindsight_operator import SparkStepOperator, of_step, params, patient, published_windows
+from hindsight_operator import judged_anew, params, patient, published_windows
 
 from spark_jobs.clusters import clusters
 from spark_jobs.steps import RECLASSIFY
@@ -15,7 +15,7 @@ DOC = f"""
 
 Give `from` and `to`: each window that was published between them is parsed out of bronze, rebuilt and published anew,
 one at a time. What changed stands in `quality.verdict_changes`: `make sql Q=verdict_changes`. It tells nobody: nights
-that ended two days ago are history. Pages of the report stay as they were written.
+that ended two days ago are history. The windows' pages are written anew.
 """
 
 for cluster in clusters():
@@ -29,9 +29,4 @@ for cluster in clusters():
         default_args=patient(),
         tags=["hindsight"],
     ):
-        SparkStepOperator.partial(
-            step=RECLASSIFY,
-            max_active_tis_per_dagrun=1,
-            map_index_template="{{ task.window['from'] }}",
-            **of_step(RECLASSIFY),
-        ).expand(window=published_windows())
+        judged_anew(published_windows())

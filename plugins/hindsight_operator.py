@@ -16,7 +16,7 @@ from hindsight_child import child, last_words
 from spark_jobs import launch
 from spark_jobs.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, Input, Settings
 from spark_jobs.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED
-from spark_jobs.steps import Step
+from spark_jobs.steps import RECLASSIFY, Step
 
 _MEANING = {
     BAD_INPUT: "The input or the settings cannot be used; a retry would find the same.",
@@ -27,9 +27,9 @@ _MEANING = {
 POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
 """Where steps stand in line. A pool that is named must exist, or nothing is ever scheduled: so none is by default."""
 
-PUBLISHED = (
-    "SELECT DISTINCT cluster, window_from, window_to FROM quality.publications ORDER BY window_from, window_to, cluster"
-)
+_WINDOWS = "SELECT DISTINCT cluster, window_from, window_to FROM {} ORDER BY window_from, window_to, cluster"
+PUBLISHED = _WINDOWS.format("quality.publications")
+LATE = _WINDOWS.format("quality.late_windows WHERE run_id = '{}'")
 
 _TITLES = {"window_from": "From", "window_to": "To", "logs_tz": "Zone of LOGS", "client_tz": "Zone of CLIENT_LOGS"}
 _HOURS = ("look_ahead_hours", "look_back_hours")
@@ -125,26 +125,48 @@ def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str,
     }
 
 
+def judged_anew(windows: Any) -> Any:
+    """The step reclassify, once for each window that a task before it gives; one after another."""
+    return SparkStepOperator.partial(
+        step=RECLASSIFY,
+        max_active_tis_per_dagrun=1,
+        map_index_template="{{ task.window['from'] }}",
+        **of_step(RECLASSIFY),
+    ).expand(window=windows)
+
+
 @task
 def published_windows(**context: Any) -> list[dict[str, str]]:
     """The windows of the cluster that were published and lie between the params `from` and `to`, oldest first."""
     settings = Settings.of(settings_of(context))
     if not settings.window_from or not settings.window_to:
         raise AirflowFailException("FROM and TO are not given. Needed: the part of the past that is judged anew.")
-    process = child("sql", PUBLISHED, "--format", "json", "--lake", settings.lake)
-    said, _ = process.communicate()
-    if process.returncode != DONE:
-        raise AirflowException(f"The published windows cannot be read: {last_words(said)}")
     lie_within = [
-        {"from": row["window_from"], "to": row["window_to"]}
-        for row in json.loads(said)
-        if settings.cluster in (None, row["cluster"])
-        and settings.window_from <= datetime.fromisoformat(row["window_from"])
-        and datetime.fromisoformat(row["window_to"]) <= settings.window_to
+        window
+        for window in _windows(PUBLISHED, settings.lake)
+        if settings.cluster in (None, window["cluster"])
+        and settings.window_from <= datetime.fromisoformat(window["from"])
+        and datetime.fromisoformat(window["to"]) <= settings.window_to
     ]
     if not lie_within:
         raise AirflowFailException("No window that was published lies between FROM and TO. Choose others.")
     return lie_within
+
+
+@task
+def late_windows(**context: Any) -> list[dict[str, str]]:
+    """The earlier windows for which this run found records that came late, oldest first; mostly none."""
+    settings = Settings.of(settings_of(context))
+    return _windows(LATE.format(settings.run_id), settings.lake)
+
+
+def _windows(query: str, lake: str) -> list[dict[str, str]]:
+    """Windows that the lake names, as params of a run."""
+    process = child("sql", query, "--format", "json", "--lake", lake)
+    said, _ = process.communicate()
+    if process.returncode != DONE:
+        raise AirflowException(f"The lake does not tell its windows: {last_words(said)}")
+    return [{"cluster": r["cluster"], "from": r["window_from"], "to": r["window_to"]} for r in json.loads(said)]
 
 
 def params(inputs: Mapping[str, str], with_keep: bool = False) -> dict[str, Param]:

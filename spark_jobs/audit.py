@@ -113,8 +113,9 @@ class Screen:
         """One thing a step told."""
         match entry["event"]:
             case "begins":
-                number = [s.name for s in STEPS].index(entry["step"]) + 1
-                self.line(f"[{number}/{len(STEPS)}] {entry['text']}")
+                names = [s.name for s in STEPS]
+                number = f"[{names.index(entry['step']) + 1}/{len(names)}] " if entry["step"] in names else ""
+                self.line(f"{number}{entry['text']}")
             case "says":
                 self.line(f"      {entry['text']}")
             case "ends":
@@ -126,8 +127,14 @@ class Screen:
         print(f"{minutes:3d}:{seconds:02d}  {printable(text)}", flush=True)
 
     def verdict(self, log: str) -> int:
-        """The last words, and the exit code they mean."""
+        """The last words, and the exit code they mean. A night that was published is told, whatever came after."""
+        done = {e["step"]: e["summary"] for e in self.ended if e["exit_code"] == DONE}
         failed = [e for e in self.ended if e["exit_code"] != DONE]
+        missing = [s.name for s in STEPS if s.name not in done]
+        if not missing:
+            self.line("done\n" if not failed else "the night is published\n")
+            summary = done[STEPS[-1].name]
+            print(printable(summary.get("terminal") or json.dumps(summary, indent=1)), flush=True)
         if failed:
             self.line(f"{failed[0]['step']} ended the audit:")
             for sentence in failed[0]["sentences"]:
@@ -135,14 +142,10 @@ class Screen:
             if failed[0]["exit_code"] not in (BAD_INPUT,):
                 print(f"\n  The details are in {log}", file=sys.stderr)
             return int(failed[0]["exit_code"])
-        if len(self.ended) < len(STEPS):
-            at = STEPS[len(self.ended)].name
-            self.line(f"the audit ended before {at} was done, without a word why.")
+        if missing:
+            self.line(f"the audit ended before {missing[0]} was done, without a word why.")
             print(f"\n  The details are in {log}", file=sys.stderr)
             return FAULT
-        self.line("done\n")
-        summary = self.ended[-1]["summary"]
-        print(printable(summary.get("terminal") or json.dumps(summary, indent=1)), flush=True)
         return DONE
 
 

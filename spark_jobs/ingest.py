@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import bronze, quality, silver
 from spark_jobs.catalog.codes import LINE_FATES
 from spark_jobs.catalog.ids import row_id
+from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.collect import Collected, collect, economy, looking
 from spark_jobs.config import Settings
 from spark_jobs.conform import frame_of
@@ -23,8 +24,9 @@ from spark_jobs.edges.survey import broken_off
 from spark_jobs.exits import BadInput
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.late_windows import keep_late_windows
 from spark_jobs.transforms import coverage, group_records, parse, snapshots
-from spark_jobs.transforms.windows import Window
+from spark_jobs.transforms.windows import Window, counted
 
 _TICK = timedelta(milliseconds=1)
 """A window ends after its last instant; the clocks of logs count in milliseconds."""
@@ -36,28 +38,32 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     """Keeps every record once, parses those around the window, and counts every line.
 
     Gives: what collect tells (cluster, files, files_not_read, held_back, snapshots, warnings); window_from, window_to;
-        lines: what they became, as quality.coverage counts them.
+        lines: what they became, as quality.coverage counts them; late_windows: how many are to be judged anew.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
     look = looking(spark, settings)
     listing = look()
     with economy(spark, listing):
         store = Store(spark, settings.lake)
-        others = (silver.EVENTS, quality.COVERAGE, quality.UNPARSED_LINES, quality.QUARANTINE)
+        others = (silver.EVENTS, quality.COVERAGE, quality.UNPARSED_LINES, quality.QUARANTINE, LATE_WINDOWS)
         held = collect(store, settings, listing, look, others)
         return _tell(Night(store, settings, _window(settings, held), held))
 
 
 def _tell(night: Night) -> Summary:
     progress.say(f"From {night.window.start} to {night.window.end}")
-    lines = night.parse()
+    lines, late = at_once(
+        night.parse, partial(keep_late_windows, night.store, night.settings, night.cluster, night.window)
+    )
     progress.say(
         f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "
         f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
     )
+    if late:
+        progress.say(f"Records came late for {counted(late, 'earlier window')}, which will be judged anew")
     said = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
-    return {**said, **window, "lines": lines, "warnings": [*said["warnings"], *night.waits()]}
+    return {**said, **window, "lines": lines, "late_windows": late, "warnings": [*said["warnings"], *night.waits()]}
 
 
 @dataclass(frozen=True)

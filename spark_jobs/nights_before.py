@@ -21,13 +21,13 @@ _NUMBERS = ("rebalances", "partition_seconds", "failovers", "leaderless_ms")
 _SHOWN = ("rule_id", "subject_kind", "subject", "severity", "message")
 
 
-def nights_before(store: Store, cluster: str, window: Window) -> dict[str, Any]:
+def nights_before(store: Store, cluster: str, window: Window, published: Iterable[Window]) -> dict[str, Any]:
     """What report.history takes: the windows published before this one, at most 30, with their numbers, and what the
     rules found in the last of them. Empty where there is none as long as this one.
 
-    Odd: one small read where there is none, two more where there is one.
+    Takes: what published_since gives. Odd: two small reads where there is one.
     """
-    before = apart(_published(store, cluster, window))
+    before = apart(w for w in published if w.end <= window.start and _as_long(w, window))
     if not before:
         return {}
     numbers, findings = at_once(
@@ -46,19 +46,22 @@ def apart(windows: Iterable[Window]) -> list[Window]:
     return kept[::-1]
 
 
-def _published(store: Store, cluster: str, window: Window) -> list[Window]:
-    length = window.end - window.start
+def published_since(store: Store, cluster: str, window: Window) -> list[Window]:
+    """The windows of a cluster that were published, from thirty such nights before this one on; later ones too."""
+    first = window.start - (NIGHTS - 1) * (window.end - window.start)
     rows = (
         store.read(PUBLICATIONS)
-        .where((F.col("cluster") == cluster) & (F.col("table") == REBALANCES.full_name))
-        .where(F.col("window_to").between(window.start - (NIGHTS - 1) * length, window.start))
+        .where((F.col("cluster") == cluster) & (F.col("table") == REBALANCES.full_name) & (F.col("window_to") >= first))
         .select("window_from", "window_to")
         .distinct()
         .toArrow()
         .to_pylist()
     )
-    found = (Window(row["window_from"], row["window_to"]) for row in rows)
-    return [w for w in found if abs((w.end - w.start) - length) <= timedelta(seconds=1)]
+    return [Window(row["window_from"], row["window_to"]) for row in rows]
+
+
+def _as_long(window: Window, other: Window) -> bool:
+    return abs((window.end - window.start) - (other.end - other.start)) <= timedelta(seconds=1)
 
 
 def _numbers(store: Store, cluster: str, windows: Sequence[Window]) -> list[dict[str, Any]]:

@@ -52,7 +52,12 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "warnings": said["warnings"],
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
     }
-    store, window = Store(spark, settings.lake), Window(run["window_from"], run["window_to"])
+    return publish_and_report(spark, settings.lake, run)
+
+
+def publish_and_report(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
+    """Publishes what was staged and writes the window's report. Takes and gives: see publish and write_report."""
+    store, window = Store(spark, lake), Window(run["window_from"], run["window_to"])
     with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
         published = _publish(store, window, run, tables, views, validation)
         progress.say(f"{published['expectations']} expectations checked, {len(published['warnings'])} warnings")

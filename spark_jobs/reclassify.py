@@ -1,8 +1,8 @@
-"""The step reclassify: a window of the past with today's knowledge, what changed in it, then published anew."""
+"""The step reclassify: a window of the past with today's knowledge and records, what changed, then published anew."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import reduce
 from typing import Any, NamedTuple
@@ -16,10 +16,11 @@ from spark_jobs.catalog.model import Table
 from spark_jobs.catalog.quality import PUBLICATIONS
 from spark_jobs.catalog.quality_verdicts import VERDICT_CHANGES
 from spark_jobs.config import Settings
-from spark_jobs.edges import progress
+from spark_jobs.edges import lake_files, progress
 from spark_jobs.edges.store import Store
 from spark_jobs.exits import BadInput
 from spark_jobs.ingest import parse_again
+from spark_jobs.steps import INGEST
 from spark_jobs.transforms.windows import Window
 
 
@@ -41,7 +42,7 @@ JUDGED = (
 
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Parses the window again out of bronze, rebuilds it, keeps what changed, and publishes it.
+    """Parses the window again out of bronze, rebuilds it, keeps what changed, publishes it and writes its page anew.
 
     Gives: cluster, window_from, window_to; `changes`: how many verdicts, by what became of them.
     Keeps: run again by its own name after it had published, it changes nothing: what had changed stands.
@@ -49,16 +50,24 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         was, and quality.verdict_changes holds what would have changed.
     """
     store, window = Store(spark, settings.lake), _window(settings)
-    cluster, is_done = _published(store, settings, window)
+    cluster, runs = _published(store, settings, window)
     said = {"cluster": cluster, "window_from": window.start.isoformat(), "window_to": window.end.isoformat()}
-    if is_done:
+    if settings.run_id in runs:
         return {**said, "changes": {}}
     lines = parse_again(store, cluster, window, settings)
     rebuild.run_step(spark, settings, {"ingest": {**said, "lines": lines}})
     changes = _keep_changes(store, settings, cluster, window)
     progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")
-    run = {"run_id": settings.run_id, "run_at": settings.run_at, "cluster": cluster}
-    publish.publish(spark, settings.lake, {**run, "window_from": window.start, "window_to": window.end})
+    run = {
+        "run_id": settings.run_id,
+        "run_at": settings.run_at,
+        "started_at": settings.run_at,
+        "cluster": cluster,
+        "window_from": window.start,
+        "window_to": window.end,
+        **_told_by_ingest(store, runs),
+    }
+    publish.publish_and_report(spark, settings.lake, run)
     return {**said, "changes": changes}
 
 
@@ -121,15 +130,17 @@ def _window(settings: Settings) -> Window:
     raise BadInput("FROM and TO are not given. Needed: the window of the past that is judged anew.")
 
 
-def _published(store: Store, settings: Settings, window: Window) -> tuple[str, bool]:
-    """The cluster whose window was published, and whether this very run has published it already."""
+def _published(store: Store, settings: Settings, window: Window) -> tuple[str, list[str]]:
+    """The cluster whose window was published, and the runs that did, the last one first."""
     held = store.read(PUBLICATIONS) if store.has(PUBLICATIONS) else None
-    rows = held.select("cluster", "window_from", "window_to", "run_id").distinct().collect() if held else []
+    columns = ("cluster", "window_from", "window_to", "run_published_at", "run_id")
+    rows = held.select(*columns).distinct().collect() if held else []
     named = [r for r in rows if settings.cluster in (None, r["cluster"])]
     found = [r for r in named if (_utc(r["window_from"]), _utc(r["window_to"])) == (window.start, window.end)]
     clusters = sorted({r["cluster"] for r in found})
     if len(clusters) == 1:
-        return clusters[0], any(r["run_id"] == settings.run_id for r in found)
+        newest_first = sorted(found, key=lambda r: (r["run_published_at"], r["run_id"]), reverse=True)
+        return clusters[0], [r["run_id"] for r in newest_first]
     if clusters:
         raise BadInput(f"The lake holds that window of {', '.join(clusters)}. Needed: one of them. Give CLUSTER.")
     told = sorted({f"{_utc(r['window_from']).isoformat()} to {_utc(r['window_to']).isoformat()}" for r in named})
@@ -137,6 +148,13 @@ def _published(store: Store, settings: Settings, window: Window) -> tuple[str, b
         f"The window {window.start.isoformat()} to {window.end.isoformat()} was never published. Needed: one that was: "
         f"{'; '.join(told[-10:]) or 'there is none yet'}. Choose FROM and TO so."
     )
+
+
+def _told_by_ingest(store: Store, runs: Iterable[str]) -> dict[str, list[str]]:
+    """What the last of these runs that read files said of them; nothing is read again here."""
+    told = (lake_files.read_json(store.spark, f"{store.lake}/runs/{run}/{INGEST.name}.json") for run in runs)
+    said: Mapping[str, Any] = next(filter(None, told), {})
+    return {name: said.get(name, []) for name in ("files_not_read", "warnings")}
 
 
 def _utc(at: datetime) -> datetime:

@@ -13,11 +13,11 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.edges import lake_files
 from spark_jobs.edges.store import Store, at_once
-from spark_jobs.nights_before import nights_before
+from spark_jobs.nights_before import nights_before, published_since
 from spark_jobs.report.build import build_report
 from spark_jobs.report.html import render_html
 from spark_jobs.report.night import READS
-from spark_jobs.report.places import page_name
+from spark_jobs.report.places import NEWEST, page_name
 from spark_jobs.report.terminal import render_terminal
 from spark_jobs.transforms.windows import Window
 
@@ -31,17 +31,18 @@ _QUOTES = {"gold.isr_changes": 1, "gold.coordinator_moves": 1, "gold.partition_r
 
 
 def write_report(store: Store, run: Mapping[str, Any], published: Mapping[str, DataFrame]) -> dict[str, str]:
-    """Writes the window's own page and the newest one, `<LAKE>/report/index.html`.
+    """Writes the window's own page and, where the cluster has no later one, the newest: `<LAKE>/report/index.html`.
 
     Takes: what publish takes, and where known started_at, log_path, files_not_read, warnings; the window's rows as
         they were published, by full table name: the others are read
-    Gives: `report`, where the newest page lies, and `terminal`, the summary in plain text.
+    Gives: `report`, where the page lies, and `terminal`, the summary in plain text.
     """
     window = Window(run["window_from"], run["window_to"])
-    (tables, left_out), history = at_once(
-        partial(_rows, store, run, window, published), partial(nights_before, store, run["cluster"], window)
+    (tables, left_out), (history, is_newest) = at_once(
+        partial(_rows, store, run, window, published), partial(_among_others, store, run["cluster"], window)
     )
-    place = f"{store.lake}/report/index.html"
+    own = f"{store.lake}/report/{page_name(run['cluster'], window.start, window.end)}"
+    place = f"{store.lake}/report/{NEWEST}" if is_newest else own
     report = build_report(
         tables,
         {
@@ -54,9 +55,14 @@ def write_report(store: Store, run: Mapping[str, Any], published: Mapping[str, D
         },
     )
     page = render_html(report)
-    own = f"{store.lake}/report/{page_name(run['cluster'], window.start, window.end)}"
-    at_once(*(partial(lake_files.write_text, store.spark, path, page) for path in (own, place)))
+    at_once(*(partial(lake_files.write_text, store.spark, path, page) for path in {own, place}))
     return {"report": place, "terminal": render_terminal(report)}
+
+
+def _among_others(store: Store, cluster: str, window: Window) -> tuple[dict[str, Any], bool]:
+    """The nights before, and whether the cluster has no later one."""
+    published = published_since(store, cluster, window)
+    return nights_before(store, cluster, window, published), all(w.end <= window.end for w in published)
 
 
 def _rows(

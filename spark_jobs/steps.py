@@ -36,7 +36,13 @@ INGEST = Step(
     name="ingest",
     sentence="Read logs and snapshots, keep every record once, and tell what each line says",
     reads=(),
-    writes=(*_layer("bronze", "silver"), "quality.coverage", "quality.unparsed_lines", "quality.quarantine"),
+    writes=(
+        *_layer("bronze", "silver"),
+        "quality.coverage",
+        "quality.unparsed_lines",
+        "quality.quarantine",
+        "quality.late_windows",
+    ),
 )
 REBUILD = Step(
     name="rebuild",
@@ -60,7 +66,7 @@ PUBLISH = Step(
 
 RECLASSIFY = Step(
     name="reclassify",
-    sentence="Judge a published window anew with today's knowledge, keep what changed, and publish it",
+    sentence="Judge a published window anew with today's knowledge and records, keep what changed, and publish it",
     reads=_layer("bronze"),
     writes=(*STAGED, *_layer("silver", "gold"), "quality.verdict_changes", "quality.publications"),
 )

@@ -1,11 +1,11 @@
-"""Quality: how verdicts change as more becomes known."""
+"""Quality: which windows are judged anew, and how their verdicts change as more becomes known."""
 
 from spark_jobs.catalog.model import Table, optional, required
 
 VERDICT_CHANGES = Table(
     layer="quality",
     name="verdict_changes",
-    grain="one verdict that is another with today's knowledge, as one reclassification found it",
+    grain="one verdict that is another with today's knowledge and records, as one reclassification found it",
     key=("run_id", "cluster", "table", "row_id"),
     columns=(
         required("cluster", "STRING", "The cluster, by its name in this lake"),
@@ -27,4 +27,22 @@ VERDICT_CHANGES = Table(
     ),
 )
 
-TABLES = (VERDICT_CHANGES,)
+LATE_WINDOWS = Table(
+    layer="quality",
+    name="late_windows",
+    grain="one earlier window that records touched after it had been published, as one run found it",
+    key=("run_id", "cluster", "window_from", "window_to"),
+    columns=(
+        required("cluster", "STRING", "The cluster, by its name in this lake"),
+        required("window_from", "TIMESTAMP", "First instant of the window"),
+        required("window_to", "TIMESTAMP", "End of the window"),
+        required("records", "BIGINT", "Records that it is judged by and that came late", unit="records"),
+        required("sources", "ARRAY<STRING>", "The logs they are from: the first twenty by name"),
+        required("first_at", "TIMESTAMP", "Instant of the first of them"),
+        required("last_at", "TIMESTAMP", "Instant of the last of them"),
+        required("run_id", "STRING", "The run that found it, and then judged it anew"),
+        required("run_found_at", "TIMESTAMP", "When"),
+    ),
+)
+
+TABLES = (VERDICT_CHANGES, LATE_WINDOWS)

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.edges.store import Store
-from spark_jobs.nights_before import apart, nights_before
+from spark_jobs.nights_before import apart, nights_before, published_since
 from spark_jobs.transforms.windows import Window
 from tests.support.lake import write_lake
 from tests.support.rows import row
@@ -40,6 +40,10 @@ def finding(subject: str, at: datetime) -> dict[str, Any]:
     return row(BY_NAME["gold.findings"], first_at=at, last_at=at, **columns)
 
 
+def before(store: Store, cluster: str, window: Window) -> dict[str, Any]:
+    return nights_before(store, cluster, window, published_since(store, cluster, window))
+
+
 @pytest.fixture(scope="module")
 def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Two nights of a cluster, published, the second twice; a short window; a night too old; another cluster."""
@@ -66,7 +70,7 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
 
 
 def test_the_nights_before_are_counted_from_gold_each_once(store: Store) -> None:
-    found = nights_before(store, "prod", TONIGHT)
+    found = before(store, "prod", TONIGHT)
     assert [(n["window_from"], n["rebalances"], n["partition_seconds"]) for n in found["windows"]] == [
         (night(2).start, 1, 4.0),
         (night(1).start, 3, 12.5),
@@ -76,8 +80,8 @@ def test_the_nights_before_are_counted_from_gold_each_once(store: Store) -> None
 
 
 def test_a_first_night_has_none_before_it(store: Store) -> None:
-    assert nights_before(store, "prod", night(2)) == {}
-    assert nights_before(store, "nobody", TONIGHT) == {}
+    assert before(store, "prod", night(2)) == {}
+    assert before(store, "nobody", TONIGHT) == {}
 
 
 def test_of_windows_that_overlap_the_later_one_stays() -> None:

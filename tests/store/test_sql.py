@@ -205,6 +205,11 @@ LAKE = {
         {"row_id": "2", "run_id": "r2", "subject": "pay", "change": "gone", "verdict_before": "member_left",
          "run_reclassified_at": at(2)},
     ),
+    "quality.late_windows": rows_of(
+        "quality.late_windows",
+        *({"run_id": run, "window_from": at(0), "window_to": at(1), "records": n, "sources": ["1/server.log"],
+           "first_at": at(0.2), "last_at": at(0.5), "run_found_at": at(n)} for n, run in ((7, "r1"), (9, "r2"))),
+    ),
     "quality.publications": rows_of(
         "quality.publications",
         *({"run_id": f"{run} {m}", "table": table, "window_from": at(m), "window_to": at(m + 1)}
@@ -382,6 +387,10 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"subject": "orders", "change": "changed", "verdict_before": "unknown", "verdict_after": "member_dead"},
     ],
     "verdict_changes run_id=r1": [{"subject": "orders"}],
+    "late_windows": [
+        {"run_id": "r2", "records": 9, "sources": ["1/server.log"], "minutes_late": 9},
+        {"run_id": "r1", "records": 7},
+    ],
     "findings_worst_first": [
         {"rule_id": "r2"}, {"rule_id": "r3"}, {"rule_id": "auto_rebalance_off"}, {"rule_id": "r1"},
         {"rule_id": "racks_unknown"}, {"rule_id": "racks_unknown"},

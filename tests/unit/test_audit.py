@@ -97,6 +97,14 @@ def test_the_last_step_has_the_last_word(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out.endswith("3 rebalances\n")
 
 
+def test_an_earlier_window_that_is_refused_takes_nothing_from_the_night(capsys: pytest.CaptureFixture[str]) -> None:
+    night = [ends(s.name, terminal="3 rebalances") for s in STEPS]
+    assert verdict(*night, ends("reclassify", 42, ("Nothing was published.",)), ends("reclassify")) == 42
+    said = capsys.readouterr()
+    assert "3 rebalances" in said.out
+    assert "Nothing was published." in said.err
+
+
 def test_names_from_logs_cannot_move_the_terminals_cursor(capsys: pytest.CaptureFixture[str]) -> None:
     audit.Screen().show({"event": "says", "text": "group \x1b[2J\x07evil\r\u009b"})
     shown = capsys.readouterr().out

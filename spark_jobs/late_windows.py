@@ -1,0 +1,43 @@
+"""Which windows of before are judged anew, since records came late for them: asked of the lake, and kept there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.bronze import LOG_RECORDS
+from spark_jobs.catalog.quality import PUBLICATIONS
+from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
+from spark_jobs.config import Settings
+from spark_jobs.conform import frame_of
+from spark_jobs.edges.store import Store
+from spark_jobs.transforms.late import Published, earlier_windows, late_windows
+from spark_jobs.transforms.windows import Window
+
+
+def keep_late_windows(store: Store, settings: Settings, cluster: str, own: Window) -> int:
+    """Writes the windows before the run's own that records touched after their publication. Gives: how many.
+
+    Keeps: a window stands there as often as runs find it: until it is judged anew, each run does.
+    Odd: one small read where nothing earlier was published.
+    """
+    earlier = earlier_windows(_published(store, cluster), own)
+    if not earlier:
+        return 0
+    look_back, look_ahead = (timedelta(hours=h) for h in (settings.look_back_hours, settings.look_ahead_hours))
+    records = store.read(LOG_RECORDS).where(F.col("cluster") == cluster)
+    found = late_windows(records, earlier, look_back, look_ahead).toArrow().to_pylist()
+    if found:
+        run = {"cluster": cluster, "run_id": settings.run_id, "run_found_at": settings.run_at}
+        rows = frame_of(store.spark, [{**row, **run} for row in found], LATE_WINDOWS)
+        store.append_new(LATE_WINDOWS, rows.coalesce(1))
+    return len(found)
+
+
+def _published(store: Store, cluster: str) -> list[Published]:
+    if not store.has(PUBLICATIONS):
+        return []
+    rows = store.read(PUBLICATIONS).where(F.col("cluster") == cluster)
+    newest = rows.groupBy("window_from", "window_to").agg(F.max("run_published_at").alias("at"))
+    return [Published(Window(r["window_from"], r["window_to"]), r["at"]) for r in newest.toArrow().to_pylist()]
