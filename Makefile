@@ -15,10 +15,10 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live check drill format bench docs up down locks clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack check drill format bench docs up down locks clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo '  make audit LOGS=/path/to/broker/logs [CLIENT_LOGS=...] [SNAPSHOTS=file.jsonl] [CLUSTER=name] [LAKE=dir]'
 	@echo '             [FROM=2026-11-20T00:00Z TO=2026-11-21T00:00Z] [GLOB=...] [LOGS_TZ=Europe/Berlin] [CLIENT_TZ=...]'
@@ -54,6 +54,9 @@ test: setup-check ## every test; ends with pytest's summary line
 
 test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and others
 	@$(SPARK)/python -m pytest tests/live
+
+test-stack: setup-check ## every service of docker-compose.yml outside of containers, and an audit over them; needs PostgreSQL
+	@$(SPARK)/python -m pytest tests/stack/test_compose_stack.py
 
 check: setup-check ## format, lint, types, import contracts, generated pages, unit tests: seconds
 	@$(SPARK)/ruff format --check .

@@ -1,0 +1,190 @@
+"""docker-compose.yml started without containers: every service by its own command line, and an audit over them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+
+from drill.truth import read_truth
+from setup import stack as setup_stack
+from tests.stack.compose import Outside, stack
+from tests.stack.running import Running, postgres_programs, remove
+
+ONCE = "airflow-init"
+AUDIT = "kafka_night_audit"
+
+
+class Airflow:
+    """The stack's Airflow, through its API."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.token = ""
+
+    def ask(self, path: str, body: dict[str, Any] | None = None, token: str | None = None) -> tuple[int, bytes]:
+        """The status and what is answered, 4xx and 5xx too."""
+        bearer = self.token if token is None else token
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {bearer}"} if bearer else {})
+        data = json.dumps(body).encode() if body is not None else None
+        try:
+            request = urllib.request.Request(self.address + path, data, headers)
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.read()
+
+    def json(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """What is answered where all is well."""
+        code, said = self.ask(path, body)
+        assert code < 300, (code, said)
+        answer: dict[str, Any] = json.loads(said)
+        return answer
+
+    def log_in(self, user: str, password: str) -> int:
+        """Takes a token for a user and a password. Gives: the status."""
+        code, said = self.ask("/auth/token", {"username": user, "password": password}, token="")
+        self.token = json.loads(said)["access_token"] if code == 201 else ""
+        return code
+
+
+def within(seconds: float, look: Callable[[], Any], what: str) -> Any:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if found := look():
+            return found
+        time.sleep(2)
+    raise AssertionError(f"Needed within {seconds:.0f} s: {what}.")
+
+
+@pytest.fixture(scope="module")
+def root() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="hindsight-stack-"))
+    folder.chmod(0o755)
+    yield folder
+    if not os.environ.get("KEEP"):
+        remove(folder)
+
+
+@pytest.fixture(scope="module")
+def running(root: Path) -> Iterator[Running]:
+    """All of it, up and well."""
+    if postgres_programs() is None:
+        pytest.exit("Found: no PostgreSQL below /usr/lib/postgresql. Needed: its server. Install postgresql.", 2)
+    setup_stack.draw(root / ".env")
+    services = stack(setup_stack.said(root / ".env"))
+    started = Running(Outside(services, root))
+    for folder in ("logs", "clients", "truth"):
+        (started.outside.folder("input") / folder).mkdir()
+    try:
+        started.start(*(name for name in services if name.startswith("broker-")))
+        for name in services:
+            if name not in started.names:
+                started.start(name)
+        yield started
+    finally:
+        started.end()
+        print({name: f"{peak} MiB" for name, peak in started.peak.items()})
+
+
+@pytest.fixture(scope="module")
+def airflow(running: Running, root: Path) -> Airflow:
+    """Airflow, with the drawn password."""
+    found = Airflow(f"http://127.0.0.1:{running.outside.port('airflow-api', 8080)}")
+    assert found.log_in(setup_stack.ADMIN, setup_stack.said(root / ".env")["HINDSIGHT_ADMIN_PASSWORD"]) == 201
+    return found
+
+
+@pytest.fixture(scope="module")
+def audited(running: Running, airflow: Airflow) -> dict[str, Any]:
+    """The audit of the brokers' own logs, after members have played a scenario."""
+    within(300, lambda: re.search(r" done \(\d+ s\)$", running.last_words("members"), re.M), "a scenario that is over")
+    given = {"logical_date": None, "conf": {"whole_input": True, "read_to_end": True}}
+    run = airflow.json(f"/api/v2/dags/{AUDIT}/dagRuns", given)
+    place = f"/api/v2/dags/{AUDIT}/dagRuns/{run['dag_run_id']}"
+
+    def over() -> dict[str, Any] | None:
+        said = airflow.json(place)
+        return said if said["state"] in ("success", "failed") else None
+
+    done: dict[str, Any] = within(900, over, "the audit's end")
+    return done
+
+
+def test_every_service_comes_up_by_its_own_command_line(running: Running) -> None:
+    services = running.outside.services
+    assert set(running.names) == set(services)
+    assert [name for name, s in services.items() if name != ONCE and not running.is_well(s)] == []
+
+
+def test_nobody_comes_in_without_the_password_that_was_drawn(airflow: Airflow) -> None:
+    stranger = Airflow(airflow.address)
+    assert stranger.log_in("admin", "admin") == stranger.log_in("admin", "") + 1 == 401
+    for page in ("/api/v2/dags", "/hindsight/", "/api/v2/connections"):
+        assert stranger.ask(page)[0] == 401, page
+
+
+def test_every_dag_of_ours_is_there_and_on_its_schedule(airflow: Airflow) -> None:
+    dags = {d["dag_id"]: d["is_paused"] for d in airflow.json("/api/v2/dags")["dags"]}
+    assert {"kafka_snapshot", "kafka_collect", AUDIT, "kafka_alerts", "kafka_maintenance"} <= dags.keys()
+    assert not any(dags.values())
+    assert airflow.json("/api/v2/importErrors")["total_entries"] == 0
+    assert airflow.json("/api/v2/pools/hindsight_spark")["slots"] == 1
+
+
+def test_the_audit_of_the_stack_s_own_brokers_succeeds(audited: dict[str, Any]) -> None:
+    assert audited["state"] == "success"
+
+
+def test_its_steps_ran_on_the_worker(running: Running, audited: dict[str, Any]) -> None:
+    master = f"http://127.0.0.1:{running.outside.port('spark-master', 8080)}/json/"
+    said = json.loads(urllib.request.urlopen(master, timeout=10).read())
+    over = {app["name"]: app["state"] for app in said["completedapps"]}
+    assert {"hindsight-ingest", "hindsight-rebuild", "hindsight-publish"} <= over.keys()
+    work = running.outside.folder("spark")
+    executors = list(work.glob("app-*/*/stderr"))
+    assert any("Finished task" in e.read_text() or "Executor" in e.read_text() for e in executors)
+
+
+def test_the_tables_hold_what_the_members_did(running: Running, audited: dict[str, Any]) -> None:
+    truths = sorted((running.outside.folder("input") / "truth").iterdir())
+    acts = [a for a in read_truth(truths[0].read_text().splitlines()) if a.group]
+    lake = running.outside.folder("lake")
+    rows = DeltaTable(str(lake / "gold" / "rebalances")).to_pyarrow_table().to_pylist()
+    assert {a.group for a in acts} <= {r["group_id"] for r in rows}
+    assert {r["cluster"] for r in rows} == {"stack"}
+
+
+def test_readings_land_every_five_minutes(running: Running, airflow: Airflow) -> None:
+    landed = running.outside.folder("lake") / "landing" / "snapshots"
+    (first, *_) = within(420, lambda: sorted(landed.rglob("*.json*")), "a reading of the brokers")
+    assert {b["id"] for b in json.loads(first.read_text())["brokers"]} == {1, 2, 3}
+
+
+def test_the_report_is_a_page_of_airflow_s(airflow: Airflow, audited: dict[str, Any]) -> None:
+    code, said = airflow.ask("/hindsight/night/index.html")
+    assert code == 200 and b"stack" in said
+
+
+def test_a_broker_that_is_started_again_takes_up_what_it_had(running: Running) -> None:
+    running.stop("broker-2")
+    assert not running.is_well(running.outside.services["broker-2"])
+    running.start("broker-2")
+    told = running.outside.folder("input") / "logs" / "broker-2" / "server.log"
+    assert told.read_text().count("started (kafka.server.KafkaRaftServer)") == 2
+
+
+def test_each_service_keeps_within_its_limit(running: Running, audited: dict[str, Any]) -> None:
+    limits = {name: s.declared["mem_limit"] for name, s in running.outside.services.items()}
+    over = {n: (running.peak[n], limit) for n, limit in limits.items() if running.peak[n] > int(limit[:-1])}
+    assert running.peak.keys() == limits.keys() and not over
