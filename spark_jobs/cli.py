@@ -7,12 +7,13 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from shutil import get_terminal_size
 
-from spark_jobs import alert, audit, completion, snapshot
-from spark_jobs.config import INPUTS
+from spark_jobs import alert, audit, completion, launch, snapshot
+from spark_jobs.config import INPUTS, is_uri
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
 from spark_jobs.report.story import as_data, told
@@ -88,6 +89,12 @@ def parser() -> argparse.ArgumentParser:
     lies.add_argument("--lake", help="the lake to look at", metavar="LAKE")
     lies.add_argument("--format", default="table", help="how they are printed: table, csv or json")
 
+    serve = verbs.add_parser("thrift", help="the lake over JDBC, to be read: Spark's Thrift server, until Ctrl-C")
+    serve.set_defaults(verb=_thrift)
+    serve.add_argument("--lake", help="the lake to serve", metavar="LAKE")
+    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on; it asks for no password")
+    serve.add_argument("--port", type=int, default=10000, help="the port to listen on; 0 for any that is free")
+
     why = verbs.add_parser(
         "explain", help="one rebalance, failover, outage, ... as a story with the lines that prove it"
     )
@@ -155,6 +162,16 @@ def _sql(given: argparse.Namespace) -> int:
     from spark_jobs.edges import sql  # DuckDB is loaded only where it is used
 
     return sql.main(_lake(given), given.query or os.environ.get("Q", "").strip() or None, given.format)
+
+
+def _thrift(given: argparse.Namespace) -> int:
+    os.environ.update(launch.environment())
+    time.tzset()
+    from spark_jobs.edges import thrift_server  # Spark is loaded only where it is used, and where it was told of itself
+
+    lake = _lake(given)
+    thrift_server.serve(lake if is_uri(lake) else str(Path(lake).expanduser().absolute()), given.host, given.port)
+    return DONE
 
 
 def _explain(given: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,10 +20,13 @@ _FOR_FEW_ROWS = {
 }
 
 
-def start(name: str, master: str | None = None) -> SparkSession:
-    """A session with Delta, in UTC. Under spark-submit the master is already chosen and `master` is left out."""
+def start(name: str, master: str | None = None, also: Mapping[str, str] | None = None) -> SparkSession:
+    """A session with Delta, in UTC. Under spark-submit the master is already chosen and `master` is left out.
+
+    What stands in `also` is set whatever the settings say.
+    """
     builder = SparkSession.builder.appName(name)
-    for key, value in launch.configuration().items():
+    for key, value in {**launch.configuration(), **(also or {})}.items():
         builder = builder.config(key, value)
     if master:
         builder = builder.master(master)

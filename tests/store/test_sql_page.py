@@ -9,6 +9,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
 
 from spark_jobs import cli
 from spark_jobs.edges.named_queries import asked_for, named_queries
@@ -61,6 +63,26 @@ def test_delta_rs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "member_left" in capsys.readouterr().out
     exec(history, said)
     assert capsys.readouterr().out.startswith("0 ")
+
+
+def test_polars(capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = examples("Polars", "python")
+    said: dict[str, object] = {}
+    exec(example, said)
+    assert said["cost"].collect().rows_by_key("cause")["member_left"] == [(1, 6.0)]  # type: ignore[attr-defined]
+    assert "member_left" in capsys.readouterr().out
+
+
+def test_spark(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (asked,) = examples("Spark", "python")
+    (named,) = examples("Spark", "sql")
+    exec(asked, {})
+    assert re.search(r"member_left *\| *1\|", capsys.readouterr().out)
+    for statement in named.replace("s3a://lakes/kafka", str(folder / "lake")).split(";")[:-1]:
+        spark.sql(statement)
+    assert spark.table("gold.rebalances").count() == 5
+    spark.sql("DROP SCHEMA gold CASCADE")
+    assert DeltaTable(str(folder / "lake" / "gold" / "rebalances")).count() == 5
 
 
 def test_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
