@@ -12,7 +12,7 @@ from functools import reduce
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-_SECONDS = 5
+_SECONDS = 8
 
 
 def main(url: str, *needed: str) -> int:

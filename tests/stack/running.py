@@ -81,22 +81,26 @@ class Running:
                 start_new_session=True,
             )
 
-    def stop(self, name: str) -> None:
-        """Ends a service as Docker does: SIGTERM, and SIGKILL for what is left."""
-        process = self._processes.pop(name)
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_STOPS_WITHIN)
-        for pid in self._pids().get(name, ()):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        process.wait()
+    def stop(self, *names: str) -> None:
+        """Ends services as Docker does: SIGTERM, and SIGKILL for what is left."""
+        ending = {name: self._processes.pop(name) for name in names}
+        for process in ending.values():
+            process.terminate()
+        until = time.monotonic() + _STOPS_WITHIN
+        for name, process in ending.items():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0, until - time.monotonic()))
+            for pid in self._pids().get(name, ()):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            process.wait()
 
     def end(self) -> None:
-        """Ends all of it, last started first."""
+        """Ends all of it; who waits for others goes before them."""
         self._over.set()
-        for name in reversed(list(self._processes)):
-            self.stop(name)
+        waited = {w for name in self.names for w in self.outside.services[name].waits_for}
+        self.stop(*(name for name in self.names if name not in waited))
+        self.stop(*self.names)
 
     def is_well(self, service: Service) -> bool:
         """What the service's own health check says."""
