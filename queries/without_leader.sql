@@ -5,14 +5,28 @@ WITH led AS (
     SELECT
         *,
         lag(happened_at) OVER turns AS led_before_at,
-        lead(happened_at) OVER turns AS led_next_at
+        lead(happened_at) OVER turns AS led_next_at,
+        life < max(life) OVER (PARTITION BY cluster, topic) AS is_over
     FROM gold.failovers
-    WINDOW turns AS (PARTITION BY cluster, topic, partition ORDER BY life, epoch_to, happened_at)
+    WINDOW turns AS (PARTITION BY cluster, topic, partition, life ORDER BY epoch_to, happened_at)
+),
+topics AS (
+    -- A controller that starts tells old creations and deletions again, in their order: the last word is the state.
+    SELECT
+        cluster, topic,
+        arg_max(kind, (happened_at, "order")) = 'topic_deleted' AS is_gone,
+        list(happened_at ORDER BY happened_at) FILTER (kind = 'topic_deleted') AS deletions
+    FROM silver.events
+    WHERE kind IN ('topic_created', 'partition_created', 'topic_deleted')
+    GROUP BY ALL
 ),
 spells AS (
     SELECT
-        *,
-        CASE WHEN leader_to <> -1 THEN happened_at END AS until,
+        led.*,
+        leader_to = -1 AND (is_over OR coalesce(is_gone AND list_last(deletions) >= happened_at, false)) AS was_deleted,
+        CASE WHEN leader_to <> -1 THEN happened_at
+            -- Deleted more than once: which of the lines told it first is not known.
+            WHEN was_deleted AND deletions[1] >= happened_at THEN deletions[1] END AS until,
         CASE WHEN leader_to = -1 THEN happened_at
             WHEN coalesce(leaderless_ms, leaderless_low_ms) IS NOT NULL
             THEN happened_at - to_milliseconds(coalesce(leaderless_ms, leaderless_low_ms))
@@ -21,6 +35,7 @@ spells AS (
         CASE WHEN leader_to = -1 THEN happened_at
             ELSE happened_at - to_milliseconds(leaderless_low_ms) END AS since_at_latest
     FROM led
+    LEFT JOIN topics USING (cluster, topic)
     -- A leader that was found, after a time that somebody told; or none, and none since.
     WHERE (leader_to <> -1 AND (coalesce(leaderless_ms, leaderless_low_ms) > 0 OR leader_from = -1))
         OR (leader_to = -1 AND led_next_at IS NULL)
@@ -28,6 +43,7 @@ spells AS (
 SELECT
     s.cluster, s.topic, s.partition, s.kind, s.leader_from AS leader_before,
     s.since, s.until, round(date_diff('ms', s.since, s.until) / 1000, 1) AS seconds,
+    CASE WHEN s.leader_to <> -1 THEN 'leader' WHEN s.was_deleted THEN 'topic deleted' END AS ended_by,
     s.since_at_earliest, s.since_at_latest,
     nullif(s.leader_to, -1) AS leader_after,
     o.broker AS outage_of, s.confidence

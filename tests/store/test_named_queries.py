@@ -127,11 +127,11 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     "without_leader": [
         {"partition": 0, "kind": "broker_crash", "since": "2026-10-01T03:09:50.000Z",
          "until": "2026-10-01T03:10:00.000Z", "seconds": 10.0, "since_at_earliest": "2026-10-01T03:08:30.000Z",
-         "since_at_latest": "2026-10-01T03:09:51.000Z", "leader_after": 2, "outage_of": 1},
+         "since_at_latest": "2026-10-01T03:09:51.000Z", "ended_by": "leader", "leader_after": 2, "outage_of": 1},
         {"partition": 1, "kind": "leader_restored", "since": "2026-10-01T03:11:00.000Z", "seconds": 120.0,
          "outage_of": None},
         {"partition": 2, "kind": "offline", "since": "2026-10-01T03:30:00.000Z", "until": None, "seconds": None,
-         "leader_after": None},
+         "ended_by": None, "leader_after": None},
         {"partition": 3, "seconds": 20.0},
     ],
     "without_leader at='2026-10-01 03:08:59'": [{"partition": 0}],
@@ -191,6 +191,39 @@ def test_it_answers(session: sql.Session, asked: str, capsys: pytest.CaptureFixt
     expected = EXPECTED[asked]
     assert [{k: f[k] for k in e} for f, e in zip(found, expected)] == expected
     assert len(found) == len(expected)
+
+
+def told(kind: str, topic: str, minute: float, order: int = 0) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "topic": topic,
+        "happened_at": at(minute),
+        "order": order,
+        "line_id": f"{topic} {minute} {order}",
+    }
+
+
+def test_a_deletion_ends_what_was_without_leader(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    offline = [failover(9, 0, 30, 1, -1, kind="offline", topic=topic) for topic in ("gone", "old", "back", "twice")]
+    again = failover(3, 0, 60, 1, 2, life=1, topic="back")
+    lines = [
+        # Deleted, and told once more by a controller that starts.
+        told("topic_created", "gone", 0), told("topic_deleted", "gone", 40),
+        told("topic_created", "gone", 50), told("topic_deleted", "gone", 50, order=1),
+        # It had been deleted and made again long before; a controller that starts tells it once more.
+        told("topic_deleted", "old", 45), told("partition_created", "old", 45, order=1),
+        told("topic_deleted", "back", 40), told("topic_created", "back", 41),
+        told("topic_deleted", "twice", 10), told("topic_created", "twice", 11), told("topic_deleted", "twice", 50),
+    ]  # fmt: skip
+    tables = {"gold.failovers": [*offline, again], "silver.events": lines}
+    lake = write_lake(tmp_path / "lake", {name: rows_of(name, *rows) for name, rows in tables.items()})
+    found = answers(sql.Session(open_lake(str(lake)), named_queries(), "json"), "without_leader", capsys)
+    assert {f["topic"]: (f["ended_by"], f["until"], f["seconds"]) for f in found} == {
+        "gone": ("topic deleted", "2026-10-01T03:40:00.000Z", 600.0),
+        "old": (None, None, None),
+        "back": ("topic deleted", "2026-10-01T03:40:00.000Z", 600.0),
+        "twice": ("topic deleted", None, None),
+    }
 
 
 def test_every_query_is_asked_by_a_test() -> None:
