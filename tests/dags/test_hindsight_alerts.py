@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from airflow.exceptions import AirflowException
+from airflow.sdk import Connection
+from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
 from hindsight_alerts import Failure, Look, deadline_missed, done_in_time, receivers, tell
 from hindsight_operator import Refused
 
@@ -109,6 +111,17 @@ def test_a_deadline_that_is_no_hours_says_what_is_needed(monkeypatch: pytest.Mon
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
     with pytest.raises(BadInput, match="Needed: hours"):
         done_in_time(cluster="prod", lake="/lake")
+
+
+def test_where_connections_may_not_be_read_the_lake_keeps_the_event(
+    python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(connection_id: str) -> None:
+        raise AirflowSecretsBackendAccessDenied(connection_id)
+
+    monkeypatch.setattr(Connection, "get", refuses)
+    tell("/lake", {"rule": "deadline_missed"})
+    assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "deadline_missed"}}
 
 
 def test_a_child_that_cannot_tell_is_an_error_of_its_own_and_fails_no_task(python: Path) -> None:
