@@ -217,13 +217,16 @@ def test_a_deletion_ends_what_was_without_leader(tmp_path: Path, capsys: pytest.
     ]  # fmt: skip
     tables = {"gold.failovers": [*offline, again], "silver.events": lines}
     lake = write_lake(tmp_path / "lake", {name: rows_of(name, *rows) for name, rows in tables.items()})
-    found = answers(sql.Session(open_lake(str(lake)), named_queries(), "json"), "without_leader", capsys)
+    session = sql.Session(open_lake(str(lake)), named_queries(), "json")
+    found = answers(session, "without_leader", capsys)
     assert {f["topic"]: (f["ended_by"], f["until"], f["seconds"]) for f in found} == {
         "gone": ("topic deleted", "2026-10-01T03:40:00.000Z", 600.0),
         "old": (None, None, None),
         "back": ("topic deleted", "2026-10-01T03:40:00.000Z", 600.0),
         "twice": ("topic deleted", None, None),
     }
+    led = answers(session, "leader_timeline topic=back", capsys)
+    assert [(t["leader_epoch"], t["led_until"]) for t in led] == [(9, "2026-10-01T04:00:00.000Z"), (3, None)]
 
 
 def test_every_query_is_asked_by_a_test() -> None:
