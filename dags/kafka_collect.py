@@ -15,8 +15,7 @@ DOC = f"""
 
 Each run reads what the lake does not hold yet: files that are new or still grow, and the readings that landed. The
 last record of a file that grows waits for the next run. At ten past the hour what an hourly rotation left has come to
-rest. It takes the same params as the nightly audit, of which `from` and `to` mean nothing here; when both are due on
-one lake, one waits for the other.
+rest. When it and the nightly audit are due on one lake, one waits for the other.
 """
 
 for cluster in clusters():

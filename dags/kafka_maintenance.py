@@ -8,6 +8,7 @@ from airflow.sdk import DAG, CronDataIntervalTimetable
 from hindsight_operator import SparkStepOperator, params, patient
 
 from spark_jobs.clusters import clusters
+from spark_jobs.config import KEEP
 from spark_jobs.steps import MAINTAIN
 
 DOC = f"""
@@ -26,7 +27,7 @@ for cluster in {c.lake: c for c in reversed(clusters())}.values():
         catchup=False,
         max_active_runs=1,
         doc_md=DOC,
-        params=params(cluster.inputs, with_keep=True),
+        params=params(cluster.inputs, KEEP.field),
         default_args=patient(),
         tags=["hindsight"],
     ):

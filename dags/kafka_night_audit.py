@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain
 from hindsight_alerts import Failure, Look, done_in_time
-from hindsight_operator import SparkStepOperator, judged_anew, late_windows, params, patient
+from hindsight_operator import WINDOW, SparkStepOperator, judged_anew, late_windows, params, patient
 
 from spark_jobs.clusters import clusters
 from spark_jobs.config import LOOK_AHEAD_HOURS
@@ -25,8 +25,17 @@ Windows of the last week for which ingest found records that came late are judge
 at a time. One that fails takes nothing from the night.
 """
 
-WHOLE_INPUT = Param(False, type="boolean", description="everything in the input, whatever the interval")
-READ_TO_END = Param(False, type="boolean", description="last records of files that still grow, as they stand")
+ASKED = {
+    "whole_input": Param(
+        False, type="boolean", title="Whole input", description="everything in the input, whatever the interval"
+    ),
+    "read_to_end": Param(
+        False,
+        type="boolean",
+        title="Read to the end",
+        description="last records of files that still grow, as they stand",
+    ),
+}
 
 for cluster in clusters():
     told = {"lake": cluster.lake, "cluster": cluster.name or cluster.inputs.get("cluster", "")}
@@ -37,7 +46,7 @@ for cluster in clusters():
         catchup=False,
         max_active_runs=1,
         doc_md=DOC,
-        params={**params(cluster.inputs), "whole_input": WHOLE_INPUT, "read_to_end": READ_TO_END},
+        params={**params(cluster.inputs, *WINDOW), **ASKED},
         default_args={**patient(), "on_failure_callback": Failure(**told)},
         deadline=done_in_time(**told),
         tags=["hindsight"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from airflow.sdk import DAG
-from hindsight_operator import judged_anew, params, patient, published_windows
+from hindsight_operator import WINDOW, judged_anew, params, patient, published_windows
 
 from spark_jobs.clusters import clusters
 from spark_jobs.steps import RECLASSIFY
@@ -25,7 +25,7 @@ for cluster in clusters():
         start_date=datetime(2026, 1, 1, tzinfo=UTC),
         max_active_runs=1,
         doc_md=DOC,
-        params=params(cluster.inputs),
+        params=params(cluster.inputs, *WINDOW),
         default_args=patient(),
         tags=["hindsight"],
     ):

@@ -31,9 +31,16 @@ _WINDOWS = "SELECT DISTINCT cluster, window_from, window_to FROM {} ORDER BY win
 PUBLISHED = _WINDOWS.format("quality.publications")
 LATE = _WINDOWS.format("quality.late_windows WHERE run_id = '{}'")
 
+WINDOW = ("window_from", "window_to")
+"""What a run of one window, or of the past, is asked."""
+
 _TITLES = {"window_from": "From", "window_to": "To", "logs_tz": "Zone of LOGS", "client_tz": "Zone of CLIENT_LOGS"}
+_ON_THE_FORM = {
+    "window_from": "first instant of the window; goes with To",
+    "window_to": "instant at which the window ends; without From and To: the night that the data interval names",
+}
+_FOLDED = "Input and lake"
 _HOURS = ("look_ahead_hours", "look_back_hours")
-_INSTANTS = ("window_from", "window_to")
 
 
 class Refused(AirflowFailException):
@@ -92,13 +99,18 @@ class SparkStepOperator(BaseOperator):
 
 
 def of_step(step: Step) -> dict[str, Any]:
-    """What Airflow knows of a task that runs the step: its name, its assets, and where it stands in line."""
+    """What Airflow knows of a task that runs the step: its name, its assets, and where it stands in line.
+
+    Odd: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds rows of
+    another in staging. Where steps stand in line, a run that has begun goes first.
+    """
     return {
         "task_id": step.name,
         "doc_md": step.sentence,
         "inlets": [Asset(name=t) for t in step.reads],
         "outlets": [Asset(name=t) for t in step.writes],
         "pool": POOL,
+        "weight_rule": "upstream",
     }
 
 
@@ -169,20 +181,29 @@ def _windows(query: str, lake: str) -> list[dict[str, str]]:
     return [{"cluster": r["cluster"], "from": r["window_from"], "to": r["window_to"]} for r in json.loads(said)]
 
 
-def params(inputs: Mapping[str, str], with_keep: bool = False) -> dict[str, Param]:
-    """The inputs of a run as params, with what a cluster says of them."""
-    return {param_name(i.field): _param(i, inputs.get(i.field)) for i in (*INPUTS, *((KEEP,) if with_keep else ()))}
+def params(inputs: Mapping[str, str], *asked: str) -> dict[str, Param]:
+    """A form: what a run is asked comes first; inputs, with what a cluster says of them, are folded away below it.
+
+    Takes: `asked`, fields of the window, or `keep`; no other run has them
+    """
+    known = {i.field: i for i in (*INPUTS, KEEP)}
+    folded = [field for field in known if field not in (*WINDOW, KEEP.field)]
+    return {
+        **{param_name(f): _param(known[f], inputs.get(f)) for f in asked},
+        **{param_name(f): _param(known[f], inputs.get(f), section=_FOLDED) for f in folded},
+    }
 
 
-def _param(i: Input, default: str | None) -> Param:
-    schema: dict[str, Any] = {"type": ["null", "string"]}
+def _param(i: Input, default: str | None, **schema: Any) -> Param:
     if i.field in _HOURS:
-        schema = {"type": ["null", "integer"], "minimum": 0, "maximum": MOST_HOURS}
-    elif i.field in _INSTANTS:
-        schema |= {"format": "date-time"}
+        schema |= {"type": ["null", "integer"], "minimum": 0, "maximum": MOST_HOURS}
+    elif i.field in WINDOW:
+        schema |= {"type": ["null", "string"], "format": "date-time"}
+    else:
+        schema |= {"type": ["null", "string"]}
     title = _TITLES.get(i.field, i.variable.replace("_", " ").capitalize())
     value = int(default) if default and default.isdigit() and i.field in _HOURS else default
-    return Param(value, title=title, description=i.meaning, **schema)
+    return Param(value, title=title, description=_ON_THE_FORM.get(i.field, i.meaning), **schema)
 
 
 def patient() -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.timetables.base import TimeRestriction
-from hindsight_operator import params
+from hindsight_operator import WINDOW, params
 
 from spark_jobs.steps import COLLECT
 
@@ -44,7 +44,7 @@ def test_it_runs_at_ten_past_every_hour_one_at_a_time_without_catching_up(dag: A
     assert (dag.max_active_runs, dag.catchup) == (1, False)
 
 
-def test_it_retries_and_takes_what_the_nightly_audit_takes(dag: Any) -> None:
+def test_it_retries_and_takes_the_inputs_of_the_nightly_audit(dag: Any) -> None:
     (task,) = dag.tasks
     assert (task.retries, task.retry_delay) == (2, timedelta(minutes=5))
-    assert set(dag.params) == set(params({}))
+    assert set(dag.params) == set(params({}, *WINDOW)) - {"from", "to"}

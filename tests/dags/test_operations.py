@@ -12,10 +12,11 @@ import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.exceptions import AirflowFailException
 from airflow.sdk.exceptions import ParamValidationError
+from airflow.task.priority_strategy import validate_and_load_priority_weight_strategy
 from hindsight_operator import of_step, published_windows, settings_of
 
 from spark_jobs.clusters import FILE_VARIABLE
-from spark_jobs.steps import BY_NAME, MAINTAIN, RECLASSIFY
+from spark_jobs.steps import BY_NAME, MAINTAIN, RECLASSIFY, STEPS
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 TWO = "[[clusters]]\nname = 'a'\nlogs = '/a'\nkeep = 'bronze=30'\n[[clusters]]\nname = 'b'\nlogs = '/b'\nlake = '/b'\n"
@@ -72,7 +73,32 @@ def test_a_form_knows_numbers_and_instants(monkeypatch: pytest.MonkeyPatch, tmp_
         with pytest.raises(ParamValidationError):
             hours.resolve(wrong)
     assert params.get_param("from").schema["format"] == "date-time"
-    assert all(params.get_param(name).schema.get("title") or name in ("whole_input", "read_to_end") for name in params)
+    assert all(params.get_param(name).schema.get("title") for name in params)
+
+
+@pytest.mark.parametrize(
+    ("dag_id", "asked"),
+    [
+        ("kafka_night_audit", ["from", "to", "whole_input", "read_to_end"]),
+        ("kafka_reclassify", ["from", "to"]),
+        ("kafka_maintenance", ["keep"]),
+        ("kafka_collect", []),
+    ],
+)
+def test_a_form_asks_what_a_run_is_about_and_folds_the_inputs_away(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dag_id: str, asked: list[str]
+) -> None:
+    params = bag_of(monkeypatch, tmp_path, None).dags[dag_id].params
+    open_fields = [name for name in params if "section" not in params.get_param(name).schema]
+    assert open_fields == asked
+    assert {"logs", "lake"} <= set(params) - set(open_fields)
+
+
+def test_a_run_that_has_begun_goes_before_one_that_has_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dag = bag_of(monkeypatch, tmp_path, None).dags["kafka_night_audit"]
+    weight_of = validate_and_load_priority_weight_strategy(of_step(STEPS[0])["weight_rule"]).get_weight
+    weights = [weight_of(SimpleNamespace(task=dag.get_task(step.name))) for step in STEPS]
+    assert weights == sorted(set(weights))
 
 
 def test_a_step_tells_airflow_what_it_reads_and_writes() -> None:
