@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 from airflow.api_fastapi.core_api.security import requires_access_dag
 from airflow.plugins_manager import AirflowPlugin
-from fastapi import Depends, FastAPI, HTTPException
+from fastapi import Depends, FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from spark_jobs.clusters import clusters
-from spark_jobs.config import is_uri
+from spark_jobs.config import is_uri, masked
 
 PREFIX = "/hindsight"
 NEWEST = "index.html"
@@ -37,6 +37,16 @@ HEADERS = _OURS | {"Content-Security-Policy": f"{_POLICY}; sandbox allow-scripts
 app = FastAPI(dependencies=[Depends(requires_access_dag("GET"))], openapi_url=None)
 
 
+class NotThere(Exception):
+    """There is no such page; the text says why."""
+
+
+@app.exception_handler(NotThere)
+def not_there(_: Request, why: NotThere) -> Response:
+    """The reason, for people: it is read inside a frame."""
+    return HTMLResponse(_page(f"<p>{html.escape(str(why))}</p>"), status_code=404, headers=HEADERS)
+
+
 @app.get("/")
 def reports() -> Response:
     """The one report there is; the list of clusters where there are several."""
@@ -44,7 +54,7 @@ def reports() -> Response:
     if len(names) == 1:
         return RedirectResponse(f"{quote(names[0])}/{NEWEST}", headers=_OURS)
     rows = "".join(f'<li><a href="{quote(name)}/{NEWEST}">{html.escape(name)}</a></li>' for name in names)
-    return HTMLResponse(f"<!doctype html><title>Kafka Hindsight</title><ul>{rows}</ul>", headers=_OURS)
+    return HTMLResponse(_page(f"<h1>Clusters</h1><ul>{rows}</ul>"), headers=_OURS)
 
 
 @app.get("/{cluster}/{page}")
@@ -53,13 +63,21 @@ def report(cluster: str, page: str) -> Response:
     lakes = _lakes()
     lake = next(iter(lakes.values())) if len(lakes) == 1 else lakes.get(cluster)
     if lake is None or not _PAGE.fullmatch(page):
-        raise HTTPException(404, "There is no such page.")
+        raise NotThere("There is no such page.")
     if is_uri(lake):
-        raise HTTPException(404, "The lake lies behind a URI, from which Airflow serves nothing. Needed: a folder.")
+        raise NotThere(f"The lake {masked(lake)} lies behind a URI, from which Airflow serves nothing: read it there.")
     place = Path(lake) / "report" / page
     if place.is_symlink() or not place.is_file():
-        raise HTTPException(404, "There is no such page yet. Needed: a night that was audited.")
+        raise NotThere("There is no such page yet. Needed: a night that was audited.")
     return HTMLResponse(place.read_bytes(), headers=HEADERS)
+
+
+def _page(body: str) -> str:
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Kafka Hindsight</title>'
+        '<meta name="color-scheme" content="light dark"><style>body{font:16px/1.5 system-ui,sans-serif;margin:2rem}'
+        f"</style>{body}</html>"
+    )
 
 
 def _lakes() -> dict[str, str]:

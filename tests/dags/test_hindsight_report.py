@@ -62,6 +62,13 @@ def test_nothing_else_is(lake: Path, client: TestClient, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
+def test_what_is_not_there_is_told_in_words_inside_the_frame(lake: Path, client: TestClient) -> None:
+    answer = client.get("/a/none.html")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "Needed: a night that was audited" in answer.text
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+
+
 def test_nothing_can_be_written(lake: Path, client: TestClient) -> None:
     assert {client.request(verb, "/a/index.html").status_code for verb in ("POST", "PUT", "DELETE")} == {405}
 
