@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pendulum
 import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.exceptions import AirflowFailException
 from airflow.sdk.exceptions import ParamValidationError
+from airflow.serialization.serialized_objects import DagSerialization
 from airflow.task.priority_strategy import validate_and_load_priority_weight_strategy
 from hindsight_operator import of_step, published_windows, settings_of
 
 from spark_jobs.clusters import FILE_VARIABLE
 from spark_jobs.steps import BY_NAME, MAINTAIN, RECLASSIFY, STEPS
 
-DAGS = Path(__file__).resolve().parents[2] / "dags"
+HOME = Path(__file__).resolve().parents[2]
+DAGS = HOME / "dags"
+PAGE = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 TWO = "[[clusters]]\nname = 'a'\nlogs = '/a'\nkeep = 'bronze=30'\n[[clusters]]\nname = 'b'\nlogs = '/b'\nlake = '/b'\n"
 
 
@@ -115,6 +120,18 @@ def test_without_a_pool_of_that_name_steps_stand_in_the_one_that_always_exists(
 ) -> None:
     dag = bag_of(monkeypatch, tmp_path, None).dags["kafka_night_audit"]
     assert {t.pool for t in dag.tasks} == {"default_pool"}
+
+
+def test_the_backfill_on_the_page_makes_the_nights_that_the_page_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    start, end = re.search(r"backfill create .*--from-date (\S+) --to-date (\S+)$", PAGE, re.MULTILINE).groups()
+    dag = DagSerialization.from_dict(
+        DagSerialization.to_dict(bag_of(monkeypatch, tmp_path, None).dags["kafka_night_audit"])
+    )
+    runs = list(dag.iter_dagrun_infos_between(pendulum.parse(start), pendulum.parse(end)))
+    assert [run.data_interval.start for run in runs] == [pendulum.datetime(2026, 11, day, 2) for day in (17, 18, 19)]
+    assert "the 17th, 18th and 19th" in PAGE
 
 
 def context(**params: Any) -> dict[str, Any]:
