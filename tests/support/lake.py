@@ -19,11 +19,12 @@ REBUILT = [t for t in TABLES if t.layer in ("silver", "gold")]
 
 
 def write_lake(folder: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Path:
-    """Writes rows by the tables' full names; the columns are those of the catalog."""
+    """Writes rows by the tables' full names; the columns are those of the catalog, with their meanings."""
     for name, rows in tables.items():
         table = BY_NAME[name]
         columns = ", ".join(f'NULL::{duck_type(c.type)} AS "{c.name}"' for c in table.columns)
-        schema = duckdb.connect().execute(f"SELECT {columns} WHERE false").fetch_arrow_table().schema
+        typed = duckdb.connect().execute(f"SELECT {columns} WHERE false").fetch_arrow_table().schema
+        schema = pyarrow.schema(f.with_metadata({"comment": c.meaning}) for f, c in zip(typed, table.columns))
         write_deltalake(str(folder / table.layer / table.name), pyarrow.Table.from_pylist(list(rows), schema=schema))
     return folder
 
