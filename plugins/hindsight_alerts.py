@@ -64,7 +64,7 @@ def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None
 
     Odd: runs of a backfill are queued together, so that the last of many is late; their nights are history.
     """
-    run, until = context["dag_run"], context["deadline"]["deadline_time"]
+    run, until = context["dag_run"], datetime.fromisoformat(str(context["deadline"]["deadline_time"])).astimezone(UTC)
     start, end = (_instant(run[f"data_interval_{at}"]) for at in ("start", "end"))
     tell(
         lake,
@@ -72,7 +72,7 @@ def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None
             "deadline_missed",
             cluster,
             f"{run['dag_id']} of {run['dag_run_id']}",
-            f"{run['dag_id']} is not done, and should have been by {until}",
+            f"{run['dag_id']} is not done, and should have been by {until:%Y-%m-%d %H:%M} UTC",
             start,
             end,
         ),

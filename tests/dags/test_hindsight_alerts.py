@@ -27,6 +27,7 @@ exit {code}
 """
 URL = "slack://s3cret/token"
 NIGHT = datetime(2026, 11, 20, 2, tzinfo=UTC)
+SIX = datetime(2026, 11, 21, 6, 0, 0, 116746, tzinfo=UTC)
 
 
 @pytest.fixture()
@@ -93,9 +94,10 @@ def test_a_missed_deadline_is_told_with_the_run(python: Path, monkeypatch: pytes
     assert alert and alert.interval == timedelta(hours=4)
     night = {"data_interval_start": "2026-11-20T02:00:00Z", "data_interval_end": "2026-11-21T02:00:00Z"}
     run = {"dag_id": "kafka_night_audit", "dag_run_id": "scheduled__1", **night}
-    deadline_missed(**alert.callback.kwargs, context={"dag_run": run, "deadline": {"deadline_time": "06:00"}})
+    deadline_missed(**alert.callback.kwargs, context={"dag_run": run, "deadline": {"deadline_time": SIX}})
     event = json.loads(noted(python, "stdin"))["event"]
     assert (event["rule"], event["subject"]) == ("deadline_missed", "kafka_night_audit of scheduled__1")
+    assert event["reason"] == "kafka_night_audit is not done, and should have been by 2026-11-21 06:00 UTC"
     assert event["from"] == NIGHT.isoformat(), "a night of a backfill is as old as it is, and wakes no one"
 
 
