@@ -150,8 +150,9 @@ def _require_free(host: str, port: int) -> None:
     try:
         socket.create_server((host, port)).close()
     except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or str(error).rstrip(".")
         raise BadInput(
-            f"Nothing can listen on port {port} of {host}: {error}. Needed: a free port of an address of this machine."
+            f"Nothing can listen on port {port} of {host}: {why}. Needed: a free port of an address of this machine."
             " Choose with --port (0 takes any that is free) and --host."
         ) from error
 
