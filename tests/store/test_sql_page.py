@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs import cli
 from spark_jobs.edges.named_queries import asked_for, named_queries
+from spark_jobs.edges.session import for_few_rows
 from spark_jobs.launch import HOME
 from tests.store.test_named_queries import LAKE
 from tests.support.lake import write_lake
@@ -76,12 +77,13 @@ def test_polars(capsys: pytest.CaptureFixture[str]) -> None:
 def test_spark(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (asked,) = examples("Spark", "python")
     (named,) = examples("Spark", "sql")
-    exec(asked, {})
-    assert re.search(r"member_left *\| *1\|", capsys.readouterr().out)
-    for statement in named.replace("s3a://lakes/kafka", str(folder / "lake")).split(";")[:-1]:
-        spark.sql(statement)
-    assert spark.table("gold.rebalances").count() == 5
-    spark.sql("DROP SCHEMA gold CASCADE")
+    with for_few_rows(spark):
+        exec(asked, {})
+        assert re.search(r"member_left *\| *1\|", capsys.readouterr().out)
+        for statement in named.replace("s3a://lakes/kafka", str(folder / "lake")).split(";")[:-1]:
+            spark.sql(statement)
+        assert spark.table("gold.rebalances").count() == 5
+        spark.sql("DROP SCHEMA gold CASCADE")
     assert DeltaTable(str(folder / "lake" / "gold" / "rebalances")).count() == 5
 
 
