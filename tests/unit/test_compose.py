@@ -215,6 +215,13 @@ def options_of_airflow() -> Mapping[str, Mapping[str, object]]:
     return {section: told["options"] for section, told in said.items()}
 
 
+def test_airflow_has_both_drivers_of_the_database_that_it_is_given() -> None:
+    said = SERVICES["airflow-api"].environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
+    assert said.startswith("postgresql+psycopg2://airflow:")
+    lock = (HOME / "locks" / "airflow.txt").read_text(encoding="utf-8")
+    assert all(re.search(rf"^{driver}==", lock, re.MULTILINE) for driver in ("psycopg2-binary", "asyncpg"))
+
+
 def test_every_setting_of_airflow_is_one_that_airflow_has() -> None:
     options = options_of_airflow()
     names = {n for s in AIRFLOW.values() for n in s.environment} | set(re.findall(r"AIRFLOW__\w+(?==)", DOCKERFILE))
