@@ -13,7 +13,7 @@ COPY locks locks
 COPY setup/build.py setup/build.py
 COPY spark_jobs/__init__.py spark_jobs/launch.py spark_jobs/
 COPY drill/__init__.py drill/jars.py drill/
-RUN python setup/build.py --only uv airflow spark jars \
+RUN UV_COMPILE_BYTECODE=1 python setup/build.py --only uv airflow spark jars \
     && .venv-spark/bin/python -m drill.jars \
     && rm -rf .kafka/cache .build/ivy /root/.cache
 
@@ -38,8 +38,9 @@ ENV AIRFLOW_HOME=/var/airflow \
     PYTHONPATH=/opt/hindsight \
     PYTHONDONTWRITEBYTECODE=1 \
     TZ=UTC
-RUN useradd --uid 1000 --gid 0 --home-dir /var/airflow hindsight \
+ARG HINDSIGHT_UID=1000
+RUN python -m compileall -q dags drill expectations plugins spark_jobs \
+    && useradd --uid "$HINDSIGHT_UID" --gid 0 --home-dir /var/airflow hindsight \
     && mkdir -p /input/logs /input/clients /input/truth /lake /var/airflow /var/kafka /var/spark \
-    && chown -R 1000:0 /input /lake /var/airflow /var/kafka /var/spark \
-    && chmod -R ug+rwX /input /lake /var/airflow /var/kafka /var/spark
-USER 1000:0
+    && chown -R hindsight:0 /input /lake /var/airflow /var/kafka /var/spark
+USER hindsight:0

@@ -106,7 +106,13 @@ def test_what_is_published_opens_on_this_machine_only() -> None:
 
 @each_of_ours
 def test_nothing_of_ours_is_root(service: Service) -> None:
-    assert service.declared["user"] == f"{SECRETS['HINDSIGHT_UID']}:0" and service.declared["cap_drop"] == ["ALL"]
+    assert "user" not in service.declared and service.declared["cap_drop"] == ["ALL"]
+    assert service.declared["build"]["args"] == {"HINDSIGHT_UID": SECRETS["HINDSIGHT_UID"]}
+    assert re.search(
+        r'^ARG HINDSIGHT_UID=[1-9]\d*\nRUN .*useradd --uid "\$HINDSIGHT_UID".*\nUSER hindsight:0$',
+        DOCKERFILE,
+        re.S | re.M,
+    )
 
 
 def test_no_secret_is_written_down_and_each_that_is_needed_is_drawn() -> None:
