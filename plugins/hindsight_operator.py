@@ -107,11 +107,15 @@ def of_step(step: Step) -> dict[str, Any]:
     return {
         "task_id": step.name,
         "doc_md": step.sentence,
-        "inlets": [Asset(name=t) for t in step.reads],
-        "outlets": [Asset(name=t) for t in step.writes],
+        "inlets": [_asset(t) for t in step.reads],
+        "outlets": [_asset(t) for t in step.writes],
         "pool": POOL,
         "weight_rule": "upstream",
     }
+
+
+def _asset(table: str) -> Asset:
+    return Asset(name=table, group=table.partition(".")[0])
 
 
 def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str, Any]:

@@ -109,6 +109,7 @@ def test_a_run_that_has_begun_goes_before_one_that_has_not(monkeypatch: pytest.M
 def test_a_step_tells_airflow_what_it_reads_and_writes() -> None:
     for step in BY_NAME.values():
         known = of_step(step)
+        assert {a.group for a in known["outlets"]} == {t.partition(".")[0] for t in step.writes}, "listed by layer"
         assert ({a.name for a in known["inlets"]}, {a.name for a in known["outlets"]}) == (
             set(step.reads),
             set(step.writes),
