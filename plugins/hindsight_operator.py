@@ -22,6 +22,7 @@ _MEANING = {
     BAD_INPUT: "The input or the settings cannot be used; a retry would find the same.",
     REFUSED: "The publication was refused: gold stays as it was; a retry would be refused too.",
 }
+_OTHERS = "The lines above say why; another try leaves the same tables as an undisturbed one."
 
 
 POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
@@ -87,15 +88,20 @@ class SparkStepOperator(BaseOperator):
             self.hook.submit(str(launch.RUN))
         except AirflowException as failure:
             code = self.hook.exit_code
-            if code in NEVER_RETRIED:
-                kind = Refused if code == REFUSED else AirflowFailException
-                raise kind(f"{self.step.name} ended with exit code {code}. {_MEANING[code]}") from failure
-            raise
+            if not code:
+                raise
+            kind = Refused if code == REFUSED else AirflowFailException if code in NEVER_RETRIED else AirflowException
+            raise kind(f"{self.step.name} {_ended(code)}. {_MEANING.get(code, _OTHERS)}") from failure
 
     def on_kill(self) -> None:
         """Ends spark-submit with the task."""
         if self.hook:
             self.hook.on_kill()
+
+
+def _ended(code: int) -> str:
+    """In words what the provider says with its whole command line, which would go out with an alert."""
+    return f"ended with exit code {code}" if code > 0 else f"was killed by signal {-code}"
 
 
 def of_step(step: Step) -> dict[str, Any]:

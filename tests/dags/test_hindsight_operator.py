@@ -61,6 +61,16 @@ def test_any_other_failure_may_be_retried(spark: Path, code: int) -> None:
     with pytest.raises(AirflowException) as failure:
         run(spark, code)
     assert not isinstance(failure.value, AirflowFailException)
+    assert str(failure.value).startswith(f"ingest ended with exit code {code}. "), (
+        "no command line goes out with alerts"
+    )
+
+
+def test_a_step_that_was_killed_says_so(spark: Path) -> None:
+    spark.write_text("#!/bin/sh\nkill -9 $$\n")
+    spark.chmod(0o755)
+    with pytest.raises(AirflowException, match="ingest was killed by signal 9"):
+        SparkStepOperator(step=STEPS[0]).execute(context())
 
 
 def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_environment(spark: Path) -> None:
