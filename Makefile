@@ -55,8 +55,8 @@ test: setup-check ## every test; ends with pytest's summary line
 test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and others
 	@$(SPARK)/python -m pytest tests/live
 
-test-stack: setup-check ## every service of docker-compose.yml outside of containers, and an audit over them; needs PostgreSQL
-	@$(SPARK)/python -m pytest tests/stack/test_compose_stack.py
+test-stack: setup-check ## the compose stack outside of containers, and airflow standalone: half an hour; needs PostgreSQL, Chromium
+	@$(SPARK)/python -m pytest tests/stack
 
 check: setup-check ## format, lint, types, import contracts, generated pages, unit tests: seconds
 	@$(SPARK)/ruff format --check .
