@@ -53,6 +53,11 @@ class Service:
         return {v.split(":")[1]: v.split(":")[0] for v in self.declared.get("volumes", ())}
 
     @property
+    def memory(self) -> int:
+        """The most memory that it gets, in MiB."""
+        return mib(self.declared["mem_limit"])
+
+    @property
     def waits_for(self) -> Mapping[str, str]:
         """The condition by the service that must meet it first."""
         return {name: said["condition"] for name, said in self.declared.get("depends_on", {}).items()}
@@ -61,6 +66,11 @@ class Service:
     def strings(self) -> tuple[str, ...]:
         """Everything in which a name, a port or a path of the stack may stand."""
         return (*self.command, *self.healthcheck, *self.environment.values())
+
+
+def mib(said: str) -> int:
+    """A size as Compose, Spark and Java write it."""
+    return int(said[:-1]) * {"m": 1, "g": 1024}[said[-1]]
 
 
 def stack(variables: Mapping[str, str]) -> dict[str, Service]:

@@ -25,7 +25,7 @@ from setup import stack as setup_stack
 from spark_jobs.alerts.settings import DEFAULT_ROUTE
 from spark_jobs.config import INPUTS, KEEP
 from spark_jobs.launch import HOME, spark_environment, spark_home
-from tests.stack.compose import IMAGE_HOME, Service, stack
+from tests.stack.compose import IMAGE_HOME, Service, mib, stack
 
 LAPTOP = 8 * 1024
 SECRETS = {name: f"drawn-{name.lower()}" for name in setup_stack.DRAWN}
@@ -37,11 +37,6 @@ ONCE = {name for s in SERVICES.values() for name, condition in s.waits_for.items
 
 each = pytest.mark.parametrize("service", SERVICES.values(), ids=SERVICES)
 each_of_ours = pytest.mark.parametrize("service", OURS.values(), ids=OURS)
-
-
-def mib(said: str) -> int:
-    number, unit = re.fullmatch(r"(\d+)([mg])", said).groups()  # type: ignore[union-attr]
-    return int(number) * (1024 if unit == "g" else 1)
 
 
 def test_it_is_valid_by_the_compose_specification() -> None:
@@ -69,13 +64,13 @@ def test_who_is_waited_for_can_meet_the_condition_and_is_started_too(service: Se
 
 @each
 def test_each_service_is_limited_and_its_logs_too(service: Service) -> None:
-    assert mib(service.declared["mem_limit"]) and float(service.declared["cpus"]) <= 2
+    assert service.memory and float(service.declared["cpus"]) <= 2
     assert service.declared["logging"] == {"driver": "local"}
     assert service.declared["security_opt"] == ["no-new-privileges:true"]
 
 
 def test_all_that_stays_fits_a_laptop() -> None:
-    stays = {s.name: mib(s.declared["mem_limit"]) for s in SERVICES.values() if s.name not in ONCE}
+    stays = {s.name: s.memory for s in SERVICES.values() if s.name not in ONCE}
     assert sum(stays.values()) <= LAPTOP, stays
 
 
@@ -83,10 +78,10 @@ def test_spark_fits_into_its_containers() -> None:
     settings = dict(p.split("=") for p in SERVICES["airflow-scheduler"].environment["HINDSIGHT_SPARK_CONF"].split(";"))
     worker = SERVICES["spark-worker"]
     memory, cores = (worker.command[worker.command.index(f"--{o}") + 1] for o in ("memory", "cores"))
-    assert mib(settings["spark.executor.memory"]) <= mib(memory) < mib(worker.declared["mem_limit"])
+    assert mib(settings["spark.executor.memory"]) <= mib(memory) < worker.memory
     assert int(settings["spark.cores.max"]) <= int(cores)
     scheduler = SERVICES["airflow-scheduler"]
-    assert mib(scheduler.environment["HINDSIGHT_DRIVER_MEMORY"]) < mib(scheduler.declared["mem_limit"])
+    assert mib(scheduler.environment["HINDSIGHT_DRIVER_MEMORY"]) < scheduler.memory
 
 
 def test_images_are_pinned() -> None:
