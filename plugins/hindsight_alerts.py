@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from airflow.exceptions import AirflowException, AirflowNotFoundException
+from airflow.executors.executor_loader import ExecutorLoader
 from airflow.sdk import BaseNotifier, Connection, DeadlineAlert, DeadlineReference, SyncCallback
 from hindsight_child import child, last_words
 from hindsight_operator import Refused
@@ -85,13 +86,23 @@ def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
     Odd: `airflow dags test` (3.3.2) fails at the end of a run that has a deadline, so `make audit` sets none.
     """
     hours = _hours(os.environ.get("HINDSIGHT_DEADLINE_HOURS") or "4")
-    if not hours:
+    if not hours or not _runs_callbacks():
         return None
     return DeadlineAlert(
         reference=DeadlineReference.DAGRUN_QUEUED_AT,
         interval=timedelta(hours=hours),
         callback=SyncCallback(deadline_missed, {"cluster": cluster, "lake": lake}),
     )
+
+
+def _runs_callbacks() -> bool:
+    """Whether Airflow's executor runs what a missed deadline calls.
+
+    Odd: where one does not, as that of Kubernetes, a missed deadline would end the scheduler (3.3.2).
+    Source: apache/airflow#62887.
+    """
+    executor, _ = ExecutorLoader.import_default_executor_cls()
+    return bool(executor.supports_callbacks)
 
 
 def _hours(text: str) -> float:

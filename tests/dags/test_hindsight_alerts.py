@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from airflow.exceptions import AirflowException
+from airflow.executors.base_executor import BaseExecutor
+from airflow.executors.executor_loader import ExecutorLoader
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
 from hindsight_alerts import Failure, Look, deadline_missed, done_in_time, receivers, tell
@@ -106,6 +108,13 @@ def test_a_deadline_is_hours(monkeypatch: pytest.MonkeyPatch, said: str, meant: 
     monkeypatch.setenv("HINDSIGHT_DEADLINE_HOURS", said)
     alert = done_in_time(cluster="prod", lake="/lake")
     assert alert and alert.interval == meant
+
+
+def test_where_the_executor_runs_no_callbacks_a_night_has_no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HINDSIGHT_DEADLINE_HOURS", raising=False)
+    assert done_in_time(cluster="prod", lake="/lake")
+    monkeypatch.setattr(ExecutorLoader, "import_default_executor_cls", lambda: (BaseExecutor, None))
+    assert done_in_time(cluster="prod", lake="/lake") is None
 
 
 @pytest.mark.parametrize("said", ["soon", "-1", "nan", "inf", "1e300"])
