@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.knowledge.reading import read_folder
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import terms_of
-from spark_jobs.transforms.failovers import rebuild_failovers
-from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from spark_jobs.transforms.rebalances.model import BrokerAbsence
 from spark_jobs.transforms.rebalances.topics import topic_changes

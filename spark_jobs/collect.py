@@ -25,8 +25,8 @@ from spark_jobs.edges.readings import Readings, joined, read_landed, read_readin
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.edges.survey import FileFacts, refuse_foreign, warnings_about
-from spark_jobs.transforms import collect as records
-from spark_jobs.transforms import group_records, snapshots
+from spark_jobs.transforms.intake import collect as records
+from spark_jobs.transforms.intake import group_records, snapshots
 
 _FEW_BYTES = 16 * 1024 * 1024
 """As little takes longer to plan than to read."""

@@ -25,7 +25,7 @@ from spark_jobs.exits import BadInput
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.late_windows import keep_late_windows
-from spark_jobs.transforms import coverage, group_records, parse, snapshots
+from spark_jobs.transforms.intake import coverage, group_records, parse, snapshots
 from spark_jobs.transforms.windows import Window, counted
 
 _TICK = timedelta(milliseconds=1)

@@ -12,7 +12,7 @@ from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.config import Settings
 from spark_jobs.conform import frame_of
 from spark_jobs.edges.store import Store
-from spark_jobs.transforms.late import Published, earlier_windows, late_windows
+from spark_jobs.transforms.intake.late import Published, earlier_windows, late_windows
 from spark_jobs.transforms.windows import Window
 
 

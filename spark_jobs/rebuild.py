@@ -19,13 +19,14 @@ from spark_jobs.edges import progress
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
-from spark_jobs.transforms import group_records, nights
-from spark_jobs.transforms.broker_settings import SETTING_KINDS, settings_of
+from spark_jobs.transforms import nights
+from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS, settings_of
+from spark_jobs.transforms.brokers.setting_events import newest_settings, settings_in_readings
 from spark_jobs.transforms.cluster import CONTEXT_KINDS, context_of
-from spark_jobs.transforms.coordinators import OFFSETS_TOPIC
+from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
 from spark_jobs.transforms.hosting import part
+from spark_jobs.transforms.intake import group_records
 from spark_jobs.transforms.rebalances.model import BrokerAbsence, GroupContext, TopicChange
-from spark_jobs.transforms.setting_events import newest_settings, settings_in_readings
 from spark_jobs.transforms.windows import Window
 
 FEW_LINES = 200_000

@@ -11,7 +11,7 @@ from spark_jobs.catalog.bronze import GROUP_RECORDS
 from spark_jobs.edges import landing
 from spark_jobs.edges.log_files import escaped
 from spark_jobs.edges.store import Store
-from spark_jobs.transforms import group_records
+from spark_jobs.transforms.intake import group_records
 
 
 def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> DataFrame:

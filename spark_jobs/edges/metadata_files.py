@@ -20,8 +20,8 @@ from spark_jobs.conform import frame_of, schema_of
 from spark_jobs.edges.log_files import LogFile, describe, uri_of
 from spark_jobs.edges.store import Store
 from spark_jobs.knowledge.metadata_log import Found, named, read_segment, read_snapshot
-from spark_jobs.transforms.metadata_log import spans_of
-from spark_jobs.transforms.turns import is_young
+from spark_jobs.transforms.intake.metadata_log import spans_of
+from spark_jobs.transforms.intake.turns import is_young
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,7 +16,7 @@ from spark_jobs.edges.ledger import Ledger
 from spark_jobs.edges.log_files import Listing, LogFile, describe
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import FileFacts, Survey, Tail, changed_sources, survey
-from spark_jobs.transforms.turns import NEVER, Turn, copies, in_turn, is_young, sharing
+from spark_jobs.transforms.intake.turns import NEVER, Turn, copies, in_turn, is_young, sharing
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from spark_jobs.edges.landing import SNAPSHOTS, landed_of, landing_folder
 from spark_jobs.edges.log_files import escaped, instant, is_read_failure
 from spark_jobs.edges.store import Store
 from spark_jobs.exits import BadInput
-from spark_jobs.transforms import snapshots
+from spark_jobs.transforms.intake import snapshots
 
 
 @dataclass(frozen=True)

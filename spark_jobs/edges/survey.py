@@ -20,8 +20,8 @@ from spark_jobs.edges.log_files import LogFile, damage_of, describe, instant, is
 from spark_jobs.exits import BadInput
 from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
-from spark_jobs.transforms import collect, parse
-from spark_jobs.transforms.turns import NEVER, OUT_OF_ORDER, Span
+from spark_jobs.transforms.intake import collect, parse
+from spark_jobs.transforms.intake.turns import NEVER, OUT_OF_ORDER, Span
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")

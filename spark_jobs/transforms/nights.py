@@ -15,44 +15,44 @@ from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.conform import schema_of
 from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
 from spark_jobs.transforms.backtest import back_test
-from spark_jobs.transforms.balance import rebuild_balance
-from spark_jobs.transforms.broker_settings import SETTING_KINDS, BrokerSettings, settings_of
+from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS, BrokerSettings, settings_of
+from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
+from spark_jobs.transforms.brokers.controller_changes import WHY_CONTROLLERS_CHANGE, rebuild_controller_changes
+from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, tell_outages
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.brokers.presence import PRESENCE_KINDS
+from spark_jobs.transforms.brokers.unheard import UNHEARD, find_unheard, named_within
 from spark_jobs.transforms.cluster import ClusterContext
-from spark_jobs.transforms.cluster_restarts import rebuild_rolling_restarts
-from spark_jobs.transforms.controller_changes import WHY_CONTROLLERS_CHANGE, rebuild_controller_changes
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, terms_of
-from spark_jobs.transforms.coordinators import losses_of_groups, rebuild_coordinator_moves
-from spark_jobs.transforms.costs import Witnesses, price, stops_of
-from spark_jobs.transforms.failovers import FAILOVER_KINDS, rebuild_leaders
 from spark_jobs.transforms.findings import Facts, judge_findings
-from spark_jobs.transforms.group_events import agreed_by_groups, events_of_groups, members_in_readings
+from spark_jobs.transforms.groups.coordinators import losses_of_groups, rebuild_coordinator_moves
+from spark_jobs.transforms.groups.costs import Witnesses, price, stops_of
+from spark_jobs.transforms.groups.group_events import agreed_by_groups, events_of_groups, members_in_readings
+from spark_jobs.transforms.groups.incidents import group_incidents
+from spark_jobs.transforms.groups.lag import judge_lag
+from spark_jobs.transforms.groups.move_effects import add_effects
+from spark_jobs.transforms.groups.ownership import rebuild_ownership
+from spark_jobs.transforms.groups.remedies import judge_remedies
+from spark_jobs.transforms.groups.settings import rebuild_settings
 from spark_jobs.transforms.hosting import Tables, host, part
-from spark_jobs.transforms.imbalance import rebuild_imbalance
-from spark_jobs.transforms.imbalance_spells import rebuild_spells
-from spark_jobs.transforms.impacts import add_impact, add_rebalances, tell_outages
-from spark_jobs.transforms.in_sync import IN_SYNC, count_out_of_sync
-from spark_jobs.transforms.incidents import group_incidents
-from spark_jobs.transforms.isr import ISR_KINDS, rebuild_isr_changes
-from spark_jobs.transforms.isr_lapses import ISR_SPANS, rebuild_isr_lapses, spans_of
-from spark_jobs.transforms.isr_owed import OWED_KINDS
-from spark_jobs.transforms.lag import judge_lag
-from spark_jobs.transforms.losses import with_commits
-from spark_jobs.transforms.metadata_log import events_of_metadata
-from spark_jobs.transforms.move_effects import add_effects
-from spark_jobs.transforms.outages import rebuild_outages
-from spark_jobs.transforms.ownership import rebuild_ownership
-from spark_jobs.transforms.presence import PRESENCE_KINDS
+from spark_jobs.transforms.intake.metadata_log import events_of_metadata
+from spark_jobs.transforms.leaders.balance import rebuild_balance
+from spark_jobs.transforms.leaders.failovers import FAILOVER_KINDS, rebuild_leaders
+from spark_jobs.transforms.leaders.imbalance import rebuild_imbalance
+from spark_jobs.transforms.leaders.imbalance_spells import rebuild_spells
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from spark_jobs.transforms.rebalances.members import Directory
 from spark_jobs.transforms.rebalances.records import events_of_records
 from spark_jobs.transforms.rebalances.roster import ROSTER
 from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS, topic_changes
-from spark_jobs.transforms.rehearsals import Reading, rehearse_losses
-from spark_jobs.transforms.remedies import judge_remedies
-from spark_jobs.transforms.risks import rebuild_risks
-from spark_jobs.transforms.settings import rebuild_settings
-from spark_jobs.transforms.truncations import rebuild_truncations
-from spark_jobs.transforms.unheard import UNHEARD, find_unheard, named_within
+from spark_jobs.transforms.replicas.in_sync import IN_SYNC, count_out_of_sync
+from spark_jobs.transforms.replicas.isr import ISR_KINDS, rebuild_isr_changes
+from spark_jobs.transforms.replicas.isr_lapses import ISR_SPANS, rebuild_isr_lapses, spans_of
+from spark_jobs.transforms.replicas.isr_owed import OWED_KINDS
+from spark_jobs.transforms.replicas.losses import with_commits
+from spark_jobs.transforms.replicas.rehearsals import Reading, rehearse_losses
+from spark_jobs.transforms.replicas.risks import rebuild_risks
+from spark_jobs.transforms.replicas.truncations import rebuild_truncations
 from spark_jobs.transforms.windows import Window, in_order
 
 TOPIC_CHANGES = (

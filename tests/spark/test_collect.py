@@ -17,7 +17,7 @@ from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import warnings_about
 from spark_jobs.exits import BadInput
 from spark_jobs.knowledge import reading
-from spark_jobs.transforms import collect
+from spark_jobs.transforms.intake import collect
 from tests.support.logs import RUN_AT, conf, lay, resigned
 
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)

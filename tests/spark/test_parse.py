@@ -17,7 +17,7 @@ from spark_jobs.knowledge import reading
 from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, class_of
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
-from spark_jobs.transforms import collect, coverage, parse
+from spark_jobs.transforms.intake import collect, coverage, parse
 from spark_jobs.transforms.windows import Window
 from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.model import Table
-from spark_jobs.transforms import snapshots
+from spark_jobs.transforms.intake import snapshots
 
 AT = "2026-11-21T01:40:55.389+00:00"
 INSTANT = datetime(2026, 11, 21, 1, 40, 55, 389000, tzinfo=UTC)

@@ -6,9 +6,9 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import Any
 
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.failovers import LeaderHistory, rebuild_leaders
-from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.leaders.failovers import LeaderHistory, rebuild_leaders
 from spark_jobs.transforms.windows import Window
 
 Row = dict[str, Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.broker_settings import BrokerSettings, settings_of
+from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
 from tests.support.nights import Row
 from tests.support.rows import AT, row
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.transforms.balance import rebuild_balance
+from spark_jobs.transforms.leaders.balance import rebuild_balance
 from tests.support.nights import Row
 from tests.support.rows import row
 

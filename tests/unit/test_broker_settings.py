@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import permutations
 
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.broker_settings import SETTING_READ, BrokerSettings, settings_of
+from spark_jobs.transforms.brokers.broker_settings import SETTING_READ, BrokerSettings, settings_of
 from tests.support.nights import Row, at, events
 from tests.support.rows import AT, row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.transforms.incidents import group_incidents
+from spark_jobs.transforms.groups.incidents import group_incidents
 from tests.support.histories import BOTH, line, lines, rebalances
 from tests.support.nights import EXCERPTS, Row
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.transforms.cluster_restarts import rebuild_rolling_restarts
+from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
 from tests.support.nights import Row
 from tests.support.rows import AT, row
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.transforms.controller_changes import rebuild_controller_changes
+from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.controllers import active_at, speaks_for_cluster, terms_of
-from spark_jobs.transforms.outages import rebuild_outages
 from tests.support.nights import WHOLE, at, events
 
 Row = dict[str, Any]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from spark_jobs.transforms.cluster import ClusterContext
-from spark_jobs.transforms.coordinators import java_string_hash, offsets_partition_of, rebuild_coordinator_moves
+from spark_jobs.transforms.groups.coordinators import java_string_hash, offsets_partition_of, rebuild_coordinator_moves
 from tests.support.nights import WHOLE, Row, at, events
 
 

@@ -14,8 +14,8 @@ from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNA
 from spark_jobs.catalog.gold import REBALANCES
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.reading import read_folder
-from spark_jobs.transforms.assignments import partitions_in
-from spark_jobs.transforms.costs import Witnesses, cost_of, price, stops_of
+from spark_jobs.transforms.groups.assignments import partitions_in
+from spark_jobs.transforms.groups.costs import Witnesses, cost_of, price, stops_of
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt
 from tests.support.nights import EXCERPTS, Row

@@ -11,7 +11,7 @@ from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import FINDINGS
 from spark_jobs.knowledge.rules import durability as rules
 from spark_jobs.launch import HOME
-from spark_jobs.transforms.broker_settings import BrokerSettings, settings_of
+from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
 from spark_jobs.transforms.findings import Facts, judge_findings
 from tests.support.nights import Row
 from tests.support.rows import AT, row

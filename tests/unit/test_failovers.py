@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES
 from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import ClusterContext, context_of
-from spark_jobs.transforms.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.leaderships import Leadership
-from spark_jobs.transforms.losses import loss_of
-from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.replicas.losses import loss_of
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, Row, at, events
 from tests.support.rows import AT, row

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.transforms.imbalance import rebuild_imbalance
+from spark_jobs.transforms.leaders.imbalance import rebuild_imbalance
 from tests.support.nights import Row
 from tests.support.rows import row
 

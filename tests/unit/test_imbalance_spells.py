@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.gold import FAILOVERS, LEADER_IMBALANCE
-from spark_jobs.transforms.imbalance_spells import rebuild_spells
+from spark_jobs.transforms.leaders.imbalance_spells import rebuild_spells
 from tests.support.nights import Row
 from tests.support.rows import AT, QUOTE, row
 

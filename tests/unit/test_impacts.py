@@ -7,8 +7,8 @@ from typing import Any
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS
-from spark_jobs.transforms.impacts import add_impact, add_rebalances, tell_outages
-from spark_jobs.transforms.in_sync import count_out_of_sync
+from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, tell_outages
+from spark_jobs.transforms.replicas.in_sync import count_out_of_sync
 from tests.support.nights import Row
 from tests.support.rows import AT, row
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from spark_jobs.catalog.codes import CAUSES
 from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS, REBALANCES
-from spark_jobs.transforms.coordinators import losses_of_groups, offsets_partition_of
-from spark_jobs.transforms.incidents import group_incidents
+from spark_jobs.transforms.groups.coordinators import losses_of_groups, offsets_partition_of
+from spark_jobs.transforms.groups.incidents import group_incidents
 from tests.support.histories import BOTH, lines, rebalances
 from tests.support.rows import AT, row
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES
 from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import ClusterContext, context_of
-from spark_jobs.transforms.isr import rebuild_isr_changes
-from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.replicas.isr import rebuild_isr_changes
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, Row, at, events
 from tests.support.rows import AT, row

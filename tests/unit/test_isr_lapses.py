@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.isr import rebuild_isr_changes
-from spark_jobs.transforms.isr_lapses import merge_spans, rebuild_isr_lapses, spans_of
-from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.replicas.isr import rebuild_isr_changes
+from spark_jobs.transforms.replicas.isr_lapses import merge_spans, rebuild_isr_lapses, spans_of
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, Row, at, events
 from tests.support.rows import AT, QUOTE, row

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS
-from spark_jobs.transforms.lag import judge_lag
+from spark_jobs.transforms.groups.lag import judge_lag
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import Row
 from tests.support.rows import AT, row

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spark_jobs.catalog.gold import BROKER_OUTAGES
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.windows import Window
 from tests.support.leaders import leaders
 from tests.support.nights import WHOLE, events

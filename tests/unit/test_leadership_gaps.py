@@ -15,7 +15,7 @@ from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.cluster import ClusterContext, context_of
-from spark_jobs.transforms.failovers import LeaderHistory, rebuild_leaders
+from spark_jobs.transforms.leaders.failovers import LeaderHistory, rebuild_leaders
 from spark_jobs.transforms.windows import Window
 from tests.support import nights
 from tests.support.leaders import leaders, unmarked_breaks

@@ -10,11 +10,11 @@ import pytest
 
 from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
 from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.leaderships import Leadership
-from spark_jobs.transforms.losses import Loss, loss_of, with_commits
-from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.replicas.losses import Loss, loss_of, with_commits
 from tests.support.nights import WHOLE, Row, events
 from tests.support.rows import AT, row
 

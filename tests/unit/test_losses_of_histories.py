@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.leaderships import Leadership
-from spark_jobs.transforms.losses import loss_of
+from spark_jobs.transforms.replicas.losses import loss_of
 from tests.support.nights import Row
 from tests.support.rows import AT, row
 

@@ -26,10 +26,10 @@ from spark_jobs.knowledge.metadata_log import (
     read_snapshot,
 )
 from spark_jobs.knowledge.metadata_log.layouts import TYPES
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.failovers import rebuild_failovers
-from spark_jobs.transforms.metadata_log import events_of_metadata
-from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.intake.metadata_log import events_of_metadata
+from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.nights import EXCERPTS, WHOLE, events
 

@@ -13,12 +13,12 @@ import pytest
 
 from drill.score import score
 from spark_jobs.knowledge.reading import read_folder
+from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.brokers.unheard import find_unheard, named_within
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.controllers import terms_of
-from spark_jobs.transforms.failovers import rebuild_leaders
-from spark_jobs.transforms.outages import rebuild_outages
-from spark_jobs.transforms.unheard import find_unheard, named_within
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.leaders import unmarked_breaks
 from tests.support.logs import unpack_night

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog.gold import COORDINATOR_MOVES, REBALANCES
-from spark_jobs.transforms.move_effects import add_effects
+from spark_jobs.transforms.groups.move_effects import add_effects
 from tests.support.nights import Row
 from tests.support.rows import AT, row
 

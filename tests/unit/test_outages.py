@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.outages import rebuild_outages
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, Row, at, events
 from tests.support.rows import AT, row

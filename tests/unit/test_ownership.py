@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
-from spark_jobs.transforms.ownership import rebuild_ownership
+from spark_jobs.transforms.groups.ownership import rebuild_ownership
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import Row, at
 from tests.support.rows import row

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold_risk import LOSS_REHEARSALS
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.broker_settings import BrokerSettings, settings_of
-from spark_jobs.transforms.coordinators import offsets_partition_of
-from spark_jobs.transforms.rehearsals import Reading, rehearse_losses
+from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
+from spark_jobs.transforms.groups.coordinators import offsets_partition_of
+from spark_jobs.transforms.replicas.rehearsals import Reading, rehearse_losses
 from tests.support.groups import SAMPLE
 from tests.support.nights import Row
 from tests.support.rows import AT, row

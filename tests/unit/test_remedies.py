@@ -14,9 +14,9 @@ from spark_jobs.catalog.codes import REMEDY_SETTINGS
 from spark_jobs.catalog.gold import REBALANCES, REMEDIES
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.remedies import REMEDY_BY_SETTING
-from spark_jobs.transforms.costs import Stop, Witnesses, price, stops_of
+from spark_jobs.transforms.groups.costs import Stop, Witnesses, price, stops_of
+from spark_jobs.transforms.groups.remedies import TIMEOUTS, Polls, acts_of, avoided_by, judge_remedies, replay
 from spark_jobs.transforms.rebalances.members import Directory
-from spark_jobs.transforms.remedies import TIMEOUTS, Polls, acts_of, avoided_by, judge_remedies, replay
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt

@@ -13,11 +13,11 @@ from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import FAILOVERS
 from spark_jobs.catalog.gold_risk import PARTITION_RISKS
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.broker_settings import BrokerSettings, settings_of
+from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import ClusterContext, context_of
-from spark_jobs.transforms.failovers import rebuild_failovers
-from spark_jobs.transforms.outages import rebuild_outages
-from spark_jobs.transforms.risks import rebuild_risks
+from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.replicas.risks import rebuild_risks
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, Row, at, events
 from tests.support.rows import AT, row

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog.gold import BROKER_OUTAGES, REBALANCES
-from spark_jobs.transforms.incidents import group_incidents
+from spark_jobs.transforms.groups.incidents import group_incidents
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from tests.support.histories import line, lines
 from tests.support.nights import at

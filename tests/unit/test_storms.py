@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog.gold import REBALANCES
-from spark_jobs.transforms.incidents import group_incidents
+from spark_jobs.transforms.groups.incidents import group_incidents
 from tests.support.histories import BOTH, lines, rebalances
 from tests.support.rows import AT, row
 

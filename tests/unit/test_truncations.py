@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import FAILOVERS
 from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.failovers import rebuild_failovers
-from spark_jobs.transforms.outages import rebuild_outages
-from spark_jobs.transforms.truncations import rebuild_truncations
+from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.replicas.truncations import rebuild_truncations
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, Row, at, events
 from tests.support.rows import AT, row

@@ -9,10 +9,10 @@ from typing import Any
 
 from spark_jobs.knowledge.broker_settings import AUTO_REBALANCE, MIN_ISR, UNCLEAN
 from spark_jobs.knowledge.rules import RULE_BY_ID
-from spark_jobs.transforms.broker_settings import Setting
-from spark_jobs.transforms.coordinators import OFFSETS_TOPIC
+from spark_jobs.transforms.brokers.broker_settings import Setting
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.findings.facts import Facts, Row, finding_of
+from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
 
 Finding = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from spark_jobs.knowledge.broker_settings import MIN_ISR
 from spark_jobs.knowledge.rules import RULE_BY_ID
-from spark_jobs.transforms.broker_settings import BrokerSettings
+from spark_jobs.transforms.brokers.broker_settings import BrokerSettings
 from spark_jobs.transforms.evidence import evidence_of, row_id
 
 Row = Mapping[str, Any]

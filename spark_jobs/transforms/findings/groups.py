@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from spark_jobs.knowledge.rules import RULE_BY_ID
-from spark_jobs.transforms.faults import Fault, find_faults, named
 from spark_jobs.transforms.findings.facts import Facts, Row, finding_of
-from spark_jobs.transforms.rates import advice_on, busiest_hours, causes_of, rate_rule
+from spark_jobs.transforms.groups.faults import Fault, find_faults, named
+from spark_jobs.transforms.groups.rates import advice_on, busiest_hours, causes_of, rate_rule
 from spark_jobs.transforms.rebalances.wording import took
 
 FOLD_FROM = 4

@@ -9,7 +9,7 @@ from typing import Any
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.evidence import quote_record
 from spark_jobs.transforms.rebalances.model import Event
-from spark_jobs.transforms.recorded_holdings import in_turn
+from spark_jobs.transforms.rebalances.recorded_holdings import in_turn
 from spark_jobs.transforms.windows import Row
 
 RECORDED = "member_recorded"

@@ -1,0 +1,95 @@
+"""Which partitions each member of a group had been given, as far as logs, records and readings tell, at what time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from spark_jobs.transforms.evidence import quote, quote_record, quote_snapshot
+from spark_jobs.transforms.groups.ownership import answers
+from spark_jobs.transforms.rebalances.recorded_holdings import Owned, in_turn
+from spark_jobs.transforms.windows import Row
+
+_OF_A_MEMBER = re.compile(r"(?:^\{|\), )(?P<member>.*?)=Assignment\(partitions=\[(?P<partitions>[^\]]*)\]", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What every member of a classic group holds. `generation`: None where a reading shows it, which names none."""
+
+    at: datetime
+    generation: int | None
+    members: frozenset[str]
+    owners: Mapping[Owned, str]
+    quote: Mapping[str, Any]
+
+
+def assignments_of(
+    events: Iterable[Row], records: Iterable[Row], readings: Iterable[Row], member_snapshots: Iterable[Row]
+) -> list[Assignment]:
+    """The assignments of one classic group, in order of time, by whoever tells them.
+
+    Takes: the group's events; its rows of bronze.group_records, group_snapshots and member_snapshots.
+    Gives: those of generations that a leader assigned (its own log), that the coordinator stored, and that a reading
+        of a settled group shows.
+    Odd: who holds several parts of an assignment by different witnesses is told by one: nothing is put together.
+    """
+    found = [
+        *_by_leaders(events),
+        *_by_records(records),
+        *_by_readings(readings, member_snapshots),
+    ]
+    return sorted(found, key=lambda a: (a.at, a.generation is None, a.generation or 0))
+
+
+def partitions_in(listed: str) -> frozenset[Owned]:
+    """The partitions that a client's line lists: `orders-0, orders-1`."""
+    names = (name.strip().rpartition("-") for name in listed.split(",") if name.strip())
+    return frozenset((topic, int(number)) for topic, _, number in names if number.isdigit())
+
+
+def _by_leaders(events: Iterable[Row]) -> Iterator[Assignment]:
+    """Source: ConsumerCoordinator.onLeaderElected prints the whole assignment; it arrives only if the group syncs."""
+    for event in events:
+        if event["kind"] == "client_assignment_finished" and event["detail"]:
+            held = {m["member"]: partitions_in(m["partitions"]) for m in _OF_A_MEMBER.finditer(event["detail"])}
+            yield _assignment(event["happened_at"], event["generation"], held, quote(event))
+
+
+def _by_records(records: Iterable[Row]) -> Iterator[Assignment]:
+    for record in in_turn(records):
+        if record["record_type"] == "group_metadata" and record["members"]:
+            held = {m["member_id"]: _owned(m["assignment"]) for m in record["members"]}
+            if None not in held.values():
+                says = f"generation {record['generation']} is stored with {_count(held)} partitions"
+                yield _assignment(record["written_at"], record["generation"], held, quote_record(record, says))
+
+
+def _by_readings(readings: Iterable[Row], member_snapshots: Iterable[Row]) -> Iterator[Assignment]:
+    members: dict[datetime, list[Row]] = {}
+    for member in member_snapshots:
+        members.setdefault(member["snapshot_at"], []).append(member)
+    for reading in readings:
+        at = reading["snapshot_at"]
+        held = {m["member_id"]: _owned(m["assignment"]) for m in members.get(at, ())}
+        if held and answers(reading) and None not in held.values():
+            says = f"group {reading['group_id']}: {len(held)} members hold {_count(held)} partitions"
+            yield _assignment(at, None, held, quote_snapshot(reading["snapshot_id"], at, says))
+
+
+def _assignment(
+    at: datetime, generation: int | None, held: Mapping[str, Iterable[Owned] | None], told: Mapping[str, Any]
+) -> Assignment:
+    owners = {owned: member for member in sorted(held) for owned in held[member] or ()}
+    return Assignment(at, generation, frozenset(held), owners, told)
+
+
+def _owned(assignment: Sequence[Row] | None) -> frozenset[Owned] | None:
+    return None if assignment is None else frozenset((a["topic"], a["partition"]) for a in assignment)
+
+
+def _count(held: Mapping[str, frozenset[Owned] | None]) -> int:
+    return sum(len(owned or ()) for owned in held.values())

@@ -1,0 +1,224 @@
+"""What is wrong with how groups are set up: the rules over gold.member_settings, one fault for each group and rule."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.transforms.groups.settings import KAFKA_NAMES
+from spark_jobs.transforms.rebalances.wording import took
+
+Row = Mapping[str, Any]
+
+EAGER = frozenset({"range", "roundrobin", "sticky"})
+"""Kafka's own assignors that know only the eager protocol.
+
+A Java consumer that offers one of them beside others rebalances eagerly: it takes what all that it offers support.
+Source: ConsumerCoordinator's constructor; KIP-429."""
+
+COMPARED = ("session_timeout_ms", "rebalance_timeout_ms", "assignors")
+"""What all members of a group had better have in common."""
+
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One rule broken by one group. `weight` ranks it among the groups with the same fault, the worst highest."""
+
+    rule_id: str
+    group_id: str
+    told: str
+    weight: tuple[float, ...]
+    first_at: datetime
+    last_at: datetime
+    evidence: tuple[dict[str, Any], ...]
+
+
+def find_faults(settings: Iterable[Row], rebalances: Sequence[Row], frequent: Mapping[str, int]) -> list[Fault]:
+    """Every fault in the settings of one cluster's groups, the worst group of each rule first.
+
+    Takes: rows of gold.member_settings and gold.rebalances of a window; `frequent`: how often those groups rebalanced
+    within an hour that did so too often.
+    Keeps: at most one fault for each group and rule, the same ones whatever the order of the rows.
+    """
+    members: dict[str, list[Row]] = defaultdict(list)
+    for row in sorted(settings, key=lambda r: (r["first_seen_at"], r["settings_id"])):
+        members[row["group_id"]].append(row)
+    found: list[Fault] = []
+    for group_id, rows in members.items():
+        found += _slow_heartbeats(group_id, rows)
+        found += _short_sessions(group_id, rows, rebalances)
+        found += _short_polls(group_id, rows)
+        found += _mixtures(group_id, rows)
+        if group_id in frequent:
+            found += _eager(group_id, rows, frequent[group_id])
+    for group_id, acts in _acts_of_groups(rebalances).items():
+        found += _restarts(group_id, acts, members.get(group_id, ()))
+    return sorted(found, key=lambda f: (f.rule_id, tuple(-w for w in f.weight), f.group_id))
+
+
+def _fault(rule_id: str, group_id: str, told: str, rows: Sequence[Row], *weight: float) -> Fault:
+    return Fault(
+        rule_id,
+        group_id,
+        told,
+        weight,
+        min(r["first_seen_at"] for r in rows),
+        max(r["last_seen_at"] for r in rows),
+        tuple(e for r in rows for e in r["evidence"]),
+    )
+
+
+def _slow_heartbeats(group_id: str, rows: Sequence[Row]) -> Iterator[Fault]:
+    share = RULE_BY_ID["heartbeat_slow"].thresholds["share of the session"]
+    slow = [
+        r
+        for r in rows
+        if r["heartbeat_interval_ms"]
+        and r["session_timeout_ms"]
+        and r["heartbeat_interval_ms"] > round(r["session_timeout_ms"] * share)
+    ]
+    if slow:
+        worst = max(slow, key=lambda r: r["heartbeat_interval_ms"] / r["session_timeout_ms"])
+        beat, session = worst["heartbeat_interval_ms"], worst["session_timeout_ms"]
+        told = f"every {took(beat)} in a session of {took(session)}"
+        yield _fault("heartbeat_slow", group_id, told, slow, beat / session)
+
+
+def _short_sessions(group_id: str, rows: Sequence[Row], rebalances: Iterable[Row]) -> Iterator[Fault]:
+    limit = RULE_BY_ID["session_short"].thresholds["ms"]
+    short = [r for r in rows if r["session_timeout_ms"] and r["session_timeout_ms"] < limit]
+    if short:
+        lost = sum(r["group_id"] == group_id and r["cause"] == "heartbeat_expired" for r in rebalances)
+        shortest = min(r["session_timeout_ms"] for r in short)
+        ran_out = f", which ran out {_times(lost)} on a living member" if lost else ""
+        yield _fault("session_short", group_id, f"{took(shortest)}{ran_out}", short, lost, -shortest)
+
+
+def _short_polls(group_id: str, rows: Sequence[Row]) -> Iterator[Fault]:
+    short = [
+        r
+        for r in rows
+        if r["rebalance_timeout_ms"] and r["session_timeout_ms"] and r["rebalance_timeout_ms"] < r["session_timeout_ms"]
+    ]
+    if short:
+        worst = min(short, key=lambda r: r["rebalance_timeout_ms"] / r["session_timeout_ms"])
+        poll, session = worst["rebalance_timeout_ms"], worst["session_timeout_ms"]
+        yield _fault("poll_below_session", group_id, f"{took(poll)} for {took(session)}", short, session / poll)
+
+
+def _mixtures(group_id: str, rows: Sequence[Row]) -> Iterator[Fault]:
+    """Clients that were there at the same time with different settings; one after another they are a change."""
+    mixed = {name: found for name in COMPARED if (found := _differing(name, rows))}
+    if mixed:
+        told = "; ".join(f"{KAFKA_NAMES[name]} {_counted(r[name] for r in found)}" for name, found in mixed.items())
+        apart = list({r["settings_id"]: r for found in mixed.values() for r in found}.values())
+        yield _fault("settings_mixed", group_id, told, apart, len(mixed), len(apart))
+
+
+def _differing(name: str, rows: Sequence[Row]) -> list[Row]:
+    """The clients that were there together with one that has another value."""
+    told = [r for r in rows if r[name] is not None]
+    by_value: dict[str, list[Row]] = defaultdict(list)
+    for row in told:
+        by_value[str(row[name])].append(row)
+    everybody = _Presence.of(told)
+    alike = {value: _Presence.of(same) for value, same in by_value.items()}
+    return [r for r in told if everybody.beside(r) > alike[str(r[name])].beside(r)]
+
+
+@dataclass(frozen=True)
+class _Presence:
+    """When clients came and went, each in order: how many were there beside one of them is a matter of counting."""
+
+    came: Sequence[datetime]
+    went: Sequence[datetime]
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> _Presence:
+        seen = list(rows)
+        return cls(sorted(r["first_seen_at"] for r in seen), sorted(r["last_seen_at"] for r in seen))
+
+    def beside(self, row: Row) -> int:
+        """How many were there at some time while the row's client was."""
+        return bisect_right(self.came, row["last_seen_at"]) - bisect_left(self.went, row["first_seen_at"])
+
+
+def _counted(values: Iterable[Any]) -> str:
+    """Values with how many clients have each, the most frequent first."""
+    counts = Counter(", ".join(v) if isinstance(v, list) else took(v) for v in values)
+    ordered = sorted(counts.items(), key=lambda i: (-i[1], i[0]))
+    return " and ".join(f"{v} ({n} client{'s' if n > 1 else ''})" for v, n in ordered)
+
+
+def _eager(group_id: str, rows: Sequence[Row], times: int) -> Iterator[Fault]:
+    eager = [r for r in rows if r["protocol"] != "consumer" and _eager_assignors(r)]
+    if eager:
+        names = sorted({a for r in eager for a in _eager_assignors(r)})
+        yield _fault("eager_often", group_id, f"{', '.join(names)}, {times} rebalances within 60 minutes", eager, times)
+
+
+def _eager_assignors(row: Row) -> Collection[str]:
+    """The assignors for which a member stops all its partitions: those it offers, else the one its group uses."""
+    return EAGER.intersection(row["assignors"] or [row["assignor"]])
+
+
+@dataclass(frozen=True)
+class _Act:
+    at: datetime
+    cause: str
+    rebalance: Row
+
+
+def _acts_of_groups(rebalances: Iterable[Row]) -> dict[str, dict[str, list[_Act]]]:
+    """What dynamic members of each group did, triggers and contributors, by client id, in order."""
+    found: dict[str, dict[str, list[_Act]]] = defaultdict(lambda: defaultdict(list))
+    for r in rebalances:
+        for act in ({**r, "at": r["started_at"]}, *r["contributors"]):
+            if act["client_id"] and not act["instance_id"]:
+                found[r["group_id"]][act["client_id"]].append(_Act(act["at"], act["cause"], r))
+    return found
+
+
+def _restarts(group_id: str, acts: Mapping[str, list[_Act]], rows: Sequence[Row]) -> Iterator[Fault]:
+    """Members that left and were back before a session would have run out: a static one keeps its place so long."""
+    rule = RULE_BY_ID["static_membership_missing"]
+    sessions = {r["client_id"]: r["session_timeout_ms"] for r in rows if r["session_timeout_ms"]}
+    pairs: list[tuple[str, _Act, _Act]] = []
+    for client_id, own in acts.items():
+        limit = timedelta(milliseconds=sessions.get(client_id, rule.thresholds["ms where no session is told"]))
+        for left, back in pairwise(sorted(own, key=lambda a: (a.at, a.cause, a.rebalance["rebalance_id"]))):
+            if (left.cause, back.cause) == ("member_left", "member_rejoined") and back.at - left.at <= limit:
+                pairs.append((client_id, left, back))
+    if len(pairs) >= rule.thresholds["restarts"]:
+        cost = {r["rebalance_id"]: r for _, *both in pairs for r in (a.rebalance for a in both)}
+        most, often = min(Counter(client_id for client_id, _, _ in pairs).items(), key=lambda c: (-c[1], c[0]))
+        started = sorted(r["started_at"] for r in cost.values())
+        yield Fault(
+            rule.rule_id,
+            group_id,
+            f"{len(pairs)} restarts in {len(cost)} rebalances, most often {most} ({_times(often)})",
+            (len(pairs),),
+            started[0],
+            started[-1],
+            tuple(e for r in cost.values() for e in r["evidence"][:1]),
+        )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def named(faults: Sequence[Fault]) -> str:
+    """What a finding says of the groups with one fault: all it has to say of one, the worst few of many."""
+    if len(faults) == 1:
+        return faults[0].told
+    worst = "; ".join(f"'{f.group_id}' {f.told}" for f in faults[:_FEW])
+    return f"worst are {worst}" if len(faults) > _FEW else worst

@@ -1,0 +1,1 @@
+"""What comes in: lines become records, records events, readings rows, each accounted for."""
