@@ -83,6 +83,7 @@ class Running:
 
     def stop(self, *names: str) -> None:
         """Ends services as Docker does: SIGTERM, and SIGKILL for what is left."""
+        before = self._pids()
         ending = {name: self._processes.pop(name) for name in names}
         for process in ending.values():
             process.terminate()
@@ -90,7 +91,7 @@ class Running:
         for name, process in ending.items():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0, until - time.monotonic()))
-            for pid in self._pids().get(name, ()):
+            for pid in before[name] | self._pids().get(name, set()):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             process.wait()
@@ -163,19 +164,30 @@ class Running:
         alone = [*self._as_postgres(), "postgres", "--single", "-j", "postgres"]
         subprocess.run(alone, input=create, **run)  # type: ignore[call-overload]
 
-    def _pids(self) -> Mapping[str, list[int]]:
-        """The processes of each service, children and what outlived its parent too: all carry the service's mark."""
-        found: dict[str, list[int]] = {}
+    def _pids(self) -> Mapping[str, set[int]]:
+        """The processes of each service: children, and what outlived its parent, which carries the service's mark.
+
+        Odd: a process that gives itself a title, as Airflow's do, writes it over its variables, and the mark is gone.
+        """
+        found: dict[str, set[int]] = {name: {p.pid} for name, p in self._processes.items()}
+        children: dict[int, set[int]] = {}
         for place in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
+                parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+                children.setdefault(parent, set()).add(int(place.name))
                 if mark := re.search(rf"{_MARK}={self._token}-([\w-]+)".encode(), (place / "environ").read_bytes()):
-                    found.setdefault(mark[1].decode(), []).append(int(place.name))
-        return found
+                    found.setdefault(mark[1].decode(), set()).add(int(place.name))
+        return {name: _with_descendants(pids, children) for name, pids in found.items()}
 
     def _measure(self) -> None:
         while not self._over.wait(2):
             for name, pids in self._pids().items():
                 self.peak[name] = max(self.peak[name], sum(map(_mib, pids)))
+
+
+def _with_descendants(pids: set[int], children: Mapping[int, set[int]]) -> set[int]:
+    more = {child for pid in pids for child in children.get(pid, ())} - pids
+    return _with_descendants(pids | more, children) if more else pids
 
 
 def _mib(pid: int) -> int:
