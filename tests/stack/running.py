@@ -169,7 +169,7 @@ class Running:
 
         Odd: a process that gives itself a title, as Airflow's do, writes it over its variables, and the mark is gone.
         """
-        found: dict[str, set[int]] = {name: {p.pid} for name, p in self._processes.items()}
+        found: dict[str, set[int]] = {name: {p.pid} for name, p in dict(self._processes).items()}
         children: dict[int, set[int]] = {}
         for place in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
