@@ -77,7 +77,7 @@ bench: setup ## how time grows with the night, and what a reading of 5,000 parti
 	@$(SPARK)/python -m bench.ingest
 	@$(SPARK)/python -m bench.snapshot
 
-docs: setup ## the generated pages: tables, patterns, causes, rules, queries, settings
+docs: setup ## the generated pages: tables, patterns, causes, rules, runbook, queries, settings
 	@$(SPARK)/python -m spark_jobs.docs
 
 up: ## Airflow, Spark, the lake and three brokers, in containers: http://localhost:8080

@@ -160,11 +160,20 @@ def _opened(place: str) -> tuple[Any, str]:
     try:
         system, path = FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}:{rest}")
     except ValueError as refusal:
-        raise BadInput(
-            f"{masked(place)} cannot be opened without Spark: {masked(str(refusal)).splitlines()[0]}. "
-            "Needed: a folder, or a URI of s3a, gs, abfs or hdfs. Check LAKE."
-        ) from None
+        raise _unopened(place, refusal, "a folder, or a URI of s3a, gs, abfs or hdfs. Check LAKE.") from None
+    except OSError as refusal:
+        if not str(refusal).startswith("Unable to load lib"):
+            raise
+        needed = (
+            "JAVA_HOME, HADOOP_HOME, and CLASSPATH as `hadoop classpath --glob` gives it. Set them where readings land."
+        )
+        raise _unopened(place, refusal, needed) from None
     return system, path
+
+
+def _unopened(place: str, refusal: Exception, needed: str) -> BadInput:
+    said = masked(str(refusal)).splitlines()[0]
+    return BadInput(f"{masked(place)} cannot be opened without Spark: {said}. Needed: {needed}")
 
 
 def _escaped(character: str) -> str:

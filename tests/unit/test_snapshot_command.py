@@ -57,6 +57,17 @@ def test_a_lake_that_cannot_be_opened_is_told() -> None:
     assert "s3cret" not in str(problem.value)
 
 
+def test_a_machine_without_hadoop_is_told_in_one_line_what_its_lake_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("HADOOP_HOME", "ARROW_LIBHDFS_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    order = snapshot.Order(Connection.of("c", {"bootstrap.servers": "b:1"}), "hdfs://n:1/z", datetime.now(UTC), "c")
+    with pytest.raises(BadInput, match="without Spark: Unable to load lib") as problem:
+        snapshot.land_silence(order, "c", "nobody answered")
+    (sentence,) = problem.value.sentences
+    assert "\n" not in sentence
+    assert "HADOOP_HOME" in sentence
+
+
 def test_an_instant_without_a_zone_is_utc() -> None:
     at = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
     assert [snapshot.instant(t) for t in ("2026-11-20T03:05", "2026-11-20T04:05+01:00")] == [at, at]
