@@ -26,7 +26,7 @@ from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.late_windows import keep_late_windows
 from spark_jobs.transforms.intake import coverage, group_records, parse, snapshots
-from spark_jobs.transforms.windows import Window, counted
+from spark_jobs.transforms.windows import Window
 
 _TICK = timedelta(milliseconds=1)
 """A window ends after its last instant; the clocks of logs count in milliseconds."""
@@ -38,7 +38,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     """Keeps every record once, parses those around the window, and counts every line.
 
     Gives: what collect tells (cluster, files, files_not_read, held_back, snapshots, warnings); window_from, window_to;
-        lines: what they became, as quality.coverage counts them; late_windows: how many are to be judged anew.
+        lines: what they became, as quality.coverage counts them.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
     look = looking(spark, settings)
@@ -59,11 +59,11 @@ def _tell(night: Night) -> Summary:
         f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "
         f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
     )
-    if late:
-        progress.say(f"Records came late for {counted(late, 'earlier window')}, which will be judged anew")
+    for sentence in late:
+        progress.say(sentence)
     said = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
-    return {**said, **window, "lines": lines, "late_windows": late, "warnings": [*said["warnings"], *night.waits()]}
+    return {**said, **window, "lines": lines, "warnings": [*said["warnings"], *late, *night.waits()]}
 
 
 @dataclass(frozen=True)

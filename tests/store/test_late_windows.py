@@ -60,7 +60,13 @@ def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_pu
     store.create(LATE_WINDOWS)
     given_ = settings(lake, tmp_path, run_id="tonight", run_at=RUN_AT)
     for _ in range(2):
-        assert keep_late_windows(store, given_, "prod", TONIGHT) == 3, "the run that is tried again finds the same"
+        told = keep_late_windows(store, given_, "prod", TONIGHT)
+        assert [sentence.partition(" for ")[0] for sentence in told] == [
+            "1 record came late",
+            "1 record came late",
+            "2 records came late",
+        ], "the run that is tried again finds the same"
+    assert told[-1].endswith("(1/server.log, 2/server.log): it is judged anew.")
     found = {r["window_from"].replace(tzinfo=UTC): r for r in rows(store, LATE_WINDOWS)}
     assert sorted(found) == [night(n).start for n in (7, 5, 4)]
     assert found[four.start]["sources"] == ["1/server.log", "2/server.log"]
@@ -70,7 +76,7 @@ def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_pu
 
 def test_an_empty_lake_has_no_late_windows(spark: SparkSession, tmp_path: Path) -> None:
     store = Store(spark, str(tmp_path))
-    assert keep_late_windows(store, settings(tmp_path, tmp_path), "prod", TONIGHT) == 0
+    assert keep_late_windows(store, settings(tmp_path, tmp_path), "prod", TONIGHT) == []
 
 
 @given(st.lists(st.tuples(st.integers(-300, 60), st.integers(1, 48), st.integers(0, 20)), max_size=12))
