@@ -6,7 +6,6 @@ One story, told in order: the schedule begins by itself, a backfill is disturbed
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -43,7 +42,7 @@ class Stack:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    folder = Path(os.environ.get("STACK_FOLDER") or tmp_path_factory.mktemp("standalone"))
+    folder = tmp_path_factory.mktemp("standalone")
     nights, lake = write_nights(folder / "nights", (*PAST, LAST)), folder / "lake"
     with webhook() as told:
         given = {
