@@ -91,7 +91,7 @@ class Standalone:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends it as Ctrl-C does; a task is a process group of its own, so what is left is found by AIRFLOW_HOME."""
+        """Ends it as Ctrl-C does, and then what is left: neither the API server nor a task ends with it."""
         if self._process:
             self._process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -221,20 +221,20 @@ def _pids() -> Iterator[int]:
 
 
 def _is_ours(pid: int, home: Path) -> bool:
-    return f"AIRFLOW_HOME={home}".encode() in _read(pid, "environ")
+    """Known by where it works: Airflow writes over what /proc tells of its environment."""
+    try:
+        return Path(f"/proc/{pid}/cwd").readlink() == home
+    except OSError:
+        return False
 
 
 def _runs(pid: int, step: str) -> bool:
-    arguments = _read(pid, "cmdline")
+    try:
+        arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
     programs = {str(HOME / "spark_jobs" / "run.py").encode()}
     return any(a in programs and b == step.encode() for a, b in itertools.pairwise(arguments))
-
-
-def _read(pid: int, what: str) -> list[bytes]:
-    try:
-        return Path(f"/proc/{pid}/{what}").read_bytes().split(b"\0")
-    except OSError:
-        return []
 
 
 def _free_ports(count: int) -> list[int]:
