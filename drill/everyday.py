@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from drill.admin import Admin, AdminFault
@@ -34,6 +35,7 @@ from drill.truth_file import TruthFile
 TOPIC = "orders"
 KEPT_SECONDS = 10 * 86_400
 _RECORDS_EVERY = 5
+_ERRORS = 3
 _WAITED_FOR = (Back, Gone, Settled, Wait)
 
 
@@ -85,9 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (folder / name).mkdir(exist_ok=True)
     rng = random.Random(options.seed)
     cluster = ClusterElsewhere.at(options.bootstrap, folder)
-    with Admin(cluster.libs, NEWEST, cluster.bootstrap, folder / "clients" / "drill.log") as admin:
+    with Admin(cluster.libs, NEWEST, cluster.bootstrap, folder / "drill.log") as admin:
         _make_topic(admin)
-        threading.Thread(target=_produce, args=(admin, rng), daemon=True).start()
+        threading.Thread(target=_produce, args=(cluster.bootstrap,), daemon=True).start()
         _rounds(cluster, admin, rng, options)
     return 0
 
@@ -114,10 +116,13 @@ def _make_topic(admin: Admin) -> None:
             raise
 
 
-def _produce(admin: Admin, rng: random.Random) -> None:
+def _produce(bootstrap: str) -> None:
     """Writes a few records at a time, so that there is something to read, and a lag while nobody does."""
+    producer = Producer({"bootstrap.servers": bootstrap, "client.id": f"{TOPIC}-feed", "log_level": _ERRORS})
     while True:
-        admin.produce(TOPIC, rng.randrange(MAIN_PARTITIONS), 5, "all", size=200)
+        for partition in range(MAIN_PARTITIONS):
+            producer.produce(TOPIC, bytes(200), partition=partition)
+        producer.flush(_RECORDS_EVERY)
         time.sleep(_RECORDS_EVERY)
 
 
