@@ -19,8 +19,9 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("org.apache.kafka.clients.Metadata",),
-        "Epochs as a client keeps them.",
+        "Epochs as a client keeps them, and the cluster of a producer or an administrator: another than the consumers', maybe.",
         {
+            "] Cluster ID: ": "[2026-11-21 15:32:00,405] INFO [Producer clientId=drill-producer] Cluster ID: AW8wSTUvQGiZzK2cWwT_Lw (org.apache.kafka.clients.Metadata)",
             "Resetting the last seen epoch of partition ": "[2026-11-21 01:44:29,312] INFO [Consumer clientId=crm-rx-1-a, groupId=crm-rx-1] Resetting the last seen epoch of partition crm-rx-1-x1-0 to 0 since the associated topicId changed from null to LU4c5brvT6WdtzoxuA-_0Q (org.apache.kafka.clients.Metadata)",
         },
     ),
