@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,13 +16,17 @@ from hindsight_child import child, last_words
 
 from spark_jobs import launch
 from spark_jobs.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, Input, Settings
-from spark_jobs.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED
+from spark_jobs.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED, told_at_the_end
 from spark_jobs.steps import RECLASSIFY, Step
 
 _MEANING = {
-    BAD_INPUT: "The input or the settings cannot be used; a retry would find the same.",
+    BAD_INPUT: "A retry would find the same.",
     REFUSED: "The publication was refused: gold stays as it was; a retry would be refused too.",
 }
+_LAST_LINES = 200
+_MOST_TOLD = 1000
+"""Characters of a step's own sentences in the failure of its task, and so in an alert; the log has all of them."""
+
 _OTHERS = "The lines above say why; another try leaves the same tables as an undisturbed one."
 
 
@@ -59,6 +64,19 @@ class SparkStepHook(SparkSubmitHook):
         except AirflowNotFoundException:
             return Connection(conn_id=conn_id, conn_type="spark", host=launch.DEFAULT_MASTER)
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.said: deque[str] = deque(maxlen=_LAST_LINES)
+
+    def _process_spark_submit_log(self, itr: Iterator[str]) -> None:
+        super()._process_spark_submit_log(self._heard(itr))
+
+    def _heard(self, lines: Iterable[str]) -> Iterator[str]:
+        """The lines of spark-submit on their way into the task's log; the last ones are kept."""
+        for line in lines:
+            self.said.append(line.strip())
+            yield line
+
     @property
     def exit_code(self) -> int | None:
         """What spark-submit ended with, which the provider tells in no other way than prose."""
@@ -91,7 +109,9 @@ class SparkStepOperator(BaseOperator):
             if not code:
                 raise
             kind = Refused if code == REFUSED else AirflowFailException if code in NEVER_RETRIED else AirflowException
-            raise kind(f"{self.step.name} {_ended(code)}. {_MEANING.get(code, _OTHERS)}") from failure
+            told = " ".join(told_at_the_end(self.step.name, code, [*self.hook.said]))[:_MOST_TOLD]
+            why = f"{told} {_MEANING.get(code, _OTHERS)}".strip()
+            raise kind(f"{self.step.name} {_ended(code)}. {why}") from failure
 
     def on_kill(self) -> None:
         """Ends spark-submit with the task."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 DONE = 0
 FAULT = 1
@@ -43,3 +43,20 @@ def sentences_of(error: BaseException) -> list[str]:
         return list(error.sentences)
     first = str(error).strip().splitlines()[:1]
     return [f"{type(error).__name__}: {first[0]}" if first else type(error).__name__]
+
+
+def farewell(step: str, code: int, sentences: Iterable[str]) -> list[str]:
+    """The last lines of a step's log: what it ends with, and why. Others write into that log too."""
+    return [_ends(step, code), *(f"{step}: {' '.join(sentence.split())}" for sentence in sentences)]
+
+
+def told_at_the_end(step: str, code: int, log: Sequence[str]) -> list[str]:
+    """The sentences of a farewell; none where the step ended without one."""
+    if _ends(step, code) not in log:
+        return []
+    after = log[len(log) - list(reversed(log)).index(_ends(step, code)) :]
+    return [line.removeprefix(f"{step}: ") for line in after if line.startswith(f"{step}: ")]
+
+
+def _ends(step: str, code: int) -> str:
+    return f"{step}: ends with exit code {code}"

@@ -6,6 +6,8 @@ import json
 import os
 from typing import Any
 
+from spark_jobs.exits import farewell
+
 FILE_VARIABLE = "HINDSIGHT_PROGRESS"
 """Names the file that `hindsight audit` follows; a scheduled run has none."""
 
@@ -27,7 +29,7 @@ def begins(step: str, sentence: str) -> None:
 
 def ends(step: str, exit_code: int, sentences: list[str], summary: dict[str, Any]) -> None:
     """A step ends: with what it counted, or with the sentences that say why not."""
-    print("\n".join([f"{step}: ends with exit code {exit_code}", *sentences]), flush=True)
+    print("\n".join(farewell(step, exit_code, sentences)), flush=True)
     _append(event="ends", step=step, exit_code=exit_code, sentences=sentences, summary=summary)
 
 

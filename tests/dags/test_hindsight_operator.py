@@ -66,6 +66,14 @@ def test_any_other_failure_may_be_retried(spark: Path, code: int) -> None:
     )
 
 
+def test_why_a_step_refuses_its_input_is_told_with_the_task_and_so_in_an_alert(spark: Path) -> None:
+    spark.write_text("#!/bin/sh\necho 'ingest: ends with exit code 2\ningest: LOGS names /x.\nbye'\nexit 2\n")
+    spark.chmod(0o755)
+    with pytest.raises(AirflowFailException) as failure:
+        SparkStepOperator(step=STEPS[0]).execute(context())
+    assert str(failure.value) == "ingest ended with exit code 2. LOGS names /x. A retry would find the same."
+
+
 def test_a_step_that_was_killed_says_so(spark: Path) -> None:
     spark.write_text("#!/bin/sh\nkill -9 $$\n")
     spark.chmod(0o755)

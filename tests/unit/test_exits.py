@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.exits import NEVER_RETRIED, BadInput, PublicationRefused, exit_code, sentences_of
+from spark_jobs.exits import (
+    NEVER_RETRIED,
+    BadInput,
+    PublicationRefused,
+    exit_code,
+    farewell,
+    sentences_of,
+    told_at_the_end,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,3 +30,10 @@ def test_our_errors_speak_in_their_own_sentences_and_others_in_one_line() -> Non
     ]
     assert sentences_of(RuntimeError("disk full\n  at org.apache...")) == ["RuntimeError: disk full"]
     assert sentences_of(MemoryError()) == ["MemoryError"]
+
+
+def test_what_a_step_says_at_its_end_is_told_apart_from_what_others_say_there() -> None:
+    said = farewell("ingest", 2, ["LOGS names /x,\nand nothing is there.", "Needed: a folder."])
+    log = ["ingest: ends with exit code 2", "ingest: a try before.", "ingest: Read logs", *said, "WARN ShutdownHook"]
+    assert told_at_the_end("ingest", 2, log) == ["LOGS names /x, and nothing is there.", "Needed: a folder."]
+    assert told_at_the_end("ingest", 1, log) == told_at_the_end("rebuild", 2, log) == []
