@@ -16,7 +16,7 @@ from hindsight_child import child, last_words
 
 from spark_jobs import launch
 from spark_jobs.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, Input, Settings
-from spark_jobs.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED, told_at_the_end
+from spark_jobs.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED, BadInput, told_at_the_end
 from spark_jobs.steps import RECLASSIFY, Step
 
 _MEANING = {
@@ -239,10 +239,16 @@ def _param(i: Input, default: str | None, **schema: Any) -> Param:
 def patient() -> dict[str, Any]:
     """How often the tasks of a schedule are tried again, and when."""
     return {
-        "retries": int(os.environ.get("HINDSIGHT_RETRIES", "2")),
+        "retries": _retries(os.environ.get("HINDSIGHT_RETRIES") or "2"),
         "retry_delay": timedelta(minutes=5),
         "retry_exponential_backoff": True,
     }
+
+
+def _retries(text: str) -> int:
+    if not text.isdecimal():
+        raise BadInput(f"HINDSIGHT_RETRIES is {text!r}. Needed: how often a step is tried again, such as 2. Mend it.")
+    return int(text)
 
 
 def param_name(field: str) -> str:

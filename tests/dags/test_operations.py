@@ -70,6 +70,15 @@ def test_a_night_has_a_deadline_and_tells_how_it_ended(monkeypatch: pytest.Monke
     assert [t.task_id for t in dag.tasks if t.on_success_callback] == ["publish"]
 
 
+def test_a_number_of_tries_that_is_none_is_named_where_operators_look(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HINDSIGHT_RETRIES", "two")
+    assert any(
+        "HINDSIGHT_RETRIES is 'two'" in text for text in bag_of(monkeypatch, tmp_path, None).import_errors.values()
+    )
+
+
 def test_a_form_knows_numbers_and_instants(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     params = bag_of(monkeypatch, tmp_path, None).dags["kafka_night_audit"].params
     hours = params.get_param("look_ahead_hours")
