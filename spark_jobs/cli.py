@@ -16,6 +16,7 @@ from spark_jobs import alert, audit, completion, launch, snapshot
 from spark_jobs.config import INPUTS, is_uri
 from spark_jobs.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.launch import HOME
+from spark_jobs.report.places import NEWEST
 from spark_jobs.report.story import as_data, told
 
 
@@ -206,7 +207,7 @@ def _completion(given: argparse.Namespace) -> int:
 
 
 def _report(given: argparse.Namespace) -> int:
-    page = Path(_lake(given)) / "report" / "index.html"
+    page = Path(_lake(given)) / "report" / NEWEST
     if not page.exists():
         raise BadInput(f"There is no report at {page}. Needed: a finished audit of that lake. Run `make audit` first.")
     print(page)

@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
@@ -16,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from drill.cluster import free_ports
 from spark_jobs import embedded_airflow
 from spark_jobs.launch import HOME
 
@@ -47,7 +47,7 @@ class Standalone:
 
     def __init__(self, home: Path, given: Mapping[str, str]) -> None:
         self.home = home
-        self.port, worker_port, trigger_port = _free_ports(3)
+        self.port, worker_port, trigger_port = free_ports(3)
         self.address = f"http://127.0.0.1:{self.port}"
         (home / "config").mkdir(parents=True)
         (home / "config" / "airflow_local_settings.py").write_text(_LOCAL_SETTINGS)
@@ -235,11 +235,3 @@ def _runs(pid: int, step: str) -> bool:
         return False
     programs = {str(HOME / "spark_jobs" / "run.py").encode()}
     return any(a in programs and b == step.encode() for a, b in itertools.pairwise(arguments))
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]

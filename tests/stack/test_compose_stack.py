@@ -6,10 +6,9 @@ import json
 import os
 import re
 import tempfile
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from spark_jobs.launch import HOME
 from spark_jobs.steps import STEPS
 from tests.stack.compose import Outside, stack
 from tests.stack.running import Running, postgres_programs, remove
+from tests.stack.standalone import until
 
 ONCE = "airflow-init"
 AUDIT = "kafka_night_audit"
@@ -68,15 +68,6 @@ class Airflow:
             self.json(f"/api/v2/dags/{dag}/dagRuns/{run['dag_run_id']}", {"state": "success"}, "PATCH")
 
 
-def within(seconds: float, look: Callable[[], Any], what: str) -> Any:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if found := look():
-            return found
-        time.sleep(2)
-    raise AssertionError(f"Needed within {seconds:.0f} s: {what}.")
-
-
 @pytest.fixture(scope="module")
 def root() -> Iterator[Path]:
     """Where everything goes; with KEEP=1 it stays, with what every service printed."""
@@ -113,7 +104,7 @@ def airflow(running: Running, root: Path) -> Airflow:
     """Airflow, with the drawn password, when it has read the DAGs."""
     found = Airflow(f"http://127.0.0.1:{running.outside.port('airflow-api', 8080)}")
     assert found.log_in(setup_stack.ADMIN, setup_stack.said(root / ".env")["HINDSIGHT_ADMIN_PASSWORD"]) == 201
-    within(120, lambda: found.json("/api/v2/dags")["total_entries"] >= len(DAGS), "every DAG is read")
+    until(lambda: found.json("/api/v2/dags")["total_entries"] >= len(DAGS), "every DAG", 120)
     return found
 
 
@@ -122,7 +113,7 @@ def audited(running: Running, airflow: Airflow) -> dict[str, Any]:
     """The audit of the brokers' own logs, after members have played a scenario; what else stands in line gives way."""
     for other in ("kafka_maintenance", "kafka_collect"):
         airflow.call_off(other)
-    within(300, lambda: re.search(r" done \(\d+ s\)$", running.last_words("members"), re.M), "a scenario that is over")
+    until(lambda: re.search(r" done \(\d+ s\)$", running.last_words("members"), re.M), "the end of a scenario", 300)
     running.stop("members")
     given = {"logical_date": None, "conf": {"whole_input": True, "read_to_end": True}}
     run = airflow.json(f"/api/v2/dags/{AUDIT}/dagRuns", given)
@@ -132,15 +123,14 @@ def audited(running: Running, airflow: Airflow) -> dict[str, Any]:
         said = airflow.json(place)
         return said if said["state"] in ("success", "failed") else None
 
-    done: dict[str, Any] = within(1800, over, "the audit's end")
-    return done
+    return until(over, "the audit's end")
 
 
 def test_every_service_comes_up_by_its_own_command_line(running: Running) -> None:
     services = running.outside.services
     assert set(running.names) == set(services)
     for service in (s for name, s in services.items() if name != ONCE):
-        within(60, lambda service=service: running.is_well(service), f"{service.name} is well")
+        until(lambda service=service: running.is_well(service), f"word that {service.name} is well", 60)  # type: ignore[misc]
 
 
 def test_nobody_comes_in_without_the_password_that_was_drawn(airflow: Airflow) -> None:
@@ -182,7 +172,7 @@ def test_the_tables_hold_what_the_members_did_and_nothing_else(
 
 def test_readings_land_every_five_minutes(running: Running, airflow: Airflow) -> None:
     landed = running.outside.folder("lake") / "landing" / "snapshots"
-    (first, *_) = within(420, lambda: sorted(landed.rglob("*.json*")), "a reading of the brokers")
+    (first, *_) = until(lambda: sorted(landed.rglob("*.json*")), "a reading of the brokers", 420)
     assert {b["id"] for b in json.loads(first.read_text())["brokers"]} == {1, 2, 3}
 
 

@@ -12,7 +12,7 @@ from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.lake_views import open_lake
 from spark_jobs.edges.named_queries import asked_for, named_queries
 from tests.store import test_now, test_sql
-from tests.store.test_sql import answers, at, contributor, rows_of
+from tests.support.asked_lake import answers, at, contributor, rows_of
 from tests.support.lake import write_lake
 
 DAY = 24 * 60
