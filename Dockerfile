@@ -11,7 +11,8 @@ WORKDIR /opt/hindsight
 # What is large and changes with the locks alone.
 COPY locks locks
 COPY setup/build.py setup/build.py
-COPY spark_jobs/__init__.py spark_jobs/launch.py spark_jobs/
+COPY spark_jobs/__init__.py spark_jobs/
+COPY spark_jobs/shared/__init__.py spark_jobs/shared/launch.py spark_jobs/shared/
 COPY drill/__init__.py drill/jars.py drill/
 RUN UV_COMPILE_BYTECODE=1 python setup/build.py --only uv airflow spark jars \
     && .venv-spark/bin/python -m drill.jars \

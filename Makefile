@@ -37,16 +37,16 @@ doctor: ## what is missing on this machine, and with BOOTSTRAP on that cluster
 	@$(PYTHON) setup/doctor.py
 
 audit: setup ## audit the recorded night, or your own LOGS
-	@$(SPARK)/python -m spark_jobs.cli audit
+	@$(SPARK)/python -m spark_jobs.commands.cli audit
 
 snapshot: setup ## one reading of a live cluster into the lake: make snapshot BOOTSTRAP=host:port
-	@$(SPARK)/python -m spark_jobs.cli snapshot
+	@$(SPARK)/python -m spark_jobs.commands.cli snapshot
 
 report: setup ## where the newest report lies
-	@$(SPARK)/python -m spark_jobs.cli report
+	@$(SPARK)/python -m spark_jobs.commands.cli report
 
 sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one answer
-	@$(SPARK)/python -m spark_jobs.cli sql
+	@$(SPARK)/python -m spark_jobs.commands.cli sql
 
 test: setup-check ## every test; ends with pytest's summary line
 	@.venv-airflow/bin/python -m pytest tests/dags
@@ -63,7 +63,7 @@ check: setup-check ## format, lint, types, import contracts, generated pages, un
 	@$(SPARK)/ruff check .
 	@$(SPARK)/mypy
 	@$(SPARK)/lint-imports
-	@$(SPARK)/python -m spark_jobs.docs --check
+	@$(SPARK)/python -m spark_jobs.commands.docs --check
 	@$(SPARK)/python -m pytest -q tests/unit
 
 format: setup-check ## format the code
@@ -78,7 +78,7 @@ bench: setup ## how time grows with the night, and what a reading of 5,000 parti
 	@$(SPARK)/python -m bench.snapshot
 
 docs: setup ## the generated pages: tables, patterns, causes, rules, runbook, queries, settings
-	@$(SPARK)/python -m spark_jobs.docs
+	@$(SPARK)/python -m spark_jobs.commands.docs
 
 up: ## Airflow, Spark, the lake and three brokers, in containers: http://localhost:8080
 	@$(FIND_PYTHON)

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from spark_jobs import launch
+from spark_jobs.shared import launch
 
 NIGHT = launch.HOME / "samples" / "night-4.1.tar.gz"
 APART = timedelta(hours=1)
@@ -100,9 +100,9 @@ def measure(folder: Path) -> dict[str, Any]:
     """Ingests a folder into a fresh lake. Gives: seconds beyond start-up, lines, bytes, peak memory of the JVM."""
     os.environ.update(launch.environment())
     time.tzset()
-    from spark_jobs import ingest
-    from spark_jobs.config import Settings
     from spark_jobs.edges import session
+    from spark_jobs.shared.config import Settings
+    from spark_jobs.steps import ingest
 
     with tempfile.TemporaryDirectory() as lake:
         settings = Settings.of(

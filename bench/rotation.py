@@ -22,12 +22,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs import launch
+from spark_jobs.shared import launch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from spark_jobs.config import Settings
+    from spark_jobs.shared.config import Settings
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
 RESTED = timedelta(minutes=11)
@@ -229,8 +229,8 @@ class Outcome:
 def play(spark: SparkSession, root: Path, *, batches: int, lines: int, every: int, collects: int) -> Outcome:
     """Collects while a writer writes and rotates, then once more when all has rested, then the unrotated logs."""
     from spark_jobs.catalog.bronze import LOG_RECORDS
-    from spark_jobs.collect import collect, economy, looking
     from spark_jobs.edges.store import Store
+    from spark_jobs.steps.collect import collect, economy, looking
 
     def collected(settings: Settings) -> Any:
         look = looking(spark, settings)
@@ -270,7 +270,7 @@ def play(spark: SparkSession, root: Path, *, batches: int, lines: int, every: in
 
 
 def _settings(lake: Path, logs: Path, run_at: datetime) -> Settings:
-    from spark_jobs.config import Settings
+    from spark_jobs.shared.config import Settings
 
     return Settings.of({"lake": lake, "logs": logs, "run_at": run_at, "run_id": "rotation", "cluster": "live"})
 

@@ -22,9 +22,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from drill.cluster import Cluster
 from drill.jars import NEWEST
-from spark_jobs import launch
 from spark_jobs.edges.kafka import snapshot
 from spark_jobs.edges.kafka.connection import Connection
+from spark_jobs.shared import launch
 
 PER_TOPIC = 20
 AT_ONCE = 25

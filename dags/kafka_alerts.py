@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from airflow.sdk import DAG, CronDataIntervalTimetable, task
 from hindsight_alerts import tell
 
-from spark_jobs.clusters import lakes
+from spark_jobs.shared.clusters import lakes
 
 DOC = """
 After each night the last step of the audit looks at once. This DAG sends what a receiver missed while it was down, what

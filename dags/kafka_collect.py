@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from airflow.sdk import DAG, CronDataIntervalTimetable
 from hindsight_operator import SparkStepOperator, params, patient
 
-from spark_jobs.clusters import clusters
-from spark_jobs.steps import COLLECT
+from spark_jobs.catalog.steps import COLLECT
+from spark_jobs.shared.clusters import clusters
 
 DOC = f"""
 **{COLLECT.name}**: {COLLECT.sentence}.

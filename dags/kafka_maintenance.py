@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from airflow.sdk import DAG, CronDataIntervalTimetable
 from hindsight_operator import SparkStepOperator, params, patient
 
-from spark_jobs.clusters import clusters
-from spark_jobs.config import KEEP
-from spark_jobs.steps import MAINTAIN
+from spark_jobs.catalog.steps import MAINTAIN
+from spark_jobs.shared.clusters import clusters
+from spark_jobs.shared.config import KEEP
 
 DOC = f"""
 **{MAINTAIN.name}**: {MAINTAIN.sentence}.

@@ -1,4 +1,4 @@
-"""The nightly audit: three Spark steps, in the order in which spark_jobs.steps declares them; one DAG a cluster."""
+"""The nightly audit: three Spark steps, in the order of spark_jobs.catalog.steps; one DAG for each cluster."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain
 from hindsight_alerts import Failure, Look, done_in_time
 from hindsight_operator import WINDOW, SparkStepOperator, judged_anew, late_windows, params, patient
 
-from spark_jobs.clusters import clusters
-from spark_jobs.config import LOOK_AHEAD_HOURS
-from spark_jobs.steps import PUBLISH, STEPS
+from spark_jobs.catalog.steps import PUBLISH, STEPS
+from spark_jobs.shared.clusters import clusters
+from spark_jobs.shared.config import LOOK_AHEAD_HOURS
 
 DOC = f"""
 What happened to the consumer groups and the leaders in one night, why, and the proof that nothing was missed.

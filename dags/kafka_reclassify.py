@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from airflow.sdk import DAG
 from hindsight_operator import WINDOW, judged_anew, params, patient, published_windows
 
-from spark_jobs.clusters import clusters
-from spark_jobs.steps import RECLASSIFY
+from spark_jobs.catalog.steps import RECLASSIFY
+from spark_jobs.shared.clusters import clusters
 
 DOC = f"""
 **{RECLASSIFY.name}**: {RECLASSIFY.sentence}.

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from spark_jobs.launch import HOME, spark_home
+from spark_jobs.shared.launch import HOME, spark_home
 
 NEWEST = "4.3.1"
 VERSIONS = (NEWEST, "4.1.2", "3.9.2", "2.8.2")

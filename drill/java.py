@@ -12,7 +12,7 @@ from typing import Any
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
 from drill.jars import uses_log4j2
-from spark_jobs.launch import spark_home
+from spark_jobs.shared.launch import spark_home
 
 _LOGGING = Path(__file__).parent / "logging"
 _FLAGS = ("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Duser.timezone=UTC")

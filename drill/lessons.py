@@ -20,8 +20,8 @@ from drill.scene import Scene, Stage
 from drill.steps import Close, Gone, Kill, Scenario, Start, Step, Wait
 from drill.steps_on_brokers import Detected, InSync, KillBroker, PreferredElection, StartBroker
 from drill.truth_file import TruthFile
-from spark_jobs.exits import DONE, BadInput
 from spark_jobs.report.plain import visible
+from spark_jobs.shared.exits import DONE, BadInput
 
 _TOPIC = "orders"
 _SESSION = {"session.timeout.ms": "8000", "heartbeat.interval.ms": "2000"}

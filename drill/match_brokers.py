@@ -57,7 +57,7 @@ def _log_dir(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
 
 def _automatic(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     elected = (r for r in failovers_after(act, tables) if r["kind"] == "preferred_election")
-    by_itself = (r for r in elected if not r.get("asked_for"))
+    by_itself = (r for r in elected if not r.get("requested_by_operator"))
     return _every(((act.topic, p) for p in act.told["partitions"]), by_itself)
 
 
@@ -88,7 +88,7 @@ def _isr_lapse(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     """One that lasts may hold several acts: a replica that flaps has one trouble."""
     return some(
         r
-        for r in tables.get("isr_lapses", ())
+        for r in tables.get("out_of_sync_periods", ())
         if r["broker"] == act.broker
         and r["kind"] == "slow"
         and r["started_at"] <= act.at + AFTER

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from drill.java import Jvm
-from spark_jobs.launch import HOME
+from spark_jobs.shared.launch import HOME
 
 POLL_MS = 100
 _LEAVES_WITHIN = 60

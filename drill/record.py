@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from spark_jobs.exits import BadInput
-from spark_jobs.launch import HOME
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.launch import HOME
 
 DRILLS = HOME / ".drill"
 """Where drills lie, each in a folder that begins with the instant it was started at."""

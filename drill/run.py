@@ -30,9 +30,9 @@ from drill.scenarios import SCENARIOS
 from drill.scene import Stage
 from drill.steps import Scenario
 from drill.truth_file import TruthFile
-from spark_jobs.config import INPUTS
-from spark_jobs.exits import BAD_INPUT, DONE, FAULT, BadInput
-from spark_jobs.launch import HOME
+from spark_jobs.shared.config import INPUTS
+from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from spark_jobs.shared.launch import HOME
 
 VARIABLES = ("KAFKA", "LAYOUT", "SCENARIOS", "LESSON", "SEED", "KEEP")
 """What a user gives through the environment; an option stands above the variable of its name."""
@@ -137,7 +137,9 @@ def audit(folder: Path, bootstrap: str) -> int:
     options = [word for name, path in said.items() for word in (f"--{name}", str(path))]
     of_users = {*VARIABLES, *(i.variable for i in INPUTS), "KAFKA_CONFIG"}
     environment = {k: v for k, v in os.environ.items() if k not in of_users} | {"BOOTSTRAP": bootstrap}
-    audited = subprocess.run([sys.executable, "-m", "spark_jobs.cli", "audit", *options], env=environment, cwd=HOME)
+    audited = subprocess.run(
+        [sys.executable, "-m", "spark_jobs.commands.cli", "audit", *options], env=environment, cwd=HOME
+    )
     if audited.returncode:
         print(f"The audit ended with {audited.returncode}; what was recorded lies in {folder}.", file=sys.stderr)
         return audited.returncode

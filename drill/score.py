@@ -33,7 +33,7 @@ JUDGES: Mapping[str, Callable[[Row, Night], str | None]] = {
     "broker_outages": wrong_outage,
     "failovers": wrong_failover,
     "controller_changes": wrong_controller,
-    "isr_lapses": wrong_lapse,
+    "out_of_sync_periods": wrong_lapse,
     "rolling_restarts": wrong_roll,
     "truncations": wrong_truncation,
 }

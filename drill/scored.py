@@ -12,13 +12,13 @@ from spark_jobs.catalog.gold import (
     LEADER_IMBALANCE,
     REBALANCES,
 )
-from spark_jobs.catalog.gold_brokers import ISR_LAPSES, ROLLING_RESTARTS
+from spark_jobs.catalog.gold_brokers import OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS
 from spark_jobs.catalog.gold_losses import TRUNCATIONS
 from spark_jobs.catalog.gold_risk import PARTITION_RISKS
 
 _TABLES = (
     *(REBALANCES, INCIDENTS, BROKER_OUTAGES, FAILOVERS, LEADER_IMBALANCE, CONTROLLER_CHANGES),
-    *(ISR_LAPSES, ROLLING_RESTARTS, TRUNCATIONS, PARTITION_RISKS),
+    *(OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS, TRUNCATIONS, PARTITION_RISKS),
 )
 
 TIME_COLUMNS: Mapping[str, str] = {t.name: str(t.time_column) for t in _TABLES}

@@ -89,7 +89,7 @@ _WORDS: Mapping[str, Callable[[Row], str]] = {
     "failovers": _failover,
     "leader_imbalance": _imbalance,
     "controller_changes": _controller,
-    "isr_lapses": _lapse,
+    "out_of_sync_periods": _lapse,
     "rolling_restarts": _roll,
     "truncations": _truncation,
     "partition_risks": _risk,
@@ -118,7 +118,7 @@ _ABOUT: Mapping[str, tuple[str, str]] = {
     LOG_DIR_FAILED: ("failovers", "leader_from"),
     RECORDS_TRUNCATED: ("truncations", "topic"),
     IMBALANCE: ("leader_imbalance", "broker"),
-    ISR_LAPSE: ("isr_lapses", "broker"),
+    ISR_LAPSE: ("out_of_sync_periods", "broker"),
     CONTROLLER_CHANGE: ("controller_changes", "controller_to"),
 }
 """expect → the table that should have told it, and the column that names what the act was done to."""

@@ -33,7 +33,7 @@ from drill.match import (
 from drill.truth import REBALANCE_CODES, SILENCES, Act
 
 ALWAYS_OWED = frozenset({"member_joined", "member_rejoined", "cooperative_followup"})
-OWED_TO_BROKERS = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error"})
+BROKER_INDUCED_CAUSES = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error"})
 FOLLOW_UPS = frozenset({"cooperative_followup", "coordinator_moved"})
 ARRIVALS = frozenset({"member_joined", "member_rejoined"})
 DEPARTURES = frozenset(
@@ -75,7 +75,7 @@ def is_owed(row: Row, night: Night) -> bool:
     if id(row) in night.meeting or row["cause"] in ALWAYS_OWED:
         return True
     before = night.before(row)
-    if row["cause"] in OWED_TO_BROKERS and any(a.is_on_broker for a in before):
+    if row["cause"] in BROKER_INDUCED_CAUSES and any(a.is_on_broker for a in before):
         return True
     return any(a.group == row["group_id"] and row["cause"] in _causes(a) for a in before)
 
@@ -126,7 +126,7 @@ def _wrong_member(row: Row, night: Night) -> str | None:
         return None
     if any(is_expiry(a, row) for a in night.acts if a.expect in SILENCES and a.group == row["group_id"]):
         return None
-    if row["cause"] in OWED_TO_BROKERS and any(a.is_on_broker for a in night.before(row)):
+    if row["cause"] in BROKER_INDUCED_CAUSES and any(a.is_on_broker for a in night.before(row)):
         return None
     in_group = (a for a in night.before(row) if a.group == row["group_id"] and names_member(a))
     others = [a for a in in_group if row["cause"] in _causes(a)]

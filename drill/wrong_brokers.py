@@ -10,7 +10,7 @@
 - an election told to be asked for that nobody asked for, or the other way round;
 - a failover that is invented: nothing was done that could have taken the leader from that partition, or given it one;
 - a controller that was down when it is said to have become the controller;
-- a lapse of a broker that was away told as one that was slow, or the other way round;
+- a period of a broker that was away told as one that was slow, or the other way round;
 - committed records lost in a partition whose leaders all came from the ISR;
 - a rolling restart that blames another broker than the one that was stopped too early.
 
@@ -146,10 +146,10 @@ def _another_time(row: Row, before: list[Act], night: Night) -> str | None:
 
 
 def _asked_otherwise(row: Row, before: list[Act], night: Night) -> str | None:
-    if row["kind"] != "preferred_election" or row.get("asked_for") is None:
+    if row["kind"] != "preferred_election" or row.get("requested_by_operator") is None:
         return None
     since = [row["happened_at"] - a.at for a in before if a.action == "preferred_election" and a.topic == row["topic"]]
-    if row["asked_for"]:
+    if row["requested_by_operator"]:
         return None if since else "nobody asked for that election"
     return "someone asked for that election" if any(s <= AT_ONCE for s in since) else None
 
@@ -188,7 +188,7 @@ def wrong_controller(row: Row, night: Night) -> str | None:
 
 
 def wrong_lapse(row: Row, night: Night) -> str | None:
-    """Why a lapse is wrong; None where nothing speaks against it, or where it lies outside the truth.
+    """Why a period is wrong; None where nothing speaks against it, or where it lies outside the truth.
 
     Odd: on a busy machine a broker to which nothing was done may be slow.
     """
@@ -207,7 +207,7 @@ _LAPSE_OF: Mapping[str | None, str] = {
     LOG_DIR_FAILED: "disk",
     ISR_LAPSE: "slow",
 }
-"""expect → isr_lapses.kind. A broker that has just started may be away for some partitions still, or slow."""
+"""expect → out_of_sync_periods.kind. A broker that has just started may be away for some partitions still, or slow."""
 
 
 def _speaks_against(done: Iterable[Act], kind: str) -> bool:

@@ -28,14 +28,15 @@ _OUTAGE_KNOWN = Check(
     "the outage a row names is a row of broker_outages; one that began before the first window is not",
     severity="warning",
 )
-_BEFORE = "OVER (PARTITION BY topic, `partition`, life ORDER BY epoch_to)"
-_MARKED = "(SELECT topic, `partition`, life, next_epoch FROM leadership_gaps)"
+_BEFORE = "OVER (PARTITION BY topic, `partition`, topic_incarnation ORDER BY epoch_to)"
+_MARKED = "(SELECT topic, `partition`, topic_incarnation, next_epoch FROM leadership_gaps)"
 
 LAWS: Mapping[str, tuple[Check, ...]] = {
     "gold.failovers": (
         Check(
             "chain_unbroken",
-            f"leader_from = lag(leader_to) {_BEFORE} OR (topic, `partition`, life, epoch_from) IN {_MARKED}",
+            f"leader_from = lag(leader_to) {_BEFORE}"
+            f" OR (topic, `partition`, topic_incarnation, epoch_from) IN {_MARKED}",
             "a partition's leader is taken from the broker that the failover before gave it to, or a row of"
             " leadership_gaps marks the break",
         ),
@@ -46,7 +47,7 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
         ),
         Check(
             "skips_marked",
-            f"epoch_to = epoch_from + 1 OR (topic, `partition`, life, epoch_to) IN {_MARKED}",
+            f"epoch_to = epoch_from + 1 OR (topic, `partition`, topic_incarnation, epoch_to) IN {_MARKED}",
             "a row of leadership_gaps marks each leader epoch that a failover skips",
         ),
         _OUTAGE_KNOWN,

@@ -15,8 +15,8 @@ from hindsight_child import child, last_words
 from hindsight_operator import Refused
 
 from spark_jobs.alerts.settings import Route, settings_of
-from spark_jobs.clusters import file_path, read_file
-from spark_jobs.exits import DONE, BadInput
+from spark_jobs.shared.clusters import file_path, read_file
+from spark_jobs.shared.exits import DONE, BadInput
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from spark_jobs import launch
+from spark_jobs.shared import launch
 
 _OURS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
 """Variables that may hold secrets of Airflow's, of which a child needs none."""
@@ -14,7 +14,7 @@ _OURS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
 def child(*arguments: str) -> subprocess.Popen[str]:
     """A verb of `hindsight`, started; it takes secrets on stdin and says everything on stdout."""
     return subprocess.Popen(
-        [str(launch.spark_python()), "-m", "spark_jobs.cli", *arguments],
+        [str(launch.spark_python()), "-m", "spark_jobs.commands.cli", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

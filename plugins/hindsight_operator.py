@@ -14,10 +14,10 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk import Asset, BaseOperator, Connection, Param, task
 from hindsight_child import child, last_words
 
-from spark_jobs import launch
-from spark_jobs.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, Input, Settings
-from spark_jobs.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED, BadInput, told_at_the_end
-from spark_jobs.steps import RECLASSIFY, Step
+from spark_jobs.catalog.steps import RECLASSIFY, Step
+from spark_jobs.shared import launch
+from spark_jobs.shared.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, Input, Settings
+from spark_jobs.shared.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED, BadInput, parse_exit_summary
 
 _MEANING = {
     BAD_INPUT: "A retry would find the same.",
@@ -109,7 +109,7 @@ class SparkStepOperator(BaseOperator):
             if not code:
                 raise
             kind = Refused if code == REFUSED else AirflowFailException if code in NEVER_RETRIED else AirflowException
-            told = " ".join(told_at_the_end(self.step.name, code, [*self.hook.said]))[:_MOST_TOLD]
+            told = " ".join(parse_exit_summary(self.step.name, code, [*self.hook.said]))[:_MOST_TOLD]
             why = f"{told} {_MEANING.get(code, _OTHERS)}".strip()
             raise kind(f"{self.step.name} {_ended(code)}. {why}") from failure
 
@@ -145,7 +145,7 @@ def _asset(table: str) -> Asset:
 
 
 def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str, Any]:
-    """The settings of a run, as `spark_jobs.config.Settings.of` reads them.
+    """The settings of a run, as `spark_jobs.shared.config.Settings.of` reads them.
 
     The window: the one given, of a run that takes many; else params `from` and `to`; else, with `whole_input`,
     everything; else the data interval moved back by the look-ahead, so that what began before midnight has had time

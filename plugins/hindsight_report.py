@@ -12,8 +12,8 @@ from airflow.plugins_manager import AirflowPlugin
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from spark_jobs.clusters import clusters
-from spark_jobs.config import is_uri, masked
+from spark_jobs.shared.clusters import clusters
+from spark_jobs.shared.config import is_uri, masked
 
 PREFIX = "/hindsight"
 NEWEST = "index.html"

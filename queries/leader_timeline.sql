@@ -5,10 +5,10 @@ SELECT
     cluster, topic, partition,
     leader_to AS leader,
     happened_at AS led_from,
-    lead(happened_at) OVER (PARTITION BY cluster, topic, partition ORDER BY life, epoch_to, happened_at) AS led_until,
+    lead(happened_at) OVER (PARTITION BY cluster, topic, partition ORDER BY topic_incarnation, epoch_to, happened_at) AS led_until,
     kind, confidence, leader_from AS leader_before, epoch_to AS leader_epoch,
     leaderless_ms, records_lost_low, records_lost_high
 FROM gold.failovers
 WHERE topic = coalesce(getvariable('topic')::VARCHAR, topic)
     AND partition = coalesce(getvariable('partition')::INTEGER, partition)
-ORDER BY cluster, topic, partition, life, epoch_to, happened_at;
+ORDER BY cluster, topic, partition, topic_incarnation, epoch_to, happened_at;

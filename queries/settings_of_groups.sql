@@ -5,7 +5,7 @@ SELECT
     session_timeout_ms, rebalance_timeout_ms, heartbeat_interval_ms,
     array_to_string(assignors, ', ') AS assignors,
     assignor, protocol,
-    array_to_string(told_by, ', ') AS told_by,
+    array_to_string(witnesses, ', ') AS witnesses,
     first_seen_at, last_seen_at
 FROM gold.member_settings
 WHERE group_id = coalesce(getvariable('group_id')::VARCHAR, group_id)

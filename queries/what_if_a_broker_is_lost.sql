@@ -7,8 +7,8 @@ SELECT
     len(group_ids) AS groups_without_coordinator,
     len(stranded_group_ids) AS groups_stranded,
     array_to_string(worst_partitions, ', ') AS worst_partitions,
-    message
-FROM gold.loss_rehearsals
+    explanation
+FROM gold.loss_simulations
 WHERE scope = coalesce(getvariable('scope')::VARCHAR, scope)
 -- The newest reading of each cluster.
 QUALIFY snapshot_at = max(snapshot_at) OVER (PARTITION BY cluster)

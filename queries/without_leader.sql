@@ -6,9 +6,9 @@ WITH led AS (
         *,
         lag(happened_at) OVER turns AS led_before_at,
         lead(happened_at) OVER turns AS led_next_at,
-        life < max(life) OVER (PARTITION BY cluster, topic) AS is_over
+        topic_incarnation < max(topic_incarnation) OVER (PARTITION BY cluster, topic) AS is_over
     FROM gold.failovers
-    WINDOW turns AS (PARTITION BY cluster, topic, partition, life ORDER BY epoch_to, happened_at)
+    WINDOW turns AS (PARTITION BY cluster, topic, partition, topic_incarnation ORDER BY epoch_to, happened_at)
 ),
 topics AS (
     -- A controller that starts tells old creations and deletions again, in their order: the last word is the state.
@@ -20,7 +20,7 @@ topics AS (
     WHERE kind IN ('topic_created', 'partition_created', 'topic_deleted')
     GROUP BY ALL
 ),
-spells AS (
+imbalance_periods AS (
     SELECT
         led.*,
         leader_to = -1 AND (is_over OR coalesce(is_gone AND list_last(deletions) >= happened_at, false)) AS was_deleted,
@@ -47,7 +47,7 @@ SELECT
     s.since_at_earliest, s.since_at_latest,
     nullif(s.leader_to, -1) AS leader_after,
     o.broker AS outage_of, s.confidence
-FROM spells AS s
+FROM imbalance_periods AS s
 LEFT JOIN gold.broker_outages AS o USING (cluster, outage_id)
 WHERE s.topic = coalesce(getvariable('topic')::VARCHAR, s.topic)
     AND (getvariable('at') IS NULL OR (

@@ -307,7 +307,7 @@ def fetch_jars() -> None:
 
 def migrate_airflow() -> None:
     sys.path.insert(0, str(HOME))
-    from spark_jobs import embedded_airflow
+    from spark_jobs.commands import embedded_airflow
 
     (HOME / ".airflow").mkdir(exist_ok=True)
     run(
@@ -330,7 +330,7 @@ def keep_classes() -> None:
     Odd: it is no fault where a Java cannot; steps then start as slowly as ever.
     """
     sys.path.insert(0, str(HOME))
-    from spark_jobs import launch
+    from spark_jobs.shared import launch
 
     launch.CLASSES.unlink(missing_ok=True)
     settings = launch.configuration()

@@ -116,7 +116,7 @@ def of_cluster(bootstrap: str) -> Iterator[Told]:
         yield Told("later", "cluster", "Needs set-up first. What to do: make setup")
         return
     done = subprocess.run(
-        [str(python), "-m", "spark_jobs.cli", "snapshot", "--bootstrap", bootstrap, "--print"],
+        [str(python), "-m", "spark_jobs.commands.cli", "snapshot", "--bootstrap", bootstrap, "--print"],
         capture_output=True,
         text=True,
         cwd=build.HOME,

@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog.quality import RULE_FIRINGS
-from spark_jobs.conform import frame_of, schema_of
 from spark_jobs.edges import session
 from spark_jobs.edges.store import Store
-from spark_jobs.transforms.hosting import host, part
+from spark_jobs.shared.conform import frame_of, schema_of
+from spark_jobs.transforms.by_key import host, part
 from spark_jobs.transforms.windows import Window
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

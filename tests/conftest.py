@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs import launch
+from spark_jobs.shared import launch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

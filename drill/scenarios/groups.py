@@ -245,7 +245,7 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
         ),
     ),
     Scenario(
-        "asked_for",
+        "requested_by_operator",
         "An application can ask for a rebalance, and from 3.2 on the broker is told so.",
         (
             Start(member="a"),

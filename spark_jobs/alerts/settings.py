@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from spark_jobs.alerts.model import Sighting
 from spark_jobs.catalog.codes import FINDING_SEVERITIES
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.exits import BadInput
 
 _ROUTE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _KNOWN = {

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.alerts.model import Sighting
-from spark_jobs.exits import BadInput
 from spark_jobs.report.places import VALIDATION_PAGE, page_name
 from spark_jobs.report.plain import anchor
+from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.windows import took
 
 Row = Mapping[str, Any]

@@ -66,7 +66,7 @@ METADATA_FILES = Table(
         required("record_count", "BIGINT", "Records that tell something, of this reading", unit="records"),
         required("skipped_count", "BIGINT", "Records of types that carry nothing of use", unit="records"),
         optional("skipped", "ARRAY<STRUCT<record_type: STRING, count: BIGINT>>", "Of these, how many of each type"),
-        required("wrong", "ARRAY<STRING>", "What could not be read, in sentences"),
+        required("errors", "ARRAY<STRING>", "What could not be read, in sentences"),
         required("run_collected_at", "TIMESTAMP", "When a run read it"),
     ),
     checks=(Check("read_within_size", "read_bytes <= size_bytes", "no more was read than was there"),),

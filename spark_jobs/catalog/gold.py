@@ -4,21 +4,21 @@ from spark_jobs.catalog.codes import (
     FAILOVER_KINDS,
     FINDING_SEVERITIES,
     ISR_CHANGES,
-    ISR_LAPSE_KINDS,
     LAG_STATUSES,
     MOVE_EFFECTS,
+    OUT_OF_SYNC_KINDS,
     OUTAGE_KINDS,
 )
-from spark_jobs.catalog.gold_balance import IMBALANCE_SPELLS as IMBALANCE_SPELLS
+from spark_jobs.catalog.gold_balance import IMBALANCE_PERIODS as IMBALANCE_PERIODS
 from spark_jobs.catalog.gold_balance import LEADER_BALANCE as LEADER_BALANCE
-from spark_jobs.catalog.gold_brokers import ISR_LAPSES as ISR_LAPSES
+from spark_jobs.catalog.gold_brokers import OUT_OF_SYNC_PERIODS as OUT_OF_SYNC_PERIODS
 from spark_jobs.catalog.gold_brokers import ROLLING_RESTARTS as ROLLING_RESTARTS
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.gold_groups import INCIDENTS as INCIDENTS
 from spark_jobs.catalog.gold_groups import REBALANCES as REBALANCES
 from spark_jobs.catalog.gold_groups import REMEDIES as REMEDIES
 from spark_jobs.catalog.gold_losses import TRUNCATIONS as TRUNCATIONS
-from spark_jobs.catalog.gold_risk import LOSS_REHEARSALS as LOSS_REHEARSALS
+from spark_jobs.catalog.gold_risk import LOSS_SIMULATIONS as LOSS_SIMULATIONS
 from spark_jobs.catalog.gold_risk import PARTITION_RISKS as PARTITION_RISKS
 from spark_jobs.catalog.gold_settings import MEMBER_SETTINGS as MEMBER_SETTINGS
 from spark_jobs.catalog.model import Check, Table, optional, required
@@ -40,13 +40,13 @@ FAILOVERS = Table(
         optional("epoch_from", "INT", "Leader epoch before"),
         optional("epoch_to", "INT", "Leader epoch after"),
         required(
-            "life",
+            "topic_incarnation",
             "INT",
             "How often its topic had been deleted before, as far as the records tell: epochs begin anew in each life",
         ),
         required("kind", "STRING", "Why the leader changed", codes=FAILOVER_KINDS),
         optional(
-            "asked_for",
+            "requested_by_operator",
             "BOOLEAN",
             "Whether a person or a tool asked for it, and not Kafka's own tasks; null where it cannot be told, or"
             " the question makes no sense",
@@ -160,31 +160,38 @@ ISR_CHANGES_TABLE = Table(
         required("partition", "INT", "Partition"),
         required("happened_at", "TIMESTAMP", "When the ISR changed"),
         required("change", "STRING", "What it did", codes=ISR_CHANGES),
-        required("broker_out_or_in", "INT", "Broker that left or came"),
+        required("broker", "INT", "Broker that left or came"),
         optional("isr_before", "ARRAY<INT>", "In-sync replicas before"),
         optional("isr_after", "ARRAY<INT>", "In-sync replicas after"),
         optional(
-            "owed_to",
+            "shrink_cause",
             "STRING",
             "Why the broker was out: of a shrink, and of the expansion that ends it; null for a new replica's",
-            codes=ISR_LAPSE_KINDS,
+            codes=OUT_OF_SYNC_KINDS,
         ),
         optional("outage_id", "STRING", "The broker outage behind it"),
         optional(
-            "out_until",
+            "out_of_sync_until",
             "TIMESTAMP",
             "Shrink: when it was in again, or nothing was left to be in (topic deleted, replica moved); null while out",
         ),
-        optional("dropped_by", "INT", "Shrink: the leader that dropped it since it lagged; null where none did"),
+        optional("removed_by_leader", "INT", "Shrink: the leader that dropped it since it lagged; null where none did"),
         optional(
-            "records_behind", "BIGINT", "Shrink: how far it was behind that leader; null where untold", unit="records"
+            "records_behind",
+            "BIGINT",
+            "Shrink: how far it was behind that leader; null where untold",
+            unit="records",
         ),
-        optional("behind_since", "TIMESTAMP", "Shrink: when that leader had last seen it caught up; null where untold"),
+        optional(
+            "behind_since",
+            "TIMESTAMP",
+            "Shrink: when that leader had last seen it caught up; null where untold",
+        ),
         VERSION,
         EVIDENCE,
     ),
     checks=(
-        Check("out_before_in", "out_until >= happened_at", "a broker is in again no earlier than it was out"),
+        Check("out_before_in", "out_of_sync_until >= happened_at", "a broker is in again no earlier than it was out"),
         Check("behind_before_dropped", "records_behind >= 0", "nobody is ahead of the leader"),
         HAS_EVIDENCE,
     ),
@@ -367,7 +374,7 @@ TABLES = (
     FAILOVERS,
     TRUNCATIONS,
     ISR_CHANGES_TABLE,
-    ISR_LAPSES,
+    OUT_OF_SYNC_PERIODS,
     PARTITION_RISKS,
     COORDINATOR_MOVES,
     INCIDENTS,
@@ -377,8 +384,8 @@ TABLES = (
     MEMBER_SETTINGS,
     LEADER_IMBALANCE,
     LEADER_BALANCE,
-    IMBALANCE_SPELLS,
-    LOSS_REHEARSALS,
+    IMBALANCE_PERIODS,
+    LOSS_SIMULATIONS,
     LAG_VERDICTS,
     FINDINGS,
 )

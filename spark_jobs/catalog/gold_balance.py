@@ -1,6 +1,6 @@
 """Gold: how evenly leaders are spread, and how long a broker led too few of the partitions it is preferred for."""
 
-from spark_jobs.catalog.codes import FAILOVER_KINDS, SPELL_ENDS
+from spark_jobs.catalog.codes import FAILOVER_KINDS, IMBALANCE_ENDS
 from spark_jobs.catalog.gold_columns import CLUSTER, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -76,25 +76,25 @@ LEADER_BALANCE = Table(
     ),
 )
 
-IMBALANCE_SPELLS = Table(
+IMBALANCE_PERIODS = Table(
     layer="gold",
-    name="imbalance_spells",
+    name="imbalance_periods",
     grain="one broker over the gate of leader_imbalance, from when to when",
-    key=("spell_id",),
+    key=("imbalance_period_id",),
     time_column="first_reading_at",
     columns=(
         CLUSTER,
-        required("spell_id", "STRING", "Hash of cluster, broker and first reading"),
+        required("imbalance_period_id", "STRING", "Hash of cluster, broker and first reading"),
         required("broker", "INT", "Broker id"),
-        required("since", "TIMESTAMP", "When it went over the gate; may lie before the window"),
+        required("started_at", "TIMESTAMP", "When it went over the gate; may lie before the window"),
         required(
-            "since_is_exact",
+            "started_at_is_exact",
             "BOOLEAN",
             "Whether that is the change of leader that tipped it over, between two readings that agree with the changes"
             " told; else it is the first reading that showed it, or the change of leader before it",
         ),
-        optional("until", "TIMESTAMP", "When it was back at the gate or under it; null while it is over"),
-        required("until_is_exact", "BOOLEAN", "Whether that is the change of leader that brought it back"),
+        optional("ended_at", "TIMESTAMP", "When it was back at the gate or under it; null while it is over"),
+        required("ended_at_is_exact", "BOOLEAN", "Whether that is the change of leader that brought it back"),
         required("first_reading_at", "TIMESTAMP", "First reading of the window that showed it"),
         required("last_reading_at", "TIMESTAMP", "Last reading of the window that showed it"),
         required("readings", "INT", "Readings that showed it", unit="readings"),
@@ -103,17 +103,17 @@ IMBALANCE_SPELLS = Table(
         required("preferred_partitions", "INT", "Partitions that it was preferred for then", unit="partitions"),
         required("led_elsewhere", "INT", "Those of them that another led, or nobody", unit="partitions"),
         optional(
-            "begun_by",
+            "started_by",
             "STRING",
             "Kind of the change of leader that tipped it over; null where none is told",
             codes=FAILOVER_KINDS,
         ),
         optional("outage_id", "STRING", "The absence that left it behind"),
         optional(
-            "healed_by",
+            "ended_by",
             "STRING",
             "What brought leaders back; null while it is over, and where no change of leader tells",
-            codes=SPELL_ENDS,
+            codes=IMBALANCE_ENDS,
         ),
         required("explanation", "STRING", "What left it behind, how bad it was, and whether an election has healed it"),
         required("advice", "STRING", "What to do about it"),
@@ -126,7 +126,7 @@ IMBALANCE_SPELLS = Table(
         Check("readings_in_order", "last_reading_at >= first_reading_at", "the last reading is not before the first"),
         Check("over_gate", "10 * led_elsewhere > preferred_partitions", "more than 10 % are led elsewhere"),
         Check("ratio_bounded", "max_ratio <= 1", "no more are led elsewhere than there are"),
-        Check("exact_end_is_known", "until IS NOT NULL OR NOT until_is_exact", "an end that is exact is known"),
+        Check("exact_end_is_known", "until IS NOT NULL OR NOT ended_at_is_exact", "an end that is exact is known"),
         HAS_EVIDENCE,
     ),
 )

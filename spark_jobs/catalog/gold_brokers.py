@@ -1,18 +1,18 @@
 """Gold: what brokers did to their replicas, and how a cluster was restarted."""
 
-from spark_jobs.catalog.codes import ISR_LAPSE_KINDS
+from spark_jobs.catalog.codes import OUT_OF_SYNC_KINDS
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
-ISR_LAPSES = Table(
+OUT_OF_SYNC_PERIODS = Table(
     layer="gold",
-    name="isr_lapses",
+    name="out_of_sync_periods",
     grain="one broker out of ISRs that it belongs to, from its first shrink to its last return",
-    key=("isr_lapse_id",),
+    key=("out_of_sync_period_id",),
     time_column="started_at",
     columns=(
         CLUSTER,
-        required("isr_lapse_id", "STRING", "Hash of what it is"),
+        required("out_of_sync_period_id", "STRING", "Hash of what it is"),
         required("broker", "INT", "Broker that was out"),
         required("started_at", "TIMESTAMP", "When the first partition lost it"),
         optional("ended_at", "TIMESTAMP", "When the last partition had it back; null while one has not"),
@@ -21,16 +21,18 @@ ISR_LAPSES = Table(
             "STRING",
             "outage: it was away; slow: it was alive and fetched too late; disk: its log directory failed;"
             " reassignment: it was moved away",
-            codes=ISR_LAPSE_KINDS,
+            codes=OUT_OF_SYNC_KINDS,
         ),
         optional("outage_id", "STRING", "The broker outage behind it; of several the first"),
-        optional("suspect", "INT", "Broker that the trouble points to: the one that was out, or its slow leader"),
-        required("dropped_by", "ARRAY<INT>", "Leaders that dropped it since it lagged"),
+        optional(
+            "suspected_broker", "INT", "Broker that the trouble points to: the one that was out, or its slow leader"
+        ),
+        required("removed_by_leader", "ARRAY<INT>", "Leaders that dropped it since it lagged"),
         required("partitions", "INT", "Partitions whose ISR lost it"),
         required("partitions_out", "INT", "Those of them that never had it back"),
         required("shrinks", "INT", "How often an ISR lost it"),
         required("expands", "INT", "How often an ISR had it back"),
-        required("flaps", "INT", "How often a partition lost it again within the lapse"),
+        required("flaps", "INT", "How often a partition lost it again within the period"),
         required("cycles", "INT", "Most shrinks that were followed by a return, of one partition within 30 minutes"),
         required(
             "partition_ms",
@@ -38,8 +40,13 @@ ISR_LAPSES = Table(
             "Time that partitions were without it, summed; what is still out counts to the window's end",
             unit="ms",
         ),
-        optional("records_behind", "BIGINT", "Farthest that a leader saw it behind; null where untold", unit="records"),
-        required("worst", "ARRAY<STRING>", "Topics, those first whose partitions were without it longest"),
+        optional(
+            "records_behind",
+            "BIGINT",
+            "Farthest that a leader saw it behind; null where untold",
+            unit="records",
+        ),
+        required("worst_topics", "ARRAY<STRING>", "Topics, those first whose partitions were without it longest"),
         CONFIDENCE,
         required("explanation", "STRING", "What happened, in a few sentences"),
         required("advice", "STRING", "What to do about it"),
@@ -47,8 +54,8 @@ ISR_LAPSES = Table(
         EVIDENCE,
     ),
     checks=(
-        Check("ends_after_start", "ended_at >= started_at", "a lapse ends no earlier than it starts"),
-        Check("open_where_out", "ended_at IS NOT NULL OR partitions_out > 0", "a lapse without an end is still open"),
+        Check("ends_after_start", "ended_at >= started_at", "a period ends no earlier than it starts"),
+        Check("open_where_out", "ended_at IS NOT NULL OR partitions_out > 0", "a period without an end is still open"),
         Check("out_bounded", "partitions_out <= partitions", "no more are out than were lost"),
         Check("returns_bounded", "expands <= shrinks", "nobody returns more often than he goes"),
         Check("flaps_counted", "flaps >= shrinks - partitions", "each partition is lost once before it is lost again"),

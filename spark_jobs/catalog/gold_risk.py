@@ -111,9 +111,9 @@ PARTITION_RISKS = Table(
     ),
 )
 
-LOSS_REHEARSALS = Table(
+LOSS_SIMULATIONS = Table(
     layer="gold",
-    name="loss_rehearsals",
+    name="loss_simulations",
     grain="one broker or rack, were it lost at the last reading of the window",
     key=("cluster", "snapshot_at", "scope_kind", "scope"),
     time_column="snapshot_at",
@@ -165,7 +165,7 @@ LOSS_REHEARSALS = Table(
             "ARRAY<STRING>",
             "The first 20 of those that would be offline, unclean or unwritable, in this order, by name",
         ),
-        required("message", "STRING", "What would happen, in one sentence"),
+        required("explanation", "STRING", "What would happen, in one sentence"),
         VERSION,
         EVIDENCE,
     ),

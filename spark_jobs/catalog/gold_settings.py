@@ -29,7 +29,7 @@ MEMBER_SETTINGS = Table(
         optional("assignor", "STRING", "Assignor that its group used last; null where nobody told"),
         optional("protocol", "STRING", "Rebalance protocol; null where nobody told", codes=PROTOCOLS),
         required(
-            "told_by",
+            "witnesses",
             "ARRAY<STRING>",
             f"Who told the settings: {', '.join(SETTINGS_WITNESSES)}; empty where nobody did",
         ),

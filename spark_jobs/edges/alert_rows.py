@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.exits import BadInput
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -26,7 +26,7 @@ _PLANNED = """
     SELECT cluster, 'broker', broker::VARCHAR, down_at, coalesce(isr_recovered_at, up_at)
     FROM gold.broker_outages WHERE planned AND down_at >= $former"""
 _BROKEN = """
-    SELECT cluster, window_from, window_to, "table", expectation, says, severity, sentences
+    SELECT cluster, window_from, window_to, "table", expectation, description, severity, sentences
     FROM (FROM quality.validation_results WHERE window_to >= $since
           QUALIFY run_checked_at = max(run_checked_at) OVER (PARTITION BY cluster, window_from, window_to))
     WHERE NOT success"""

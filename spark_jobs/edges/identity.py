@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze, silver
-from spark_jobs.config import Settings
 from spark_jobs.edges.readings import Readings
 from spark_jobs.edges.store import Store
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.config import Settings
+from spark_jobs.shared.exits import BadInput
 
 
 def name_cluster(

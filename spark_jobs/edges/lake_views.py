@@ -10,10 +10,10 @@ from pathlib import Path
 import duckdb
 
 from spark_jobs.catalog import TABLES, Column, Table
-from spark_jobs.config import is_uri
 from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text
 from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.config import is_uri
+from spark_jobs.shared.exits import BadInput
 
 LAYERS = tuple(dict.fromkeys(t.layer for t in TABLES))
 _NOT_YET = " (nothing published yet)"

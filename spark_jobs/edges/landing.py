@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from spark_jobs.config import is_uri, masked
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.config import is_uri, masked
+from spark_jobs.shared.exits import BadInput
 
 SNAPSHOTS = "snapshots"
 GROUP_RECORDS = "group_records"

@@ -10,11 +10,11 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog.bronze import LOG_FILES
-from spark_jobs.conform import frame_of
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.log_files import LogFile, describe, instant
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import READ_AS, FileFacts
+from spark_jobs.shared.conform import frame_of
 
 _MS = timedelta(milliseconds=1)
 
@@ -80,11 +80,11 @@ def _facts(file: LogFile, row: Any) -> FileFacts:
     return FileFacts(
         file=file,
         lines=row["line_count"],
-        timeless=row["timeless_count"],
+        timeless=row["undated_count"],
         first_at=instant(row["first_at"]),
         last_at=instant(row["last_at"]),
-        set_back=row["set_back_ms"] * _MS,
-        is_kafkas=row["is_kafkas"],
+        set_back=row["clock_set_back_ms"] * _MS,
+        is_kafka_log=row["is_kafka_log"],
         damage=row["damage"],
         cluster_ids=frozenset(row["cluster_ids"]),
     )
@@ -103,11 +103,11 @@ def _row(fact: FileFacts, mark: str, cluster: str, at: datetime) -> dict[str, An
         "fingerprint": mark,
         "read_as": READ_AS,
         "line_count": fact.lines,
-        "timeless_count": fact.timeless,
+        "undated_count": fact.timeless,
         "first_at": fact.first_at,
         "last_at": fact.last_at,
-        "set_back_ms": fact.set_back // _MS,
-        "is_kafkas": fact.is_kafkas,
+        "clock_set_back_ms": fact.set_back // _MS,
+        "is_kafka_log": fact.is_kafka_log,
         "damage": fact.damage,
         "cluster_ids": sorted(fact.cluster_ids),
         "run_collected_at": at,

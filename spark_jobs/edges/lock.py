@@ -13,9 +13,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
-from spark_jobs.config import is_uri
 from spark_jobs.edges import progress
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.config import is_uri
+from spark_jobs.shared.exits import BadInput
 
 _LOOK_EVERY = 0.5
 

@@ -16,12 +16,12 @@ from pyspark.sql.types import StructField, StructType
 from spark_jobs.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.quality import QUARANTINE
-from spark_jobs.conform import frame_of, schema_of
 from spark_jobs.edges.log_files import LogFile, describe, uri_of
 from spark_jobs.edges.store import Store
 from spark_jobs.knowledge.metadata_log import Found, named, read_segment, read_snapshot
+from spark_jobs.shared.conform import frame_of, schema_of
+from spark_jobs.transforms.intake.file_order import is_young
 from spark_jobs.transforms.intake.metadata_log import spans_of
-from spark_jobs.transforms.intake.turns import is_young
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +64,7 @@ class MetadataLog:
 
     def broken(self, cluster: str) -> list[Row]:
         """Rows of quality.quarantine: what could not be decoded, and batches that break off in files at rest."""
-        told = [(f["file"], sentence) for f in self.files for sentence in f["wrong"]]
+        told = [(f["file"], sentence) for f in self.files for sentence in f["errors"]]
         told += [
             (f["file"], f"It breaks off within a batch: {f['size_bytes'] - f['read_bytes']} bytes are left after byte"
              f" {f['read_bytes']}. What was whole is kept, and read on from there when the file has grown.")
@@ -110,12 +110,12 @@ def keep_metadata(
             for f in sorted(facts, key=lambda f: f["file"])
         ]
         store.append_new(METADATA_RECORDS, _once(read, cluster, [r["file"] for r in rows if r["is_kept"]]))
-        done = [r for r in rows if r["is_kept"] or r["wrong"] or _reaches(r, [*known.values(), *facts])]
+        done = [r for r in rows if r["is_kept"] or r["errors"] or _reaches(r, [*known.values(), *facts])]
         store.append_new(METADATA_FILES, frame_of(store.spark, done, METADATA_FILES))
     finally:
         read.unpersist()
     growing = {f.name for f in fresh if not read_to_end and is_young(f.modified_at, run_at)}
-    torn = [r for r in rows if r["read_bytes"] < r["size_bytes"] and not r["wrong"] and r["file"] not in growing]
+    torn = [r for r in rows if r["read_bytes"] < r["size_bytes"] and not r["errors"] and r["file"] not in growing]
     closed = {f.name for f in fresh} - {r["file"] for r in rows}
     return MetadataLog(tuple(rows), tuple(torn), tuple(sorted(closed)))
 
@@ -130,7 +130,9 @@ def _known(store: Store, cluster: str) -> dict[str, Row]:
 
 def _is_read(file: LogFile, row: Row | None) -> bool:
     """Whether nothing was written since. Odd: a batch that was not whole is looked at again."""
-    return row is not None and row["size_bytes"] == file.size and (row["read_bytes"] == file.size or bool(row["wrong"]))
+    return (
+        row is not None and row["size_bytes"] == file.size and (row["read_bytes"] == file.size or bool(row["errors"]))
+    )
 
 
 def needed_snapshots(rows: Iterable[Row]) -> set[str]:
@@ -222,7 +224,7 @@ def _fact(found: Found, data: bytes, is_snapshot: bool) -> Row:
         "record_count": len(found.rows),
         "skipped_count": found.skipped.total(),
         "skipped": [{"record_type": kind, "count": n} for kind, n in sorted(found.skipped.items())],
-        "wrong": list(found.wrong),
+        "errors": list(found.wrong),
     }
 
 

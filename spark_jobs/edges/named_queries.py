@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from spark_jobs.exits import BadInput
-from spark_jobs.launch import HOME
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.launch import HOME
 
 FOLDER = HOME / "queries"
 
@@ -43,7 +43,7 @@ def read_query(name: str, text: str) -> NamedQuery:
     return NamedQuery(name, says, variables, "\n".join(lines).strip().rstrip(";"))
 
 
-def asked_for(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQuery, dict[str, str]] | None:
+def requested_by_operator(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQuery, dict[str, str]] | None:
     """The named query, and the variables set for it, that a text such as `leader_timeline topic=orders` asks for.
 
     Gives: None where the text does not begin with the name of a query, so that it must be SQL.

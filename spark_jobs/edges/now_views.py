@@ -13,7 +13,7 @@ from spark_jobs.catalog import Column, Table, bronze
 from spark_jobs.catalog.readings import READING
 from spark_jobs.edges.duck_types import json_structure, quoted_text
 from spark_jobs.edges.landing import newest_landed, read_text
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.exits import BadInput
 
 SCHEMA = "now"
 LANDED = f"{SCHEMA}.landed"

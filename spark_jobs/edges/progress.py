@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from spark_jobs.exits import farewell
+from spark_jobs.shared.exits import format_exit_summary
 
 FILE_VARIABLE = "HINDSIGHT_PROGRESS"
 """Names the file that `hindsight audit` follows; a scheduled run has none."""
@@ -29,7 +29,7 @@ def begins(step: str, sentence: str) -> None:
 
 def ends(step: str, exit_code: int, sentences: list[str], summary: dict[str, Any]) -> None:
     """A step ends: with what it counted, or with the sentences that say why not."""
-    print("\n".join(farewell(step, exit_code, sentences)), flush=True)
+    print("\n".join(format_exit_summary(step, exit_code, sentences)), flush=True)
     _append(event="ends", step=step, exit_code=exit_code, sentences=sentences, summary=summary)
 
 

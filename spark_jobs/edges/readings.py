@@ -13,11 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze
-from spark_jobs.config import masked
 from spark_jobs.edges.landing import SNAPSHOTS, landed_of, landing_folder
 from spark_jobs.edges.log_files import escaped, instant, is_read_failure
 from spark_jobs.edges.store import Store
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.config import masked
+from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake import snapshots
 
 

@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from typing import Any
 
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.exits import BadInput
 
 _SILENT = logging.CRITICAL + 1
 """Apprise's own log may quote a URL that it cannot use."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import launch
+from spark_jobs.shared import launch
 
 _FOR_FEW_ROWS = {
     "spark.sql.adaptive.enabled": "false",

@@ -12,12 +12,12 @@ import duckdb
 from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.lake_views import LAYERS, open_lake
-from spark_jobs.edges.named_queries import NamedQuery, asked_for, named_queries
+from spark_jobs.edges.named_queries import NamedQuery, named_queries, requested_by_operator
 from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
 from spark_jobs.edges.prompt import Words, line_editor
-from spark_jobs.exits import BAD_INPUT, DONE, BadInput
-from spark_jobs.launch import HOME
 from spark_jobs.report.plain import visible
+from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
+from spark_jobs.shared.launch import HOME
 
 HISTORY = HOME / ".build" / "sql_history.jsonl"
 _MAX_SENTENCE = 500
@@ -132,7 +132,7 @@ class Session:
         try:
             if text.startswith((".", "\\")):
                 self._command(text)
-            elif asked := asked_for(text, self.queries):
+            elif asked := requested_by_operator(text, self.queries):
                 self.run(*asked)
             else:
                 self.ask(text)
@@ -219,7 +219,7 @@ def _queries(session: Session, _: str) -> None:
 
 
 def _run(session: Session, text: str) -> None:
-    asked = asked_for(text, session.queries)
+    asked = requested_by_operator(text, session.queries)
     if asked is None:
         raise BadInput(f"There is no query named {visible(text)!r}. Needed: one of {', '.join(session.queries)}.")
     session.run(*asked)

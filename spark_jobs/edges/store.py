@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from spark_jobs.catalog.model import Table
-from spark_jobs.conform import conform, create_ddl, literal, quoted
 from spark_jobs.edges import lake_files
+from spark_jobs.shared.conform import conform, create_ddl, literal, quoted
 from spark_jobs.transforms.windows import Window
 
 _AT_ONCE = 4

@@ -17,11 +17,11 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.log_files import LogFile, damage_of, describe, instant, is_read_failure, read_lines
-from spark_jobs.exits import BadInput
 from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake import collect, parse
-from spark_jobs.transforms.intake.turns import NEVER, OUT_OF_ORDER, Span
+from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
@@ -50,7 +50,7 @@ class FileFacts:
     first_at: datetime | None
     last_at: datetime | None
     set_back: timedelta
-    is_kafkas: bool
+    is_kafka_log: bool
     damage: str | None
     cluster_ids: frozenset[str]
 
@@ -142,7 +142,7 @@ def broken_off(fact: FileFacts) -> str:
 def refuse_foreign(facts: Iterable[FileFacts]) -> None:
     """Raises: BadInput where none of the brokers' files holds a line of Kafka's."""
     brokers = [f for f in facts if f.file.origin == "broker"]
-    if any(f.is_kafkas and f.first_at for f in brokers):
+    if any(f.is_kafka_log and f.first_at for f in brokers):
         return
     lines = sum(f.lines for f in brokers)
     some = ", ".join(f.file.name for f in brokers[:5])
@@ -175,10 +175,10 @@ def _facts(
 ) -> tuple[dict[int, FileFacts], dict[int, Tail]]:
     at = F.unix_micros("happened_at")
     before = F.lag(at).over(Window.partitionBy("file").orderBy("block", "record"))
-    is_kafkas = reduce(or_, (F.contains("text", F.lit(literal)) for literal in _KAFKAS_OWN))
+    is_kafka_log = reduce(or_, (F.contains("text", F.lit(literal)) for literal in _KAFKAS_OWN))
     place = F.struct("block", "record", "line_count").alias("place")
     rows = (
-        records.select("file", at.alias("at"), (before - at).alias("set_back"), is_kafkas.alias("kafkas"), place)
+        records.select("file", at.alias("at"), (before - at).alias("set_back"), is_kafka_log.alias("kafkas"), place)
         .groupBy("file")
         .agg(
             F.sum("place.line_count").alias("lines"),
@@ -209,7 +209,7 @@ def _fact(file: LogFile, row: Any, damage: str | None, cluster_ids: frozenset[st
         first_at=instant(row["first_at"]),
         last_at=instant(row["last_at"]),
         set_back=timedelta(microseconds=max(row["set_back"] or 0, 0)),
-        is_kafkas=row["kafkas"],
+        is_kafka_log=row["kafkas"],
         damage=damage,
         cluster_ids=cluster_ids,
     )

@@ -12,12 +12,12 @@ from py4j.protocol import Py4JJavaError
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from spark_jobs import launch
 from spark_jobs.catalog import TABLES, Table
-from spark_jobs.conform import literal, quoted
 from spark_jobs.edges import session
 from spark_jobs.edges.store import Store, at_once
-from spark_jobs.exits import BadInput
+from spark_jobs.shared import launch
+from spark_jobs.shared.conform import literal, quoted
+from spark_jobs.shared.exits import BadInput
 
 _READS = re.compile(r"(Describe|Explain|Show)\w*|ResetCommand|SetCatalogAndNamespace|SetCommand")
 """The commands of Spark and Delta that write nothing, by the names of their classes. Any other is refused, also one

@@ -128,7 +128,7 @@ def _verdict(expectation: Expectation, broken: ExpectationValidationResult | Non
     verdict: Verdict = {
         "table": expectation.table,
         "expectation": expectation.name,
-        "says": expectation.says,
+        "description": expectation.says,
         "severity": expectation.severity,
         "success": broken is None,
         "observed": None,

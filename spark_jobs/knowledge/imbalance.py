@@ -7,7 +7,7 @@ SPELL_ADVICE = {
     " leader.imbalance.check.interval.seconds later, once its first replica is in sync.",
     "automatic_election": "Kafka's own task healed it. leader.imbalance.check.interval.seconds (300 s) bounds how long"
     " it lasts; a KRaft controller ignores the percentage and moves every leader.",
-    "asked_election": "Somebody asked for the election. With auto.leader.rebalance.enable Kafka does it by itself"
+    "requested_election": "Somebody asked for the election. With auto.leader.rebalance.enable Kafka does it by itself"
     " within leader.imbalance.check.interval.seconds (300 s).",
     "preferred_election": "An election healed it; whether somebody asked for it no line tells. With"
     " auto.leader.rebalance.enable Kafka does it by itself within leader.imbalance.check.interval.seconds (300 s).",

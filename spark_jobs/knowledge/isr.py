@@ -10,7 +10,7 @@ CYCLES_WITHIN_MS = 30 * 60_000
 CALM_AFTER_MS = CYCLES_WITHIN_MS // 3
 """A broker that has stayed in its ISRs this long is well again. Three cycles in half an hour are one in ten minutes."""
 
-LAPSE_ADVICE: dict[str, str] = {
+OUT_OF_SYNC_ADVICE: dict[str, str] = {
     "outage": "See the outage. Until a broker is back in every ISR, stop no other one.",
     "slow": "Look at the suspect's disks (await, utilisation), network and GC pauses at that time, and at"
     " num.replica.fetchers. A larger replica.lag.time.max.ms only hides it: the same records are at risk for longer.",

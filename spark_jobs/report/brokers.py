@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.groups import incident_headline
 from spark_jobs.report.model import Failover, FailoverGroup, Link, Outage, Step
-from spark_jobs.report.night import Night, Row, outage_words
+from spark_jobs.report.page_rows import Night, Row, outage_words
 from spark_jobs.report.restarts import restart_link
 
 # The one moment of an outage that is told even where it did not come.
@@ -116,7 +116,7 @@ def _failover(night: Night, row: Row) -> Failover:
         epochs=f"{_known(row['epoch_from'])} → {_known(row['epoch_to'])}",
         leaderless=words.duration(row["leaderless_ms"])
         or words.between(row["leaderless_low_ms"], row["leaderless_high_ms"]),
-        asked=vocabulary.ASKED_LABELS.get(row["asked_for"], ""),
+        asked=vocabulary.ASKED_LABELS.get(row["requested_by_operator"], ""),
         isr=f"{_replicas(row['isr_before'])} → {_replicas(row['isr_after'])}",
         lost=lost_records(row["records_lost_low"], row["records_lost_high"]),
         confidence=row["confidence"],

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spark_jobs.report import brokers, groups, rules, seen
-from spark_jobs.report.danger import danger
+from spark_jobs.report import brokers, coverage, groups, rules
+from spark_jobs.report.durability_risk import danger
 from spark_jobs.report.history import history
 from spark_jobs.report.imbalance import imbalance
-from spark_jobs.report.night import Night
 from spark_jobs.report.page import Masthead, Report
+from spark_jobs.report.page_rows import Night
 from spark_jobs.report.remedies import remedies
-from spark_jobs.report.restarts import controllers, lapses, restarts
+from spark_jobs.report.restarts import controllers, out_of_sync_periods, restarts
 from spark_jobs.report.timeline import timeline
 from spark_jobs.report.verdict import verdict
 
@@ -35,7 +35,7 @@ def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping
     return Report(
         masthead=Masthead(night.run["cluster"], first, end, night.day),
         verdict=verdict(night),
-        coverage=seen.coverage(night),
+        coverage=coverage.coverage(night),
         history=history(night),
         timeline=timeline(night),
         incidents=groups.incidents(night),
@@ -47,10 +47,10 @@ def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping
         controllers=controllers(night),
         replication=brokers.replication(night),
         danger=danger(night),
-        lapses=lapses(night),
+        out_of_sync_periods=out_of_sync_periods(night),
         imbalance=imbalance(night),
         lag=rules.lag(night),
         findings=rules.findings(night),
-        unread=seen.unread(night),
-        making=seen.making(night),
+        unread=coverage.unread(night),
+        making=coverage.making(night),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.model import Contributor, Delay, Incident, Link, Rebalance
-from spark_jobs.report.night import Night, Row, outage_words, who
+from spark_jobs.report.page_rows import Night, Row, outage_words, who
 
 LINKS_PER_INCIDENT = 60
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from spark_jobs.report import plain, words
 from spark_jobs.report.model_cluster import Change, History, Trend
-from spark_jobs.report.night import Night, Row
+from spark_jobs.report.page_rows import Night, Row
 
 CHANGES_TOLD = 12
 NIGHTS_FOR_A_TREND = 3

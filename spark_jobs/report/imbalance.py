@@ -8,8 +8,8 @@ from itertools import pairwise, takewhile
 
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.model import BrokerImbalance, Evidence
-from spark_jobs.report.model_cluster import Balance, Imbalance, Spell
-from spark_jobs.report.night import Night, Row
+from spark_jobs.report.model_cluster import Balance, Imbalance, ImbalancePeriod
+from spark_jobs.report.page_rows import Night, Row
 
 CURVE_POINTS = 240
 SPELLS_TOLD = 60
@@ -82,31 +82,31 @@ def _curve(night: Night, rows: Sequence[Row]) -> tuple[tuple[float, float], ...]
     return tuple((round(night.place(r["snapshot_at"]), 3), round(100 * (r["ratio"] or 0.0), 2)) for r in kept)
 
 
-def _spells(night: Night) -> tuple[Spell, ...]:
+def _spells(night: Night) -> tuple[ImbalancePeriod, ...]:
     """Spells over the gate: those that last before those that are over, then the worst first."""
     rows = sorted(
-        night.rows("gold.imbalance_spells"),
-        key=lambda r: (r["until"] is not None, -r["max_ratio"], r["since"], r["broker"]),
+        night.rows("gold.imbalance_periods"),
+        key=lambda r: (r["ended_at"] is not None, -r["max_ratio"], r["started_at"], r["broker"]),
     )
     return tuple(_spell(night, row) for row in rows[:SPELLS_TOLD])
 
 
-def _spell(night: Night, row: Row) -> Spell:
-    lasts, worst = row["until"] is None, words.percent(row["max_ratio"])
-    begun = row["begun_by"] and f"tipped over by: {vocabulary.FAILOVER_LABELS[row['begun_by']]}"
-    healed = row["healed_by"] and f"ended by: {row['healed_by'].replace('_', ' ')}"
+def _spell(night: Night, row: Row) -> ImbalancePeriod:
+    lasts, worst = row["ended_at"] is None, words.percent(row["max_ratio"])
+    begun = row["started_by"] and f"tipped over by: {vocabulary.FAILOVER_LABELS[row['started_by']]}"
+    healed = row["ended_by"] and f"ended by: {row['ended_by'].replace('_', ' ')}"
     facts = (
         f"{row['led_elsewhere']} of {words.counted(row['preferred_partitions'], 'partition')} led elsewhere at worst",
         words.counted(row["readings"], "reading"),
         begun,
         healed,
     )
-    return Spell(
-        anchor=plain.anchor("spell", row["spell_id"]),
+    return ImbalancePeriod(
+        anchor=plain.anchor("imbalance", row["imbalance_period_id"]),
         headline=f"Broker {row['broker']} {'is' if lasts else 'was'} over the gate, at worst {worst}",
         tone="lost" if lasts else "broker",
-        since=row["since"],
-        until=row["until"],
+        since=row["started_at"],
+        until=row["ended_at"],
         facts=tuple(f for f in facts if f),
         outage=night.outage_link(row["outage_id"]),
         explanation=row["explanation"],

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from spark_jobs.report import words
-from spark_jobs.report.night import Night
 from spark_jobs.report.page import Item, Mark, Tick
+from spark_jobs.report.page_rows import Night
 
 MARKS_PER_LANE = 160
 # Marks nearer to each other than this part of the axis, in percent, are drawn as one.

@@ -56,7 +56,7 @@ class Controller:
 
 
 @dataclass(frozen=True)
-class Lapse:
+class OutOfSyncPeriod:
     """One broker out of ISRs that it belongs to: its trouble told once."""
 
     anchor: str
@@ -108,7 +108,7 @@ class Risk:
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class LossSimulation:
     """What would be lost with one broker or rack."""
 
     anchor: str
@@ -127,7 +127,7 @@ class Rehearsal:
 
 
 @dataclass(frozen=True)
-class Danger:
+class DurabilityRisk:
     """Data lost, data at risk, and what the next loss would cost. `rehearsed_at` is the reading that it rests on."""
 
     says: tuple[tuple[str, str], ...]
@@ -135,12 +135,12 @@ class Danger:
     losses_left_out: int
     risks: tuple[Risk, ...]
     risks_left_out: int
-    rehearsals: tuple[Rehearsal, ...]
+    loss_simulations: tuple[LossSimulation, ...]
     rehearsed_at: datetime | None
 
 
 @dataclass(frozen=True)
-class Spell:
+class ImbalancePeriod:
     """One broker over the gate of imbalance, from when to when, and what left it behind."""
 
     anchor: str
@@ -177,7 +177,7 @@ class Imbalance:
     readings: int
     last_at: datetime | None
     brokers: tuple[BrokerImbalance, ...]
-    spells: tuple[Spell, ...]
+    imbalance_periods: tuple[ImbalancePeriod, ...]
     balances: tuple[Balance, ...]
 
 

@@ -15,7 +15,7 @@ from spark_jobs.report.model import (
     Rebalance,
     Remedies,
 )
-from spark_jobs.report.model_cluster import Controller, Danger, History, Imbalance, Lapse, Restart
+from spark_jobs.report.model_cluster import Controller, DurabilityRisk, History, Imbalance, OutOfSyncPeriod, Restart
 
 
 @dataclass(frozen=True)
@@ -260,8 +260,8 @@ class Report:
     failovers: tuple[FailoverGroup, ...]
     controllers: tuple[Controller, ...]
     replication: str
-    danger: Danger
-    lapses: tuple[Lapse, ...]
+    danger: DurabilityRisk
+    out_of_sync_periods: tuple[OutOfSyncPeriod, ...]
     imbalance: Imbalance
     lag: Lag
     findings: tuple[FindingGroup, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spark_jobs.knowledge.remedies import REMEDIES, REMEDY_BY_SETTING
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.model import Link, Remedies, Remedy
-from spark_jobs.report.night import Night, Row
+from spark_jobs.report.page_rows import Night, Row
 
 REMEDIES_TOLD = 100
 LINKS_PER_REMEDY = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.model import Link
-from spark_jobs.report.model_cluster import Controller, Lapse, Restart, Stop
-from spark_jobs.report.night import Night, Row
+from spark_jobs.report.model_cluster import Controller, OutOfSyncPeriod, Restart, Stop
+from spark_jobs.report.page_rows import Night, Row
 
 LAPSES_TOLD = 60
 
@@ -90,37 +90,37 @@ def controller_anchor(row: Row) -> str:
     return plain.anchor("controller", f"epoch {row['epoch']}")
 
 
-def lapses(night: Night) -> tuple[Lapse, ...]:
+def out_of_sync_periods(night: Night) -> tuple[OutOfSyncPeriod, ...]:
     """Who was out of sync: who was slow before who was away, then by the time that partitions were without it."""
-    order = list(vocabulary.LAPSE_LABELS)
+    order = list(vocabulary.OUT_OF_SYNC_LABELS)
     rows = sorted(
-        night.rows("gold.isr_lapses"),
-        key=lambda r: (order.index(r["kind"]), -r["partition_ms"], r["started_at"], r["isr_lapse_id"]),
+        night.rows("gold.out_of_sync_periods"),
+        key=lambda r: (order.index(r["kind"]), -r["partition_ms"], r["started_at"], r["out_of_sync_period_id"]),
     )
     return tuple(_lapse(night, row) for row in rows[:LAPSES_TOLD])
 
 
-def _lapse(night: Night, row: Row) -> Lapse:
-    suspect = row["suspect"]
+def _lapse(night: Night, row: Row) -> OutOfSyncPeriod:
+    suspect = row["suspected_broker"]
     facts = (
         f"{words.duration(row['partition_ms'])} of partitions without it, summed",
         row["partitions_out"] and f"{words.counted(row['partitions_out'], 'partition')} still without it",
         row["flaps"] and f"lost again {words.times(row['flaps'])}",
         row["records_behind"] is not None and f"up to {words.counted(row['records_behind'], 'record')} behind",
-        row["dropped_by"]
-        and f"dropped by {words.listed([f'broker {b}' for b in row['dropped_by']], at_most=6)} since it lagged",
+        row["removed_by_leader"]
+        and f"dropped by {words.listed([f'broker {b}' for b in row['removed_by_leader']], at_most=6)} since it lagged",
         suspect is not None and suspect != row["broker"] and f"the trouble points to broker {suspect}",
     )
     partitions = words.counted(row["partitions"], "partition")
-    return Lapse(
-        anchor=plain.anchor("lapse", row["isr_lapse_id"]),
-        headline=f"Broker {row['broker']} out of sync for {partitions}: {vocabulary.LAPSE_LABELS[row['kind']]}",
+    return OutOfSyncPeriod(
+        anchor=plain.anchor("outofsync", row["out_of_sync_period_id"]),
+        headline=f"Broker {row['broker']} out of sync for {partitions}: {vocabulary.OUT_OF_SYNC_LABELS[row['kind']]}",
         tone=vocabulary.TONE_OF_LAPSE[row["kind"]],
         confidence=row["confidence"],
         started_at=row["started_at"],
         ended_at=row["ended_at"],
         facts=tuple(f for f in facts if isinstance(f, str) and f),
-        topics=tuple(plain.shortened(t) for t in row["worst"][:12]),
+        topics=tuple(plain.shortened(t) for t in row["worst_topics"][:12]),
         outage=night.outage_link(row["outage_id"]),
         explanation=row["explanation"],
         advice=row["advice"],

@@ -8,7 +8,7 @@ from spark_jobs.catalog.codes import FINDING_SEVERITIES
 from spark_jobs.knowledge.rules import STANDING_RULES
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.model import Evidence, Finding, FindingGroup, Lag, LagGroup
-from spark_jobs.report.night import Night, Row
+from spark_jobs.report.page_rows import Night, Row
 
 LAG_ORDER = ("stop", "stall", "rewind", "warn")
 LAG_TONES = {"stop": "bad", "stall": "bad", "rewind": "warn", "warn": "warn"}

@@ -20,7 +20,7 @@ _LIST = 8
 
 
 @dataclass(frozen=True)
-class Kin:
+class RelatedRows:
     """Rows of another table that are named by a row, or that name it: how many, and the first of them."""
 
     table: Table
@@ -34,14 +34,14 @@ class Story:
 
     table: Table
     row: Row
-    part_of: Sequence[Kin] = ()
-    parts: Sequence[Kin] = ()
+    part_of: Sequence[RelatedRows] = ()
+    parts: Sequence[RelatedRows] = ()
 
 
 def as_data(story: Story) -> dict[str, Any]:
     """The story for machines: the table's name, the row as it stands in gold, and its kin."""
 
-    def of(kin: Sequence[Kin]) -> list[dict[str, Any]]:
+    def of(kin: Sequence[RelatedRows]) -> list[dict[str, Any]]:
         return [{"table": k.table.full_name, "count": k.count, "rows": k.rows} for k in kin]
 
     return {
@@ -112,7 +112,7 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _kin(kin: Kin, width: int) -> Iterator[str]:
+def _kin(kin: RelatedRows, width: int) -> Iterator[str]:
     noun = _noun(kin.table).lower()
     if kin.count > 1:
         yield f"  {words.counted(kin.count, noun)}"

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.marks import Span, items, marks, tallied, ticks
-from spark_jobs.report.night import Night, Row, outage_words
 from spark_jobs.report.page import Lane, Timeline
+from spark_jobs.report.page_rows import Night, Row, outage_words
 from spark_jobs.report.restarts import controller_anchor
 
 BROKER_LANES = 12
@@ -80,30 +80,37 @@ def _broker_lanes(night: Night) -> tuple[list[Lane], str]:
         broker = took if lost in (None, -1) else lost
         if broker is not None and broker >= 0:
             failovers[broker].append(row)
-    lapses: defaultdict[int, list[Row]] = defaultdict(list)
-    for row in night.rows("gold.isr_lapses"):
+    out_of_sync_periods: defaultdict[int, list[Row]] = defaultdict(list)
+    for row in night.rows("gold.out_of_sync_periods"):
         # One that an outage explains lasts as long as the tail of that outage.
         if row["outage_id"] is None:
-            lapses[row["broker"]].append(row)
-    known = {*outages, *failovers, *lapses, *(row["broker"] for row in night.rows("gold.leader_imbalance"))}
-    worst = sorted(known, key=lambda b: (-len(outages[b]), -len(lapses[b]), -len(failovers[b]), b))
-    lanes = [_broker_lane(night, b, outages[b], lapses[b], failovers[b]) for b in sorted(worst[:BROKER_LANES])]
+            out_of_sync_periods[row["broker"]].append(row)
+    known = {
+        *outages,
+        *failovers,
+        *out_of_sync_periods,
+        *(row["broker"] for row in night.rows("gold.leader_imbalance")),
+    }
+    worst = sorted(known, key=lambda b: (-len(outages[b]), -len(out_of_sync_periods[b]), -len(failovers[b]), b))
+    lanes = [
+        _broker_lane(night, b, outages[b], out_of_sync_periods[b], failovers[b]) for b in sorted(worst[:BROKER_LANES])
+    ]
     rest = worst[BROKER_LANES:]
     return lanes, f"{words.counted(len(rest), 'broker')} with fewer outages and leader changes" if rest else ""
 
 
 def _broker_lane(
-    night: Night, broker: int, outages: Sequence[Row], lapses: Sequence[Row], failovers: Sequence[Row]
+    night: Night, broker: int, outages: Sequence[Row], out_of_sync_periods: Sequence[Row], failovers: Sequence[Row]
 ) -> Lane:
     absences = [_absence(night, row) for row in outages]
     recoveries = [span for row in outages if (span := _recovery(night, row))]
-    behind = [_lapse_span(night, row) for row in lapses]
+    behind = [_lapse_span(night, row) for row in out_of_sync_periods]
     changes = [_failover_span(night, row, "tick") for row in failovers]
     notes = []
     if outages:
         notes.append(words.counted(len(outages), "outage"))
-    if lapses:
-        notes.append(f"out of sync {words.times(len(lapses))}")
+    if out_of_sync_periods:
+        notes.append(f"out of sync {words.times(len(out_of_sync_periods))}")
     if failovers:
         notes.append(words.counted(len(failovers), "leader change"))
     told = (*absences, *behind)
@@ -130,11 +137,11 @@ def _recovery(night: Night, row: Row) -> Span | None:
 
 def _lapse_span(night: Night, row: Row) -> Span:
     """A broker that was alive and out of sync."""
-    short = f"out of sync: {vocabulary.LAPSE_LABELS[row['kind']]}"
+    short = f"out of sync: {vocabulary.OUT_OF_SYNC_LABELS[row['kind']]}"
     start, end = row["started_at"], row["ended_at"] or night.window[1]
     lasted = words.duration(words.elapsed_ms(start, row["ended_at"])) or "to the end of the window"
     says = f"{words.instant(start, night.day)}, {lasted}: {short}"
-    anchor = plain.anchor("lapse", row["isr_lapse_id"])
+    anchor = plain.anchor("outofsync", row["out_of_sync_period_id"])
     return Span("tail", start, end, vocabulary.TONE_OF_LAPSE[row["kind"]], False, says, short, anchor)
 
 

@@ -1,4 +1,4 @@
-"""The night in one paragraph: what happened, to whom it is owed, and whether all of it was seen."""
+"""The night in one paragraph: what happened, what caused it, and whether all of it was seen."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spark_jobs.report import plain, seen, vocabulary, words
-from spark_jobs.report.night import Night, Row, outage_at, who
+from spark_jobs.report import coverage, plain, vocabulary, words
 from spark_jobs.report.page import Tile, Verdict
+from spark_jobs.report.page_rows import Night, Row, outage_at, who
 from spark_jobs.report.verdict_cluster import cluster_sentences
 
 # Events and causes that a sentence can hold, and the part of all rebalances below which an event is not named.
@@ -40,9 +40,9 @@ def verdict(night: Night) -> Verdict:
     brokers = cluster_sentences(night, set() if causes_first else {event.outage_id for event in named})
     sight = (
         _findings(night),
-        seen.generations_sentence(night),
-        seen.leaders_sentence(night),
-        seen.unread_sentence(night),
+        coverage.generations_sentence(night),
+        coverage.leaders_sentence(night),
+        coverage.unread_sentence(night),
     )
     paragraphs = (*((brokers, groups) if causes_first else (groups, brokers)), sight)
     said = (tuple(words.sentence(s) for s in paragraph if s) for paragraph in paragraphs)
@@ -51,7 +51,7 @@ def verdict(night: Night) -> Verdict:
 
 def refusal(night: Night) -> tuple[str, ...]:
     """Why these tables were not published; empty where they were."""
-    broken = seen.broken_expectations(night, "critical")
+    broken = coverage.broken_expectations(night, "critical")
     if not broken:
         return ()
     count = words.counted(len(broken), "critical expectation")
@@ -109,7 +109,7 @@ def _rebalances(night: Night, events: Counter[_Event], named: Sequence[_Event], 
     """How many rebalances, and to what they are owed."""
     total = len(night.rebalances)
     if not total:
-        return "No consumer group rebalanced." if seen.totals(night)["lines_in"] else ""
+        return "No consumer group rebalanced." if coverage.totals(night)["lines_in"] else ""
     groups = len({row["group_id"] for row in night.rebalances})
     counted = f"{words.counted(total, 'rebalance')} in {words.counted(groups, 'group')}"
     if not events:
@@ -195,7 +195,7 @@ def _findings(night: Night) -> str:
 
 
 def _tiles(night: Night) -> tuple[Tile, ...]:
-    total = seen.totals(night)
+    total = coverage.totals(night)
     lost = total["unparsed"] + total["quarantined"]
     unplanned = sum(not row["planned"] for row in night.rows("gold.incidents"))
     outages = night.rows("gold.broker_outages")

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from spark_jobs.report import plain, words
 from spark_jobs.report.brokers import lost_records
-from spark_jobs.report.danger import exposure, worst_rehearsal
-from spark_jobs.report.night import Night, Row, outage_at
+from spark_jobs.report.durability_risk import exposure, worst_rehearsal
+from spark_jobs.report.page_rows import Night, Row, outage_at
 from spark_jobs.report.restarts import restarts
 
 RESTARTS_NAMED = 2
@@ -110,7 +110,7 @@ def _exposure(night: Night) -> str:
 
 
 def _slow(night: Night) -> str:
-    slow = {row["broker"] for row in night.rows("gold.isr_lapses") if row["kind"] == "slow"}
+    slow = {row["broker"] for row in night.rows("gold.out_of_sync_periods") if row["kind"] == "slow"}
     if not slow:
         return ""
     return f"{words.sentence(_brokers(slow))} fell out of sync though alive."

@@ -127,7 +127,7 @@ FAILOVER_LABELS = {
 ASKED_LABELS = {True: "asked for", False: "by Kafka itself"}
 MOVE_LABELS = {"none": "undisturbed", "rebalanced": "rebalanced", "cut_short": "cut short in a rebalance"}
 
-LAPSE_LABELS = {
+OUT_OF_SYNC_LABELS = {
     "slow": "it was alive and fetched too late",
     "disk": "its log directory failed",
     "unknown": "why is not known",

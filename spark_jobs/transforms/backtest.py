@@ -9,7 +9,7 @@ from typing import Any
 
 from spark_jobs.knowledge.rules import RULES
 from spark_jobs.transforms.findings import Facts, judge_each
-from spark_jobs.transforms.groups.owed import OUTAGE_SHADOW
+from spark_jobs.transforms.groups.outage_attribution import OUTAGE_SHADOW
 from spark_jobs.transforms.windows import OutRow, Window
 
 Row = Mapping[str, Any]

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from drill.score import read_gold, score
-from spark_jobs.audit import SAMPLE
-from spark_jobs.launch import HOME
+from spark_jobs.commands.audit import SAMPLE
+from spark_jobs.shared.launch import HOME
 from tests.support.lake import contents, rows
 
 
 def audit(lake: Path) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k not in ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE")}
     return subprocess.run(
-        [sys.executable, "-m", "spark_jobs.cli", "audit", "--lake", str(lake)],
+        [sys.executable, "-m", "spark_jobs.commands.cli", "audit", "--lake", str(lake)],
         cwd=HOME,
         env={**environment, "PYTHONPATH": str(HOME)},
         capture_output=True,
@@ -115,10 +115,14 @@ def test_each_broker_s_trouble_is_told_once(night: tuple[Path, subprocess.Comple
     outages = rows(lake, "gold.broker_outages")
     assert sorted(o["broker"] for o in outages if o["restart_id"]) == [1, 2, 3]
     shrinks = [c for c in rows(lake, "gold.isr_changes") if c["change"] == "shrink"]
-    assert Counter(c["owed_to"] for c in shrinks) == {"outage": len(shrinks)}
-    lapses = rows(lake, "gold.isr_lapses")
-    assert sum(lapse["shrinks"] for lapse in lapses) == sum(o["isr_shrinks"] for o in outages) == len(shrinks)
-    assert len(lapses) == len({o["outage_id"] for o in outages if o["isr_shrinks"]})
+    assert Counter(c["shrink_cause"] for c in shrinks) == {"outage": len(shrinks)}
+    out_of_sync_periods = rows(lake, "gold.out_of_sync_periods")
+    assert (
+        sum(period["shrinks"] for period in out_of_sync_periods)
+        == sum(o["isr_shrinks"] for o in outages)
+        == len(shrinks)
+    )
+    assert len(out_of_sync_periods) == len({o["outage_id"] for o in outages if o["isr_shrinks"]})
 
 
 def test_run_again_it_leaves_the_same_tables(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:

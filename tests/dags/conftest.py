@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 
-from spark_jobs import embedded_airflow
+from spark_jobs.commands import embedded_airflow
 
 os.environ.update(embedded_airflow.environment())
 os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="hindsight-airflow-")

@@ -17,8 +17,8 @@ from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
 from hindsight_alerts import Failure, Look, deadline_missed, done_in_time, receivers, tell
 from hindsight_operator import Refused
 
-from spark_jobs.clusters import FILE_VARIABLE
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.clusters import FILE_VARIABLE
+from spark_jobs.shared.exits import BadInput
 
 PYTHON = """#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"
@@ -65,7 +65,14 @@ def context(failure: BaseException | None = None) -> dict[str, Any]:
 
 def test_a_look_hands_receivers_over_on_stdin_and_nowhere_else(python: Path) -> None:
     Look(lake="/lake", cluster="prod")(context())
-    assert noted(python, "arguments").split() == ["-m", "spark_jobs.cli", "alert", "--stdin", "--lake", "/lake"]
+    assert noted(python, "arguments").split() == [
+        "-m",
+        "spark_jobs.commands.cli",
+        "alert",
+        "--stdin",
+        "--lake",
+        "/lake",
+    ]
     assert json.loads(noted(python, "stdin")) == {"urls": {"pager": URL}, "event": None}
     assert URL not in noted(python, "arguments") + noted(python, "environment")
 

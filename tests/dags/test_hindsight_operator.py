@@ -12,8 +12,8 @@ import pytest
 from airflow.exceptions import AirflowException, AirflowFailException
 from hindsight_operator import SparkStepHook, SparkStepOperator, settings_of
 
-from spark_jobs.config import Settings
-from spark_jobs.steps import STEPS
+from spark_jobs.catalog.steps import STEPS
+from spark_jobs.shared.config import Settings
 
 SUBMIT = """#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from hindsight_report import PREFIX, HindsightReport, app
 
-from spark_jobs.clusters import FILE_VARIABLE
+from spark_jobs.shared.clusters import FILE_VARIABLE
 
 
 @pytest.fixture()

@@ -13,7 +13,7 @@ from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.timetables.base import TimeRestriction
 from hindsight_operator import WINDOW, params
 
-from spark_jobs.steps import COLLECT
+from spark_jobs.catalog.steps import COLLECT
 
 DAGS = Path(__file__).resolve().parents[2] / "dags"
 

@@ -18,8 +18,8 @@ from airflow.serialization.serialized_objects import DagSerialization
 from airflow.task.priority_strategy import validate_and_load_priority_weight_strategy
 from hindsight_operator import of_step, published_windows, settings_of
 
-from spark_jobs.clusters import FILE_VARIABLE
-from spark_jobs.steps import BY_NAME, MAINTAIN, RECLASSIFY, STEPS
+from spark_jobs.catalog.steps import BY_NAME, MAINTAIN, RECLASSIFY, STEPS
+from spark_jobs.shared.clusters import FILE_VARIABLE
 
 HOME = Path(__file__).resolve().parents[2]
 DAGS = HOME / "dags"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from drill.jars import NEWEST
 from spark_jobs.knowledge.reading import read_folder
-from spark_jobs.launch import HOME
+from spark_jobs.shared.launch import HOME
 
 KAFKA = os.environ.get("KAFKA") or NEWEST
 SHORT = ("leave", "crash_librdkafka", "slow", "coordinator_killed")

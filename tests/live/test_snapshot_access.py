@@ -17,8 +17,8 @@ from confluent_kafka.admin import (
 
 from spark_jobs.edges.kafka import snapshot
 from spark_jobs.edges.kafka.connection import Connection
-from spark_jobs.exits import BadInput
-from spark_jobs.launch import HOME
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.launch import HOME
 from tests.live.conftest import USERS, GuardedCluster
 from tests.support.live import connection, documented_rights, guarded, reader_of_this_process, within
 
@@ -29,7 +29,7 @@ def admin(cluster: GuardedCluster) -> AdminClient:
 
 
 def hindsight(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "spark_jobs.cli", "snapshot", *arguments]
+    command = [sys.executable, "-m", "spark_jobs.commands.cli", "snapshot", *arguments]
     clean = {k: v for k, v in os.environ.items() if k not in ("BOOTSTRAP", "KAFKA_CONFIG", "CLUSTER", "LAKE")}
     return subprocess.run(
         command, cwd=HOME, input=stdin, capture_output=True, text=True, env={**clean, **environment}, timeout=60

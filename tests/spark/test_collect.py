@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_jobs.edges.file_scan import NOTHING, Pass, scan_files
 from spark_jobs.edges.log_files import Place, list_places
-from spark_jobs.edges.passes import NOTHING, Pass, pass_over
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import warnings_about
-from spark_jobs.exits import BadInput
 from spark_jobs.knowledge import reading
+from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake import collect
 from tests.support.logs import RUN_AT, conf, lay, resigned
 
@@ -41,7 +41,7 @@ def collected(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = 
 def passed(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = "broker") -> Pass:
     """One pass over a folder, into a lake that knows none of its files."""
     listing = list_places(spark, [Place(str(root), origin, zone, "LOGS")], None)
-    return pass_over(Store(spark, "/no/such/lake"), listing.files, lambda: listing, None)
+    return scan_files(Store(spark, "/no/such/lake"), listing.files, lambda: listing, None)
 
 
 def what(rows: list[Row]) -> list[tuple[Any, ...]]:

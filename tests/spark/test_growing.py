@@ -15,11 +15,11 @@ from pyspark.sql import SparkSession
 
 from bench import rotation
 from spark_jobs.catalog import bronze
-from spark_jobs.collect import Collected, Restless, collect, looking
 from spark_jobs.edges import landing
 from spark_jobs.edges.log_files import Listing
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
+from spark_jobs.steps.collect import Collected, InputKeepsChanging, collect, looking
 from tests.support.logs import RUN_AT, lay, resigned, settings
 
 LOG = "broker-1/server.log"
@@ -173,7 +173,7 @@ def test_a_log_that_changes_as_often_as_it_is_read_is_left_to_the_next_run(spark
     assert (texts(spark, tmp_path), texts(spark, tmp_path, OTHER)) == ([], words(LINES[0]))
     (tmp_path / "logs" / OTHER).unlink()
     lay(tmp_path / "logs", {LOG: "".join(LINES)})
-    with pytest.raises(Restless, match=f"The files of {LOG} vanished or changed"):
+    with pytest.raises(InputKeepsChanging, match=f"The files of {LOG} vanished or changed"):
         run(spark, tmp_path, hook=replace)
     lay(tmp_path / "logs", {LOG: "".join(LINES)})
     assert not run(spark, tmp_path, NEXT + timedelta(days=365)).unsettled

@@ -12,11 +12,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.silver import EVENT_FIELDS
-from spark_jobs.conform import frame_of
 from spark_jobs.knowledge import reading
 from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, class_of
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.shared.conform import frame_of
 from spark_jobs.transforms.intake import collect, coverage, parse
 from spark_jobs.transforms.windows import Window
 from tests.support.logs import RUN_AT, line, resigned

@@ -18,11 +18,11 @@ from spark_jobs.catalog import gold, quality
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.model import Table
 from spark_jobs.catalog.order import in_waves
-from spark_jobs.conform import frame_of
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
-from spark_jobs.exits import REFUSED, PublicationRefused, exit_code
-from spark_jobs.publish import publish
+from spark_jobs.shared.conform import frame_of
+from spark_jobs.shared.exits import REFUSED, PublicationRefused, exit_code
+from spark_jobs.steps.publish import publish
 from spark_jobs.transforms.windows import Window
 from tests.support.rows import AT, row
 

@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import BY_NAME, bronze, gold, quality
-from spark_jobs.conform import frame_of
 from spark_jobs.edges import validation
+from spark_jobs.shared.conform import frame_of
 from tests.support.rows import AT, row
 
 SECOND = timedelta(seconds=1)
@@ -88,7 +88,7 @@ def test_a_rebalance_that_ends_before_it_starts_is_named(spark: SparkSession) ->
     assert verdict == {
         "table": "gold.rebalances",
         "expectation": "ends_after_start",
-        "says": "a rebalance ends no earlier than it starts",
+        "description": "a rebalance ends no earlier than it starts",
         "severity": "critical",
         "success": False,
         "observed": "1 of 2 rows",
@@ -134,7 +134,7 @@ BREACHES: dict[str, tuple[list[dict[str, Any]], dict[str, str]]] = {
             failover(3, 3, 2) | {"happened_at": AT + 5 * SECOND},
             failover(4, 2, 3),
             failover(5, 3, 1) | {"epoch_to": 8},
-            failover(0, 2, 1) | {"life": 2},
+            failover(0, 2, 1) | {"topic_incarnation": 2},
         ],
         {
             "chain_unbroken": "failover-2",

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from drill.cluster import free_ports
-from spark_jobs.launch import HOME
+from spark_jobs.shared.launch import HOME
 
 IMAGE_HOME = "/opt/hindsight"
 """Where the image has the checkout: the Dockerfile's WORKDIR."""

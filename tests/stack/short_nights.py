@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from bench.ingest import later, snapshots_later
-from spark_jobs.audit import SAMPLE
+from spark_jobs.commands.audit import SAMPLE
 
 RECORDED = date(2026, 11, 21)
 _HEAD = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)|%\d\|(\d+)\.")

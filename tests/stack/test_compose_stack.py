@@ -16,8 +16,8 @@ import pytest
 
 from drill import score
 from setup import stack as setup_stack
-from spark_jobs.launch import HOME
-from spark_jobs.steps import STEPS
+from spark_jobs.catalog.steps import STEPS
+from spark_jobs.shared.launch import HOME
 from tests.stack.compose import Outside, stack
 from tests.stack.running import Running, postgres_programs, remove
 from tests.stack.standalone import until

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from spark_jobs.catalog.steps import BY_NAME, STEPS
 from spark_jobs.report.places import page_name
-from spark_jobs.steps import BY_NAME, STEPS
 from tests.stack.airflow_browser import Tab
 from tests.stack.short_nights import last_night, write_nights
 from tests.stack.standalone import POOL, Standalone, until
@@ -198,15 +198,15 @@ def test_whoever_comes_second_stands_in_line(stack: Stack) -> None:
 
 
 def test_no_two_steps_ever_ran_at_once(stack: Stack) -> None:
-    spells = sorted(
+    imbalance_periods = sorted(
         (t["start_date"], t["end_date"], t["dag_id"], t["task_id"])
         for dag in known(stack.airflow)
         for run in stack.airflow.api(f"dags/{dag}/dagRuns?limit=100")["dag_runs"]
         for t in stack.airflow.tries(dag, run["dag_run_id"])
         if t["task_id"] in BY_NAME and t["start_date"]
     )
-    assert len(spells) >= 3 * len(STEPS) + 3
-    for before, after in itertools.pairwise(spells):
+    assert len(imbalance_periods) >= 3 * len(STEPS) + 3
+    for before, after in itertools.pairwise(imbalance_periods):
         assert before[1] <= after[0], (before, after)
 
 

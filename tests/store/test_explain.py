@@ -11,9 +11,9 @@ import pyarrow
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from spark_jobs import cli
 from spark_jobs.catalog import BY_NAME
-from spark_jobs.exits import BAD_INPUT, DONE
+from spark_jobs.commands import cli
+from spark_jobs.shared.exits import BAD_INPUT, DONE
 from tests.support.lake import write_lake
 from tests.support.rows import AT, row
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs import rebuild
 from spark_jobs.catalog import BY_NAME, bronze, quality
+from spark_jobs.steps import rebuild
 from tests.support.logs import lay, resigned, rows, run, settings
 
 Row = dict[str, Any]

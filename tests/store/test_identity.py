@@ -10,10 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import bronze, silver
-from spark_jobs.conform import frame_of
 from spark_jobs.edges.identity import name_cluster
 from spark_jobs.edges.store import Store
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.conform import frame_of
+from spark_jobs.shared.exits import BadInput
 from tests.support.logs import settings
 from tests.support.rows import row
 

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import bronze, quality, silver
 from spark_jobs.edges.store import Store
-from spark_jobs.exits import BadInput
 from spark_jobs.knowledge import reading
+from spark_jobs.shared.exits import BadInput
 from tests.support.logs import conf, lay, line, resigned, rows, run, unpack_night
 
 Row = dict[str, Any]

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.edges.store import Store
-from spark_jobs.late_windows import keep_late_windows
+from spark_jobs.steps.late_windows import keep_late_windows
 from spark_jobs.transforms.intake.late import Published, earlier_windows
 from spark_jobs.transforms.windows import Window
 from tests.support.lake import write_lake

@@ -8,8 +8,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import rebuild
 from spark_jobs.catalog import BY_NAME
+from spark_jobs.steps import rebuild
 from tests.support.logs import run, settings
 from tests.support.nights import EXCERPTS, at
 
@@ -53,9 +53,9 @@ def test_what_a_group_had_read_and_what_a_replica_cut_are_staged(spark: SparkSes
     (cut,) = staged("gold.truncations")
     assert (cut["records_cut"], cut["verdict"], cut["failover_id"]) == (40, "committed_lost", lost["failover_id"])
 
-    (spell,) = staged("gold.imbalance_spells")
-    assert (spell["broker"], spell["begun_by"], spell["until"]) == (1, "unclean_election", None)
-    assert (spell["since"], spell["since_is_exact"], spell["readings"]) == (lost["happened_at"], True, 2)
+    (period,) = staged("gold.imbalance_periods")
+    assert (period["broker"], period["started_by"], period["ended_at"]) == (1, "unclean_election", None)
+    assert (period["started_at"], period["started_at_is_exact"], period["readings"]) == (lost["happened_at"], True, 2)
     balance = {(r["snapshot_at"], r["scope"]): r for r in staged("gold.leader_balance")}
     assert {scope for _, scope in balance} == {"all", "without_internal", "rack:a", "rack:b"}
     last = balance[at("01:53:03.000").replace(tzinfo=None), "all"]

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs import maintain
 from spark_jobs.catalog import Table
 from spark_jobs.catalog.bronze import GROUP_RECORDS, LOG_FILES, LOG_RECORDS
 from spark_jobs.catalog.gold import FINDINGS
-from spark_jobs.config import Settings
-from spark_jobs.conform import frame_of
 from spark_jobs.edges import landing
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.config import Settings
+from spark_jobs.shared.conform import frame_of
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.steps import maintain
 from tests.support.rows import row
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs import rebuild
 from spark_jobs.catalog import bronze_metadata, quality
 from spark_jobs.edges.metadata_files import needed_snapshots
 from spark_jobs.knowledge.batches import batches
 from spark_jobs.knowledge.metadata_log import FOLDER
-from spark_jobs.transforms.nights import rows_of
+from spark_jobs.steps import rebuild
+from spark_jobs.transforms.spark_pipeline import rows_of
 from tests.support.logs import lay, rows, run
 from tests.support.nights import EXCERPTS, WHOLE
 

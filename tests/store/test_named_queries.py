@@ -10,7 +10,7 @@ import pytest
 from spark_jobs.edges import sql
 from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import asked_for, named_queries
+from spark_jobs.edges.named_queries import named_queries, requested_by_operator
 from tests.store import test_now, test_sql
 from tests.support.asked_lake import answers, at, contributor, rows_of
 from tests.support.lake import write_lake
@@ -25,7 +25,7 @@ def remedy(group: str, minute: float, avoided: int, **columns: Any) -> dict[str,
 
 def failover(number: int, partition: int, minute: float, from_: int, to: int, **columns: Any) -> dict[str, Any]:
     return {"failover_id": str(number), "topic": "t", "partition": partition, "happened_at": at(minute),
-            "leader_from": from_, "leader_to": to, "epoch_to": number, "life": 0, **columns}  # fmt: skip
+            "leader_from": from_, "leader_to": to, "epoch_to": number, "topic_incarnation": 0, **columns}  # fmt: skip
 
 
 def led_again(low: int, best: int, high: int) -> dict[str, int]:
@@ -205,7 +205,7 @@ def told(kind: str, topic: str, minute: float, order: int = 0) -> dict[str, Any]
 
 def test_a_deletion_ends_what_was_without_leader(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     offline = [failover(9, 0, 30, 1, -1, kind="offline", topic=topic) for topic in ("gone", "old", "back", "twice")]
-    again = failover(3, 0, 60, 1, 2, life=1, topic="back")
+    again = failover(3, 0, 60, 1, 2, topic_incarnation=1, topic="back")
     lines = [
         # Deleted, and told once more by a controller that starts.
         told("topic_created", "gone", 0), told("topic_deleted", "gone", 40),
@@ -239,7 +239,7 @@ def test_every_answer_that_is_kept_for_the_docs_has_the_columns_of_its_query(ses
     assert set(kept) == set(session.queries)
     for name, text in kept.items():
         question, _, header, *_ = text.splitlines()
-        asked = asked_for(question.removeprefix('make sql Q="').removesuffix('"'), session.queries)
+        asked = requested_by_operator(question.removeprefix('make sql Q="').removesuffix('"'), session.queries)
         assert asked is not None and asked[0].name == name
         assert header.split() == session.connection.sql(asked[0].sql).columns, name
 

@@ -15,7 +15,7 @@ from spark_jobs.edges.lake_views import described, open_lake
 from spark_jobs.edges.landing import SNAPSHOTS, landed_name, landing_folder, write_atomically
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.edges.now_views import VIEWS
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.exits import BadInput
 
 AT = datetime(2026, 11, 20, 3, 5, tzinfo=UTC)
 

@@ -11,15 +11,15 @@ import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
-from spark_jobs import publish, reclassify
 from spark_jobs.catalog import gold, silver
 from spark_jobs.catalog.quality_verdicts import VERDICT_CHANGES
-from spark_jobs.config import Settings
+from spark_jobs.catalog.steps import PUBLISH
 from spark_jobs.edges import lake_files
 from spark_jobs.edges.session import for_few_rows
-from spark_jobs.exits import BadInput
-from spark_jobs.run import _claim_staging
-from spark_jobs.steps import PUBLISH
+from spark_jobs.shared.config import Settings
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.steps import publish, reclassify
+from spark_jobs.steps.run import _claim_staging
 from tests.support.logs import rows, run, settings
 from tests.support.nights import EXCERPTS
 

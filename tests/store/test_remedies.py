@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs import publish, rebuild
 from spark_jobs.catalog import gold
+from spark_jobs.steps import publish, rebuild
 from tests.support.logs import rows, run, settings
 from tests.support.nights import EXCERPTS
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from spark_jobs.edges.store import Store
-from spark_jobs.reporting import write_report
+from spark_jobs.steps.reporting import write_report
 from tests.support.lake import write_lake
 from tests.support.report_night import night
 from tests.support.report_rows import DAY, END, at, made, rebalance
@@ -28,7 +28,7 @@ def test_a_page_is_written_from_the_lake_beside_the_night_before(spark: SparkSes
     written = write_report(Store(spark, str(lake)), run, {})
     page = Path(written["report"]).read_text(encoding="utf-8")
     assert page.count(' id="rebalance-') == 73
-    for kind in ("restart", "lapse", "truncation", "risk", "rehearsal", "spell", "break", "controller"):
+    for kind in ("restart", "outofsync", "truncation", "risk", "simulation", "imbalance", "break", "controller"):
         assert f' id="{kind}-' in page
     assert "73 rebalances, 72 more and 62 leader changes, 62 more." in page
     assert "Broker 2 was cut off at 02:13 for 4 min 27 s." in written["terminal"]

@@ -1,4 +1,4 @@
-"""Risks, rehearsals and the durability audit on real tables: a captured unclean election, and one reading after it."""
+"""Risks, simulations and the durability audit on real tables: a captured unclean election, and one reading after it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import rebuild
 from spark_jobs.catalog import BY_NAME
+from spark_jobs.steps import rebuild
 from tests.support.logs import run, settings
 from tests.support.nights import EXCERPTS, at
 
@@ -48,7 +48,7 @@ def test_what_a_night_risked_and_what_a_loss_would_cost_is_staged(spark: SparkSe
     assert 0 < risks[0]["one_from_unclean_ms"] < risks[0]["under_replicated_ms"] <= risks[0]["known_ms"]
     assert risks[0]["leaderless_low_ms"] <= risks[0]["leaderless_high_ms"]
 
-    rows = store.read_staging(BY_NAME["gold.loss_rehearsals"]).orderBy("scope_kind", "scope").collect()
+    rows = store.read_staging(BY_NAME["gold.loss_simulations"]).orderBy("scope_kind", "scope").collect()
     lost = [(r["scope"], r["partitions_offline"], r["partitions_unwritable"], r["leaders_to_move"]) for r in rows]
     assert lost == [("1", 0, 0, 1), ("2", 0, 0, 1), ("3", 1, 0, 0), ("a", 3, 0, 0)]
     assert [r["group_ids"] for r in rows] == [r["stranded_group_ids"] for r in rows] == [[], [], ["g"], ["g"]]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import rebuild
 from spark_jobs.catalog import BY_NAME, quality
 from spark_jobs.knowledge.rules import RULES
+from spark_jobs.steps import rebuild
 from tests.support.logs import run, settings
 from tests.support.nights import EXCERPTS
 
@@ -35,7 +35,7 @@ def test_a_night_s_settings_are_staged_and_every_rule_is_counted_once(spark: Spa
         for r in store.read_staging(BY_NAME["gold.member_settings"]).orderBy("client_id").collect()
     }
     assert list(staged) == ["billing-storm-8-a", *(f"billing-storm-8-b{n}" for n in range(5)), "python-a"]
-    told = ("session_timeout_ms", "rebalance_timeout_ms", "assignors", "assignor", "protocol", "told_by")
+    told = ("session_timeout_ms", "rebalance_timeout_ms", "assignors", "assignor", "protocol", "witnesses")
     assert [staged["billing-storm-8-b4"][c] for c in told] == [
         8_000, 300_000, ["range"], "range", "classic", ["client_log", "member_line"],
     ]  # fmt: skip

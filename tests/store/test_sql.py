@@ -20,11 +20,11 @@ import pytest
 from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import duck_type, open_lake
-from spark_jobs.edges.named_queries import asked_for, named_queries, read_query
+from spark_jobs.edges.named_queries import named_queries, read_query, requested_by_operator
 from spark_jobs.edges.now_views import VIEW_BY_NAME
 from spark_jobs.edges.prompt import read_history
-from spark_jobs.exits import BAD_INPUT, DONE, BadInput
-from spark_jobs.launch import HOME
+from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
+from spark_jobs.shared.launch import HOME
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
 from tests.support.rows import QUOTE
@@ -79,7 +79,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"week_from": "2026-09-21", "rebalances": 1, "partition_seconds": 3.0, "planned_partition_seconds": None},
         {"week_from": "2026-09-28", "rebalances": 1, "partition_seconds": 57.0, "planned_partition_seconds": 57.0},
     ],
-    "owed_to_brokers": [{"broker": 2, "outages": 1, "rebalances": 3, "of_all": 3}],
+    "rebalances_caused_by_brokers": [{"broker": 2, "outages": 1, "rebalances": 3, "of_all": 3}],
     "storms": [{"group_id": "orders", "rebalances": 8, "fingerprint": "steady"}],
     "storms group_id=pay": [],
     "what_would_have_helped group_id=orders": [
@@ -98,14 +98,15 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"broker": 2, "seconds_to_full_isr": None, "stopped_too_early": True},
     ],
     "isr_trouble_by_broker": [
-        {"broker": 3, "kind": "slow", "lapses": 1, "still_open": 1, "most_partitions": 4, "lost_again": 2,
+        {"broker": 3, "kind": "slow", "out_of_sync_periods": 1, "still_open": 1, "most_partitions": 4, "lost_again": 2,
          "partition_seconds": 90.0, "longest_seconds": None, "records_behind": 120},
         {"broker": 2, "kind": "outage", "still_open": 0, "partition_seconds": 70.0, "longest_seconds": 120.0},
         {"broker": 2, "kind": "slow", "partition_seconds": 5.0},
     ],
     "isr_trouble_by_broker broker=3": [{"broker": 3}],
     "slow_brokers": [
-        {"broker": 1, "lapses": 2, "of_doubt": 1, "dropped_by": "1", "fell_out": "2, 3", "records_behind": 120,
+        {"broker": 1, "out_of_sync_periods": 2,
+         "of_doubt": 1, "removed_by_leader": "1", "fell_out": "2, 3", "records_behind": 120,
          "partition_seconds": 95.0, "last_at": "2026-10-01T03:06:00.000Z"},
     ],
     "longest_rebalances": [
@@ -114,7 +115,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "longest_rebalances limit=1": [{"seconds": 9.5}],
     "unexplained_gaps": [{"group_id": "orders", "gaps": 1, "generations_missing": 2}],
-    "unseen_leaders": [{"topic": "t", "partition": 0, "breaks": 2, "returns_possible": 1}],
+    "unknown_leaders": [{"topic": "t", "partition": 0, "breaks": 2, "returns_possible": 1}],
     "leader_timeline topic=t partition=0": [
         {"leader": -1, "led_from": "2026-10-01T03:01:00.000Z", "led_until": "2026-10-01T03:03:00.000Z",
          "kind": "broker_crash"},
@@ -141,12 +142,13 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"snapshot_at": "2026-10-01T03:04:00.000Z", "ratio": 0.0, "over_threshold": False},
     ],
     "imbalance_history broker=2": [],
-    "imbalance_spells": [
-        {"broker": 1, "until": None, "seconds_at_least": 120.0, "max_ratio": 0.5, "outage_of": None, "healed_by": None},
-        {"broker": 2, "seconds_at_least": 150.0, "begun_by": "broker_crash", "outage_of": 2, "outage_kind": "crash",
-         "healed_by": "automatic_election"},
+    "imbalance_periods": [
+        {"broker": 1, "ended_at": None, "seconds_at_least": 120.0, "max_ratio": 0.5, "outage_of": None,
+         "ended_by": None},
+        {"broker": 2, "seconds_at_least": 150.0, "started_by": "broker_crash", "outage_of": 2, "outage_kind": "crash",
+         "ended_by": "automatic_election"},
     ],
-    "imbalance_spells broker=2": [{"broker": 2}],
+    "imbalance_periods broker=2": [{"broker": 2}],
     "leader_balance": [
         {"scope": "all", "snapshot_at": "2026-10-01T03:02:00.000Z", "non_preferred_share": 0.222,
          "leader_spread": 0.333, "leader_excess": None, "most_loaded_broker": 2},
@@ -174,7 +176,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     "settings_of_groups group_id=orders": [
         {"client_id": "b", "session_timeout_ms": None, "assignors": None},
         {"client_id": "a", "session_timeout_ms": 10_000, "assignors": "range, cooperative-sticky",
-         "told_by": "client_log, member_line"},
+         "witnesses": "client_log, member_line"},
     ],
     "rule_backtest": [
         {"rule_id": "session_short", "windows": 3, "windows_fired": 2, "fired": 6, "fired_in_planned": 3,
@@ -227,14 +229,14 @@ class TestNamedQueries:
 
     def test_a_variable_that_it_does_not_ask_for_is_refused(self) -> None:
         with pytest.raises(BadInput, match=r"was given 'topik=t'. Needed: name=value with names of: topic, partition"):
-            asked_for("leader_timeline topik=t", named_queries())
+            requested_by_operator("leader_timeline topik=t", named_queries())
         with pytest.raises(BadInput, match="was given 'orders'"):
-            asked_for("leader_timeline orders", named_queries())
+            requested_by_operator("leader_timeline orders", named_queries())
         with pytest.raises(BadInput, match="quotes in pairs"):
-            asked_for("leader_timeline topic='x", named_queries())
+            requested_by_operator("leader_timeline topic='x", named_queries())
 
     def test_sql_is_no_named_query(self) -> None:
-        assert asked_for("select 1", named_queries()) is None
+        assert requested_by_operator("select 1", named_queries()) is None
 
     def test_a_query_is_read_with_its_comment(self) -> None:
         query = read_query("q", "-- Who was it,\n-- and when?\n-- topic: the topic\nSELECT 1;\n")

@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import BY_NAME, TABLES, bronze, gold, quality, silver
 from spark_jobs.catalog.model import Table
-from spark_jobs.conform import conform, frame_of
 from spark_jobs.edges.store import Store
+from spark_jobs.shared.conform import conform, frame_of
 from spark_jobs.transforms.windows import Window
 from tests.support.rows import AT, row
 

@@ -18,10 +18,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import gold
-from spark_jobs.conform import literal
 from spark_jobs.edges import thrift_server
-from spark_jobs.exits import BadInput
-from spark_jobs.launch import HOME
+from spark_jobs.shared.conform import literal
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.launch import HOME
 from tests.support.lake import write_lake
 from tests.support.rows import AT, row
 
@@ -67,7 +67,7 @@ def served(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     )
     started_in = folder / "started here"
     started_in.mkdir()
-    words = [sys.executable, "-m", "spark_jobs.cli", "thrift", "--lake", str(lake), "--port", "0"]
+    words = [sys.executable, "-m", "spark_jobs.commands.cli", "thrift", "--lake", str(lake), "--port", "0"]
     with (
         (folder / "errors").open("w+") as errors,
         subprocess.Popen(words, cwd=started_in, stdout=subprocess.PIPE, stderr=errors, text=True) as server,

@@ -70,13 +70,16 @@ LAKE = {
         {"failover_id": "3", "topic": "t", "partition": 1, "happened_at": at(3), "kind": "preferred_election",
          "leader_from": 1, "leader_to": 3, "epoch_to": 2},
     ),
-    "gold.isr_lapses": rows_of(
-        "gold.isr_lapses",
-        {"isr_lapse_id": "1", "broker": 2, "kind": "outage", "partitions": 7, "partition_ms": 70_000, "flaps": 0,
+    "gold.out_of_sync_periods": rows_of(
+        "gold.out_of_sync_periods",
+        {"out_of_sync_period_id": "1", "broker": 2,
+         "kind": "outage", "partitions": 7, "partition_ms": 70_000, "flaps": 0,
          "started_at": at(0), "ended_at": at(2)},
-        {"isr_lapse_id": "2", "broker": 3, "kind": "slow", "suspect": 1, "dropped_by": [1], "partitions": 4, "flaps": 2,
+        {"out_of_sync_period_id": "2", "broker": 3,
+         "kind": "slow", "suspected_broker": 1, "removed_by_leader": [1], "partitions": 4, "flaps": 2,
          "partition_ms": 90_000, "records_behind": 120, "confidence": "likely", "ended_at": None},
-        {"isr_lapse_id": "3", "broker": 2, "kind": "slow", "suspect": 1, "dropped_by": [1], "partitions": 3, "flaps": 1,
+        {"out_of_sync_period_id": "3", "broker": 2,
+         "kind": "slow", "suspected_broker": 1, "removed_by_leader": [1], "partitions": 3, "flaps": 1,
          "partition_ms": 5_000, "confidence": "possible", "started_at": at(5), "ended_at": at(6)},
     ),
     "gold.rolling_restarts": rows_of(
@@ -93,8 +96,8 @@ LAKE = {
          "elections": 0, "under_replicated_ms": 300_000, "known_ms": 1_800_000, "worst_isr_size": 2},
         {"topic": "u", "partition": 1, "window_from": at(0), "window_to": at(60), "one_from_unclean_ms": 30_000},
     ),
-    "gold.loss_rehearsals": rows_of(
-        "gold.loss_rehearsals",
+    "gold.loss_simulations": rows_of(
+        "gold.loss_simulations",
         {"scope_kind": "broker", "scope": "1", "snapshot_at": at(0), "partitions_offline": 9},
         {"scope_kind": "broker", "scope": "1", "snapshot_at": at(5), "partitions_offline": 0, "group_ids": ["g", "h"]},
         {"scope_kind": "rack", "scope": "a", "snapshot_at": at(5), "partitions_offline": 2, "partitions_unwritable": 3,
@@ -128,11 +131,13 @@ LAKE = {
         *({"scope": scope, "snapshot_at": at(m), "partitions": 9, "non_preferred": m, "non_preferred_share": m / 9,
            "leader_spread": 1 / 3, "most_loaded_broker": 2} for m in (1, 2) for scope in ("rack:a", "all")),
     ),
-    "gold.imbalance_spells": rows_of(
-        "gold.imbalance_spells",
-        {"spell_id": "1", "broker": 2, "since": at(1), "until": at(3.5), "last_reading_at": at(3), "max_ratio": 1 / 3,
-         "begun_by": "broker_crash", "outage_id": "o", "healed_by": "automatic_election"},
-        {"spell_id": "2", "broker": 1, "since": at(2), "until": None, "last_reading_at": at(4), "max_ratio": 0.5},
+    "gold.imbalance_periods": rows_of(
+        "gold.imbalance_periods",
+        {"imbalance_period_id": "1", "broker": 2,
+         "started_at": at(1), "ended_at": at(3.5), "last_reading_at": at(3), "max_ratio": 1 / 3,
+         "started_by": "broker_crash", "outage_id": "o", "ended_by": "automatic_election"},
+        {"imbalance_period_id": "2", "broker": 1,
+         "started_at": at(2), "ended_at": None, "last_reading_at": at(4), "max_ratio": 0.5},
     ),
     "gold.findings": rows_of(
         "gold.findings",
@@ -169,7 +174,7 @@ LAKE = {
     "gold.member_settings": rows_of(
         "gold.member_settings",
         {"settings_id": "1", "group_id": "orders", "client_id": "a", "session_timeout_ms": 10_000,
-         "assignors": ["range", "cooperative-sticky"], "told_by": ["client_log", "member_line"]},
+         "assignors": ["range", "cooperative-sticky"], "witnesses": ["client_log", "member_line"]},
         {"settings_id": "2", "group_id": "orders", "client_id": "b", "last_seen_at": at(5)},
         {"settings_id": "3", "group_id": "pay", "client_id": "c"},
     ),

@@ -38,4 +38,4 @@ def unmarked_breaks(history: LeaderHistory) -> list[tuple[Row, Row | None]]:
 
 
 def _place(row: Row) -> tuple[Any, ...]:
-    return row["topic"], row["partition"], row["life"]
+    return row["topic"], row["partition"], row["topic_incarnation"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
 
 from spark_jobs.edges.kafka.connection import Connection
-from spark_jobs.launch import HOME
+from spark_jobs.shared.launch import HOME
 from tests.live.conftest import USERS, GuardedCluster
 
 OPERATIONS = {

@@ -11,11 +11,11 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import ingest
 from spark_jobs.catalog.model import Table
-from spark_jobs.config import Settings
 from spark_jobs.edges.store import Store
-from spark_jobs.launch import HOME
+from spark_jobs.shared.config import Settings
+from spark_jobs.shared.launch import HOME
+from spark_jobs.steps import ingest
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 RUN_AT = datetime(2026, 11, 22, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What the brokers of the made night went through: a rolling restart, slow replicas, truncations, risks, rehearsals."""
+"""What the brokers of the made night went through: a restart, slow replicas, truncations, risks, simulations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def told_by_replicas(tables: Tables) -> None:
     """Broker 1 is restarted before broker 3, which is slow at 05:30; what was cut, risked and would be lost now."""
     (first,) = (o for o in tables["gold.broker_outages"] if o["planned"])
     tables["gold.rolling_restarts"].append(restart([first, outage(3, at("06:45:00"), "controlled_shutdown")]))
-    tables["gold.isr_lapses"].append(lapse(3, at("05:30:00")))
+    tables["gold.out_of_sync_periods"].append(out_of_sync(3, at("05:30:00")))
     tables["gold.truncations"] += [
         truncation("orders.events", 4, at("02:18:00"), "nothing_committed_lost", records_cut=0),
         truncation("risky.raw", 0, at("06:41:00"), "committed_lost", records_cut=52),
@@ -22,8 +22,8 @@ def told_by_replicas(tables: Tables) -> None:
         risk("risky.raw", 0, leaderless_low_ms=72_000, leaderless_high_ms=72_000, one_from_unclean_ms=540_000),
         risk("orders.events", 4, under_min_isr_ms=0, one_from_offline_ms=None, known_ms=3_600_000),
     ]
-    tables["gold.loss_rehearsals"] += [rehearsal("broker", str(b), offline=2 if b == 3 else 0) for b in (1, 2, 3)]
-    tables["gold.imbalance_spells"].append(spell(1, at("06:40:00")))
+    tables["gold.loss_simulations"] += [simulation("broker", str(b), offline=2 if b == 3 else 0) for b in (1, 2, 3)]
+    tables["gold.imbalance_periods"].append(over_gate(1, at("06:40:00")))
     tables["gold.leader_balance"].append(
         made("gold.leader_balance", snapshot_at=at("23:50:00"), scope="all", partitions=90, non_preferred_share=0.3)
     )
@@ -69,17 +69,17 @@ def restart(outages: list[dict[str, Any]], **columns: Any) -> dict[str, Any]:
     return made("gold.rolling_restarts", **{**defaults, **columns})
 
 
-def lapse(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:
+def out_of_sync(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:
     """A broker that was alive and fetched too late for ten minutes."""
     words = f"Shrinking ISR from 1,2,{broker} to 1,2. Leader: (highWatermark: 90, endOffset: 940)."
     defaults = {
-        "isr_lapse_id": row_id("lapse", broker, when),
+        "out_of_sync_period_id": row_id("period", broker, when),
         "broker": broker,
         "started_at": when,
         "ended_at": when + timedelta(minutes=10),
         "kind": "slow",
-        "suspect": broker,
-        "dropped_by": [1],
+        "suspected_broker": broker,
+        "removed_by_leader": [1],
         "partitions": 12,
         "partitions_out": 0,
         "shrinks": 14,
@@ -88,13 +88,13 @@ def lapse(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:
         "cycles": 2,
         "partition_ms": 5_400_000,
         "records_behind": 850,
-        "worst": ["orders.events"],
+        "worst_topics": ["orders.events"],
         "confidence": "likely",
         "explanation": f"Broker {broker} was alive and fell behind for 10 min; broker 1 dropped it from 12 partitions.",
         "advice": "Look at its disks, its network and its fetchers.",
         "evidence": [quote(when, "broker-1/server.log", words)],
     }
-    return made("gold.isr_lapses", **{**defaults, **columns})
+    return made("gold.out_of_sync_periods", **{**defaults, **columns})
 
 
 def truncation(topic: str, partition: int, when: datetime, verdict: str, **columns: Any) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def risk(topic: str, partition: int, **columns: Any) -> dict[str, Any]:
     return made("gold.partition_risks", **{**defaults, **columns})
 
 
-def rehearsal(kind: str, scope: str, offline: int = 0, **columns: Any) -> dict[str, Any]:
+def simulation(kind: str, scope: str, offline: int = 0, **columns: Any) -> dict[str, Any]:
     """What the loss of a broker or rack would do at the end of the night."""
     defaults = {
         "snapshot_at": at("23:50:00"),
@@ -146,20 +146,20 @@ def rehearsal(kind: str, scope: str, offline: int = 0, **columns: Any) -> dict[s
         "group_ids": ["billing"],
         "stranded_group_ids": [],
         "worst_partitions": ["risky.raw-0"] if offline else [],
-        "message": f"Were {kind} {scope} lost now, {offline} partitions would be offline.",
+        "explanation": f"Were {kind} {scope} lost now, {offline} partitions would be offline.",
     }
     counts = {"partitions_unclean": 0, "partitions_unwritable": 0, "partitions_unjudged": 0}
-    return made("gold.loss_rehearsals", **{**counts, **defaults, **columns})
+    return made("gold.loss_simulations", **{**counts, **defaults, **columns})
 
 
-def spell(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:
+def over_gate(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:
     """A broker over the gate that no election has healed."""
     defaults = {
-        "spell_id": row_id("spell", broker, when),
+        "imbalance_period_id": row_id("period", broker, when),
         "broker": broker,
-        "since": when,
-        "since_is_exact": True,
-        "until_is_exact": False,
+        "started_at": when,
+        "started_at_is_exact": True,
+        "ended_at_is_exact": False,
         "first_reading_at": when,
         "last_reading_at": at("23:50:00"),
         "readings": 104,
@@ -167,11 +167,11 @@ def spell(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:
         "worst_at": when,
         "preferred_partitions": 30,
         "led_elsewhere": 24,
-        "begun_by": "controlled_shutdown",
+        "started_by": "controlled_shutdown",
         "explanation": f"The shutdown of broker {broker} left it behind, and no election has healed it.",
         "advice": "Run kafka-leader-election.sh --election-type preferred.",
     }
-    return made("gold.imbalance_spells", **{**defaults, **columns})
+    return made("gold.imbalance_periods", **{**defaults, **columns})
 
 
 def leadership_gap(topic: str, partition: int, when: datetime, **columns: Any) -> dict[str, Any]:
@@ -184,6 +184,6 @@ def leadership_gap(topic: str, partition: int, when: datetime, **columns: Any) -
         "leader_before": 1,
         "leader_after": 1,
         "seen_at": when,
-        "says": f"Nobody saw who led {topic}-{partition} in leader epoch 8: a failover and a return may lie in it.",
+        "explanation": f"Leader of {topic}-{partition} during epoch 8 is unknown: a failover and a return are possible.",
     }
     return made("quality.leadership_gaps", **{**defaults, **columns})

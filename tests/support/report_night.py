@@ -174,7 +174,13 @@ def _troubles_of_groups(tables: Tables) -> None:
     ]
     untold = {"ended_at": None, "joined_at": None, "duration_ms": None, "outcome": "unfinished"}
     stranger = rebalance(
-        "geo-next", at("08:40:00"), "unknown", confidence="unknown", protocol="consumer", coordinator=None, **untold
+        "geo-next",
+        at("08:40:00"),
+        "unknown",
+        confidence="unknown",
+        protocol="consumer",
+        coordinator=None,
+        **untold,
     )
     joined = [rebalance(f"nightly-{i}", at("00:30:00", 1_200.0 * i), "member_joined") for i in range(6)]
     alone = [("single", [r]) for r in (slow, stranger, *joined)]

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from apprise.plugins.email.base import NotifyEmail
 
-from spark_jobs import alert
 from spark_jobs.catalog import BY_NAME
-from spark_jobs.clusters import FILE_VARIABLE
-from spark_jobs.exits import DONE, BadInput
+from spark_jobs.commands import alert
 from spark_jobs.report.places import page_name
+from spark_jobs.shared.clusters import FILE_VARIABLE
+from spark_jobs.shared.exits import DONE, BadInput
 from tests.support.lake import write_lake
 from tests.support.receivers import Box, mail_server, webhook
 from tests.support.rows import AT, row

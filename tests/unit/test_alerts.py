@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from spark_jobs.alerts import ledger, sightings
 from spark_jobs.alerts.model import Entry, Ledger, Message, Sighting, of_text, to_text
 from spark_jobs.alerts.settings import AlertSettings, Mute, Quiet, Route, settings_of
-from spark_jobs.exits import BadInput
 from spark_jobs.report.places import page_name
+from spark_jobs.shared.exits import BadInput
 
 DAY = timedelta(days=1)
 NIGHT = datetime(2026, 11, 20, tzinfo=UTC)

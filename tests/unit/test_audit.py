@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from spark_jobs import audit
+from spark_jobs.catalog.steps import STEPS
+from spark_jobs.commands import audit
 from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.lock import held
-from spark_jobs.exits import BadInput
-from spark_jobs.steps import STEPS
+from spark_jobs.shared.exits import BadInput
 
 
 def ends(step: str, code: int = 0, sentences: tuple[str, ...] = (), **summary: Any) -> dict[str, Any]:

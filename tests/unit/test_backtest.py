@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, IMBALANCE_SPELLS, INCIDENTS, MEMBER_SETTINGS, REBALANCES
+from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, IMBALANCE_PERIODS, INCIDENTS, MEMBER_SETTINGS, REBALANCES
 from spark_jobs.catalog.quality import RULE_FIRINGS
 from spark_jobs.knowledge.rules import RULES
 from spark_jobs.transforms.backtest import back_test
@@ -63,6 +63,6 @@ def test_what_lies_within_a_planned_absence_of_a_broker_was_told_and_is_counted_
     away = row(BROKER_OUTAGES, broker=2, planned=True, down_at=AT, up_at=AT + MINUTE)
     offline = row(FAILOVERS, kind="offline", topic="t", partition=0, happened_at=AT + MINUTE, epoch_to=4)
     late = {**offline, "topic": "u", "happened_at": AT + 9 * MINUTE}
-    led = [row(IMBALANCE_SPELLS, broker=b, first_reading_at=AT + MINUTE, max_ratio=0.5) for b in (2, 3)]
-    facts = Facts("c", failovers=[offline, late], spells=led, outages=[away])
+    led = [row(IMBALANCE_PERIODS, broker=b, first_reading_at=AT + MINUTE, max_ratio=0.5) for b in (2, 3)]
+    facts = Facts("c", failovers=[offline, late], imbalance_periods=led, outages=[away])
     assert fired(facts) == {"offline_partitions": (2, 1, 0), "leader_imbalance": (2, 1, 0)}

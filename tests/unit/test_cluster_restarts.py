@@ -33,7 +33,7 @@ def away(broker: int, down: float, up: float | None, recovered: float | None = N
 def span(outage: Row, start: float, end: float | None, partition: int = 0) -> Row:
     until = None if end is None else after(end)
     return {"topic": "t", "partition": partition, "outage_id": outage["outage_id"], "happened_at": after(start),
-            "out_until": until}  # fmt: skip
+            "out_of_sync_until": until}  # fmt: skip
 
 
 def restarts(*outages: Row, spans: tuple[Row, ...] = ()) -> list[Row]:

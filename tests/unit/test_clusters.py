@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs import clusters
-from spark_jobs.exits import BadInput
+from spark_jobs.shared import clusters
+from spark_jobs.shared.exits import BadInput
 
 TWO = """
 lake = "lake"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs import cli, completion
-from spark_jobs.launch import HOME
+from spark_jobs.commands import cli, completion
+from spark_jobs.shared.launch import HOME
 
 WORDS = {"--format": ("table", "csv", "json")}
 

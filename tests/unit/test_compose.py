@@ -23,8 +23,8 @@ from drill.scenarios import SCENARIOS
 from setup import build
 from setup import stack as setup_stack
 from spark_jobs.alerts.settings import DEFAULT_ROUTE
-from spark_jobs.config import INPUTS, KEEP
-from spark_jobs.launch import HOME, spark_environment, spark_home
+from spark_jobs.shared.config import INPUTS, KEEP
+from spark_jobs.shared.launch import HOME, spark_environment, spark_home
 from tests.stack.compose import IMAGE_HOME, Service, mib, stack
 
 LAPTOP = 8 * 1024
@@ -288,12 +288,12 @@ def test_the_image_copies_what_is_there_and_what_reaches_it() -> None:
 def test_the_first_layer_holds_all_that_it_runs() -> None:
     heavy = DOCKERFILE[DOCKERFILE.index("COPY locks") : DOCKERFILE.index("COPY samples")]
     assert set(re.search(r"--only ([\w ]+)", heavy)[1].split()) < {p.name for p in build.PARTS}  # type: ignore[index]
-    for file in ("setup/build.py", "drill/jars.py", "spark_jobs/launch.py"):
+    for file in ("setup/build.py", "drill/jars.py", "spark_jobs/shared/launch.py"):
         assert file in heavy or Path(file).name in heavy
     imported = re.findall(
-        r"^from (drill|spark_jobs)\.(\w+) import", (HOME / "drill" / "jars.py").read_text(), re.MULTILINE
+        r"^from ((?:drill|spark_jobs)(?:\.\w+)+) import", (HOME / "drill" / "jars.py").read_text(), re.MULTILINE
     )
-    assert imported and all(f"{package}/{module}.py" in heavy for package, module in imported)
+    assert imported and all(f"{module.replace('.', '/')}.py" in heavy for module in imported)
 
 
 @pytest.fixture

@@ -9,16 +9,16 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from spark_jobs import docs
 from spark_jobs.catalog import TABLES
 from spark_jobs.catalog.model import Check, Table, optional, required
-from spark_jobs.config import INPUTS, KEEP
+from spark_jobs.commands import docs
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
 from spark_jobs.knowledge.causes import CAUSES
 from spark_jobs.knowledge.model import Cause, Noise, Pattern, Rule, Sample
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.knowledge.rules import RULES
 from spark_jobs.report.plain import quoted, visible
+from spark_jobs.shared.config import INPUTS, KEEP
 
 HOSTILE = (
     "a|b",

@@ -14,21 +14,21 @@ import yaml
 
 from expectations.derive import expectations_of
 from setup import build
-from spark_jobs import cli, docs
 from spark_jobs.catalog import TABLES
-from spark_jobs.catalog.codes import CAUSES, FAILOVER_KINDS, ISR_LAPSE_KINDS, SPELL_ENDS
-from spark_jobs.config import INPUTS, KEEP
-from spark_jobs.conform import create_ddl
+from spark_jobs.catalog.codes import CAUSES, FAILOVER_KINDS, IMBALANCE_ENDS, OUT_OF_SYNC_KINDS
+from spark_jobs.commands import cli, docs
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.knowledge import kinds, reading
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.knowledge.failover_kinds import FAILOVER_ADVICE
 from spark_jobs.knowledge.imbalance import SPELL_ADVICE
-from spark_jobs.knowledge.isr import LAPSE_ADVICE
+from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
 from spark_jobs.knowledge.layouts import APACHE, class_of
 from spark_jobs.knowledge.reasons import read_coordinator_reason
 from spark_jobs.knowledge.rules import RULE_BY_ID, RULES
+from spark_jobs.shared.config import INPUTS, KEEP
+from spark_jobs.shared.conform import create_ddl
 from spark_jobs.transforms.rebalances import judge
 from tests.support.groups import excerpt
 from tests.support.nights import EXCERPTS
@@ -284,5 +284,5 @@ def test_the_runbook_has_every_rule_cause_and_kind() -> None:
     assert all(f"[{r.rule_id}](rules.md#{r.rule_id})" in page for r in RULES)
     assert all(f"[{code}](causes.md#{code})" in page for code in CAUSES)
     assert tuple(FAILOVER_ADVICE) == FAILOVER_KINDS
-    assert set(LAPSE_ADVICE) == set(ISR_LAPSE_KINDS)
-    assert set(SPELL_ADVICE) == {None, *SPELL_ENDS}
+    assert set(OUT_OF_SYNC_ADVICE) == set(OUT_OF_SYNC_KINDS)
+    assert set(SPELL_ADVICE) == {None, *IMBALANCE_ENDS}

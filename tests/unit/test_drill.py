@@ -37,7 +37,7 @@ from drill.steps_on_brokers import (
 )
 from drill.truth import EXPECTS, SILENCES, read_truth
 from drill.truth_file import TruthFile
-from spark_jobs.exits import BAD_INPUT, BadInput
+from spark_jobs.shared.exits import BAD_INPUT, BadInput
 from tests.support.nights import EXCERPTS
 
 ALL = (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *BROKER_SCENARIOS, *REPLICA_SCENARIOS)

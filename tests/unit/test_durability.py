@@ -10,7 +10,7 @@ import pytest
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import FINDINGS
 from spark_jobs.knowledge.rules import durability as rules
-from spark_jobs.launch import HOME
+from spark_jobs.shared.launch import HOME
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
 from spark_jobs.transforms.findings import Facts, judge_findings
 from tests.support.nights import Row

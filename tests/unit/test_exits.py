@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.exits import (
+from spark_jobs.shared.exits import (
     NEVER_RETRIED,
     BadInput,
     PublicationRefused,
     exit_code,
-    farewell,
+    format_exit_summary,
+    parse_exit_summary,
     sentences_of,
-    told_at_the_end,
 )
 
 
@@ -33,7 +33,7 @@ def test_our_errors_speak_in_their_own_sentences_and_others_in_one_line() -> Non
 
 
 def test_what_a_step_says_at_its_end_is_told_apart_from_what_others_say_there() -> None:
-    said = farewell("ingest", 2, ["LOGS names /x,\nand nothing is there.", "Needed: a folder."])
+    said = format_exit_summary("ingest", 2, ["LOGS names /x,\nand nothing is there.", "Needed: a folder."])
     log = ["ingest: ends with exit code 2", "ingest: a try before.", "ingest: Read logs", *said, "WARN ShutdownHook"]
-    assert told_at_the_end("ingest", 2, log) == ["LOGS names /x, and nothing is there.", "Needed: a folder."]
-    assert told_at_the_end("ingest", 1, log) == told_at_the_end("rebuild", 2, log) == []
+    assert parse_exit_summary("ingest", 2, log) == ["LOGS names /x, and nothing is there.", "Needed: a folder."]
+    assert parse_exit_summary("ingest", 1, log) == parse_exit_summary("rebuild", 2, log) == []

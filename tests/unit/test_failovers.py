@@ -113,7 +113,7 @@ def test_an_election_goes_before_a_disk_that_was_mended_and_a_reassignment_that_
 def test_a_move_that_was_called_off_leaves_another_first_replica_which_is_elected_by_itself() -> None:
     # KRaft: replicas [2, 1], to be [3, 1], are [1, 2] afterwards.
     last = failovers(events("cancelled-4.1"))[-1]
-    assert told([last], "happened_at", "kind", "leader_from", "leader_to", "asked_for") == [
+    assert told([last], "happened_at", "kind", "leader_from", "leader_to", "requested_by_operator") == [
         (at("15:36:45.335"), "preferred_election", 2, 1, False)
     ]
 
@@ -121,7 +121,7 @@ def test_a_move_that_was_called_off_leaves_another_first_replica_which_is_electe
 def test_an_election_that_somebody_asked_for_may_be_of_a_new_first_replica() -> None:
     # ZooKeeper's controller tells only that it starts, and the replicas were put into another order just before.
     [change] = failovers(events("reordered-2.8"))
-    assert told([change], "kind", "confidence", "leader_from", "leader_to", "asked_for") == [
+    assert told([change], "kind", "confidence", "leader_from", "leader_to", "requested_by_operator") == [
         ("preferred_election", "certain", 3, 1, True)
     ]
 

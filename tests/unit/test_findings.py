@@ -10,7 +10,7 @@ from spark_jobs.catalog.gold import (
     BROKER_OUTAGES,
     FAILOVERS,
     FINDINGS,
-    IMBALANCE_SPELLS,
+    IMBALANCE_PERIODS,
     INCIDENTS,
     REBALANCES,
     TRUNCATIONS,
@@ -70,12 +70,13 @@ def test_one_broker_s_trouble_is_told_once() -> None:
 
 
 def test_a_broker_over_the_gate_is_told_once_with_how_long_and_since_when() -> None:
-    spells = [
-        row(IMBALANCE_SPELLS, broker=2, max_ratio=ratio, since=AT + since, until=AT + since + timedelta(minutes=1),
-            since_is_exact=True, explanation=f"{ratio:.0%} were led elsewhere.")
+    imbalance_periods = [
+        row(IMBALANCE_PERIODS, broker=2, max_ratio=ratio, started_at=AT + since,
+            ended_at=AT + since + timedelta(minutes=1),
+            started_at_is_exact=True, explanation=f"{ratio:.0%} were led elsewhere.")
         for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=5)))
     ]  # fmt: skip
-    (found,) = judge_findings(Facts("c", spells=spells))
+    (found,) = judge_findings(Facts("c", imbalance_periods=imbalance_periods))
     assert found["message"] == (
         "Broker '2' led too few of the partitions that it is preferred for: 90% were led elsewhere. It was so 2 times"
     )
@@ -192,7 +193,7 @@ def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it()
 def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
     facts = Facts(
         "c",
-        spells=[row(IMBALANCE_SPELLS, broker=2, max_ratio=1 / 9)],
+        imbalance_periods=[row(IMBALANCE_PERIODS, broker=2, max_ratio=1 / 9)],
         partitions=[row(PARTITION_SNAPSHOTS, topic="t", replicas=[1, 2, 3], isr=[1])],
         broker_settings=own("t", "min.insync.replicas=2"),
         gaps=[row(GENERATION_GAPS, group_id="g", explained_by=None), row(GENERATION_GAPS, explained_by="moved")],

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
-from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, ISR_LAPSES, LEADER_IMBALANCE, ROLLING_RESTARTS
+from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, LEADER_IMBALANCE, OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS
 from spark_jobs.transforms.findings import Facts, judge_findings
 from tests.support.nights import Row
 from tests.support.rows import AT, QUOTE, row
@@ -21,7 +21,7 @@ def found(**facts: Any) -> list[Row]:
     return judge_findings(Facts("c", **facts))
 
 
-def lapse(broker: int, suspect: int, **more: Any) -> Row:
+def period(broker: int, suspect: int, **more: Any) -> Row:
     defaults = {
         "kind": "slow",
         "confidence": "likely",
@@ -30,12 +30,12 @@ def lapse(broker: int, suspect: int, **more: Any) -> Row:
         "cycles": 1,
         "flaps": 0,
     }
-    return row(ISR_LAPSES, broker=broker, suspect=suspect, **defaults | more)
+    return row(OUT_OF_SYNC_PERIODS, broker=broker, suspected_broker=suspect, **defaults | more)
 
 
 class TestSlow:
     def test_one_finding_for_each_suspect(self) -> None:
-        (told,) = found(isr_lapses=[lapse(3, 3), lapse(3, 3, partitions=4)])
+        (told,) = found(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
         assert (told["rule_id"], told["severity"], told["subject"]) == ("broker_slow", "warning", "3")
         assert told["message"] == (
             "Broker '3' was alive and too slow to keep up with its leaders, which dropped it from ISRs (9 partitions at"
@@ -43,22 +43,22 @@ class TestSlow:
         )
 
     def test_the_leader_of_those_that_fell_out(self) -> None:
-        (told,) = found(isr_lapses=[lapse(2, 1), lapse(3, 1)])
+        (told,) = found(out_of_sync_periods=[period(2, 1), period(3, 1)])
         assert told["subject"] == "1"
         assert "too slow as a leader: its followers 2, 3 fell out" in told["message"]
 
     def test_doubt_is_told(self) -> None:
-        (told,) = found(isr_lapses=[lapse(2, 2, confidence="possible")])
+        (told,) = found(out_of_sync_periods=[period(2, 2, confidence="possible")])
         assert told["message"].endswith("unless its only leader or the way between them was")
 
     def test_who_was_away_is_not_slow(self) -> None:
-        assert found(isr_lapses=[lapse(2, 2, kind="outage"), lapse(2, 2, kind="disk")]) == []
+        assert found(out_of_sync_periods=[period(2, 2, kind="outage"), period(2, 2, kind="disk")]) == []
 
 
 def test_three_cycles_within_half_an_hour_are_flapping() -> None:
     calm = {"kind": "outage", "partitions": 2}
-    assert found(isr_lapses=[lapse(2, 2, cycles=2, **calm)]) == []
-    (told,) = found(isr_lapses=[lapse(2, 2, cycles=3, flaps=4, **calm)])
+    assert found(out_of_sync_periods=[period(2, 2, cycles=2, **calm)]) == []
+    (told,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
     assert (told["rule_id"], told["subject"]) == ("isr_flapping", "2")
     assert told["message"] == (
         "Broker '2' left the ISR of one partition and came back 3 times within 30 minutes: 4 times again, over 2"
@@ -122,12 +122,19 @@ class TestLeadership:
 
 def test_under_replicated_tells_whom_since_when_and_why() -> None:
     troubled = [row(PARTITION_SNAPSHOTS, topic="t", partition=p, replicas=[1, 2, 3], isr=[1]) for p in (0, 1)]
-    span = {"topic": "t", "partition": 0, "broker": 2, "happened_at": after(-9), "out_until": None, "owed_to": "slow"}
+    span = {
+        "topic": "t",
+        "partition": 0,
+        "broker": 2,
+        "happened_at": after(-9),
+        "out_of_sync_until": None,
+        "shrink_cause": "slow",
+    }
     spans = [
         span,
         {**span, "partition": 1, "happened_at": after(-5)},
-        {**span, "broker": 3, "owed_to": "outage", "happened_at": after(-2)},
-        {**span, "broker": 3, "partition": 1, "out_until": after(-1)},
+        {**span, "broker": 3, "shrink_cause": "outage", "happened_at": after(-2)},
+        {**span, "broker": 3, "partition": 1, "out_of_sync_until": after(-1)},
     ]
     (told,) = found(partitions=troubled, isr_spans=[{**s, "evidence": [QUOTE]} for s in spans])
     assert told["message"] == (

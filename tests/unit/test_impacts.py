@@ -34,7 +34,7 @@ def out(partition: int, seconds: int, until: int | None, outage_id: str | None =
     """One partition without broker 1."""
     return {
         "topic": "t", "partition": partition, "broker": 1, "happened_at": after(seconds), "outage_id": outage_id,
-        "out_until": None if until is None else after(until), "is_back": is_back and until is not None,
+        "out_of_sync_until": None if until is None else after(until), "is_back": is_back and until is not None,
     }  # fmt: skip
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[2]
 PLAIN = {
-    "spark_jobs.steps",
-    "spark_jobs.clusters",
-    "spark_jobs.config",
-    "spark_jobs.exits",
-    "spark_jobs.launch",
-    "spark_jobs.embedded_airflow",
+    "spark_jobs.catalog.steps",
+    "spark_jobs.shared.clusters",
+    "spark_jobs.shared.config",
+    "spark_jobs.shared.exits",
+    "spark_jobs.shared.launch",
+    "spark_jobs.commands.embedded_airflow",
     "spark_jobs.alerts.model",
     "spark_jobs.alerts.settings",
 }
@@ -26,8 +26,12 @@ def imported(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module == "spark_jobs":
-            found |= {f"spark_jobs.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module in (
+            "spark_jobs",
+            "spark_jobs.shared",
+            "spark_jobs.commands",
+        ):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
     return found
@@ -54,6 +58,6 @@ def test_what_airflow_loads_of_ours_needs_the_standard_library_alone() -> None:
 
 
 def test_set_up_needs_the_standard_library_alone() -> None:
-    ours = {"spark_jobs.embedded_airflow", "spark_jobs.launch"}
+    ours = {"spark_jobs.commands.embedded_airflow", "spark_jobs.shared.launch"}
     assert foreign(imported(HOME / "setup" / "build.py")) == ours
     assert foreign(imported(HOME / "setup" / "doctor.py")) == {"setup"}

@@ -26,7 +26,7 @@ MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
 def told(rows: Iterable[Row]) -> list[tuple[object, ...]]:
-    return [(r["happened_at"], r["change"], r["broker_out_or_in"], r["isr_before"], r["isr_after"]) for r in rows]
+    return [(r["happened_at"], r["change"], r["broker"], r["isr_before"], r["isr_after"]) for r in rows]
 
 
 def test_out_with_a_crash_and_in_again() -> None:
@@ -50,7 +50,7 @@ def test_kraft_tells_of_a_fenced_follower_only_in_the_state_that_brokers_repeat(
 def test_an_unclean_leader_is_out_and_in_at_once() -> None:
     rows = rebuild_isr_changes(events("unclean-2.8"), (), ClusterContext(), WHOLE)
     swap = [r for r in rows if r["happened_at"] == at("01:54:32.170")]
-    assert [(r["change"], r["broker_out_or_in"]) for r in swap] == [("shrink", 1), ("expand", 2)]
+    assert [(r["change"], r["broker"]) for r in swap] == [("shrink", 1), ("expand", 2)]
 
 
 def test_a_proposal_is_no_change() -> None:
@@ -86,8 +86,8 @@ def test_the_rows_lead_from_the_first_isr_to_the_last(
     rows = rebuild_isr_changes(lines, (), ClusterContext(), Window(AT, AT + timedelta(days=1)))
     isr = set(history[0])
     for change in rows:
-        assert (change["change"] == "shrink") == (change["broker_out_or_in"] in isr)
-        isr ^= {change["broker_out_or_in"]}
+        assert (change["change"] == "shrink") == (change["broker"] in isr)
+        isr ^= {change["broker"]}
     assert isr == history[-1]
     assert len(rows) == sum(len(a ^ b) for a, b in pairwise(history))
 
@@ -96,7 +96,7 @@ def owed(excerpt: str, **more: Any) -> list[tuple[object, ...]]:
     lines = events(excerpt)
     context = context_of(lines, rebuild_outages(lines, (), WHOLE))
     return [
-        (r["topic"], r["partition"], r["broker_out_or_in"], r["owed_to"], r["outage_id"] is not None, r["out_until"])
+        (r["topic"], r["partition"], r["broker"], r["shrink_cause"], r["outage_id"] is not None, r["out_of_sync_until"])
         for r in rebuild_isr_changes(lines, more.get("readings", ()), context, WHOLE)
         if r["change"] == "shrink"
     ]
@@ -119,12 +119,12 @@ class TestOwedTo:
         rows = rebuild_isr_changes(lines, (), context_of(lines, ()), WHOLE)
         (gone,) = (r for r in rows if r["change"] == "shrink")
         (come,) = (r for r in rows if r["change"] == "expand")
-        assert (gone["broker_out_or_in"], gone["owed_to"], gone["out_until"]) == (
+        assert (gone["broker"], gone["shrink_cause"], gone["out_of_sync_until"]) == (
             1,
             "reassignment",
             gone["happened_at"],
         )
-        assert come["owed_to"] is None
+        assert come["shrink_cause"] is None
 
     def test_a_leader_that_drops_one_who_is_away_says_how_far_behind(self) -> None:
         """As captured: broker 1 had heard nothing of broker 3 since it led, and broker 3 was dead."""
@@ -139,12 +139,12 @@ class TestOwedTo:
             row(EVENTS, kind="isr_updated", isr="1", partition_epoch=5, happened_at=AT, order=1, **commit),
         ]
         (shrink,) = rebuild_isr_changes(told_of, (), ClusterContext(), Window(AT - HOUR, AT + HOUR))
-        assert (shrink["owed_to"], shrink["dropped_by"], shrink["records_behind"]) == ("slow", 1, 30)
+        assert (shrink["shrink_cause"], shrink["removed_by_leader"], shrink["records_behind"]) == ("slow", 1, 30)
         assert shrink["behind_since"] == datetime(2026, 11, 21, 13, 21, 31, 716000, UTC)
         away = row(BROKER_OUTAGES, outage_id="o", broker=3, down_at=AT - MINUTE, up_at=None, detected_at=AT)
         context = ClusterContext(outages=(away,))
         (shrink,) = rebuild_isr_changes(told_of, (), context, Window(AT - HOUR, AT + HOUR))
-        assert (shrink["owed_to"], shrink["outage_id"], shrink["dropped_by"]) == ("outage", "o", 1)
+        assert (shrink["shrink_cause"], shrink["outage_id"], shrink["removed_by_leader"]) == ("outage", "o", 1)
 
     def test_one_that_was_back_and_lags_again_is_slow_and_away_no_more(self) -> None:
         """As a drill had it: a broker back from a pause was paused again three seconds later."""
@@ -160,9 +160,9 @@ class TestOwedTo:
         away = row(BROKER_OUTAGES, outage_id="o", broker=3, down_at=AT, up_at=AT + timedelta(seconds=20))
         context = ClusterContext(outages=(away,))
         rows = rebuild_isr_changes([*commits, asked], (), context, Window(AT - HOUR, AT + HOUR))
-        assert [r["owed_to"] for r in rows] == ["outage", "outage", "slow", "slow"]
+        assert [r["shrink_cause"] for r in rows] == ["outage", "outage", "slow", "slow"]
         rows = rebuild_isr_changes(commits, (), context, Window(AT - HOUR, AT + HOUR))
-        assert [r["owed_to"] for r in rows] == ["outage"] * 4
+        assert [r["shrink_cause"] for r in rows] == ["outage"] * 4
 
     def test_one_that_was_in_from_the_start_after_its_absence_is_slow(self) -> None:
         key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log"}
@@ -179,11 +179,11 @@ class TestOwedTo:
             ),
             row(EVENTS, kind="isr_updated", isr="1", partition_epoch=1, happened_at=AT + MINUTE / 20, order=1, **key),
         ]
-        for up_at, owed_to in ((AT - MINUTE / 30, "slow"), (AT + MINUTE / 30, "outage")):
+        for up_at, shrink_cause in ((AT - MINUTE / 30, "slow"), (AT + MINUTE / 30, "outage")):
             away = row(BROKER_OUTAGES, outage_id="o", broker=3, down_at=AT - MINUTE, up_at=up_at)
             context = ClusterContext(outages=(away,))
             (shrink,) = rebuild_isr_changes(lines, (), context, Window(AT - HOUR, AT + HOUR))
-            assert shrink["owed_to"] == owed_to
+            assert shrink["shrink_cause"] == shrink_cause
 
     def test_a_restart_ends_the_trouble_of_a_disk(self) -> None:
         lines = [row(EVENTS, kind="log_dir_failed", broker=3, happened_at=AT - MINUTE / 2, members="t-0")]
@@ -201,10 +201,10 @@ class TestOwedTo:
             for n, isr in enumerate(("1,3", "1"))
         ]
         back = row(BROKER_OUTAGES, broker=3, down_at=AT - MINUTE / 3, up_at=AT - MINUTE / 4)
-        for outages, owed_to in (((), "disk"), ((back,), "unknown")):
+        for outages, shrink_cause in (((), "disk"), ((back,), "unknown")):
             context = ClusterContext(outages=outages, disk_failures=tuple(lines))
             (shrink,) = rebuild_isr_changes(told_of, (), context, Window(AT - HOUR, AT + HOUR))
-            assert shrink["owed_to"] == owed_to
+            assert shrink["shrink_cause"] == shrink_cause
 
     def test_a_reading_ends_what_no_line_does(self) -> None:
         lines = [e for e in events("crash-2.8") if e["happened_at"] < at("01:52:41")]
@@ -222,10 +222,10 @@ class TestOwedTo:
             for s, isr in ((33, [1, 2, 3]), (45, [2, 3]), (55, [1, 2, 3]))
         ]
         (shrink,) = rebuild_isr_changes(lines, readings, context, WHOLE)
-        assert shrink["out_until"] == at("01:52:55")
+        assert shrink["out_of_sync_until"] == at("01:52:55")
         assert shrink["evidence"][-1]["source"] == "snapshots"
         (shrink,) = rebuild_isr_changes(lines, readings[:2], context, WHOLE)
-        assert shrink["out_until"] is None
+        assert shrink["out_of_sync_until"] is None
 
     def test_where_the_topic_was_deleted_nothing_is_left_to_be_in(self) -> None:
         lines = [e for e in events("crash-2.8") if e["happened_at"] < at("01:52:41")]
@@ -233,4 +233,4 @@ class TestOwedTo:
         cluster = lines[0]["cluster"]
         gone = row(EVENTS, cluster=cluster, kind="topic_deleted", topic=topic, happened_at=at("01:52:50"), order=0)
         (shrink,) = rebuild_isr_changes([*lines, gone], (), ClusterContext(), WHOLE)
-        assert shrink["out_until"] == at("01:52:50")
+        assert shrink["out_of_sync_until"] == at("01:52:50")

@@ -18,7 +18,7 @@ from spark_jobs.edges.kafka.connection import (
     parsed,
     properties_of,
 )
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.exits import BadInput
 
 SECRET_KEYS = ("sasl.password", "sasl.username", "ssl.key.password", "ssl.key.pem", "sasl.oauthbearer.client.secret")
 secrets = st.text(st.characters(min_codepoint=0x3B1, max_codepoint=0x3C9), min_size=4)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs import launch
-from spark_jobs.config import Settings
+from spark_jobs.shared import launch
+from spark_jobs.shared.config import Settings
 
 
 def test_the_last_word_on_sparks_configuration_is_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.knowledge.reading import parse
 from spark_jobs.transforms.rebalances import GroupHistory
-from spark_jobs.transforms.rebalances.timeline import living
+from spark_jobs.transforms.rebalances.timeline import drop_superseded_coordinators
 from tests.support.groups import EXCERPT_NAMES, GROUPS, Witnessed, excerpt, sample_night, witnessed
 from tests.support.nights import Row
 
@@ -205,7 +205,7 @@ def test_a_cut_is_found_in_the_generations_and_named(cut: Cut) -> None:
     }
     lost = _generations(cut.whole.history()) - reached
     in_order = sorted(cut.left.events, key=lambda e: (e["happened_at"], e["source"], e["order"]))
-    last = max((e["generation"] or 0 for e in living(in_order)), default=0)
+    last = max((e["generation"] or 0 for e in drop_superseded_coordinators(in_order)), default=0)
     assert {g for g in lost if reached and min(reached) < g <= last} <= named
     assert [gap for gap in history.gaps if gap["explained_by"]] == []
 

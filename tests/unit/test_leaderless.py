@@ -154,7 +154,7 @@ def test_a_failed_disk_says_when_its_broker_led_no_more() -> None:
 )
 def test_whether_somebody_asked_for_it(excerpt: str, kind: str, expected: set[bool | None]) -> None:
     found = [f for f in leaders(events(excerpt), [], WHOLE).failovers if f["kind"] == kind]
-    assert {f["asked_for"] for f in found} == expected
+    assert {f["requested_by_operator"] for f in found} == expected
 
 
 def elected(*around: Row) -> bool | None:
@@ -166,7 +166,7 @@ def elected(*around: Row) -> bool | None:
     active = row(EVENTS, kind="controller_elected", broker=9, controller_epoch=1, happened_at=after(-600))
     [change] = rebuild_failovers(lines, [], context_of([active, *around], []), HOURS)
     assert change["kind"] == "preferred_election"
-    asked: bool | None = change["asked_for"]
+    asked: bool | None = change["requested_by_operator"]
     return asked
 
 

@@ -65,7 +65,7 @@ def test_an_epoch_that_rose_by_two_with_the_same_leader_may_hide_a_failover_and_
     [gap] = found.gaps
     assert (gap["after_epoch"], gap["next_epoch"], gap["leader_before"], gap["leader_after"]) == (3, 5, 1, 1)
     assert gap["explained_by"] is None
-    assert gap["says"].endswith("nobody saw: a failover and a return are possible.")
+    assert gap["explanation"].endswith("nobody saw: a failover and a return are possible.")
     assert {q["line_id"] for q in gap["evidence"]} == {"3-1-0", "5-1-60"}
 
 
@@ -156,7 +156,10 @@ def test_a_topic_that_comes_back_begins_another_chain() -> None:
         led(1, 1, 40),
     ]
     found = history(lines)
-    assert [(f["life"], f["leader_from"], f["leader_to"]) for f in found.failovers] == [(0, 1, 2), (1, 3, 1)]
+    assert [(f["topic_incarnation"], f["leader_from"], f["leader_to"]) for f in found.failovers] == [
+        (0, 1, 2),
+        (1, 3, 1),
+    ]
     assert (found.gaps, unmarked_breaks(found)) == ([], [])
 
 

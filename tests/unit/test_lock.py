@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from spark_jobs.edges.lock import LakeBusy, held
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.exits import BadInput
 
 HOLDER = """
 import sys, time

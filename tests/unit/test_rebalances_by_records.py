@@ -97,7 +97,11 @@ def test_a_kip848_epoch_ends_when_each_member_is_stable_at_it() -> None:
 def test_records_name_the_client_of_a_kip848_member() -> None:
     untold = history(lines("kip848-4.1"), []).rebalances[0]
     told = history(lines("kip848-4.1"), [known("01:46:05.184", FIRST, "app-1")]).rebalances[0]
-    assert (untold["cause"], untold["confidence"], untold["client_id"]) == ("member_joined", "possible", None)
+    assert (untold["cause"], untold["confidence"], untold["client_id"]) == (
+        "member_joined",
+        "possible",
+        None,
+    )
     assert (told["cause"], told["confidence"], told["client_id"]) == ("member_joined", "certain", "app-1")
     assert told["host"] == "10.0.0.7"
 

@@ -16,7 +16,7 @@ from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.remedies import REMEDY_BY_SETTING
 from spark_jobs.transforms.groups.costs import Stop, Witnesses, price, stops_of
 from spark_jobs.transforms.groups.remedies import TIMEOUTS, Polls, acts_of, avoided_by, judge_remedies, replay
-from spark_jobs.transforms.rebalances.members import Directory
+from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt
@@ -30,7 +30,7 @@ def of_excerpt(excerpt: str, group: str | None = None) -> list[Row]:
     events = in_order({**e, "group_id": e["group_id"] or group} for e in lines(excerpt, *BOTH))
     rows = rebuilt(events)
     stops = stops_of(rows, Witnesses(events))
-    return judge_remedies(price(rows, stops), stops, Directory(events), events, WHOLE)
+    return judge_remedies(price(rows, stops), stops, MemberRegistry(events), events, WHOLE)
 
 
 def act(cause: str, client: str = "a", second: float = 0, instance: str | None = None) -> Row:
@@ -74,7 +74,7 @@ def configured(client: str = "a", session: int | None = 10_000, poll: int | None
 def judged(rows: Sequence[Row], *events: Row, window: Window = DAY) -> list[Row]:
     told = events or (configured(),)
     stops = {r["rebalance_id"]: Stop(3, 0, False) for r in rows}
-    return judge_remedies(rows, stops, Directory(told), told, window)
+    return judge_remedies(rows, stops, MemberRegistry(told), told, window)
 
 
 def told(rows: Sequence[Row], *columns: str) -> list[tuple[Any, ...]]:
@@ -188,7 +188,7 @@ def test_a_cooperative_assignor_avoids_cost_and_no_rebalance() -> None:
     stops = {r["rebalance_id"]: Stop(9, kept, True) for r, kept in zip(rows, (0, 5, None), strict=True)}
     proof = {"line_id": "l", "source": "s", "happened_at": AT, "text": "t"}
     stops[rows[1]["rebalance_id"]] = Stop(9, 5, True, (proof,))
-    (cooperative,) = judge_remedies(rows, stops, Directory(()), (), DAY)
+    (cooperative,) = judge_remedies(rows, stops, MemberRegistry(()), (), DAY)
     assert told([cooperative], *WHAT) == [("cooperative_assignment", None, None, 0, 3, "likely")]
     assert (cooperative["partition_seconds_avoided"], cooperative["evidence"]) == (5.0, [proof])
     assert cooperative["explanation"] == (
@@ -218,7 +218,7 @@ def test_the_smallest_value_avoids_what_is_listed_and_a_millisecond_less_avoids_
         rebalance(second, cause, client, *(act(c, m, second) for c, m in others), silent_ms=silent)
         for second, (cause, client), others, silent in sorted(night, key=lambda n: n[0])
     ]
-    directory = Directory(members)
+    directory = MemberRegistry(members)
     acts = [a for r in rows for a in acts_of(r, directory)]
     needs = {t.setting: replay(t, rows, acts, Polls({}, {})).needs for t in TIMEOUTS}
     for found in judged(rows, *members):

@@ -84,8 +84,8 @@ def test_the_filter_finds_rows_that_still_wait(browser, places):
 
 
 KINDS = (
-    "rebalance", "incident", "restart", "outage", "failover", "controller", "truncation", "rehearsal", "risk", "lapse",
-    "spell", "finding", "break",
+    "rebalance", "incident", "restart", "outage", "failover", "controller", "truncation", "simulation", "risk",
+    "outofsync", "imbalance", "finding", "break",
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """What a report says of brokers, replicas and data: rows in, sentences out."""
 
 from spark_jobs.report.build import build_report
-from tests.support.report_cluster import lapse, leadership_gap, rehearsal, restart, risk, spell, truncation
+from tests.support.report_cluster import leadership_gap, out_of_sync, over_gate, restart, risk, simulation, truncation
 from tests.support.report_rows import at, empty, failover, made, outage, rebalance, run
 
 
@@ -37,7 +37,9 @@ def test_stops_of_a_restart_that_is_told_are_not_told_again():
 
 
 def test_who_was_slow_comes_before_who_was_away():
-    found = report(gold__isr_lapses=[lapse(1, at("02:00:00"), kind="outage"), lapse(3, at("05:00:00"))]).lapses
+    found = report(
+        gold__out_of_sync_periods=[out_of_sync(1, at("02:00:00"), kind="outage"), out_of_sync(3, at("05:00:00"))]
+    ).out_of_sync_periods
     assert [one.headline for one in found] == [
         "Broker 3 out of sync for 12 partitions: it was alive and fetched too late",
         "Broker 1 out of sync for 12 partitions: it was away",
@@ -73,16 +75,16 @@ def test_what_nobody_can_tell_of_a_risk_is_a_question_mark_and_no_zero():
 
 
 def test_the_worst_rehearsal_is_told_and_a_harmless_one_is_good_news():
-    bad = rehearsal("broker", "3", offline=2)
-    assert said(gold__loss_rehearsals=[rehearsal("broker", "1"), bad]) == [bad["message"]]
-    told = report(gold__loss_rehearsals=[rehearsal("broker", "1"), rehearsal("rack", "east")])
+    bad = simulation("broker", "3", offline=2)
+    assert said(gold__loss_simulations=[simulation("broker", "1"), bad]) == [bad["explanation"]]
+    told = report(gold__loss_simulations=[simulation("broker", "1"), simulation("rack", "east")])
     assert told.danger.says[0][0] == "good"
     assert not [s for s in told.verdict.sentences if "lost" in s]
 
 
 def test_a_spell_that_lasts_comes_before_one_that_is_over():
-    over = spell(2, at("02:00:00"), until=at("03:00:00"), healed_by="automatic_election", max_ratio=1.0)
-    found = report(gold__imbalance_spells=[over, spell(1, at("06:00:00"))]).imbalance.spells
+    over = over_gate(2, at("02:00:00"), ended_at=at("03:00:00"), ended_by="automatic_election", max_ratio=1.0)
+    found = report(gold__imbalance_periods=[over, over_gate(1, at("06:00:00"))]).imbalance.imbalance_periods
     assert [s.headline for s in found] == [
         "Broker 1 is over the gate, at worst 80.0 %",
         "Broker 2 was over the gate, at worst 100.0 %",
@@ -134,7 +136,7 @@ def test_a_time_without_a_leader_that_is_only_bounded_says_so():
 
 
 def test_a_broker_that_is_alive_and_out_of_sync_is_drawn_on_its_lane():
-    (lane,) = report(gold__isr_lapses=[lapse(3, at("05:30:00"))]).timeline.lanes
+    (lane,) = report(gold__out_of_sync_periods=[out_of_sync(3, at("05:30:00"))]).timeline.lanes
     (item,) = lane.items
     assert (lane.label, lane.note, item.shape) == ("Broker 3", "out of sync once", "tail")
     assert item.says == "05:30:00, 10 min: out of sync: it was alive and fetched too late"

@@ -70,8 +70,8 @@ def test_every_row_has_an_address_and_every_link_leads_to_one(page):
     assert {href[1:] for href in page.all("href") if href.startswith("#")} <= set(ids)
     kinds = Counter(i.split("-")[0] for i in ids if re.fullmatch(r"[a-z]+-[0-9a-f]{32}", i))
     assert kinds == {
-        "rebalance": 73, "incident": 12, "outage": 2, "failover": 62, "finding": 6, "restart": 1, "lapse": 1,
-        "truncation": 2, "risk": 2, "rehearsal": 3, "spell": 1, "break": 1, "controller": 1,
+        "rebalance": 73, "incident": 12, "outage": 2, "failover": 62, "finding": 6, "restart": 1, "outofsync": 1,
+        "truncation": 2, "risk": 2, "simulation": 3, "imbalance": 1, "break": 1, "controller": 1,
     }  # fmt: skip
 
 

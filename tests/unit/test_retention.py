@@ -9,8 +9,8 @@ import pytest
 from spark_jobs.catalog.bronze import LOG_FILES, LOG_RECORDS
 from spark_jobs.catalog.gold import FINDINGS
 from spark_jobs.edges.landing import landed_at, landed_name
-from spark_jobs.exits import BadInput
-from spark_jobs.retention import retention_of
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.retention import retention_of
 
 NOW = datetime(2026, 11, 30, 12, 30, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ import pytest
 
 from drill import score
 from spark_jobs.catalog.gold import BROKER_OUTAGES, CONTROLLER_CHANGES, FAILOVERS
-from spark_jobs.catalog.gold_brokers import ISR_LAPSES, ROLLING_RESTARTS
+from spark_jobs.catalog.gold_brokers import OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS
 from spark_jobs.catalog.gold_losses import TRUNCATIONS
 from spark_jobs.catalog.gold_risk import PARTITION_RISKS
 from tests.support.rows import AT, row
@@ -34,9 +34,11 @@ def controller(seconds: float, before: int | None, after: int) -> Row:
     return row(CONTROLLER_CHANGES, happened_at=at(seconds), controller_from=before, controller_to=after)
 
 
-def lapse(start: float, end: float | None, kind: str, broker: int = 1) -> Row:
+def period(start: float, end: float | None, kind: str, broker: int = 1) -> Row:
     ended = None if end is None else at(end)
-    return row(ISR_LAPSES, started_at=at(start), ended_at=ended, kind=kind, broker=broker, confidence="certain")
+    return row(
+        OUT_OF_SYNC_PERIODS, started_at=at(start), ended_at=ended, kind=kind, broker=broker, confidence="certain"
+    )
 
 
 def roll(start: float, end: float, brokers: list[int], early: tuple[int, ...] = ()) -> Row:
@@ -95,7 +97,7 @@ class TestElections:
         rows = [failover(1, "preferred_election", partition=p) for p in (0, 1)]
         assert met([self.AUTOMATIC], failovers=rows) == [True]
         assert met([self.AUTOMATIC], failovers=rows[:1]) == [False]
-        assert met([self.AUTOMATIC], failovers=[{**r, "asked_for": True} for r in rows]) == [False]
+        assert met([self.AUTOMATIC], failovers=[{**r, "requested_by_operator": True} for r in rows]) == [False]
 
     @pytest.mark.parametrize(
         ("acts", "told", "why"),
@@ -108,7 +110,7 @@ class TestElections:
         ],
     )
     def test_who_asked_is_held_against_what_was_done(self, acts: list[Row], told: bool | None, why: str | None) -> None:
-        assert wrong(acts, failovers=[failover(1, "preferred_election", asked_for=told)]) == [why]
+        assert wrong(acts, failovers=[failover(1, "preferred_election", requested_by_operator=told)]) == [why]
 
 
 class TestNoFailover:
@@ -231,19 +233,19 @@ class TestLapses:
     ]
 
     def test_a_replica_that_flaps_has_one_trouble(self) -> None:
-        assert met(self.ACTS, isr_lapses=[lapse(5, 28, "slow")]) == [True, True]
-        assert met(self.ACTS, isr_lapses=[lapse(5, 8, "slow")]) == [True, False]
-        assert met(self.ACTS, isr_lapses=[lapse(5, None, "outage")]) == [False, False]
-        assert met(self.ACTS, isr_lapses=[lapse(5, None, "slow", broker=2)]) == [False, False]
+        assert met(self.ACTS, out_of_sync_periods=[period(5, 28, "slow")]) == [True, True]
+        assert met(self.ACTS, out_of_sync_periods=[period(5, 8, "slow")]) == [True, False]
+        assert met(self.ACTS, out_of_sync_periods=[period(5, None, "outage")]) == [False, False]
+        assert met(self.ACTS, out_of_sync_periods=[period(5, None, "slow", broker=2)]) == [False, False]
 
     def test_slow_is_not_away(self) -> None:
         slow = "broker_sigstop of broker 1 expects isr_lapse"
         nothing = "nothing was done to that broker that takes it out of an ISR"
-        rows = [lapse(5, 9, "slow"), lapse(5, 9, "outage"), lapse(5, 9, "outage", broker=2), lapse(5, 9, "unknown")]
-        assert wrong(self.ACTS[:1], isr_lapses=rows) == [None, slow, nothing, None]
-        assert wrong(self.ACTS[:1], isr_lapses=[lapse(5, 9, "slow", broker=2)]) == [None], "a busy machine"
+        rows = [period(5, 9, "slow"), period(5, 9, "outage"), period(5, 9, "outage", broker=2), period(5, 9, "unknown")]
+        assert wrong(self.ACTS[:1], out_of_sync_periods=rows) == [None, slow, nothing, None]
+        assert wrong(self.ACTS[:1], out_of_sync_periods=[period(5, 9, "slow", broker=2)]) == [None], "a busy machine"
         crash = [act(0, "broker_kill9", "failover_crash", broker=1), act(9, "broker_start", broker=1)]
-        assert wrong(crash, isr_lapses=[lapse(5, 9, "outage"), lapse(8.5, 9.5, "slow")]) == [None, None]
+        assert wrong(crash, out_of_sync_periods=[period(5, 9, "outage"), period(8.5, 9.5, "slow")]) == [None, None]
 
 
 class TestRolls:

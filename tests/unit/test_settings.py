@@ -59,7 +59,7 @@ def configured(minute: float, client: str, session: int, **fields: Any) -> Row:
 def test_a_java_client_s_own_log_tells_what_it_was_given_and_null_is_what_nobody_told() -> None:
     offered = ["range", "cooperative-sticky"]
     rows = of_excerpt("deployment-4.1")
-    assert told(rows, *TOLD, "heartbeat_interval_ms", "member_count", "protocol", "told_by") == [
+    assert told(rows, *TOLD, "heartbeat_interval_ms", "member_count", "protocol", "witnesses") == [
         ("billing-deploy-9-a", None, 7000, 300000, offered, None, 2, "classic", ["client_log"]),
         ("billing-deploy-9-b", None, 7000, 300000, offered, None, 2, "classic", ["client_log"]),
     ]
@@ -91,12 +91,12 @@ def test_a_static_member_is_one_client_however_often_it_starts() -> None:
 
 
 def test_a_coordinator_s_lines_tell_them_without_any_client_s_log() -> None:
-    assert told(of_excerpt("removed-2.8"), *TOLD, "assignor", "told_by") == [
+    assert told(of_excerpt("removed-2.8"), *TOLD, "assignor", "witnesses") == [
         ("email-batch-1bb3f", "i1", 15000, 300000, None, "range", ["member_line"]),
         ("rides-core-66061", "i2", 15000, 300000, None, "range", ["member_line"]),
     ]
-    by_both = [r for r in of_excerpt("leaves-3.9") if "member_line" in r["told_by"]]
-    assert told(by_both, *TOLD, "told_by") == [
+    by_both = [r for r in of_excerpt("leaves-3.9") if "member_line" in r["witnesses"]]
+    assert told(by_both, *TOLD, "witnesses") == [
         ("search-op-4-a", None, 6000, 300000, ["range", "cooperative-sticky"], ["client_log", "member_line"]),
         ("search-op-4-b", None, 6000, 300000, ["range", "cooperative-sticky"], ["client_log", "member_line"]),
     ]
@@ -159,7 +159,7 @@ def test_records_tell_every_member_of_a_generation_and_what_was_stored_before_st
         members=[member],
     )
     (found,) = rebuild_settings("c", [], [stored], [], [], DAY)
-    assert [found[c] for c in (*TOLD, "assignor", "protocol", "told_by")] == [
+    assert [found[c] for c in (*TOLD, "assignor", "protocol", "witnesses")] == [
         "a", None, 10_000, 60_000, None, "range", "classic", ["group_record"],
     ]  # fmt: skip
     assert found["first_seen_at"] == AT

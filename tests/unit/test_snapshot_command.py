@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs import cli, snapshot
+from spark_jobs.commands import cli, snapshot
 from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.snapshot import summary
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.exits import BadInput
 
 
 @pytest.fixture(autouse=True)

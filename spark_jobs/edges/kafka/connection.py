@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.exits import BadInput
 
 BOOTSTRAP = "bootstrap.servers"
 TIMEOUT = "default.api.timeout.ms"

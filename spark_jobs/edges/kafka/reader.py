@@ -19,7 +19,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaExcep
 from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, OffsetSpec, ResourceType
 
 from spark_jobs.edges.kafka.connection import Connection, from_json
-from spark_jobs.exits import BadInput
+from spark_jobs.shared.exits import BadInput
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """What brokers call internal. Source: Topic.java, INTERNAL_TOPICS."""

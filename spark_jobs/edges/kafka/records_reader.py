@@ -28,8 +28,8 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from spark_jobs.edges.kafka.connection import Connection, from_json
 from spark_jobs.edges.kafka.reader import said, say
 from spark_jobs.edges.kafka.records import CALLS
-from spark_jobs.exits import BadInput
 from spark_jobs.knowledge import group_records
+from spark_jobs.shared.exits import BadInput
 
 TOPIC = "__consumer_offsets"
 MOST_BYTES = 8 * 1024 * 1024

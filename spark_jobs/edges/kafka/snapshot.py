@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from spark_jobs.edges.kafka.connection import Connection
-from spark_jobs.exits import BadInput
-from spark_jobs.launch import HOME
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.launch import HOME
 
 Reading = dict[str, Any]
 

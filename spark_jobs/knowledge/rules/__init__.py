@@ -1,9 +1,9 @@
 """When a finding is raised, with its thresholds and their sources. Findings judge the cluster, never our data."""
 
 from spark_jobs.knowledge.model import Rule
-from spark_jobs.knowledge.rules import brokers, durability, groups, replicas, sight
+from spark_jobs.knowledge.rules import brokers, data_coverage, durability, groups, replicas
 
-RULES: tuple[Rule, ...] = (*groups.RULES, *brokers.RULES, *replicas.RULES, *durability.RULES, *sight.RULES)
+RULES: tuple[Rule, ...] = (*groups.RULES, *brokers.RULES, *replicas.RULES, *durability.RULES, *data_coverage.RULES)
 
 RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}
 

@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = (
         severity="warning",
         subject_kind="partition",
         says="{count} partitions had fewer in-sync replicas than replicas at the last reading{told}",
-        advice="Bring the broker that is missing from their ISR back: see gold.isr_lapses and the outages.",
+        advice="Bring the broker that is missing from their ISR back: see gold.out_of_sync_periods and the outages.",
         source="UnderReplicatedPartitions, normal 0 (Kafka operations guide)",
     ),
     Rule(

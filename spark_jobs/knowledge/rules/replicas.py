@@ -1,6 +1,6 @@
 """Rules about brokers and their replicas: who falls out of ISRs, and what a restart leaves behind."""
 
-from spark_jobs.knowledge.isr import CYCLES_WITHIN_MS, LAPSE_ADVICE, RESTART_ADVICE
+from spark_jobs.knowledge.isr import CYCLES_WITHIN_MS, OUT_OF_SYNC_ADVICE, RESTART_ADVICE
 from spark_jobs.knowledge.model import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -9,7 +9,7 @@ RULES: tuple[Rule, ...] = (
         severity="warning",
         subject_kind="broker",
         says="{subject} was alive and {told}",
-        advice=LAPSE_ADVICE["slow"],
+        advice=OUT_OF_SYNC_ADVICE["slow"],
         source="a leader drops a follower that has not caught up for replica.lag.time.max.ms, 30 s by default (KIP-537,"
         " Partition.isFollowerOutOfSync)",
     ),

@@ -20,7 +20,7 @@ def rebuild_rolling_restarts(
 ) -> tuple[list[OutRow], dict[str, str]]:
     """Rows of gold.rolling_restarts, and the restart of each outage that belongs to one.
 
-    Takes: rows of gold.broker_outages of one cluster with their impact and rebalances; its isr_lapses.ISR_SPANS; every
+    Takes: rows of gold.broker_outages of one cluster with their impact and rebalances; its ISR_SPANS; every
     broker that is known of.
     Gives: two brokers at least that were shut down in order and came back, each once, one after another. A broker that
     crashed in between and came back belongs to it, and makes it unplanned.
@@ -112,7 +112,10 @@ def is_early(down_at: datetime, before: Sequence[Row], spans: Iterable[Row]) -> 
         return True
     ids = {o["outage_id"] for o in before}
     own = [s for s in spans if s["outage_id"] in ids]
-    if any(s["happened_at"] <= down_at and (s["out_until"] is None or s["out_until"] > down_at) for s in own):
+    if any(
+        s["happened_at"] <= down_at and (s["out_of_sync_until"] is None or s["out_of_sync_until"] > down_at)
+        for s in own
+    ):
         return True
     seen = {o["outage_id"] for o in before if o["isr_recovered_at"] and o["isr_recovered_at"] <= down_at}
     return False if {s["outage_id"] for s in own} | seen >= ids else None
@@ -121,7 +124,7 @@ def is_early(down_at: datetime, before: Sequence[Row], spans: Iterable[Row]) -> 
 def _most_at_once(spans: Iterable[Row]) -> int:
     """The most partitions that lacked a broker at one instant; a partition that lacks two counts once."""
     ends = [(s["happened_at"], 1, s) for s in spans]
-    ends += [(s["out_until"], -1, s) for s in spans if s["out_until"] is not None]
+    ends += [(s["out_of_sync_until"], -1, s) for s in spans if s["out_of_sync_until"] is not None]
     lacking: Counter[tuple[str, int]] = Counter()
     missing = most = 0
     for _, step, span in sorted(ends, key=lambda e: e[:2]):

@@ -23,7 +23,7 @@ def add_impact(
     """Rows of gold.broker_outages with what each absence did to partitions, and when that was over.
 
     Takes: rows of gold.broker_outages, failovers and coordinator_moves of one cluster, with look-ahead, and its
-    isr_lapses.ISR_SPANS; rows of bronze.partition_snapshots (may be none), which tell what a broker led where no
+    ISR_SPANS; rows of bronze.partition_snapshots (may be none), which tell what a broker led where no
     election did; in_sync.IN_SYNC (may be none), which tell when it was in sync where no line does.
     Gives: null where nothing tells, or where it was not so before the broker went again or the records end.
     """
@@ -138,7 +138,7 @@ def _restored_at(
 
 def _recovered_at(outage: Row, out: Sequence[Row], again: datetime | None) -> datetime | None:
     """When the broker was back in the last of the in-sync sets it had fallen out of."""
-    ends = [s["out_until"] for s in out]
+    ends = [s["out_of_sync_until"] for s in out]
     if not ends or None in ends or outage["up_at"] is None:
         return None
     last: datetime = max([outage["up_at"], *ends])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from spark_jobs.transforms.brokers.presence import (
+from spark_jobs.transforms.brokers.liveness import (
     HALTED,
     LET_GO,
     MISSED,
@@ -14,7 +14,7 @@ from spark_jobs.transforms.brokers.presence import (
     SERVES,
     SESSION,
     SHUTDOWN,
-    LifeSigns,
+    ActivityIndex,
     Mark,
     marks_by_broker,
 )
@@ -80,7 +80,7 @@ def rebuild_outages(events: Iterable[Row], readings: Iterable[Row], window: Wind
     if not ordered:
         return _seen_by_readings(readings, {}, window)
     terms = terms_of(ordered)
-    signs = LifeSigns(ordered)
+    signs = ActivityIndex(ordered)
     by_zookeeper = any(e["kind"] in ("brokers_changed", "broker_failed", "broker_came") for e in ordered)
     last_at = ordered[-1]["happened_at"]
     absences = {
@@ -96,7 +96,9 @@ def rebuild_outages(events: Iterable[Row], readings: Iterable[Row], window: Wind
     return rows + _seen_by_readings(readings, absences, window)
 
 
-def _absences_of(marks: Sequence[Mark], signs: LifeSigns, terms: Sequence[Term], session: timedelta) -> list[Absence]:
+def _absences_of(
+    marks: Sequence[Mark], signs: ActivityIndex, terms: Sequence[Term], session: timedelta
+) -> list[Absence]:
     absences: list[Absence] = []
     now: Absence | None = None
     for mark in marks:
@@ -120,7 +122,7 @@ def _absences_of(marks: Sequence[Mark], signs: LifeSigns, terms: Sequence[Term],
     return absences
 
 
-def _begins(mark: Mark, signs: LifeSigns, before: Absence | None) -> bool:
+def _begins(mark: Mark, signs: ActivityIndex, before: Absence | None) -> bool:
     """Whether a mark begins an absence of a broker that, as far as known, serves."""
     if mark.says in (SHUTDOWN, HALTED, MISSED):
         return True
@@ -133,7 +135,9 @@ def _begins(mark: Mark, signs: LifeSigns, before: Absence | None) -> bool:
     return before is not None or signs.last_before(mark.broker, mark.at) is not None
 
 
-def _begun(mark: Mark, signs: LifeSigns, terms: Sequence[Term], session: timedelta, since: datetime | None) -> Absence:
+def _begun(
+    mark: Mark, signs: ActivityIndex, terms: Sequence[Term], session: timedelta, since: datetime | None
+) -> Absence:
     if mark.says == SHUTDOWN:
         return Absence(mark.broker, mark.at, True)
     if mark.says == HALTED:
@@ -162,7 +166,7 @@ def _deposed_at(broker: int, heard_at: datetime | None, until: datetime, terms: 
     return next((t.since for t in terms if heard_at < t.since <= until and t.controller != broker), None)
 
 
-def _finish(absence: Absence, signs: LifeSigns, terms: Sequence[Term]) -> None:
+def _finish(absence: Absence, signs: ActivityIndex, terms: Sequence[Term]) -> None:
     """What only the whole absence shows: whether it spoke while it was missed, and who missed it."""
     ends = [i for i in (absence.restart.at if absence.restart else None, absence.up_at) if i]
     until = min(ends, default=datetime.max.replace(tzinfo=UTC))

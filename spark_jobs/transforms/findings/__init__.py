@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from spark_jobs.knowledge.rules import STANDING_RULES
-from spark_jobs.transforms.findings import brokers, durability, groups, replicas, sight
+from spark_jobs.transforms.findings import brokers, data_coverage, durability, groups, replicas
 from spark_jobs.transforms.findings.facts import Facts as Facts
 
 
@@ -47,5 +47,5 @@ _RULES: tuple[Callable[[Facts], list[dict[str, Any]]], ...] = (
     *brokers.RULES,
     *replicas.RULES,
     *durability.RULES,
-    *sight.RULES,
+    *data_coverage.RULES,
 )

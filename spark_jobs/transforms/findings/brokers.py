@@ -12,20 +12,20 @@ from spark_jobs.transforms.findings.replicas import told_of_missing
 
 def _imbalance(facts: Facts) -> list[dict[str, Any]]:
     by_broker: dict[int, list[Row]] = defaultdict(list)
-    for spell in facts.spells:
-        by_broker[spell["broker"]].append(spell)
+    for period in facts.imbalance_periods:
+        by_broker[period["broker"]].append(period)
     found = []
-    for broker, spells in sorted(by_broker.items()):
-        worst = max(spells, key=lambda s: (s["max_ratio"], -s["worst_at"].timestamp()))
-        again = f" It was so {len(spells)} times." if len(spells) > 1 else ""
+    for broker, imbalance_periods in sorted(by_broker.items()):
+        worst = max(imbalance_periods, key=lambda s: (s["max_ratio"], -s["worst_at"].timestamp()))
+        again = f" It was so {len(imbalance_periods)} times." if len(imbalance_periods) > 1 else ""
         found.append(
             finding_of(
                 facts,
                 "leader_imbalance",
                 str(broker),
-                min(s["since"] if s["since_is_exact"] else s["first_reading_at"] for s in spells),
-                max(s["until"] or s["last_reading_at"] for s in spells),
-                [q for s in spells for q in s["evidence"]],
+                min(s["started_at"] if s["started_at_is_exact"] else s["first_reading_at"] for s in imbalance_periods),
+                max(s["ended_at"] or s["last_reading_at"] for s in imbalance_periods),
+                [q for s in imbalance_periods for q in s["evidence"]],
                 told=f"{worst['explanation']}{again}".removesuffix("."),
             )
         )

@@ -21,8 +21,9 @@ _NEVER_ENDED = datetime.max.replace(tzinfo=UTC)
 class Facts:
     """What the rules look at, all of one cluster and one window: rows of the tables of these names.
 
-    `isr_spans` are isr_lapses.ISR_SPANS; `unanswered` rows of bronze.group_snapshots with an error; `partial` rows of
-    bronze.snapshot_readings that lack a part; `unheard` what `unheard.find_unheard` gives; `partitions` and `brokers`
+    `isr_spans` are ISR_SPANS; `unanswered` rows of bronze.group_snapshots with an error; `partial` rows of
+    bronze.snapshot_readings that lack a part; `unheard` what `find_missing_broker_logs` gives;
+    `partitions` and `brokers`
     rows of bronze.partition_snapshots and broker_snapshots at the last reading; `judged_at` the instant of that
     reading, else the end of the window: what is set up then is judged.
     """
@@ -32,7 +33,7 @@ class Facts:
     incidents: Sequence[Row] = ()
     failovers: Sequence[Row] = ()
     imbalance: Sequence[Row] = ()
-    spells: Sequence[Row] = ()
+    imbalance_periods: Sequence[Row] = ()
     truncations: Sequence[Row] = ()
     lag_verdicts: Sequence[Row] = ()
     gaps: Sequence[Row] = ()
@@ -44,7 +45,7 @@ class Facts:
     settings: Sequence[Row] = ()
     outages: Sequence[Row] = ()
     restarts: Sequence[Row] = ()
-    isr_lapses: Sequence[Row] = ()
+    out_of_sync_periods: Sequence[Row] = ()
     isr_spans: Sequence[Row] = ()
     partitions: Sequence[Row] = ()
     brokers: Sequence[Row] = ()

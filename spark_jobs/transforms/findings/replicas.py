@@ -18,23 +18,23 @@ _NAMED = 3
 def _slow(facts: Facts) -> list[dict[str, Any]]:
     """One finding for each suspect, however many partitions, and whoever fell out through it."""
     by_suspect: dict[int, list[Row]] = defaultdict(list)
-    for lapse in facts.isr_lapses:
-        if lapse["kind"] == "slow" and lapse["suspect"] is not None:
-            by_suspect[lapse["suspect"]].append(lapse)
+    for period in facts.out_of_sync_periods:
+        if period["kind"] == "slow" and period["suspected_broker"] is not None:
+            by_suspect[period["suspected_broker"]].append(period)
     return [
         _of_lapses(facts, "broker_slow", suspect, rows, told=_told_of_slow(suspect, rows))
         for suspect, rows in sorted(by_suspect.items())
     ]
 
 
-def _told_of_slow(suspect: int, lapses: Sequence[Row]) -> str:
-    most = max(lapse["partitions"] for lapse in lapses)
-    lasted = took(sum(lapse["partition_ms"] for lapse in lapses))
+def _told_of_slow(suspect: int, out_of_sync_periods: Sequence[Row]) -> str:
+    most = max(period["partitions"] for period in out_of_sync_periods)
+    lasted = took(sum(period["partition_ms"] for period in out_of_sync_periods))
     many = f"{counted(most, 'partition')} at most, {lasted} in all"
-    followers = sorted({lapse["broker"] for lapse in lapses} - {suspect})
+    followers = sorted({period["broker"] for period in out_of_sync_periods} - {suspect})
     if followers:
         return f"too slow as a leader: its followers {', '.join(map(str, followers))} fell out of ISRs ({many})"
-    sure = any(lapse["confidence"] == "likely" for lapse in lapses)
+    sure = any(period["confidence"] == "likely" for period in out_of_sync_periods)
     doubt = "" if sure else ", unless its only leader or the way between them was"
     return f"too slow to keep up with its leaders, which dropped it from ISRs ({many}){doubt}"
 
@@ -42,9 +42,9 @@ def _told_of_slow(suspect: int, lapses: Sequence[Row]) -> str:
 def _flapping(facts: Facts) -> list[dict[str, Any]]:
     limit = RULE_BY_ID["isr_flapping"].thresholds["cycles"]
     by_broker: dict[int, list[Row]] = defaultdict(list)
-    for lapse in facts.isr_lapses:
-        if lapse["cycles"] >= limit:
-            by_broker[lapse["broker"]].append(lapse)
+    for period in facts.out_of_sync_periods:
+        if period["cycles"] >= limit:
+            by_broker[period["broker"]].append(period)
     found = []
     for broker, rows in sorted(by_broker.items()):
         flaps, partitions = sum(r["flaps"] for r in rows), max(r["partitions"] for r in rows)
@@ -54,14 +54,16 @@ def _flapping(facts: Facts) -> list[dict[str, Any]]:
     return found
 
 
-def _of_lapses(facts: Facts, rule_id: str, broker: int, lapses: Sequence[Row], **words: Any) -> dict[str, Any]:
+def _of_lapses(
+    facts: Facts, rule_id: str, broker: int, out_of_sync_periods: Sequence[Row], **words: Any
+) -> dict[str, Any]:
     return finding_of(
         facts,
         rule_id,
         str(broker),
-        min(lapse["started_at"] for lapse in lapses),
-        max(lapse["ended_at"] or lapse["started_at"] for lapse in lapses),
-        [e for lapse in lapses for e in lapse["evidence"]],
+        min(period["started_at"] for period in out_of_sync_periods),
+        max(period["ended_at"] or period["started_at"] for period in out_of_sync_periods),
+        [e for period in out_of_sync_periods for e in period["evidence"]],
         **words,
     )
 
@@ -146,12 +148,12 @@ def told_of_missing(partitions: Iterable[Row], isr_spans: Iterable[Row]) -> str:
     by_broker: dict[int, list[Row]] = defaultdict(list)
     for span in isr_spans:
         at = lacking.get((span["topic"], span["partition"], span["broker"]))
-        if at and span["happened_at"] <= at and (span["out_until"] is None or span["out_until"] >= at):
+        if at and span["happened_at"] <= at and (span["out_of_sync_until"] is None or span["out_of_sync_until"] >= at):
             by_broker[span["broker"]].append(span)
     ranked = sorted(by_broker.items(), key=lambda b: (-len(b[1]), b[0]))[:_NAMED]
     told = [
         f"broker {broker} is missing from {len(spans)} since {min(s['happened_at'] for s in spans):%H:%M:%S}"
-        f" ({_WHY[min(spans, key=lambda s: s['happened_at'])['owed_to']]})"
+        f" ({_WHY[min(spans, key=lambda s: s['happened_at'])['shrink_cause']]})"
         for broker, spans in ranked
     ]
     return f": {'; '.join(told)}" if told else ""

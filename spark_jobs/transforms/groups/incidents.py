@@ -10,7 +10,7 @@ from typing import Any
 from spark_jobs.catalog.codes import CONFIDENCES
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import evidence_of, row_id
-from spark_jobs.transforms.groups.owed import Loss, owed_to_outages
+from spark_jobs.transforms.groups.outage_attribution import Loss, owed_to_outages
 from spark_jobs.transforms.groups.rates import causes_of
 from spark_jobs.transforms.groups.restarts import rolling_restarts, scale_outs
 from spark_jobs.transforms.groups.silent_hosts import SilentHost, silent_hosts

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import zip_longest
 
-from spark_jobs.transforms.groups.owed import OUTAGE_SHADOW, OWED_TO_BROKERS
+from spark_jobs.transforms.groups.outage_attribution import BROKER_INDUCED_CAUSES, OUTAGE_SHADOW
 from spark_jobs.transforms.windows import OutRow, Row
 
 _LOADING = timedelta(seconds=30)
@@ -41,7 +41,7 @@ def _effect(move: Row, next_at: datetime | None, rebalances: Sequence[Row], obse
         for r in rebalances
         if at - _LOADING <= r["started_at"] <= until
         and r["coordinator"] == move["broker_to"]
-        and r["cause"] in OWED_TO_BROKERS
+        and r["cause"] in BROKER_INDUCED_CAUSES
     )
     followed = next(after, None)
     if followed:

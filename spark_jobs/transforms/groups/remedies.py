@@ -13,7 +13,7 @@ from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.groups.costs import Stop, cost_of
 from spark_jobs.transforms.rebalances.departures import RETURN_WITHIN
-from spark_jobs.transforms.rebalances.members import Directory, Member
+from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.windows import OutRow, Row, Window, counted
 
 WORTH_TELLING = 1.0
@@ -82,7 +82,11 @@ class Timeout:
 
 
 def judge_remedies(
-    rebalances: Sequence[Row], stops: Mapping[str, Stop], directory: Directory, events: Iterable[Row], window: Window
+    rebalances: Sequence[Row],
+    stops: Mapping[str, Stop],
+    directory: MemberRegistry,
+    events: Iterable[Row],
+    window: Window,
 ) -> list[OutRow]:
     """Rows of gold.remedies: what would have avoided rebalances of one group, or their cost.
 
@@ -146,7 +150,7 @@ def _longest(lengths: Sequence[int | None]) -> int | None:
     return max(known) if known and len(known) == len(lengths) else None
 
 
-def acts_of(rebalance: Row, directory: Directory) -> list[Act]:
+def acts_of(rebalance: Row, directory: MemberRegistry) -> list[Act]:
     """The acts of a rebalance: what began it, and what else fell into it."""
     told = [
         {**rebalance, "at": rebalance["started_at"]},

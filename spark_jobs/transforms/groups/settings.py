@@ -314,7 +314,7 @@ def _row(
         **known,
         "assignors": None if assignors is None else list(assignors),
         "assignor": assignor if known["protocol"] != "consumer" else None,
-        "told_by": sorted({t.witness for t in said}),
+        "witnesses": sorted({t.witness for t in said}),
         "first_seen_at": seen[0].at,
         "last_seen_at": seen[-1].at,
         "evidence": evidence_of(dict(t.quote) for t in _proof(said, seen)),

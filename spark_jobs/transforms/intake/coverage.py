@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog.codes import LINE_FATES
-from spark_jobs.conform import quoted
+from spark_jobs.shared.conform import quoted
 from spark_jobs.transforms import windows
 
 COLUMN_OF = {fate: "events" if fate == "event" else fate for fate in LINE_FATES}

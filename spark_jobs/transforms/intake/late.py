@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs.retention import LATE_DAYS
-from spark_jobs.transforms.intake.turns import RESTED
+from spark_jobs.shared.retention import LATE_DAYS
+from spark_jobs.transforms.intake.file_order import RESTED
 from spark_jobs.transforms.windows import Window
 
 _MOST_SOURCES = 20

@@ -14,7 +14,6 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog.silver import EVENT_FIELDS, EVENTS
-from spark_jobs.conform import quoted
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.knowledge.layouts import (
     BROKER_FOLDER_REGEX,
@@ -25,6 +24,7 @@ from spark_jobs.knowledge.layouts import (
     class_of,
 )
 from spark_jobs.knowledge.model import Noise, Pattern
+from spark_jobs.shared.conform import quoted
 from spark_jobs.transforms.intake.collect import MOST_LINES
 
 QUOTED = 2_000
@@ -173,8 +173,8 @@ def _by_class(items: Iterable[Any], shape: Any) -> dict[str, list[dict[str, str]
 
 def _class_of(logger: Column) -> Column:
     """knowledge.layouts.class_of in Spark's words."""
-    is_kafkas = reduce(or_, (logger.startswith(package) for package in KAFKAS_PACKAGES))
-    return F.when(is_kafkas, F.substring_index(logger, ".", -1)).otherwise(logger)
+    is_kafka_log = reduce(or_, (logger.startswith(package) for package in KAFKAS_PACKAGES))
+    return F.when(is_kafka_log, F.substring_index(logger, ".", -1)).otherwise(logger)
 
 
 def _lookup(table: Mapping[str, list[dict[str, str]]], name: Column, shape: str) -> Column:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from spark_jobs.catalog.codes import CONFIDENCES
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, row_id
-from spark_jobs.transforms.leaders.asked_for import asked_for
+from spark_jobs.transforms.leaders.election_trigger import requested_by_operator
 from spark_jobs.transforms.leaders.leaderless import leaderless_of
 from spark_jobs.transforms.leaders.leadership_gaps import Gap, gap_between, gap_row
 from spark_jobs.transforms.leaders.verdicts import Change, Verdict, judge_change
@@ -161,9 +161,9 @@ def _row(life_number: int, change: Change, gap: Gap | None, readings: Sequence[R
         "leader_to": change.after.leader,
         "epoch_from": change.before.epoch,
         "epoch_to": change.after.epoch,
-        "life": life_number,
+        "topic_incarnation": life_number,
         "kind": verdict.kind,
-        "asked_for": asked_for(verdict.kind, change, context),
+        "requested_by_operator": requested_by_operator(verdict.kind, change, context),
         "leaderless_ms": leaderless.ms,
         "leaderless_low_ms": leaderless.low_ms,
         "leaderless_high_ms": leaderless.high_ms,

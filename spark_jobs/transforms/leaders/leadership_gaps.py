@@ -116,14 +116,14 @@ def gap_row(key: Partition, life_number: int, gap: Gap) -> OutRow:
         "cluster": cluster,
         "topic": topic,
         "partition": partition,
-        "life": life_number,
+        "topic_incarnation": life_number,
         "after_epoch": gap.before.epoch,
         "next_epoch": gap.after.epoch,
         "leader_before": gap.before.leader,
         "leader_after": gap.after.leader,
         "seen_at": gap.at,
         "explained_by": gap.explained_by,
-        "says": _said(gap),
+        "explanation": _said(gap),
         "evidence": evidence_of([*gap.before.quotes[:1], *gap.quotes, *gap.after.quotes[:1]]),
     }
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from spark_jobs.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE, read_client_reason
-from spark_jobs.transforms.rebalances.members import Directory, Member
+from spark_jobs.transforms.rebalances.history_coverage import LOOK_BACK, HistoryCoverage
+from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rebalances.model import Act, Verdict
-from spark_jobs.transforms.rebalances.recall import LOOK_BACK, Recall
 from spark_jobs.transforms.rebalances.wording import subject, took
 
 _HOW_IT_WENT = {
@@ -17,7 +17,7 @@ _HOW_IT_WENT = {
 }
 
 
-def judge_join(act: Act, directory: Directory, recall: Recall) -> Verdict:
+def judge_join(act: Act, directory: MemberRegistry, recall: HistoryCoverage) -> Verdict:
     """Whether a joining member is new to the group or came back."""
     member = directory.get(act.member_id, act.instance_id)
     who = subject(member)
@@ -55,7 +55,7 @@ def judge_join(act: Act, directory: Directory, recall: Recall) -> Verdict:
     )
 
 
-def _judge_return(act: Act, member: Member, earlier: Member, who: str, directory: Directory) -> Verdict:
+def _judge_return(act: Act, member: Member, earlier: Member, who: str, directory: MemberRegistry) -> Verdict:
     gone = earlier.gone_before(act.at)
     if gone is None:
         return Verdict(

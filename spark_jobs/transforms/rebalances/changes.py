@@ -18,7 +18,7 @@ from spark_jobs.knowledge.reasons import (
     read_client_reason,
     read_metadata_change,
 )
-from spark_jobs.transforms.rebalances.members import Directory, Member
+from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rebalances.model import Episode, Event, GroupContext, TopicChange, Verdict
 from spark_jobs.transforms.rebalances.wording import subject, took
 
@@ -37,7 +37,7 @@ _CHANGE_WORDS = {
 }
 
 
-def judge_rejoin(episode: Episode, directory: Directory, context: GroupContext) -> Verdict:
+def judge_rejoin(episode: Episode, directory: MemberRegistry, context: GroupContext) -> Verdict:
     """Why a member of the group rejoined it by itself: the leader, or one with other metadata."""
     member = directory.get(episode.reason.members[0] if episode.reason.members else None)
     own = _own_words(episode, directory, member)
@@ -68,7 +68,7 @@ def judge_rejoin(episode: Episode, directory: Directory, context: GroupContext) 
     return _judge_wordless(episode, directory, context, member)
 
 
-def _own_words(episode: Episode, directory: Directory, member: Member) -> Event | None:
+def _own_words(episode: Episode, directory: MemberRegistry, member: Member) -> Event | None:
     """The member's own last word on why it rejoins, since the rebalance before; None where its log says nothing."""
     since = episode.previous.started_at if episode.previous else None
     said = [
@@ -84,7 +84,7 @@ def _own_words(episode: Episode, directory: Directory, member: Member) -> Event 
 
 def _judge_metadata(
     episode: Episode,
-    directory: Directory,
+    directory: MemberRegistry,
     context: GroupContext,
     member: Member,
     change: MetadataChange | None,
@@ -130,7 +130,7 @@ def _judge_metadata(
 
 
 def recent_changes(
-    episode: Episode, directory: Directory, context: GroupContext, member: Member | None = None
+    episode: Episode, directory: MemberRegistry, context: GroupContext, member: Member | None = None
 ) -> list[TopicChange]:
     """The changes of topics that a group, or its leader, could be reacting to, oldest first.
 
@@ -172,7 +172,7 @@ def _judge_trouble(episode: Episode, who: str, words: str | None, lines: tuple[E
     return Verdict("unknown", "unknown", f"{who} rejoined ('{words}'), which tells nothing of what began it.", lines)
 
 
-def _judge_wordless(episode: Episode, directory: Directory, context: GroupContext, member: Member) -> Verdict:
+def _judge_wordless(episode: Episode, directory: MemberRegistry, context: GroupContext, member: Member) -> Verdict:
     """No words from the coordinator nor from the client: brokers before 3.2, clients that send no reason."""
     who = subject(member)
     before = episode.previous
@@ -213,7 +213,7 @@ def _judge_wordless(episode: Episode, directory: Directory, context: GroupContex
     )
 
 
-def judge_epoch(episode: Episode, directory: Directory, context: GroupContext) -> Verdict:
+def judge_epoch(episode: Episode, directory: MemberRegistry, context: GroupContext) -> Verdict:
     """Why a KIP-848 group epoch rose without anybody coming or going."""
     said = _subscribed(episode, directory)
     if said:
@@ -244,7 +244,7 @@ def judge_epoch(episode: Episode, directory: Directory, context: GroupContext) -
     return Verdict("unknown", "unknown", "Nobody came or went, and no line tells what changed.")
 
 
-def _subscribed(episode: Episode, directory: Directory) -> Sequence[Event]:
+def _subscribed(episode: Episode, directory: MemberRegistry) -> Sequence[Event]:
     """Client lines that subscribe anew shortly before the epoch: not the first of their process."""
     found = []
     for log in directory.logs.values():

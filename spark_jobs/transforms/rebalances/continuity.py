@@ -12,7 +12,7 @@ _WITNESSES = ("client_joined", "client_synced", "client_assignment_finished", "c
 """Members learn of a generation, or an epoch, after the group has reached it; what is stored has been reached."""
 
 
-def untold(events: Sequence[Event], observed_to: datetime) -> list[Gap]:
+def find_generation_gaps(events: Sequence[Event], observed_to: datetime) -> list[Gap]:
     """The break at the end of a group's history, where nothing of the coordinator's follows that would show it.
 
     Takes: the group's events in order; `observed_to`, the end of the brokers' lines: what members saw later proves

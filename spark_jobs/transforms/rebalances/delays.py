@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.knowledge.reasons import POLL_EXPIRED, read_client_reason
-from spark_jobs.transforms.rebalances.members import Directory
+from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.rebalances.model import Act, Episode, Event
 from spark_jobs.transforms.rebalances.wording import took
 
@@ -35,7 +35,7 @@ class Wait:
         return {"client_id": self.client_id, "member_id": self.member_id, "waited_ms": waited_ms}
 
 
-def waits_of(episode: Episode, directory: Directory) -> list[Wait]:
+def waits_of(episode: Episode, directory: MemberRegistry) -> list[Wait]:
     """The members that the whole group waited for; waits under 500 ms are not listed.
 
     Order: by time; the wait for the leader's assignment comes last.
@@ -57,7 +57,7 @@ def told_of_delay(waits: Sequence[Wait]) -> str:
     return f" The group waited {took(longest.waited)} in the {longest.phase} phase for {who}."
 
 
-def _in_join(episode: Episode, directory: Directory) -> Iterator[Wait]:
+def _in_join(episode: Episode, directory: MemberRegistry) -> Iterator[Wait]:
     """Members by when the group no longer waited for them, each charged the time since the one before it.
 
     Odd: members that were dropped in the same instant share the wait.
@@ -71,7 +71,7 @@ def _in_join(episode: Episode, directory: Directory) -> Iterator[Wait]:
         before = max(before, at)
 
 
-def _in_sync(episode: Episode, directory: Directory) -> Iterator[Wait]:
+def _in_sync(episode: Episode, directory: MemberRegistry) -> Iterator[Wait]:
     """The leader, from the end of the join phase until its assignment came."""
     assert episode.joined_at is not None
     if episode.outcome != "completed" or episode.ended_at is None:
@@ -81,7 +81,7 @@ def _in_sync(episode: Episode, directory: Directory) -> Iterator[Wait]:
         yield Wait("sync", leader[1], leader[0], episode.ended_at - episode.joined_at)
 
 
-def _leader(episode: Episode, directory: Directory) -> tuple[str, str | None] | None:
+def _leader(episode: Episode, directory: MemberRegistry) -> tuple[str, str | None] | None:
     """Member id and client of the generation's leader: by the coordinator's line or record, else by its own log."""
     named = next((e["leader_member_id"] for e in episode.events if e["leader_member_id"]), None)
     if named is not None:
@@ -93,7 +93,7 @@ def _leader(episode: Episode, directory: Directory) -> tuple[str, str | None] | 
     return None
 
 
-def _rejoined(episode: Episode, directory: Directory) -> Iterator[tuple[datetime, str, str]]:
+def _rejoined(episode: Episode, directory: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
     """When each member with a log asked to join the phase: its last request before it was told that it had joined."""
     for client_id, log in directory.logs.items():
         joined = _joined(log, episode)
@@ -106,7 +106,7 @@ def _rejoined(episode: Episode, directory: Directory) -> Iterator[tuple[datetime
             yield max(asked[-1], episode.started_at), joined["member_id"] or "", client_id
 
 
-def _given_up(episode: Episode, directory: Directory) -> Iterator[tuple[datetime, str, str]]:
+def _given_up(episode: Episode, directory: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
     """When the phase went on without a member that had not rejoined, as the coordinator's line tells."""
     assert episode.joined_at is not None
     for act in episode.acts:

@@ -18,7 +18,7 @@ from spark_jobs.knowledge.reasons import (
     read_client_reason,
     read_coordinator_reason,
 )
-from spark_jobs.transforms.rebalances.members import Directory, Member
+from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rebalances.model import Act, BrokerAbsence, Episode, Event, GroupContext, Verdict
 from spark_jobs.transforms.rebalances.witness import ProcessLog, closing_lines, process_log
 from spark_jobs.transforms.rebalances.wording import subject, took
@@ -29,7 +29,7 @@ RETURN_WITHIN = timedelta(minutes=10)
 _NEAR = timedelta(seconds=5)
 
 
-def judge_leave(act: Act, episode: Episode, directory: Directory, context: GroupContext) -> Verdict:
+def judge_leave(act: Act, episode: Episode, directory: MemberRegistry, context: GroupContext) -> Verdict:
     """Why a member left by LeaveGroup, or by a last heartbeat under KIP-848.
 
     Source: a client that leaves names its member id, and a static one does not leave at all; an administrator names
@@ -58,7 +58,9 @@ def judge_leave(act: Act, episode: Episode, directory: Directory, context: Group
     return _judge_silent_leave(act, episode, directory, member, log)
 
 
-def _judge_silent_leave(act: Act, episode: Episode, directory: Directory, member: Member, log: ProcessLog) -> Verdict:
+def _judge_silent_leave(
+    act: Act, episode: Episode, directory: MemberRegistry, member: Member, log: ProcessLog
+) -> Verdict:
     who = subject(member)
     expired = log.near(act.at, _NEAR, _NEAR, "client_poll_expired")
     if expired:
@@ -122,7 +124,9 @@ def _is_news_to(member: Member, line: Event) -> bool:
     return bool(is_refused and line["member_id"] == member.member_id and line["detail"] == "resetting generation")
 
 
-def _joined_last(act: Act, episode: Episode, directory: Directory, member: Member) -> tuple[datetime, Event] | None:
+def _joined_last(
+    act: Act, episode: Episode, directory: MemberRegistry, member: Member
+) -> tuple[datetime, Event] | None:
     """No later than the member's last poll: it polls when it joins, and every finished join phase was joined by all.
 
     None for KIP-848, whose members rejoin nothing.
@@ -137,7 +141,7 @@ def _joined_last(act: Act, episode: Episode, directory: Directory, member: Membe
     )
 
 
-def judge_expiry(act: Act, episode: Episode, directory: Directory, context: GroupContext) -> Verdict:
+def judge_expiry(act: Act, episode: Episode, directory: MemberRegistry, context: GroupContext) -> Verdict:
     """Why a member's session ran out."""
     member = directory.get(act.member_id, act.instance_id)
     who, session = subject(member), _session(member)
@@ -173,7 +177,7 @@ def judge_expiry(act: Act, episode: Episode, directory: Directory, context: Grou
 
 
 def _judge_gone(
-    act: Act, episode: Episode, directory: Directory, context: GroupContext, member: Member, log: ProcessLog
+    act: Act, episode: Episode, directory: MemberRegistry, context: GroupContext, member: Member, log: ProcessLog
 ) -> Verdict:
     who, session = subject(member), _session(member)
     if log.exists and log.next_start is not None:
@@ -209,7 +213,7 @@ def _judge_return(
     context: GroupContext,
     member: Member,
     back: tuple[Member, datetime],
-    directory: Directory,
+    directory: MemberRegistry,
 ) -> Verdict:
     who, session = subject(member), _session(member)
     later = took(back[1] - act.at)

@@ -11,11 +11,12 @@ from typing import Any
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from spark_jobs.transforms.rebalances.chains import link
-from spark_jobs.transforms.rebalances.continuity import untold
+from spark_jobs.transforms.rebalances.continuity import find_generation_gaps
 from spark_jobs.transforms.rebalances.delays import told_of_delay, waits_of
 from spark_jobs.transforms.rebalances.epochs import build_epochs
+from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
 from spark_jobs.transforms.rebalances.judge import judge_act, judge_episode
-from spark_jobs.transforms.rebalances.members import Directory, Member
+from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rebalances.model import (
     SAME_ACT,
     Act,
@@ -26,10 +27,9 @@ from spark_jobs.transforms.rebalances.model import (
     GroupHistory,
     Verdict,
 )
-from spark_jobs.transforms.rebalances.recall import Recall
 from spark_jobs.transforms.rebalances.records import BURIED, STORED
 from spark_jobs.transforms.rebalances.roster import roster_of
-from spark_jobs.transforms.rebalances.timeline import attach_acts, build_episodes, living
+from spark_jobs.transforms.rebalances.timeline import attach_acts, build_episodes, drop_superseded_coordinators
 
 
 def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext) -> GroupHistory:
@@ -40,8 +40,12 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     Gives: rows without incident_id, in order of start.
     Keeps: the same rows whatever the order of the events.
     """
-    ordered = list(living(sorted(events, key=lambda e: (e["happened_at"], e["source"], e["order"], e["line_id"]))))
-    directory = Directory(ordered)
+    ordered = list(
+        drop_superseded_coordinators(
+            sorted(events, key=lambda e: (e["happened_at"], e["source"], e["order"], e["line_id"]))
+        )
+    )
+    directory = MemberRegistry(ordered)
     coordinator_lines = [e for e in ordered if e["origin"] == "broker"]
     classic, classic_gaps = build_episodes(group_id, coordinator_lines)
     attach_acts(classic, coordinator_lines)
@@ -52,9 +56,9 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
         episode.previous = before
     add_unseen_joins(episodes, directory)
     buried = [e for e in ordered if e["kind"] == BURIED]
-    unseen = untold(ordered, context.observed_to)
+    unseen = find_generation_gaps(ordered, context.observed_to)
     gaps = [explained(g, buried) for g in (*classic_gaps, *epoch_gaps, *unseen)]
-    recall = Recall(episodes, gaps, directory, context.observed_from)
+    recall = HistoryCoverage(episodes, gaps, directory, context.observed_from)
     rows = link([_row(e, directory, context, recall) for e in episodes])
     gap_rows = [_gap_row(group_id, g, context) for g in gaps]
     return GroupHistory(rows, gap_rows, roster_of(context.cluster, group_id, directory))
@@ -80,7 +84,7 @@ def explained(gap: Gap, buried: Sequence[Event]) -> Gap:
     return replace(gap, explained_by="the group's metadata were deleted, as their tombstone shows")
 
 
-def add_unseen_joins(episodes: Sequence[Episode], directory: Directory) -> None:
+def add_unseen_joins(episodes: Sequence[Episode], directory: MemberRegistry) -> None:
     """Members that came while a join phase ran and left no line of their own: they are first seen in its generation.
 
     Brokers before 3.0 print nothing for them at INFO; loaded groups and client logs name each generation's members.
@@ -96,7 +100,7 @@ def add_unseen_joins(episodes: Sequence[Episode], directory: Directory) -> None:
                 episode.acts.append(Act("joined", episode.started_at, member_id))
 
 
-def _was_there(member: Member, episode: Episode, episodes: Sequence[Episode], directory: Directory) -> bool:
+def _was_there(member: Member, episode: Episode, episodes: Sequence[Episode], directory: MemberRegistry) -> bool:
     """Whether the member, or the process whose static place it took, was in the group before the episode."""
     if any(a.member_id == member.member_id for e in episodes if e.started_at < episode.started_at for a in e.acts):
         return True
@@ -106,7 +110,7 @@ def _was_there(member: Member, episode: Episode, episodes: Sequence[Episode], di
     )
 
 
-def _row(episode: Episode, directory: Directory, context: GroupContext, recall: Recall) -> dict[str, Any]:
+def _row(episode: Episode, directory: MemberRegistry, context: GroupContext, recall: HistoryCoverage) -> dict[str, Any]:
     verdict = judge_episode(episode, directory, context, recall)
     others = [(a, judge_act(a, episode, directory, context, recall)) for a in episode.others]
     trigger = episode.trigger
@@ -163,7 +167,7 @@ def _row(episode: Episode, directory: Directory, context: GroupContext, recall: 
     }
 
 
-def _who(episode: Episode, trigger: Act | None, directory: Directory) -> Member | None:
+def _who(episode: Episode, trigger: Act | None, directory: MemberRegistry) -> Member | None:
     if trigger is not None:
         return directory.get(trigger.member_id, trigger.instance_id)
     if episode.reason.members:
@@ -177,7 +181,7 @@ def _silent_ms(verdict: Verdict, episode: Episode, member: Member | None) -> int
     return member.session_timeout_ms + int((verdict.heard_at - episode.started_at) / timedelta(milliseconds=1))
 
 
-def _contributor(act: Act, verdict: Verdict, directory: Directory) -> dict[str, Any]:
+def _contributor(act: Act, verdict: Verdict, directory: MemberRegistry) -> dict[str, Any]:
     member = directory.get(act.member_id, act.instance_id)
     return {
         "client_id": member.client_id,

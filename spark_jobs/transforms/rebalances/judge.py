@@ -7,13 +7,15 @@ from dataclasses import replace
 from spark_jobs.transforms.rebalances.arrivals import judge_join
 from spark_jobs.transforms.rebalances.changes import judge_epoch, judge_rejoin
 from spark_jobs.transforms.rebalances.departures import judge_expiry, judge_leave
-from spark_jobs.transforms.rebalances.members import Directory
+from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
+from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.rebalances.model import Act, Episode, GroupContext, Verdict
-from spark_jobs.transforms.rebalances.recall import Recall
 from spark_jobs.transforms.rebalances.wording import subject
 
 
-def judge_episode(episode: Episode, directory: Directory, context: GroupContext, recall: Recall) -> Verdict:
+def judge_episode(
+    episode: Episode, directory: MemberRegistry, context: GroupContext, recall: HistoryCoverage
+) -> Verdict:
     """Why the episode began: the act that its own reason names, else what changed.
 
     Odd: where the line that starts it is missing, the first act that is left may be one that joined in.
@@ -53,7 +55,9 @@ def _without_start(verdict: Verdict) -> Verdict:
     return replace(verdict, confidence="possible", explanation=said)
 
 
-def judge_act(act: Act, episode: Episode, directory: Directory, context: GroupContext, recall: Recall) -> Verdict:
+def judge_act(
+    act: Act, episode: Episode, directory: MemberRegistry, context: GroupContext, recall: HistoryCoverage
+) -> Verdict:
     """Why one member acted, or was acted upon."""
     member = directory.get(act.member_id, act.instance_id)
     who = subject(member)

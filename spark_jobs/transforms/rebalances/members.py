@@ -68,7 +68,7 @@ class Member:
         return max((r for r in self.removals if r.at <= at), default=None, key=lambda r: (r.at, r.how))
 
 
-class Directory:
+class MemberRegistry:
     """The members of one group, from every witness: coordinator lines, loaded groups, client logs, snapshots, records.
 
     Takes: all events of the group in order, client lines among them, and sightings (kind member_seen).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spark_jobs.transforms.rebalances.members import Directory
+from spark_jobs.transforms.rebalances.members import MemberRegistry
 
 ROSTER = (
     "cluster STRING, group_id STRING, member_id STRING, host STRING, session_timeout_ms BIGINT,"
@@ -12,7 +12,7 @@ ROSTER = (
 )
 
 
-def roster_of(cluster: str, group_id: str, directory: Directory) -> list[dict[str, Any]]:
+def roster_of(cluster: str, group_id: str, directory: MemberRegistry) -> list[dict[str, Any]]:
     """The stays of the group's members (ROSTER).
 
     Gives: `since` null where nobody saw the member come, `until` and `how` null where nobody saw it go.

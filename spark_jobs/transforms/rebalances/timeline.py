@@ -218,7 +218,7 @@ _HANDLERS = {
 }
 
 
-def living(events: Iterable[Event]) -> Iterator[Event]:
+def drop_superseded_coordinators(events: Iterable[Event]) -> Iterator[Event]:
     """The events without what a broker says of a group that another one has loaded since.
 
     Odd: a broker that was paused wakes as coordinator, finds every session run out, and acts on it until it learns

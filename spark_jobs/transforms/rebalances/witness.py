@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from spark_jobs.knowledge.reasons import LEFT_BEFORE, read_client_reason
-from spark_jobs.transforms.rebalances.members import Directory, Member
+from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rebalances.model import Event
 
 _STARTS = ("client_configured",)
@@ -52,7 +52,7 @@ class ProcessLog:
         return [e for e in self.of_kind(*kinds) if at - before <= e["happened_at"] <= at + after]
 
 
-def process_log(directory: Directory, member: Member, at: datetime) -> ProcessLog:
+def process_log(directory: MemberRegistry, member: Member, at: datetime) -> ProcessLog:
     """The log of the process that held `member` at `at`.
 
     The process is the one that names the member id; where no line does (librdkafka), the one that ran at `at`.

@@ -11,7 +11,7 @@ from itertools import pairwise
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
 from spark_jobs.transforms.partitions import Partition, by_partition, deletions_of, lives_of
-from spark_jobs.transforms.replicas.isr_owed import OWED_KINDS, Life, explain_changes
+from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS, Life, explain_changes
 from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
 
 # A proposal (isr_shrink_proposed) is no commit: catalogue trap 17.
@@ -44,7 +44,7 @@ def rebuild_isr_changes(
 ) -> list[OutRow]:
     """Rows of gold.isr_changes: one for each broker that left or joined a partition's ISR.
 
-    Takes: silver.events of at least ISR_KINDS, OWED_KINDS and topic_deleted, of any number of whole topics, with
+    Takes: silver.events of at least ISR_KINDS, SHRINK_CAUSE_KINDS and topic_deleted, of whole topics, with
     look-back; rows of bronze.partition_snapshots of the same topics (may be none); the cluster's context.
     Order: by topic, partition and time.
     Keeps: each change once, however many brokers print it or print it again when they start;
@@ -54,7 +54,7 @@ def rebuild_isr_changes(
     read, deleted = by_partition(readings, "snapshot_at"), deletions_of(told, context.terms)
     return [
         row
-        for key, lives in lives_of(told, {*ISR_KINDS, *OWED_KINDS}, context.terms).items()
+        for key, lives in lives_of(told, {*ISR_KINDS, *SHRINK_CAUSE_KINDS}, context.terms).items()
         for life in lives
         for row in _rows_of(key, life, read[key], deleted[key[:2]], context)
         if window.holds(row["happened_at"])
@@ -84,7 +84,7 @@ def _changes(key: Partition, commits: Sequence[Commit]) -> Iterable[OutRow]:
                 "partition": partition,
                 "happened_at": after.at,
                 "change": "shrink" if broker in old else "expand",
-                "broker_out_or_in": broker,
+                "broker": broker,
                 "isr_before": sorted(old),
                 "isr_after": sorted(new),
                 "evidence": evidence_of([quote(after.line)]),

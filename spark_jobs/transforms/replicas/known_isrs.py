@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from spark_jobs.transforms.evidence import quote, quote_snapshot
-from spark_jobs.transforms.groups.owed import CATCHING_UP
+from spark_jobs.transforms.groups.outage_attribution import CATCHING_UP
 from spark_jobs.transforms.leaderships import eligible_in
 from spark_jobs.transforms.replicas.isr import Commit
 from spark_jobs.transforms.windows import Row

@@ -1,0 +1,223 @@
+"""`hindsight`: the verbs of the product, with or without make."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from shutil import get_terminal_size
+
+from spark_jobs.commands import alert, audit, completion, snapshot
+from spark_jobs.report.places import NEWEST
+from spark_jobs.report.story import as_data, told
+from spark_jobs.shared import launch
+from spark_jobs.shared.config import INPUTS, is_uri
+from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
+from spark_jobs.shared.launch import HOME
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one verb. Exit codes: 0 done; 42 publication refused; 2 bad input or settings; else a fault."""
+    given = parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    verb: Callable[[argparse.Namespace], int] = given.verb
+    try:
+        return verb(given)
+    except BadInput as problem:
+        print("\n".join(problem.sentences), file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        # Whoever read the answer has seen enough; what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return 130
+
+
+_OF_SNAPSHOT = {
+    "bootstrap": "brokers of a live cluster, host:port,host:port",
+    "config": "client.properties file with librdkafka's settings; KAFKA_CONFIG",
+    "connection": "- for a connection as JSON on stdin, which needs neither of the two",
+    "cluster": "name of the cluster in the lake; default: its id",
+    "lake": "the lake in which the reading lands",
+    "at": "the instant that names the landed file, so that a retry overwrites it; default: now",
+    "to": "a JSON-lines file to which the reading is added instead of landing",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line; each option stands above the variable of the same name."""
+    top = argparse.ArgumentParser(
+        prog="hindsight",
+        description="What happened to our consumer groups and our leaders last night, why, and what it cost.",
+        epilog="Exit codes: 0 done; 42 publication refused; 2 bad input or settings; anything else may heal by itself."
+        " `hindsight doctor` tells what is missing on this machine.",
+    )
+    verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
+
+    run = verbs.add_parser("audit", help="audit a night: the recorded one, or your own logs")
+    run.set_defaults(verb=_audit)
+    for i in INPUTS:
+        run.add_argument(f"--{i.variable.lower().replace('_', '-')}", dest=i.field, help=i.meaning, metavar=i.variable)
+    run.add_argument("--bootstrap", help=_OF_SNAPSHOT["bootstrap"] + ": also read it now", metavar="BOOTSTRAP")
+
+    read = verbs.add_parser("snapshot", help="one reading of a live cluster, landed in the lake")
+    read.set_defaults(verb=_snapshot)
+    for option, meaning in _OF_SNAPSHOT.items():
+        read.add_argument(f"--{option}", help=meaning, metavar=option.upper())
+    read.add_argument("--print", help="print the reading instead of landing it", action="store_true", dest="printed")
+
+    tell = verbs.add_parser("alert", help="tell who is to be told what the lake holds; each thing once")
+    tell.set_defaults(verb=_alert)
+    tell.add_argument("--lake", help="the lake to look at", metavar="LAKE")
+    tell.add_argument("--at", help="the instant of the look; default: now", metavar="AT")
+    tell.add_argument("--stdin", help="a line of JSON on stdin adds receivers and an event", action="store_true")
+    tell.add_argument("--list", help="print what was told and what waits, and tell nobody", action="store_true")
+
+    ask = verbs.add_parser("sql", help="an SQL prompt over the lake, or the answer to one query")
+    ask.set_defaults(verb=_sql)
+    ask.add_argument("query", nargs="?", help="one query, or the name of one in queries/; without it a prompt opens")
+    ask.add_argument("--lake", help="the lake to ask", metavar="LAKE")
+    ask.add_argument("--format", default="table", help="how answers are printed: table, csv or json")
+
+    lies = verbs.add_parser("tables", help="the tables of a lake: how many rows, the newest, what one row is")
+    lies.set_defaults(verb=_sql, query=".tables")
+    lies.add_argument("--lake", help="the lake to look at", metavar="LAKE")
+    lies.add_argument("--format", default="table", help="how they are printed: table, csv or json")
+
+    serve = verbs.add_parser("thrift", help="the lake over JDBC, to be read: Spark's Thrift server, until Ctrl-C")
+    serve.set_defaults(verb=_thrift)
+    serve.add_argument("--lake", help="the lake to serve", metavar="LAKE")
+    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on; it asks for no password")
+    serve.add_argument("--port", type=int, default=10000, help="the port to listen on; 0 for any that is free")
+
+    why = verbs.add_parser(
+        "explain", help="one rebalance, failover, outage, ... as a story with the lines that prove it"
+    )
+    why.set_defaults(verb=_explain)
+    why.add_argument("id", help="its id, the first six characters or more, or its address in the report")
+    why.add_argument("--lake", help="the lake that holds it", metavar="LAKE")
+    why.add_argument("--json", help="print the row, with what it names and what names it", action="store_true")
+
+    # The drill has a parser of its own: with another prefix, what begins with a dash is handed on to it.
+    faults = "put a real cluster through real faults, and score what the audit says"
+    play = verbs.add_parser("drill", help=faults, prefix_chars="+", add_help=False)
+    play.set_defaults(verb=_drill)
+    play.add_argument("options", nargs="*")
+
+    keep = verbs.add_parser("record", help="keep a drill without a path of this machine, so that it becomes a test")
+    keep.set_defaults(verb=_record)
+    keep.add_argument("to", type=Path, help="a new folder, or a file that ends in .tar.gz")
+    keep.add_argument("--drill", type=Path, help="the drill's folder; without it the newest drill", metavar="FOLDER")
+
+    known = verbs.add_parser("completion", help="the script by which a shell completes hindsight")
+    known.set_defaults(verb=_completion)
+    known.add_argument("shell", choices=completion.SHELLS)
+
+    show = verbs.add_parser("report", help="where the newest report lies")
+    show.set_defaults(verb=_report)
+    show.add_argument("--lake", help="the lake it was written into", metavar="LAKE")
+    return top
+
+
+def _audit(given: argparse.Namespace) -> int:
+    said = {i.field: value for i in INPUTS if (value := getattr(given, i.field))}
+    environment = {**os.environ, **({"BOOTSTRAP": given.bootstrap} if given.bootstrap else {})}
+    return audit.audit(audit.requested(environment, said), audit.live_cluster(environment))
+
+
+def _snapshot(given: argparse.Namespace) -> int:
+    options = {"BOOTSTRAP": given.bootstrap, "KAFKA_CONFIG": given.config}
+    environment = {**os.environ, **{name: value for name, value in options.items() if value}}
+    if given.connection not in (None, "-"):
+        raise BadInput(
+            f"--connection is {given.connection!r}. Needed: -, and the connection on stdin: it holds secrets."
+        )
+    return snapshot.run(
+        snapshot.Order(
+            connection=snapshot.connection_of(environment, sys.stdin if given.connection else None),
+            lake=_lake(given),
+            at=snapshot.instant(given.at),
+            cluster=given.cluster or os.environ.get("CLUSTER", "").strip() or None,
+            to_file=given.to,
+            printed=given.printed,
+        )
+    )
+
+
+def _alert(given: argparse.Namespace) -> int:
+    if given.list:
+        print("\n".join(alert.listed(_lake(given))) or "Nobody has been told anything yet.")
+        return DONE
+    return alert.run(
+        alert.order_of(_lake(given), os.environ, sys.stdin if given.stdin else None, snapshot.instant(given.at))
+    )
+
+
+def _sql(given: argparse.Namespace) -> int:
+    from spark_jobs.edges import sql  # DuckDB is loaded only where it is used
+
+    return sql.main(_lake(given), given.query or os.environ.get("Q", "").strip() or None, given.format)
+
+
+def _thrift(given: argparse.Namespace) -> int:
+    os.environ.update(launch.environment())
+    time.tzset()
+    from spark_jobs.edges import thrift_server  # Spark is loaded only where it is used, and where it was told of itself
+
+    lake = _lake(given)
+    thrift_server.serve(lake if is_uri(lake) else str(Path(lake).expanduser().absolute()), given.host, given.port)
+    return DONE
+
+
+def _explain(given: argparse.Namespace) -> int:
+    from spark_jobs.edges import answers, lake_views, related_rows
+
+    story = related_rows.row_with_relations(lake_views.open_lake(_lake(given)), given.id)
+    if given.json:
+        print(json.dumps(answers.plain(as_data(story)), indent=2))
+    else:
+        print("\n".join(told(story, get_terminal_size((100, 24)).columns)))
+    return DONE
+
+
+def _drill(given: argparse.Namespace) -> int:
+    from drill import run  # Py4J and Kafka's client are loaded only where a cluster is started
+
+    return run.main(given.options)
+
+
+def _record(given: argparse.Namespace) -> int:
+    from drill.record import record
+
+    print(record(given.drill, given.to))
+    return DONE
+
+
+def _completion(given: argparse.Namespace) -> int:
+    from spark_jobs.edges import answers, named_queries
+
+    print(completion.script(given.shell, parser(), {"--format": answers.FORMATS}, named_queries.FOLDER), end="")
+    return DONE
+
+
+def _report(given: argparse.Namespace) -> int:
+    page = Path(_lake(given)) / "report" / NEWEST
+    if not page.exists():
+        raise BadInput(f"There is no report at {page}. Needed: a finished audit of that lake. Run `make audit` first.")
+    print(page)
+    return DONE
+
+
+def _lake(given: argparse.Namespace) -> str:
+    return given.lake or os.environ.get("LAKE", "").strip() or str(HOME / "lake")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""One pass over log files: what the ledger does not know is read, and what changed meanwhile is set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_jobs.edges import ledger
+from spark_jobs.edges.file_marks import fingerprints
+from spark_jobs.edges.ledger import Ledger
+from spark_jobs.edges.log_files import Listing, LogFile, describe
+from spark_jobs.edges.store import Store
+from spark_jobs.edges.survey import FileFacts, Survey, Tail, changed_sources, survey
+from spark_jobs.transforms.intake.file_order import NEVER, Turn, copies, in_turn, is_young, sharing
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What of a pass is left for a later run: whole files, and the last records of others."""
+
+    files: frozenset[int] = frozenset()
+    tails: Mapping[int, Tail] = field(default_factory=dict)
+
+    def __contains__(self, file: int) -> bool:
+        return file in self.files or file in self.tails
+
+
+NOTHING = Waiting()
+
+_ALWAYS = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one pass found: facts of all files of the settled sources, and the records of those that were read.
+
+    A source is unsettled where one of its files vanished, shrank or was replaced before it was read to its end: what
+    was read of it may be of two files. `still` are the files that were not written to meanwhile.
+    """
+
+    facts: Mapping[int, FileFacts]
+    surveys: tuple[Survey, ...]
+    ledger: Ledger
+    marks: Mapping[LogFile, str]
+    unsettled: frozenset[str]
+    still: frozenset[int]
+
+    @property
+    def cluster_ids(self) -> dict[str, frozenset[str]]:
+        """The ids of clusters that the files name, by who wrote them."""
+        ids: dict[str, frozenset[str]] = {"broker": frozenset(), "client": frozenset()}
+        for fact in self.facts.values():
+            ids[fact.file.origin] |= fact.cluster_ids
+        return ids
+
+    @property
+    def fresh(self) -> dict[int, FileFacts]:
+        """Those files that the ledger does not know."""
+        return {n: fact for n, fact in self.facts.items() if fact.file not in self.ledger.known}
+
+    def waiting(self, run_at: datetime) -> Waiting:
+        """What somebody may still be writing: the last records of young files that no record follows, and copies."""
+        young = {n for n, fact in self.facts.items() if is_young(fact.file.modified_at, run_at)}
+        copied = copies({n: fact.span for n, fact in self.facts.items()}, young)
+        turns = self.turns(run_at, copied)
+        tails = {n: tail for found in self.surveys for n, tail in found.tails.items() if n in young and n in turns}
+        return Waiting(
+            files=frozenset(copied),
+            tails={n: tail for n, tail in tails.items() if self.facts[n].damage or not turns[n].is_followed},
+        )
+
+    def turns(self, run_at: datetime, without: Collection[int]) -> dict[int, Turn]:
+        """How the files follow one another. The newest of a source, while it is young, ends nowhere yet."""
+        taken = {n: fact for n, fact in self.facts.items() if n not in without}
+        newest: dict[str, int] = {}
+        for n, fact in sorted(taken.items(), key=lambda f: (f[1].file.modified_at, f[1].first_at or _ALWAYS)):
+            newest[fact.file.source] = n
+        growing = {n for n in newest.values() if is_young(taken[n].file.modified_at, run_at)}
+        return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in taken.items()})
+
+    def records(self, run_at: datetime, waiting: Waiting) -> DataFrame | None:
+        """The records that were read of settled sources, with rank and lane of their file, without those that wait."""
+        if not self.surveys:
+            return None
+        read = reduce(DataFrame.unionByName, (found.records for found in self.surveys))
+        rows = [
+            {"file": n, "rank": turn.rank, "lane": turn.lane, "until": _place(waiting.tails.get(n))}
+            for n, turn in self.turns(run_at, waiting.files).items()
+        ]
+        shape = "file: int, rank: int, lane: int, until: struct<block: bigint, record: bigint>"
+        placed = read.join(F.broadcast(describe(read.sparkSession, rows, shape)), "file")
+        is_before = F.col("until").isNull() | (F.struct("block", "record") < F.col("until"))
+        return placed.where(is_before).drop("until")
+
+    def forget(self) -> None:
+        """Frees the memory that the records take."""
+        for found in self.surveys:
+            found.records.unpersist()
+
+
+def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listing], cluster: str | None) -> Pass:
+    """Reads what the ledger does not know, with those known files that share an instant with it.
+
+    Takes: the files, and what lists them again when they were read.
+    """
+    files = dict(enumerate(listed))
+    book = ledger.consult(store, files.values(), cluster)
+    known = {n: book.known[f] for n, f in files.items() if f in book.known}
+    moved = {f.source for n, f in files.items() if n not in known and f not in book.marks}
+    fresh = {n: f for n, f in files.items() if n not in known and f.source not in moved}
+    found = [survey(store.spark, fresh, book.marks)] if fresh else []
+    facts = {n: fact for s in found for n, fact in s.facts.items()}
+    beside = sharing({n: f.span for n, f in facts.items()}, {n: f.span for n, f in known.items()})
+    near = {n: files[n] for n in sorted(beside)}
+    marks = {**book.marks, **fingerprints(store.spark, near.values())}
+    if near:
+        found.append(survey(store.spark, near, marks))
+    read = {n: fact for s in found for n, fact in s.facts.items()}
+    wanted = {**fresh, **near}
+    moved |= {f.source for n, f in wanted.items() if n not in read}
+    moved |= changed_sources(store.spark, wanted.values(), marks)
+    now = {f.uri: f for f in look().files}
+    moved |= _stirred(listed, now, book.known)
+    settled = {n: fact for n, fact in {**known, **read}.items() if fact.file.source not in moved}
+    still = frozenset(n for n, fact in settled.items() if _state(fact.file) == _state(now.get(fact.file.uri)))
+    return Pass(settled, tuple(found), book, marks, frozenset(moved), still)
+
+
+def _stirred(listed: Iterable[LogFile], now: Mapping[str, LogFile], known: Container[LogFile]) -> set[str]:
+    """The sources in which a name is new, or stands for another file than the one that was taken for known.
+
+    A folder is listed name by name: a rotation meanwhile hides a file behind a name that was listed before. A known
+    file that is gone was deleted: renamed, it would be another's name now, or a new one.
+    """
+    names = {f.uri for f in listed}
+    sources = {f.source for f in listed}
+    replaced = {f.source for f in listed if f in known and f.uri in now and _state(now[f.uri]) != _state(f)}
+    return replaced | {f.source for uri, f in now.items() if uri not in names and f.source in sources}
+
+
+def _state(file: LogFile | None) -> tuple[int, datetime] | None:
+    return None if file is None else (file.size, file.modified_at)
+
+
+def _place(tail: Tail | None) -> dict[str, int] | None:
+    return None if tail is None else {"block": tail.block, "record": tail.record}

@@ -1,0 +1,1 @@
+"""What steps, commands and edges share: settings, exits, the launch of Spark, declared tables applied to frames."""

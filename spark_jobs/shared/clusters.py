@@ -1,0 +1,138 @@
+"""Several clusters from one file, hindsight.toml; without it one cluster, which the environment describes."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from spark_jobs.shared.config import INPUTS, KEEP, Settings, is_uri
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.launch import HOME
+
+FILE_VARIABLE = "HINDSIGHT_CONFIG"
+"""Names the file; without it `hindsight.toml` in the project's folder, where there is one."""
+
+DEFAULT_CONNECTION = "kafka_default"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_PLACES = ("logs", "client_logs", "snapshots", "lake")
+_OF_A_CLUSTER = (*_PLACES, "glob", "logs_tz", "client_tz", "look_ahead_hours", "look_back_hours", "keep")
+_SECTIONS = ("lake", "clusters", "alerts")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One cluster that a schedule works on.
+
+    `name` is None where variables describe it: then its logs tell. `connection` is the Airflow connection that
+    readings are taken through; `inputs` are values by their fields in Settings.
+    """
+
+    name: str | None
+    connection: str | None
+    inputs: Mapping[str, str]
+
+    @property
+    def lake(self) -> str:
+        """Where its tables go."""
+        return self.inputs.get("lake") or str(HOME / "lake")
+
+    def dag_id(self, name: str) -> str:
+        """A DAG's name for this cluster: as it is where there is one cluster only."""
+        return f"{name}_{self.name}" if self.name else name
+
+
+def clusters() -> tuple[Cluster, ...]:
+    """The clusters of the file, else the one of the environment. Raises: BadInput with every problem at once."""
+    path = file_path()
+    if path is None:
+        return (Cluster(None, DEFAULT_CONNECTION, from_scheduler(os.environ)),)
+    return _of_file(read_file(path), path)
+
+
+def lakes() -> list[str]:
+    """The lakes of all clusters, each once."""
+    return list(dict.fromkeys(c.lake for c in clusters()))
+
+
+def from_scheduler(environment: Mapping[str, str]) -> dict[str, str]:
+    """What the variables HINDSIGHT_LOGS and so on say, by field."""
+    said = {i.field: environment.get(f"HINDSIGHT_{i.variable}", "").strip() for i in (*INPUTS, KEEP)}
+    return {field: text for field, text in said.items() if text}
+
+
+def file_path() -> Path | None:
+    """The file that is in force, if any."""
+    named = os.environ.get(FILE_VARIABLE, "").strip()
+    if named:
+        return Path(named).expanduser().absolute()
+    usual = HOME / "hindsight.toml"
+    return usual if usual.exists() else None
+
+
+def read_file(path: Path | None) -> dict[str, Any]:
+    """The file as it stands; nothing where there is none. Raises: BadInput where it cannot be read."""
+    if path is None:
+        return {}
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise BadInput(
+            f"{path} cannot be read: {problem}. Needed: a TOML file with [[clusters]], [alerts], or both. Mend it, or "
+            f"unset {FILE_VARIABLE}."
+        ) from None
+    if strange := sorted(set(said) - set(_SECTIONS)):
+        raise BadInput(f"{path}: {_listed(strange)} is not known. Needed: {_listed(_SECTIONS)}. Rename or remove it.")
+    return said
+
+
+def _of_file(said: Mapping[str, Any], path: Path) -> tuple[Cluster, ...]:
+    tables = said.get("clusters", [])
+    if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
+        raise BadInput(f"{path}: clusters is {tables!r}. Needed: a [[clusters]] table for each cluster.")
+    if not tables:
+        return (Cluster(None, DEFAULT_CONNECTION, from_scheduler(os.environ)),)
+    lake = str(said.get("lake") or os.environ.get("HINDSIGHT_LAKE") or HOME / "lake")
+    problems: list[str] = []
+    found = [_cluster(table, number, lake, path, problems) for number, table in enumerate(tables, start=1)]
+    names = [c.name for c in found]
+    problems += [
+        f"{path}: the cluster {name!r} is named twice. Needed: one table for each cluster. Rename one."
+        for name in sorted({n for n in names if n and names.count(n) > 1})
+    ]
+    if problems:
+        raise BadInput(*problems)
+    return tuple(found)
+
+
+def _cluster(table: Mapping[str, Any], number: int, lake: str, path: Path, problems: list[str]) -> Cluster:
+    name = table.get("name")
+    where = f"{path}, cluster {name or f'number {number}'}"
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        problems.append(f"{where}: name is {name!r}. Needed: letters, digits, dot, dash and underscore.")
+        name = "unnamed"
+    known = ("name", "connection", *_OF_A_CLUSTER)
+    for key in sorted(set(table) - set(known)):
+        problems.append(f"{where}: {key!r} is not known. Needed: one of {_listed(known)}.")
+    given = {"lake": lake, **{key: str(table[key]) for key in _OF_A_CLUSTER if key in table}}
+    inputs = {key: _near(value, path) if key in _PLACES else value for key, value in given.items()}
+    try:
+        Settings.of({**inputs, "cluster": name, "run_id": "check", "run_at": datetime.now(UTC)})
+    except BadInput as found:
+        problems += [f"{where}: {sentence}" for sentence in found.sentences]
+    return Cluster(name, str(table["connection"]) if table.get("connection") else None, {**inputs, "cluster": name})
+
+
+def _near(place: str, path: Path) -> str:
+    """A place of the file: what is no URI is seen from the file's folder."""
+    return place if is_uri(place) else os.path.normpath(path.parent / Path(place).expanduser())
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)

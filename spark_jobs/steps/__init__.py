@@ -1,0 +1,1 @@
+"""The steps of the pipeline: read, call, write. `run` starts one; `catalog.steps` declares them."""

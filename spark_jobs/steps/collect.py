@@ -1,0 +1,229 @@
+"""The step collect: logs and readings become bronze, each record once, however often and whenever they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog import bronze
+from spark_jobs.catalog.model import Table
+from spark_jobs.edges import ledger, progress
+from spark_jobs.edges.file_scan import NOTHING, Pass, Waiting, scan_files
+from spark_jobs.edges.identity import name_cluster
+from spark_jobs.edges.landed_records import read_landed_records
+from spark_jobs.edges.log_files import Listing, Place, list_places
+from spark_jobs.edges.metadata_files import MetadataLog, keep_metadata
+from spark_jobs.edges.readings import Readings, joined, read_landed, read_readings
+from spark_jobs.edges.session import for_few_rows
+from spark_jobs.edges.store import Store, at_once
+from spark_jobs.edges.survey import FileFacts, refuse_foreign, warnings_about
+from spark_jobs.shared.config import Settings
+from spark_jobs.transforms.intake import collect as records
+from spark_jobs.transforms.intake import group_records, snapshots
+
+_FEW_BYTES = 16 * 1024 * 1024
+"""As little takes longer to plan than to read."""
+
+_TRIES = 3
+"""How often files that change while they are read are read again, before the next run has to take them."""
+
+Summary = dict[str, Any]
+
+
+class InputKeepsChanging(RuntimeError):
+    """No log could be read as it lay at one moment. Logs rest between rotations, so a retry may heal this."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What the places held, and what of it is in bronze now.
+
+    `brought` are the readings of SNAPSHOTS, `landed` those that came into the lake by themselves, and with them
+    `landed_records`, the records of groups; `metadata` is the log of KRaft's controllers; `held_back` the
+    physical lines of last records that wait, by file; `unsettled` the sources that changed as often as they were read.
+    """
+
+    cluster: str
+    facts: tuple[FileFacts, ...]
+    not_read: tuple[str, ...]
+    brought: Readings
+    landed: Readings | None
+    landed_records: DataFrame
+    metadata: MetadataLog
+    held_back: Mapping[str, int]
+    unsettled: frozenset[str]
+    doubts: tuple[str, ...]
+
+    @property
+    def span(self) -> tuple[datetime, datetime]:
+        """The first and the last instant of all files."""
+        told = [f for f in self.facts if f.first_at and f.last_at]
+        return min(f.first_at for f in told if f.first_at), max(f.last_at for f in told if f.last_at)
+
+    @property
+    def readings(self) -> Readings:
+        """All readings that were read."""
+        return joined([self.brought, self.landed]) if self.landed else self.brought
+
+    def summary(self) -> Summary:
+        """For whoever waits: counts, names, and sentences about what a person should know."""
+        return {
+            "cluster": self.cluster,
+            "files": len(self.facts),
+            "files_not_read": list(self.not_read),
+            "held_back": dict(self.held_back),
+            "snapshots": self.readings.count,
+            "metadata_files": len(self.metadata.files),
+            "warnings": [
+                *self.doubts,
+                *warnings_about(self.facts),
+                *(_unsettled(source) for source in sorted(self.unsettled)),
+                *self.readings.warnings(),
+                *self.metadata.sentences(),
+            ],
+        }
+
+
+def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Summary]) -> Summary:
+    """Keeps what bronze does not hold yet.
+
+    Raises: BadInput where there is nothing to read, or where the input is of another cluster than the lake knows.
+    """
+    look = looking(spark, settings)
+    listing = look()
+    with economy(spark, listing):
+        return collect(Store(spark, settings.lake), settings, listing, look).summary()
+
+
+def looking(spark: SparkSession, settings: Settings) -> Callable[[], Listing]:
+    """What lists the places of a run, as often as it is asked."""
+    places = [Place(settings.logs, "broker", settings.logs_tz, "LOGS")]
+    if settings.client_logs is not None:
+        places.append(Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS"))
+    return partial(list_places, spark, places, settings.glob)
+
+
+def economy(spark: SparkSession, listing: Listing) -> Any:
+    """The settings of Spark that suit the size of the input, while the block runs."""
+    return for_few_rows(spark) if listing.size <= _FEW_BYTES else nullcontext()
+
+
+def collect(
+    store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing], others: Iterable[Table] = ()
+) -> Collected:
+    """Adds to bronze what it does not hold yet. `others` are tables that are created at the same time.
+
+    Keeps: a source is taken as it lay at one moment, or not at all: where one of its files changes while it is read,
+        it is read again.
+    """
+    found, brought = at_once(
+        partial(_first_pass, store, settings, listing, look), partial(read_readings, store.spark, settings.snapshots)
+    )
+    refuse_foreign(found.facts.values())
+    cluster, doubts = name_cluster(store, settings, found.cluster_ids, brought)
+    names = {cluster, *found.cluster_ids["broker"], *brought.cluster_ids}
+    landed = read_landed(store, cluster, names)
+    landed_records = read_landed_records(store, cluster, names)
+    readings = joined([brought, landed]) if landed else brought
+    if landed:
+        name_cluster(store, settings, found.cluster_ids, readings)
+    if any(other != cluster for other in found.ledger.clusters.values()):
+        found.forget()
+        found = scan_files(store, listing.files, look, cluster)
+    read = sum(len(each.facts) for each in found.surveys)
+    progress.say(f"{len(found.facts)} files of cluster {cluster}, {read} of them to be read")
+    metadata = MetadataLog()
+    if listing.metadata:
+        metadata = keep_metadata(store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
+        progress.say(metadata.said())
+    facts, held_back = dict[str, FileFacts](), dict[str, int]()
+    rows = snapshots.readings(readings.lines, cluster).persist()
+    writes = [
+        *(partial(_add, store, table, snapshots.rows_of(table, rows)) for table in snapshots.TABLES),
+        partial(_add, store, bronze.GROUP_RECORDS, group_records.rows_of(landed_records, cluster)),
+        *(partial(store.create, table) for table in others),
+    ]
+    for tries_left in reversed(range(_TRIES)):
+        held_back |= _keep(store, settings, found, cluster, writes)
+        facts |= {fact.file.uri: fact for fact in found.facts.values()}
+        if not found.unsettled or not tries_left:
+            break
+        writes, moved = [], found.unsettled
+        progress.say(f"Files of {len(moved)} logs changed while they were read; reading those again")
+        found = scan_files(store, [f for f in look().files if f.source in moved], look, cluster)
+    rows.unpersist()
+    if held_back:
+        progress.say(f"The last records of {len(held_back)} files wait: their files still grow")
+    return Collected(
+        cluster=cluster,
+        facts=tuple(facts.values()),
+        not_read=listing.not_read,
+        brought=brought,
+        landed=landed,
+        landed_records=landed_records,
+        metadata=metadata,
+        held_back=held_back,
+        unsettled=found.unsettled,
+        doubts=tuple(doubts),
+    )
+
+
+def _first_pass(store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]) -> Pass:
+    """The first pass that finds a settled log of Kafka's, or that finds none and nothing moving.
+
+    Raises: InputKeepsChanging where the logs change as often as they are read.
+    """
+    files = listing.files
+    for _ in range(_TRIES):
+        found = scan_files(store, files, look, settings.cluster)
+        if not found.unsettled or any(fact.is_kafka_log for fact in found.facts.values()):
+            return found
+        found.forget()
+        files = look().files
+    raise InputKeepsChanging("\n".join(_unsettled(source) for source in sorted(found.unsettled)))
+
+
+def _keep(
+    store: Store, settings: Settings, found: Pass, cluster: str, writes: Iterable[Callable[[], Any]]
+) -> dict[str, int]:
+    """Writes what a pass found: the records first, then what the ledger may know of their files.
+
+    Gives: the physical lines that are held back, by file.
+    """
+    at = settings.run_at
+    waiting = NOTHING if settings.read_to_end else found.waiting(at)
+    try:
+        at_once(partial(_add_records, store, settings, found, cluster, waiting), *writes)
+        done = [fact for n, fact in found.fresh.items() if n not in waiting and n in found.still]
+        ledger.enter(store, cluster, done, found.marks, at)
+    finally:
+        found.forget()
+    return {found.facts[n].file.name: tail.lines for n, tail in waiting.tails.items()}
+
+
+def _add_records(store: Store, settings: Settings, found: Pass, cluster: str, waiting: Waiting) -> None:
+    store.create(bronze.LOG_RECORDS)
+    placed = found.records(settings.run_at, waiting)
+    if placed is not None:
+        known = {"cluster": F.lit(cluster), "run_collected_at": F.lit(settings.run_at)}
+        rows = records.identify(placed, cluster).withColumns(known).select(*bronze.LOG_RECORDS.column_names)
+        store.append_new(bronze.LOG_RECORDS, rows)
+
+
+def _add(store: Store, table: Table, rows: DataFrame) -> None:
+    store.create(table)
+    store.append_new(table, rows)
+
+
+def _unsettled(source: str) -> str:
+    return (
+        f"The files of {source} vanished or changed each of {_TRIES} times that they were read, or cannot be opened: "
+        "nothing of them was taken. The next run reads them; if it says the same, check who may read them."
+    )

@@ -1,0 +1,216 @@
+"""The step ingest: files become records, records become events, and every physical line is accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog import bronze, quality, silver
+from spark_jobs.catalog.codes import LINE_FATES
+from spark_jobs.catalog.ids import row_id
+from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
+from spark_jobs.edges import progress
+from spark_jobs.edges.store import Store, at_once
+from spark_jobs.edges.survey import broken_off
+from spark_jobs.knowledge.noise import NOISE
+from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.shared.config import Settings
+from spark_jobs.shared.conform import frame_of
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.steps.collect import Collected, collect, economy, looking
+from spark_jobs.steps.late_windows import keep_late_windows
+from spark_jobs.transforms.intake import coverage, group_records, parse, snapshots
+from spark_jobs.transforms.windows import Window
+
+_TICK = timedelta(milliseconds=1)
+"""A window ends after its last instant; the clocks of logs count in milliseconds."""
+
+Summary = dict[str, Any]
+
+
+def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> Summary:
+    """Keeps every record once, parses those around the window, and counts every line.
+
+    Gives: what collect tells (cluster, files, files_not_read, held_back, snapshots, warnings); window_from, window_to;
+        lines: what they became, as quality.coverage counts them.
+    Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
+    """
+    look = looking(spark, settings)
+    listing = look()
+    with economy(spark, listing):
+        store = Store(spark, settings.lake)
+        others = (silver.EVENTS, quality.COVERAGE, quality.UNPARSED_LINES, quality.QUARANTINE, LATE_WINDOWS)
+        held = collect(store, settings, listing, look, others)
+        return _tell(Night(store, settings, _window(settings, held), held))
+
+
+def _tell(night: Night) -> Summary:
+    progress.say(f"From {night.window.start} to {night.window.end}")
+    lines, late = at_once(
+        night.parse, partial(keep_late_windows, night.store, night.settings, night.cluster, night.window)
+    )
+    progress.say(
+        f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "
+        f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
+    )
+    for sentence in late:
+        progress.say(sentence)
+    said = night.collected.summary()
+    window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
+    return {**said, **window, "lines": lines, "warnings": [*said["warnings"], *late, *night.waits()]}
+
+
+@dataclass(frozen=True)
+class Night:
+    """One window of one cluster, with what the files hold."""
+
+    store: Store
+    settings: Settings
+    window: Window
+    collected: Collected
+
+    @property
+    def cluster(self) -> str:
+        """The name under which the input is kept."""
+        return self.collected.cluster
+
+    @property
+    def around(self) -> Window:
+        """The window with what is looked at before and after it."""
+        return _around(self.window, self.settings)
+
+    def waits(self) -> list[str]:
+        """A sentence about last records that are held back, where the window reaches into their files."""
+        ends = [f for f in self.collected.facts if f.file.name in self.collected.held_back and f.last_at]
+        names = [f.file.name for f in ends if f.last_at and self.window.holds(f.last_at)]
+        if not names:
+            return []
+        lines = sum(self.collected.held_back[name] for name in names)
+        return [
+            f"{len(names)} files still grow ({', '.join(names[:5])}): their last records, {lines} lines, wait until a "
+            "head follows or the file has rested ten minutes. The next run takes them."
+        ]
+
+    def parse(self) -> dict[str, int]:
+        """Parses the records around the window anew, and replaces what was known of them. Gives: lines by fate."""
+        lines = parse_window(self.store, self.cluster, self.window, self.around, self.broken)
+        if lines is None:
+            first_at, last_at = self.collected.span
+            raise BadInput(
+                f"No record lies between {self.window.start.isoformat()} and {self.window.end.isoformat()}: the files "
+                f"reach from {first_at.isoformat()} to {last_at.isoformat()}. Needed: a window that holds records. "
+                "Choose FROM and TO inside, or check LOGS_TZ."
+            )
+        return lines
+
+    def broken(self, parsed: DataFrame) -> DataFrame:
+        """What is broken: records, files that break off, and lines that are no reading."""
+        last = self.around.end - _TICK
+        files = [
+            {
+                "quarantine_id": row_id(self.cluster, fact.file.name, "broken off"),
+                "cluster": self.cluster,
+                "source": fact.file.source,
+                "happened_at": min(max(fact.last_at or self.window.start, self.around.start), last),
+                "line_count": 0,
+                "row": fact.file.name,
+                "sentences": [broken_off(fact)],
+            }
+            for fact in self.collected.facts
+            if fact.damage
+        ]
+        undecoded = self.collected.metadata.broken(self.cluster)
+        return (
+            parse.quarantined(parsed)
+            .unionByName(frame_of(self.store.spark, [*files, *undecoded], quality.QUARANTINE))
+            .unionByName(snapshots.quarantined(self.collected.readings.lines, self.cluster, "snapshots"))
+            .unionByName(group_records.quarantined(self.collected.landed_records, self.cluster))
+        )
+
+
+def parse_again(store: Store, cluster: str, window: Window, settings: Settings) -> dict[str, int]:
+    """Parses what bronze holds around a window with today's patterns. Gives: lines by fate.
+
+    Keeps: quality.quarantine stays as the night left it: whether a record is broken does not depend on patterns.
+    Raises: BadInput where retention has taken the window's records.
+    """
+    lines = parse_window(store, cluster, window, _around(window, settings))
+    if lines is None:
+        raise BadInput(
+            f"Bronze holds no record from {window.start.isoformat()} to {window.end.isoformat()} any more. "
+            "Needed: a window that retention has left. Choose a later one."
+        )
+    return lines
+
+
+def parse_window(
+    store: Store, cluster: str, window: Window, around: Window, broken: Callable[[DataFrame], DataFrame] | None = None
+) -> dict[str, int] | None:
+    """Parses the records around a window anew, and replaces what was known of them.
+
+    Takes: what tells the broken out of the parsed, where that is told anew. Gives: lines by fate; None where the
+        window holds no record: then nothing is written.
+    """
+    held = store.read(bronze.LOG_RECORDS).where(F.col("cluster") == cluster)
+    at = F.col("happened_at")
+    is_near = (at >= F.lit(around.start)) & (at < F.lit(around.end))
+    parsed = parse.parse(held.where(is_near | at.isNull()), PATTERNS, NOISE).persist()
+    covered = coverage.cover(parsed, _beginnings(held), window).persist()
+    try:
+        lines = _counted(covered)
+        if lines is not None:
+            written = [
+                (silver.EVENTS, parse.events(parsed), around),
+                (quality.UNPARSED_LINES, parse.unparsed_lines(parsed), around),
+                (quality.COVERAGE, covered, window),
+                *([(quality.QUARANTINE, broken(parsed), around)] if broken else []),
+            ]
+            at_once(*(partial(store.replace_window, t, rows, cluster, w) for t, rows, w in written))
+        return lines
+    finally:
+        parsed.unpersist()
+        covered.unpersist()
+
+
+def _counted(covered: DataFrame) -> dict[str, int] | None:
+    columns = ("lines_in", *(coverage.COLUMN_OF[fate] for fate in LINE_FATES))
+    row = covered.agg(*(F.sum(c).alias(c) for c in columns)).first()
+    return None if row["lines_in"] is None else {c: int(row[c]) for c in columns}
+
+
+def _around(window: Window, settings: Settings) -> Window:
+    return Window(
+        window.start - timedelta(hours=settings.look_back_hours),
+        window.end + timedelta(hours=settings.look_ahead_hours),
+    )
+
+
+def _window(settings: Settings, held: Collected) -> Window:
+    """The window asked for, else the first to the last instant of logs and readings.
+
+    Odd: readings that landed count where they follow within the look-ahead; weeks of others may lie in the lake.
+    """
+    if settings.window_from and settings.window_to:
+        return Window(settings.window_from, settings.window_to)
+    instants: list[datetime] = [*held.span, *(at for at in (held.brought.first_at, held.brought.last_at) if at)]
+    start, end = min(instants), max(instants)
+    landed_at = held.landed.last_at if held.landed else None
+    if landed_at and end < landed_at <= end + timedelta(hours=settings.look_ahead_hours):
+        end = landed_at
+    return Window(start, end + _TICK)
+
+
+def _beginnings(held: DataFrame) -> DataFrame:
+    """The first instant of each source that has records without one: source, first_at."""
+    headless = held.where("happened_at IS NULL").select("source").distinct()
+    return (
+        held.join(F.broadcast(headless), "source", "left_semi")
+        .groupBy("source")
+        .agg(F.min("happened_at").alias("first_at"))
+    )

@@ -1,0 +1,54 @@
+"""Which windows of before are judged anew, since records came late for them: asked of the lake, and kept there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.bronze import LOG_RECORDS
+from spark_jobs.catalog.quality import PUBLICATIONS
+from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
+from spark_jobs.edges.store import Store
+from spark_jobs.shared.config import Settings
+from spark_jobs.shared.conform import frame_of
+from spark_jobs.transforms.intake.late import Published, earlier_windows, late_windows
+from spark_jobs.transforms.windows import Window, counted
+
+
+def keep_late_windows(store: Store, settings: Settings, cluster: str, own: Window) -> list[str]:
+    """Writes the windows before the run's own that records touched after their publication.
+
+    Gives: a sentence about each, oldest first.
+
+    Keeps: a window stands there as often as runs find it: until it is judged anew, each run does.
+    Odd: one small read where nothing earlier was published.
+    """
+    earlier = earlier_windows(_published(store, cluster), own)
+    if not earlier:
+        return []
+    look_back, look_ahead = (timedelta(hours=h) for h in (settings.look_back_hours, settings.look_ahead_hours))
+    records = store.read(LOG_RECORDS).where(F.col("cluster") == cluster)
+    late = late_windows(records, earlier, look_back, look_ahead).orderBy("window_from", "window_to")
+    found = late.toArrow().to_pylist()
+    if found:
+        run = {"cluster": cluster, "run_id": settings.run_id, "run_found_at": settings.run_at}
+        rows = frame_of(store.spark, [{**row, **run} for row in found], LATE_WINDOWS)
+        store.append_new(LATE_WINDOWS, rows.coalesce(1))
+    return [_sentence(row) for row in found]
+
+
+def _sentence(row: dict[str, Any]) -> str:
+    named, began = ", ".join(row["sources"][:3]), f"{row['window_from']:%Y-%m-%d %H:%M}"
+    more = " and others" if len(row["sources"]) > 3 else ""
+    late = counted(row["records"], "record")
+    return f"{late} came late for the window that began at {began} ({named}{more}): it is judged anew."
+
+
+def _published(store: Store, cluster: str) -> list[Published]:
+    if not store.has(PUBLICATIONS):
+        return []
+    rows = store.read(PUBLICATIONS).where(F.col("cluster") == cluster)
+    newest = rows.groupBy("window_from", "window_to").agg(F.max("run_published_at").alias("at"))
+    return [Published(Window(r["window_from"], r["window_to"]), r["at"]) for r in newest.toArrow().to_pylist()]

@@ -1,0 +1,184 @@
+"""Validate, then publish: gold changes when every critical expectation holds, and not at all when one does not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from functools import partial, reduce
+from types import ModuleType
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.gold import BROKER_OUTAGES, INCIDENTS
+from spark_jobs.catalog.gold import TABLES as GOLD
+from spark_jobs.catalog.order import in_waves
+from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS, PUBLICATIONS, VALIDATION_RESULTS
+from spark_jobs.edges import lake_files, progress
+from spark_jobs.edges.session import for_few_rows
+from spark_jobs.edges.store import Store, at_once
+from spark_jobs.report.validation import validation_page
+from spark_jobs.shared.config import Settings
+from spark_jobs.shared.conform import frame_of
+from spark_jobs.shared.exits import PublicationRefused
+from spark_jobs.steps.reporting import write_report
+from spark_jobs.transforms.windows import Window
+
+Run = Mapping[str, Any]
+Verdict = Mapping[str, Any]
+Frames = Mapping[str, DataFrame]
+
+VALIDATION_PAGE = "report/validation.html"
+
+
+def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Publishes what rebuild staged and writes the report.
+
+    Takes: the summary of ingest. Gives: what publish gives, `report` and `terminal`.
+    """
+    said = earlier["ingest"]
+    run = {
+        "run_id": settings.run_id,
+        "run_at": settings.run_at,
+        "started_at": settings.run_at,
+        "cluster": said["cluster"],
+        "window_from": datetime.fromisoformat(said["window_from"]),
+        "window_to": datetime.fromisoformat(said["window_to"]),
+        "files_not_read": said["files_not_read"],
+        "warnings": said["warnings"],
+        "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
+    }
+    return publish_and_report(spark, settings.lake, run)
+
+
+def publish_and_report(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
+    """Publishes what was staged and writes the window's report. Takes and gives: see publish and write_report."""
+    store, window = Store(spark, lake), Window(run["window_from"], run["window_to"])
+    with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
+        published = _publish(store, window, run, tables, views, validation)
+        progress.say(f"{published['expectations']} expectations checked, {len(published['warnings'])} warnings")
+        return {**published, **write_report(store, run, tables)}
+
+
+def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
+    """Checks what was staged and, when every critical expectation holds, replaces the window in gold with it.
+
+    Takes: staged gold, and coverage and generation gaps of the window; `run` names run_id, cluster, window_from,
+        window_to and run_at
+    Gives: `published` (rows and version of each gold table), `expectations` (how many were checked), `warnings`
+        (sentences) and `validation_page`
+    Order: gold.TABLES in the waves of catalog.order, one commit each, then quality.publications in one: a window
+        counts as published when its rows stand there
+    Keeps: run again, after whatever end, it leaves the same gold; quality.validation_results and the page are
+        written whatever the verdict
+    Raises: PublicationRefused with sentences that name rows; then gold is as it was
+    """
+    store, window = Store(spark, lake), Window(run["window_from"], run["window_to"])
+    with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
+        return _publish(store, window, run, tables, views, validation)
+
+
+def _publish(
+    store: Store, window: Window, run: Run, tables: Frames, views: Frames, validation: ModuleType
+) -> dict[str, Any]:
+    verdicts = validation.validate(
+        store.spark, tables, views, {name: run[name] for name in ("cluster", "window_from", "window_to")}
+    )
+    page = _record(store, window, run, verdicts)
+    if breaches := _sentences(verdicts, "critical"):
+        raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
+    for wave in in_waves(GOLD):
+        at_once(*(partial(store.replace_window, t, tables[t.full_name], run["cluster"], window) for t in wave))
+    published = _account(store, window, run, tables)
+    return {
+        "published": published,
+        "expectations": len(verdicts),
+        "warnings": _sentences(verdicts, "warning"),
+        "validation_page": page,
+    }
+
+
+@contextmanager
+def _open(store: Store, cluster: str, window: Window) -> Iterator[tuple[Frames, Frames, ModuleType]]:
+    """The frames of `_opened`, kept in memory while the block runs, and what validates them."""
+    (tables, views), validation = at_once(partial(_opened, store, cluster, window), _great_expectations)
+    try:
+        yield tables, views, validation
+    finally:
+        for frame in (*tables.values(), *views.values()):
+            frame.unpersist()
+
+
+def _great_expectations() -> ModuleType:
+    """What validates. Its import takes seconds, in which Spark can open tables."""
+    from spark_jobs.edges import validation
+
+    return validation
+
+
+def _opened(store: Store, cluster: str, window: Window) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
+    """What is checked, by full table name, and what else the laws look at, by the name they give it; each read once."""
+    store.create(*GOLD, VALIDATION_RESULTS, PUBLICATIONS)
+    readings: dict[str, Callable[[], DataFrame]] = {
+        **{t.full_name: partial(store.read_staging, t) for t in GOLD},
+        **{t.full_name: partial(store.read_window, t, cluster, window) for t in (COVERAGE, GENERATION_GAPS)},
+        **{t.name: partial(store.read_window, t, cluster, window) for t in (PARTITION_SNAPSHOTS, LEADERSHIP_GAPS)},
+        "published_incidents": lambda: store.read(INCIDENTS).where(F.col("cluster") == cluster),
+        "published_broker_outages": lambda: store.read(BROKER_OUTAGES).where(F.col("cluster") == cluster),
+    }
+    frames = dict(zip(readings, at_once(*(partial(_kept, reading) for reading in readings.values())), strict=True))
+    return {n: f for n, f in frames.items() if "." in n}, {n: f for n, f in frames.items() if "." not in n}
+
+
+def _kept(reading: Callable[[], DataFrame]) -> DataFrame:
+    return reading().persist()
+
+
+def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict]) -> str:
+    """Writes the verdicts and the page that tells them; gives the page's place."""
+    rows = [{**_of_run(run), **verdict, "run_checked_at": run["run_at"]} for verdict in verdicts]
+    frame = frame_of(store.spark, rows, VALIDATION_RESULTS).coalesce(1)
+    store.replace_rows_of_run(VALIDATION_RESULTS, frame, run["cluster"], window, run["run_id"])
+    page = f"{store.lake}/{VALIDATION_PAGE}"
+    lake_files.write_text(store.spark, page, validation_page(rows, run))
+    return page
+
+
+def _account(store: Store, window: Window, run: Run, tables: Mapping[str, DataFrame]) -> dict[str, dict[str, int]]:
+    """Writes which version of each gold table holds the window now, and with how many rows."""
+    counted = [tables[t.full_name].agg(F.count("*")).withColumn("name", F.lit(t.full_name)) for t in GOLD]
+    counts = {name: count for count, name in reduce(DataFrame.union, counted).collect()}
+    rows = [
+        _of_run(run)
+        | {
+            "table": t.full_name,
+            "version": store.version(t),
+            "row_count": counts[t.full_name],
+            "run_published_at": run["run_at"],
+        }
+        for t in GOLD
+    ]
+    frame = frame_of(store.spark, rows, PUBLICATIONS).coalesce(1)
+    store.replace_rows_of_run(PUBLICATIONS, frame, run["cluster"], window, run["run_id"])
+    return {r["table"]: {"rows": r["row_count"], "version": r["version"]} for r in rows}
+
+
+def _of_run(run: Run) -> dict[str, Any]:
+    return {name: run[name] for name in ("run_id", "cluster", "window_from", "window_to")}
+
+
+def _sentences(verdicts: Iterable[Verdict], severity: str) -> list[str]:
+    return [s for v in verdicts if v["severity"] == severity for s in v["sentences"] or ()]
+
+
+def _refusal(lake: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
+    broken = sum(not v["success"] for v in verdicts if v["severity"] == "critical")
+    told = "1 critical expectation is broken" if broken == 1 else f"{broken} critical expectations are broken"
+    return [
+        f"Nothing was published, gold is as it was: {told}. "
+        f"The refused rows lie in {lake}/staging; {page} tells everything that was checked."
+    ]

@@ -1,0 +1,109 @@
+"""The report of a published window: its rows, bounded; a page beside the tables; words for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.edges import lake_files
+from spark_jobs.edges.store import Store, at_once
+from spark_jobs.report.build import build_report
+from spark_jobs.report.html import render_html
+from spark_jobs.report.page_rows import READS
+from spark_jobs.report.places import NEWEST, page_name
+from spark_jobs.report.terminal import render_terminal
+from spark_jobs.steps.history import published_since, windows_before
+from spark_jobs.transforms.windows import Window
+
+MOST_ROWS = 20_000
+"""Of one table, on one page: more than anyone reads. What is left out is said, and stays in the lake."""
+
+_VERSIONS = {"Spark": "pyspark", "Delta": "delta-spark", "Great Expectations": "great-expectations"}
+_WORST_RISK = ("leaderless_low_ms", "one_from_unclean_ms", "under_min_isr_ms", "one_from_offline_ms", "at_min_isr_ms")
+_QUOTES = {"gold.isr_changes": 1, "gold.coordinator_moves": 1, "gold.partition_risks": 4}
+"""Tables of many rows that the page counts and hardly quotes: the rest of their evidence stays in the lake."""
+
+
+def write_report(store: Store, run: Mapping[str, Any], published: Mapping[str, DataFrame]) -> dict[str, str]:
+    """Writes the window's own page and, where the cluster has no later one, the newest: `<LAKE>/report/index.html`.
+
+    Takes: what publish takes, and where known started_at, log_path, files_not_read, warnings; the window's rows as
+        they were published, by full table name: the others are read
+    Gives: `report`, where the page lies, and `terminal`, the summary in plain text.
+    """
+    window = Window(run["window_from"], run["window_to"])
+    (tables, left_out), (history, is_newest) = at_once(
+        partial(_rows, store, run, window, published), partial(_among_others, store, run["cluster"], window)
+    )
+    own = f"{store.lake}/report/{page_name(run['cluster'], window.start, window.end)}"
+    place = f"{store.lake}/report/{NEWEST}" if is_newest else own
+    report = build_report(
+        tables,
+        {
+            **run,
+            "history": history,
+            "lake": store.lake,
+            "report_path": place,
+            "versions": {name: version(package) for name, package in _VERSIONS.items()},
+            "warnings": [*run.get("warnings", ()), *left_out],
+        },
+    )
+    page = render_html(report)
+    at_once(*(partial(lake_files.write_text, store.spark, path, page) for path in {own, place}))
+    return {"report": place, "terminal": render_terminal(report)}
+
+
+def _among_others(store: Store, cluster: str, window: Window) -> tuple[dict[str, Any], bool]:
+    """The nights before, and whether the cluster has no later one."""
+    published = published_since(store, cluster, window)
+    return windows_before(store, cluster, window, published), all(w.end <= window.end for w in published)
+
+
+def _rows(
+    store: Store, run: Mapping[str, Any], window: Window, published: Mapping[str, DataFrame]
+) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    def read(name: str) -> list[dict[str, Any]]:
+        frame = published[name] if name in published else _of_window(store, name, run, window)
+        return _collected(_shown(name, frame))
+
+    tables = dict(zip(READS, at_once(*(partial(read, name) for name in READS)), strict=True))
+    full = [name for name, rows in tables.items() if len(rows) > MOST_ROWS]
+    said = [f"{name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all." for name in full]
+    return {name: rows[:MOST_ROWS] for name, rows in tables.items()}, said
+
+
+def _of_window(store: Store, name: str, run: Mapping[str, Any], window: Window) -> DataFrame:
+    table = BY_NAME[name]
+    if name == "quality.validation_results":
+        return store.read(table).where(F.col("run_id") == run["run_id"])
+    return store.read_window(table, run["cluster"], window)
+
+
+def _shown(name: str, frame: DataFrame) -> DataFrame:
+    """What a page shows of a table, in an order of its own where rows may be left out."""
+    if name == "quality.unparsed_lines":
+        return (
+            frame.groupBy("template")
+            .agg(
+                F.count("*").alias("records"),
+                F.sum("line_count").alias("lines"),
+                F.min_by("text", F.struct("happened_at", "line_id")).alias("sample"),
+            )
+            .orderBy(F.desc("lines"), "template")
+        )
+    if name in _QUOTES:
+        frame = frame.withColumn("evidence", F.slice("evidence", 1, _QUOTES[name]))
+    table = BY_NAME[name]
+    if name == "gold.partition_risks":
+        return frame.orderBy(*(F.col(column).desc_nulls_last() for column in _WORST_RISK), *table.key)
+    return frame.orderBy(*(f"`{column}`" for column in (table.time_column, *table.key) if column))
+
+
+def _collected(frame: DataFrame) -> list[dict[str, Any]]:
+    return list(frame.limit(MOST_ROWS + 1).toArrow().to_pylist())

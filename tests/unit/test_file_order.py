@@ -1,0 +1,150 @@
+"""How the files of a log follow one another, and that reading them bit by bit gives what reading them at once gives."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span, Turn, copies, in_turn, is_young, sharing
+
+START = datetime(2026, 11, 21, 1, tzinfo=UTC)
+
+
+def span(first: float, last: float, source: str = "a", timeless: bool = False) -> Span:
+    return Span(source, START + timedelta(seconds=first), START + timedelta(seconds=last), timeless)
+
+
+def places(spans: dict[int, Span]) -> dict[int, tuple[int, int]]:
+    return {file: (turn.rank, turn.lane) for file, turn in in_turn(spans).items()}
+
+
+def test_files_follow_one_another_by_what_they_hold() -> None:
+    spans = {1: span(10, 20), 2: span(0, 10), 3: span(0, 20), 4: span(20, 20), 5: span(20, 20), 6: span(5, 6, "b")}
+    assert places(spans) == {2: (0, 0), 3: (1, 1), 1: (2, 0), 4: (3, 0), 5: (4, 1), 6: (5, 0)}
+
+
+def test_lines_out_of_order_on_either_side_of_a_rotation_are_no_copies() -> None:
+    assert places({1: span(0, 10.005), 2: span(10.003, 20)}) == {1: (0, 0), 2: (1, 0)}
+    assert places({1: span(0, 10), 2: span(10 - OUT_OF_ORDER.total_seconds(), 20)}) == {1: (0, 0), 2: (1, 1)}
+    assert places({1: span(0, 10.005), 2: span(10.003, 10.004)}) == {1: (0, 0), 2: (1, 1)}
+    growing = Span("a", START + timedelta(seconds=10.003), NEVER)
+    assert places({1: span(0, 10.005), 2: growing}) == {1: (0, 0), 2: (1, 0)}
+
+
+def test_a_file_follows_the_one_that_ends_last_before_it() -> None:
+    half_packed, whole, newest = span(0, 7), span(0, 10), span(10, 20)
+    assert in_turn({1: half_packed, 2: whole, 3: newest}) == {
+        1: Turn(0, 0, is_followed=False),
+        2: Turn(1, 1, is_followed=True),
+        3: Turn(2, 1, is_followed=False),
+    }
+
+
+def test_a_file_without_a_head_follows_none() -> None:
+    turns = in_turn({1: span(0, 10), 2: Span("a", NEVER, NEVER)})
+    assert not turns[1].is_followed
+
+
+def test_files_that_share_an_instant_or_records_without_one_are_read_together() -> None:
+    known = {1: span(0, 10), 2: span(10, 20), 3: span(20, 30), 4: span(10, 20, "b"), 5: span(0, 1, timeless=True)}
+    assert sharing({9: span(20, 25)}, known) == {2, 3}
+    assert sharing({9: span(20.001, 25, timeless=True)}, known) == {3, 5}
+    assert sharing({}, known) == set()
+
+
+def test_a_young_copy_waits_and_its_original_does_not() -> None:
+    spans = {1: span(0, 20), 2: span(0, 15), 3: span(0, 20), 4: span(20, 30), 5: span(0, 15, "b")}
+    assert copies(spans, young=(1, 2, 3, 4, 5)) == {2, 3}
+    assert copies(spans, young=(1, 4)) == {1}
+    assert copies({1: Span("a", NEVER, NEVER), 2: Span("a", NEVER, NEVER)}, young=(1, 2)) == set()
+
+
+def test_a_file_rests_after_ten_minutes_without_a_write() -> None:
+    ages = (timedelta(minutes=10), timedelta(minutes=9, seconds=59), timedelta(hours=-1))
+    assert [is_young(START - age, START) for age in ages] == [False, True, True]
+
+
+class Line(NamedTuple):
+    """A line by its millisecond and its words."""
+
+    at: int
+    words: str
+
+
+Files = dict[int, list[Line]]
+Found = dict[tuple[Line, int], int]
+"""A line and its number among its equals, with its rank among the lines of its instant."""
+
+SMALLEST = 12
+"""Lines of a file that was rotated: they span more than threads write out of order."""
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> tuple[list[Line], list[int]]:
+    """A log with equal lines and lines out of order, and where it is cut by rotations."""
+    sizes = draw(st.lists(st.integers(SMALLEST, 3 * SMALLEST), min_size=1, max_size=5))
+    count = sum(sizes)
+    late = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+    words = draw(st.lists(st.sampled_from("xy"), min_size=count, max_size=count))
+    lines = [Line(i // 3 * 2 + j, w) for i, (j, w) in enumerate(zip(late, words, strict=True))]
+    return lines, [sum(sizes[:n]) for n in range(1, len(sizes))]
+
+
+def spans_of(files: Files, growing: int | None) -> dict[int, Span]:
+    def instant(ms: int) -> datetime:
+        return START + timedelta(milliseconds=ms)
+
+    return {
+        n: Span("a", instant(min(lines).at), NEVER if n == growing else instant(max(lines).at))
+        for n, lines in files.items()
+    }
+
+
+def found(files: Files, turns: dict[int, Turn]) -> Found:
+    """What `transforms.collect.identify` does, in plain words."""
+    counts: Counter[tuple[int, Line]] = Counter()
+    seen: Counter[int] = Counter()
+    rows: Found = {}
+    for n in sorted(files, key=lambda n: turns[n].rank):
+        for line in files[n]:
+            key = line, counts[turns[n].lane, line]
+            counts[turns[n].lane, line] += 1
+            if key not in rows:
+                rows[key] = seen[line.at]
+                seen[line.at] += 1
+    return rows
+
+
+@given(log=logs(), data=st.data())
+def test_a_log_that_is_read_while_it_grows_gives_what_it_gives_as_a_whole(
+    log: tuple[list[Line], list[int]], data: st.DataObject
+) -> None:
+    lines, cuts = log
+    bronze: Found = {}
+    known: set[tuple[Line, ...]] = set()
+    for upto in [*sorted(data.draw(st.lists(st.integers(1, len(lines)), max_size=6))), len(lines)]:
+        edges = [0, *(c for c in cuts if c < upto), upto]
+        files = {n: lines[a:b] for n, (a, b) in enumerate(itertools.pairwise(edges))}
+        newest = len(files) - 1
+        if data.draw(st.booleans()):
+            files[len(files)] = files[newest][: data.draw(st.integers(1, len(files[newest])))]
+        copied = copies(spans_of(files, None), range(newest, len(files)))
+        files = {n: part for n, part in files.items() if n not in copied}
+        turns = in_turn(spans_of(files, newest))
+        fresh = {n for n, part in files.items() if tuple(part) not in known}
+        real = spans_of(files, None)
+        beside = sharing({n: real[n] for n in fresh}, {n: real[n] for n in files if n not in fresh})
+        read = {n: part for n, part in files.items() if n in fresh | beside}
+        waits = {n for n in fresh if n >= newest and not turns[n].is_followed}
+        rows = found({n: part[:-1] if n in waits else part for n, part in read.items()}, turns)
+        bronze = rows | bronze
+        known |= {tuple(files[n]) for n in fresh - waits}
+    last = {0: lines}
+    whole = found(last, in_turn(spans_of(last, None)))
+    assert bronze.items() <= whole.items()
+    assert len(whole) - len(bronze) <= 1
