@@ -63,6 +63,7 @@ check: setup-check ## format, lint, types, import contracts, generated pages, un
 	@$(SPARK)/ruff check .
 	@$(SPARK)/mypy
 	@$(SPARK)/lint-imports
+	@$(SPARK)/python -m spark_jobs.commands.row_classes --check
 	@$(SPARK)/python -m spark_jobs.commands.docs --check
 	@$(SPARK)/python -m pytest -q tests/unit
 
@@ -78,6 +79,7 @@ bench: setup ## how time grows with the night, and what a reading of 5,000 parti
 	@$(SPARK)/python -m bench.snapshot
 
 docs: setup ## the generated pages: tables, patterns, causes, rules, runbook, queries, settings
+	@$(SPARK)/python -m spark_jobs.commands.row_classes
 	@$(SPARK)/python -m spark_jobs.commands.docs
 
 up: ## Airflow, Spark, the lake and three brokers, in containers: http://localhost:8080

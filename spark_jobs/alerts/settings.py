@@ -10,7 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from spark_jobs.alerts.model import Sighting
-from spark_jobs.catalog.codes import FINDING_SEVERITIES
+from spark_jobs.catalog.codes import FindingSeverity
 from spark_jobs.shared.exits import BadInput
 
 _ROUTE = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -130,9 +130,9 @@ class _Reading:
         name, severities = str(said.get("name", "")), said.get("severities", [])
         if not _ROUTE.fullmatch(name):
             self.problems.append(f"[alerts] routes: name is {name!r}. Needed: small letters, digits and underscores.")
-        if not isinstance(severities, list) or not severities or set(map(str, severities)) - set(FINDING_SEVERITIES):
+        if not isinstance(severities, list) or not severities or set(map(str, severities)) - set(FindingSeverity):
             self.problems.append(
-                f"[alerts] route {name}: severities is {severities!r}. Needed: some of {', '.join(FINDING_SEVERITIES)}."
+                f"[alerts] route {name}: severities is {severities!r}. Needed: some of {', '.join(FindingSeverity)}."
             )
             severities = []
         return Route(name, tuple(map(str, severities)), self.quiet(name, said["quiet"]) if "quiet" in said else None)

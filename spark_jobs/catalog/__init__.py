@@ -11,5 +11,4 @@ TABLES: tuple[Table, ...] = (
     *quality_verdicts.TABLES,
 )
 BY_NAME: dict[str, Table] = {t.full_name: t for t in TABLES}
-
 __all__ = ["BY_NAME", "TABLES", "Check", "Column", "Table"]

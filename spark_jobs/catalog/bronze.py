@@ -1,7 +1,7 @@
 """Bronze: what was read, kept as it was read."""
 
 from spark_jobs.catalog import bronze_metadata
-from spark_jobs.catalog.codes import GROUP_RECORD_TYPES, MEMBER_STATES
+from spark_jobs.catalog.codes import LINES, GroupRecordType, MemberState
 from spark_jobs.catalog.model import Check, Table, optional, required
 
 _CLUSTER = required("cluster", "STRING", "The cluster that was read, by its name in this lake")
@@ -20,7 +20,7 @@ LOG_RECORDS = Table(
     columns=(
         required("line_id", "STRING", "Hash of cluster, source, the whole record and its ordinal among identical ones"),
         _CLUSTER,
-        required("origin", "STRING", "Who wrote it", codes=("broker", "client")),
+        required("origin", "STRING", "Who wrote it", codes=LINES),
         required(
             "source", "STRING", "Folder and log as seen from the LOGS root, without rotation suffix or compression"
         ),
@@ -44,7 +44,7 @@ LOG_FILES = Table(
     key=("cluster", "origin", "source", "zone", "fingerprint", "read_as"),
     columns=(
         _CLUSTER,
-        required("origin", "STRING", "Who wrote it", codes=("broker", "client")),
+        required("origin", "STRING", "Who wrote it", codes=LINES),
         required("source", "STRING", "The log it belongs to"),
         required("file", "STRING", "Its name as seen from the LOGS root when it was read"),
         required("zone", "STRING", "The zone in which its clock was read"),
@@ -185,7 +185,7 @@ GROUP_RECORDS = Table(
         required("offsets_partition", "INT", "Partition of __consumer_offsets"),
         required("record_offset", "BIGINT", "Offset of the record in it"),
         required("written_at", "TIMESTAMP", "When the coordinator wrote it, by its clock"),
-        required("record_type", "STRING", "What the record is, by Kafka's name for it", codes=GROUP_RECORD_TYPES),
+        required("record_type", "STRING", "What the record is, by Kafka's name for it", codes=GroupRecordType),
         required("group_id", "STRING", "Consumer group"),
         optional("member_id", "STRING", "Member that a KIP-848 record speaks of"),
         required("is_tombstone", "BOOLEAN", "Whether the record deletes what was written under its key before"),
@@ -204,7 +204,7 @@ GROUP_RECORDS = Table(
         optional("metadata_hash", "BIGINT", "Hash of the subscribed topics; from 4.1 on"),
         optional("member_epoch", "INT", "Epoch that the member has reached"),
         optional("previous_member_epoch", "INT", "Epoch that it had before"),
-        optional("member_state", "STRING", "How far it is with its epoch", codes=MEMBER_STATES),
+        optional("member_state", "STRING", "How far it is with its epoch", codes=MemberState),
         optional("instance_id", "STRING", "group.instance.id of the member"),
         optional("client_id", "STRING", "Client id of the member"),
         optional("host", "STRING", "Host the member speaks from"),

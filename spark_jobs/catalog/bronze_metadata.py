@@ -1,6 +1,6 @@
 """Bronze of `__cluster_metadata`: what KRaft's controllers committed, and the files that it was read from."""
 
-from spark_jobs.catalog.codes import METADATA_RECORD_TYPES
+from spark_jobs.catalog.codes import MetadataRecordType
 from spark_jobs.catalog.model import Check, Table, optional, required
 
 _CLUSTER = required("cluster", "STRING", "The cluster that was read, by its name in this lake")
@@ -17,7 +17,7 @@ METADATA_RECORDS = Table(
         required("controller_epoch", "INT", "Epoch of the controller that wrote it"),
         required("snapshot_place", "INT", "Rank in the snapshot that it comes from, from 1 on; 0: from the log itself"),
         required("written_at", "TIMESTAMP", "When it was written, by the controller's clock; of a snapshot, its end"),
-        required("record_type", "STRING", "What the record is, by Kafka's name for it", codes=METADATA_RECORD_TYPES),
+        required("record_type", "STRING", "What the record is, by Kafka's name for it", codes=MetadataRecordType),
         optional("topic_id", "STRING", "Topic, by its id"),
         optional("topic", "STRING", "Topic, where the record names it"),
         optional("partition", "INT", "Partition"),

@@ -1,93 +1,315 @@
-"""The closed vocabularies of the tables: each code once. What a code means stands in spark_jobs/knowledge."""
+"""The closed vocabularies of the tables: each code once, with what it means. A code is a string."""
 
-CAUSES = (
-    "member_joined",
-    "member_rejoined",
-    "member_left",
-    "heartbeat_expired",
-    "member_dead",
-    "max_poll_exceeded",
-    "sync_timeout",
-    "join_timeout",
-    "subscription_changed",
-    "partitions_added",
-    "topic_created",
-    "topic_deleted",
-    "metadata_changed",
-    "client_requested",
-    "removed_by_admin",
-    "cooperative_followup",
-    "static_member_changed",
-    "assignor_changed",
-    "group_over_capacity",
-    "coordinator_moved",
-    "storage_error",
-    "unknown",
-)
-CONFIDENCES = ("certain", "likely", "possible", "unknown")
-PROTOCOLS = ("classic", "consumer")
-OUTCOMES = ("completed", "emptied", "interrupted", "unfinished")
-INCIDENT_KINDS = (
-    "single",
-    "cooperative_pair",
-    "rolling_restart",
-    "storm",
-    "coordinator_move",
-    "broker_outage",
-    "host_silent",
-)
-FINGERPRINTS = ("session_timeout", "poll_interval", "cron", "steady", "irregular")
-FAILOVER_KINDS = (
-    "log_dir_failed",
-    "unclean_election",
-    "offline",
-    "leader_restored",
-    "reassignment",
-    "controlled_shutdown",
-    "broker_unresponsive",
-    "broker_crash",
-    "preferred_election",
-    "unknown",
-)
-OUTAGE_KINDS = ("controlled_shutdown", "crash", "unresponsive", "unknown")
-ISR_CHANGES = ("shrink", "expand")
-OUT_OF_SYNC_KINDS = ("outage", "slow", "disk", "reassignment", "unknown")
-MOVE_EFFECTS = ("none", "rebalanced", "cut_short")
-LOSS_SCOPES = ("broker", "rack")
-TRUNCATION_VERDICTS = ("nothing_committed_lost", "committed_lost", "unknown")
-IMBALANCE_ENDS = ("automatic_election", "requested_election", "preferred_election", "failover")
-LAG_STATUSES = ("ok", "warn", "stall", "stop", "rewind")
-REMEDY_SETTINGS = ("static_membership", "cooperative_assignment", "session_timeout", "max_poll_interval")
-FINDING_SEVERITIES = ("critical", "warning", "info")
-LINE_FATES = ("event", "ignored", "unparsed", "quarantined")
-GROUP_RECORD_TYPES = (
-    "group_metadata",
-    "consumer_group_metadata",
-    "consumer_group_partition_metadata",
-    "consumer_group_member_metadata",
-    "consumer_group_target_assignment_metadata",
-    "consumer_group_target_assignment_member",
-    "consumer_group_current_member_assignment",
-    "consumer_group_regular_expression",
-)
-METADATA_RECORD_TYPES = (
-    "topic",
-    "remove_topic",
-    "partition",
-    "partition_change",
-    "clear_elr",
-    "register_broker",
-    "unregister_broker",
-    "fence_broker",
-    "unfence_broker",
-    "broker_registration_change",
-    "config",
-    "feature_level",
-    "begin_transaction",
-    "end_transaction",
-    "abort_transaction",
-    "leader_change",
-    "undecoded",
-)
-MEMBER_STATES = ("stable", "unrevoked_partitions", "unreleased_partitions", "unknown")
-SETTINGS_WITNESSES = ("member_line", "client_log", "group_record", "snapshot")
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """One code of a vocabulary. `meaning` says it in words; empty where the code's own words say it."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str = "") -> Code:
+        """A member that is its value and carries its meaning."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+
+class Cause(Code):
+    """Why a rebalance began."""
+
+    MEMBER_JOINED = "member_joined", "A member joined that the group had not had within the look-back."
+    MEMBER_REJOINED = (
+        "member_rejoined",
+        "A member that had left or been removed came back. It is the same member where the instance id is the same;"
+        " else where the client id is the same and, if hosts are known, the host. A client id that several members"
+        " hold at once (the default of Java clients) identifies no member: the cause is then `member_joined`,"
+        " `possible` at most.",
+    )
+    MEMBER_LEFT = "member_left", "A member closed its consumer, unsubscribed, or was shut down."
+    HEARTBEAT_EXPIRED = (
+        "heartbeat_expired",
+        "A member's session expired while its process was alive: a pause (GC, suspend), the network, or a session"
+        " timeout that is too short. A later line of the same process proves it.",
+    )
+    MEMBER_DEAD = (
+        "member_dead",
+        "A member's session expired and its process was gone: a new process of that client came back, or none within"
+        " 10 minutes (then `likely` at most). Where only broker lines exist and the client id returns, both fit:"
+        " `possible`, and the explanation names both. A static member that closed without LeaveGroup is `member_left`"
+        " where its own log shows the close, else `member_dead`, `likely` at most.",
+    )
+    MAX_POLL_EXCEEDED = "max_poll_exceeded", "Processing took longer than max.poll.interval.ms."
+    SYNC_TIMEOUT = "sync_timeout", "A member was removed because it sent no SyncGroup in time."
+    JOIN_TIMEOUT = "join_timeout", "A member was removed because it did not rejoin in time."
+    SUBSCRIPTION_CHANGED = "subscription_changed", "A member subscribed to other topics."
+    PARTITIONS_ADDED = "partitions_added", "A subscribed topic got more partitions."
+    TOPIC_CREATED = "topic_created", "A topic that matches the subscription was created."
+    TOPIC_DELETED = "topic_deleted", "A subscribed topic was deleted."
+    METADATA_CHANGED = (
+        "metadata_changed",
+        "The group's leader rejoined because metadata changed, and no evidence shows which change it was.",
+    )
+    CLIENT_REQUESTED = "client_requested", "The application asked for it (enforceRebalance)."
+    REMOVED_BY_ADMIN = "removed_by_admin", "An administrator removed a member."
+    COOPERATIVE_FOLLOWUP = "cooperative_followup", "The second half of a cooperative rebalance."
+    STATIC_MEMBER_CHANGED = (
+        "static_member_changed",
+        "A static member came back with other protocols or metadata, or was replaced.",
+    )
+    ASSIGNOR_CHANGED = "assignor_changed", "The group changed its assignor."
+    GROUP_OVER_CAPACITY = "group_over_capacity", "The group had more members than group.max.size."
+    COORDINATOR_MOVED = (
+        "coordinator_moved",
+        "The move of the coordinator cut the rebalance short, or the new coordinator began it while it loaded the"
+        " group. A move alone starts no rebalance.",
+    )
+    STORAGE_ERROR = "storage_error", "The coordinator could not write to `__consumer_offsets`."
+    UNKNOWN = "unknown", "The evidence does not show the cause."
+
+
+class Confidence(Code):
+    """How sure a verdict is; from the surest down."""
+
+    CERTAIN = "certain", "The evidence admits no other reading."
+    LIKELY = "likely", "The evidence admits other readings, and they are rarer."
+    POSSIBLE = "possible", "Several readings fit about equally; the explanation names them."
+    UNKNOWN = "unknown", "The evidence does not show it."
+
+    def at_most(self, most: Confidence) -> Confidence:
+        """The less sure of the two."""
+        return max(self, most, key=list(Confidence).index)
+
+
+class Protocol(Code):
+    """Rebalance protocol of a group."""
+
+    CLASSIC = "classic", "Join phases led by one member."
+    CONSUMER = "consumer", "KIP-848: the coordinator assigns."
+
+
+class Outcome(Code):
+    """How a rebalance ended."""
+
+    COMPLETED = "completed", "The assignment arrived."
+    EMPTIED = "emptied", "The group was empty."
+    INTERRUPTED = "interrupted", "The next rebalance began before it ended."
+    UNFINISHED = "unfinished", "No evidence shows its end."
+
+
+class IncidentKind(Code):
+    """What the rebalances of one incident have in common."""
+
+    SINGLE = "single", "One rebalance."
+    COOPERATIVE_PAIR = "cooperative_pair", "A cooperative rebalance and its follow-up."
+    ROLLING_RESTART = "rolling_restart", "Members restarted one after another."
+    STORM = "storm", "One group rebalanced again and again."
+    COORDINATOR_MOVE = "coordinator_move", "The coordinator moved."
+    BROKER_OUTAGE = "broker_outage", "A broker was away."
+    HOST_SILENT = "host_silent", "All members on one host fell silent."
+
+
+class Fingerprint(Code):
+    """What drives a storm, by the time between its rebalances."""
+
+    SESSION_TIMEOUT = "session_timeout", "The session timeout."
+    POLL_INTERVAL = "poll_interval", "max.poll.interval.ms."
+    CRON = "cron", "A schedule of whole minutes."
+    STEADY = "steady", "Another steady interval."
+    IRREGULAR = "irregular", "No steady interval."
+
+
+class FailoverKind(Code):
+    """Why a partition's leader changed. The order is the order in which the kinds are tried."""
+
+    LOG_DIR_FAILED = "log_dir_failed", "The log directory that held the partition failed."
+    UNCLEAN_ELECTION = (
+        "unclean_election",
+        "The new leader was outside the last ISR and ELR, and was not the last leader.",
+    )
+    OFFLINE = "offline", "The partition has no leader left."
+    LEADER_RESTORED = "leader_restored", "A leaderless partition has a leader again."
+    REASSIGNMENT = "reassignment", "The partition's replicas were reassigned."
+    CONTROLLED_SHUTDOWN = "controlled_shutdown", "The former leader was shut down in order."
+    BROKER_UNRESPONSIVE = "broker_unresponsive", "The former leader was alive but fenced or cut off."
+    BROKER_CRASH = "broker_crash", "The former leader crashed."
+    PREFERRED_ELECTION = "preferred_election", "The first replica took over from a leader that was alive."
+    UNKNOWN = "unknown", "The evidence does not show why."
+
+
+class OutageKind(Code):
+    """Kind of a broker's absence."""
+
+    CONTROLLED_SHUTDOWN = "controlled_shutdown", "It was shut down in order."
+    CRASH = "crash", "It ended without a shutdown."
+    UNRESPONSIVE = "unresponsive", "It was alive, and the controller did not hear it."
+    UNKNOWN = "unknown", "The evidence does not show which."
+
+
+class IsrChangeKind(Code):
+    """What a change did to an ISR."""
+
+    SHRINK = "shrink", "A broker left the ISR."
+    EXPAND = "expand", "A broker joined the ISR."
+
+
+class OutOfSyncKind(Code):
+    """Why a broker was out of an ISR."""
+
+    OUTAGE = "outage", "The broker was away."
+    SLOW = "slow", "The broker was alive and fetched too late."
+    DISK = "disk", "A log directory failed."
+    REASSIGNMENT = "reassignment", "The replica was being moved."
+    UNKNOWN = "unknown", "The evidence does not show why."
+
+
+class MoveEffect(Code):
+    """What a move of the coordinator did to a group."""
+
+    NONE = "none", "No rebalance."
+    REBALANCED = "rebalanced", "A rebalance followed from it."
+    CUT_SHORT = "cut_short", "It cut a running rebalance short."
+
+
+class LossScope(Code):
+    """What a simulation takes away."""
+
+    BROKER = "broker", "One broker."
+    RACK = "rack", "All brokers of one rack."
+
+
+class TruncationVerdict(Code):
+    """Whether a truncation took committed records."""
+
+    NOTHING_COMMITTED_LOST = "nothing_committed_lost", "Only records above the high watermark were cut."
+    COMMITTED_LOST = "committed_lost", "Committed records were cut."
+    UNKNOWN = "unknown", "The evidence does not show it."
+
+
+class ImbalanceEnd(Code):
+    """What ended a period of imbalance."""
+
+    AUTOMATIC_ELECTION = "automatic_election", "Kafka's own preferred election."
+    REQUESTED_ELECTION = "requested_election", "A preferred election that an operator requested."
+    PREFERRED_ELECTION = "preferred_election", "A preferred election; the evidence does not show who requested it."
+    FAILOVER = "failover", "A failover for another reason."
+
+
+class LagStatus(Code):
+    """Verdict on the consumer of one partition."""
+
+    OK = "ok", "It keeps up."
+    WARN = "warn", "Its lag grows."
+    STALL = "stall", "It commits no progress while records wait."
+    STOP = "stop", "It commits nothing while records wait."
+    REWIND = "rewind", "Its committed offset went back."
+
+
+class RemedySetting(Code):
+    """The setting that would have helped a group."""
+
+    STATIC_MEMBERSHIP = "static_membership", "group.instance.id."
+    COOPERATIVE_ASSIGNMENT = "cooperative_assignment", "A cooperative assignor."
+    SESSION_TIMEOUT = "session_timeout", "session.timeout.ms."
+    MAX_POLL_INTERVAL = "max_poll_interval", "max.poll.interval.ms."
+
+
+class FindingSeverity(Code):
+    """How grave a finding is; from the gravest down."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Origin(Code):
+    """Where an event comes from. Lines have the first two; the others are rows that one judgement hands to another."""
+
+    BROKER = "broker", "A line of a broker or a controller."
+    CLIENT = "client", "A line of a consumer, a producer or an administrator's tool."
+    SNAPSHOT = "snapshot", "A snapshot."
+    RECORD = "record", "A record of one of Kafka's own topics."
+
+
+LINES = (Origin.BROKER, Origin.CLIENT)
+"""Who writes lines."""
+
+
+class CheckSeverity(Code):
+    """What a broken check does."""
+
+    CRITICAL = "critical", "It refuses the publication."
+    WARNING = "warning", "It is reported."
+
+
+class RowChange(Code):
+    """What became of a verdict when its window was judged again."""
+
+    APPEARED = "appeared"
+    CHANGED = "changed"
+    GONE = "gone"
+
+
+class LineFate(Code):
+    """What became of a record."""
+
+    EVENT = "event", "A pattern claimed it."
+    IGNORED = "ignored", "It carries nothing that is used."
+    UNPARSED = "unparsed", "Its logger matters, and no pattern claims it."
+    QUARANTINED = "quarantined", "It is broken."
+
+
+class GroupRecordType(Code):
+    """Type of a record of `__consumer_offsets`."""
+
+    GROUP_METADATA = "group_metadata"
+    CONSUMER_GROUP_METADATA = "consumer_group_metadata"
+    CONSUMER_GROUP_PARTITION_METADATA = "consumer_group_partition_metadata"
+    CONSUMER_GROUP_MEMBER_METADATA = "consumer_group_member_metadata"
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA = "consumer_group_target_assignment_metadata"
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER = "consumer_group_target_assignment_member"
+    CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT = "consumer_group_current_member_assignment"
+    CONSUMER_GROUP_REGULAR_EXPRESSION = "consumer_group_regular_expression"
+
+
+class MetadataRecordType(Code):
+    """Type of a record of `__cluster_metadata`."""
+
+    TOPIC = "topic"
+    REMOVE_TOPIC = "remove_topic"
+    PARTITION = "partition"
+    PARTITION_CHANGE = "partition_change"
+    CLEAR_ELR = "clear_elr"
+    REGISTER_BROKER = "register_broker"
+    UNREGISTER_BROKER = "unregister_broker"
+    FENCE_BROKER = "fence_broker"
+    UNFENCE_BROKER = "unfence_broker"
+    BROKER_REGISTRATION_CHANGE = "broker_registration_change"
+    CONFIG = "config"
+    FEATURE_LEVEL = "feature_level"
+    BEGIN_TRANSACTION = "begin_transaction"
+    END_TRANSACTION = "end_transaction"
+    ABORT_TRANSACTION = "abort_transaction"
+    LEADER_CHANGE = "leader_change"
+    UNDECODED = "undecoded"
+
+
+class MemberState(Code):
+    """State of a member under KIP-848."""
+
+    STABLE = "stable"
+    UNREVOKED_PARTITIONS = "unrevoked_partitions"
+    UNRELEASED_PARTITIONS = "unreleased_partitions"
+    UNKNOWN = "unknown"
+
+
+class SettingsWitness(Code):
+    """Who showed a member's settings."""
+
+    MEMBER_LINE = "member_line", "A coordinator's line."
+    CLIENT_LOG = "client_log", "The client's own log."
+    GROUP_RECORD = "group_record", "A record of `__consumer_offsets`."
+    SNAPSHOT = "snapshot", "A snapshot."

@@ -1,13 +1,13 @@
 """Gold: the timelines and verdicts people read."""
 
 from spark_jobs.catalog.codes import (
-    FAILOVER_KINDS,
-    FINDING_SEVERITIES,
-    ISR_CHANGES,
-    LAG_STATUSES,
-    MOVE_EFFECTS,
-    OUT_OF_SYNC_KINDS,
-    OUTAGE_KINDS,
+    FailoverKind,
+    FindingSeverity,
+    IsrChangeKind,
+    LagStatus,
+    MoveEffect,
+    OutageKind,
+    OutOfSyncKind,
 )
 from spark_jobs.catalog.gold_balance import IMBALANCE_PERIODS as IMBALANCE_PERIODS
 from spark_jobs.catalog.gold_balance import LEADER_BALANCE as LEADER_BALANCE
@@ -44,7 +44,7 @@ FAILOVERS = Table(
             "INT",
             "How often its topic had been deleted before, as far as the records tell: epochs begin anew in each life",
         ),
-        required("kind", "STRING", "Why the leader changed", codes=FAILOVER_KINDS),
+        required("kind", "STRING", "Why the leader changed", codes=FailoverKind),
         optional(
             "requested_by_operator",
             "BOOLEAN",
@@ -109,7 +109,7 @@ BROKER_OUTAGES = Table(
         CLUSTER,
         required("outage_id", "STRING", "Hash of what it is"),
         required("broker", "INT", "Broker id"),
-        required("kind", "STRING", "Kind of absence", codes=OUTAGE_KINDS),
+        required("kind", "STRING", "Kind of absence", codes=OutageKind),
         required("planned", "BOOLEAN", "Whether it was shut down in order"),
         required("down_at", "TIMESTAMP", "Start of its shutdown, or its last sign of life"),
         optional("detected_at", "TIMESTAMP", "When it was fenced, or missed by the controller"),
@@ -159,7 +159,7 @@ ISR_CHANGES_TABLE = Table(
         required("topic", "STRING", "Topic"),
         required("partition", "INT", "Partition"),
         required("happened_at", "TIMESTAMP", "When the ISR changed"),
-        required("change", "STRING", "What it did", codes=ISR_CHANGES),
+        required("change", "STRING", "What it did", codes=IsrChangeKind),
         required("broker", "INT", "Broker that left or came"),
         optional("isr_before", "ARRAY<INT>", "In-sync replicas before"),
         optional("isr_after", "ARRAY<INT>", "In-sync replicas after"),
@@ -167,7 +167,7 @@ ISR_CHANGES_TABLE = Table(
             "shrink_cause",
             "STRING",
             "Why the broker was out: of a shrink, and of the expansion that ends it; null for a new replica's",
-            codes=OUT_OF_SYNC_KINDS,
+            codes=OutOfSyncKind,
         ),
         optional("outage_id", "STRING", "The broker outage behind it"),
         optional(
@@ -216,7 +216,7 @@ COORDINATOR_MOVES = Table(
             "effect",
             "STRING",
             "What it did to the group; null where the lines do not reach far enough to tell",
-            codes=MOVE_EFFECTS,
+            codes=MoveEffect,
         ),
         optional("rebalance_id", "STRING", "The rebalance that it cut short, or that followed from it"),
         VERSION,
@@ -325,7 +325,7 @@ LAG_VERDICTS = Table(
         required("partition", "INT", "Partition"),
         required("window_from", "TIMESTAMP", "First instant of the window"),
         required("window_to", "TIMESTAMP", "End of the window"),
-        required("status", "STRING", "Verdict on the partition's consumer", codes=LAG_STATUSES),
+        required("status", "STRING", "Verdict on the partition's consumer", codes=LagStatus),
         optional("lag_first", "BIGINT", "Lag at the first reading", unit="records"),
         optional("lag_last", "BIGINT", "Lag at the last reading", unit="records"),
         optional("lag_max", "BIGINT", "Largest lag of any reading", unit="records"),
@@ -347,7 +347,7 @@ FINDINGS = Table(
         CLUSTER,
         required("finding_id", "STRING", "Hash of what it is"),
         required("rule_id", "STRING", "The rule that fired"),
-        required("severity", "STRING", "How bad it is", codes=FINDING_SEVERITIES),
+        required("severity", "STRING", "How bad it is", codes=FindingSeverity),
         required(
             "subject_kind", "STRING", "What it is about: group, broker, topic, partition, cluster, source, reading"
         ),

@@ -1,6 +1,6 @@
 """Gold: how evenly leaders are spread, and how long a broker led too few of the partitions it is preferred for."""
 
-from spark_jobs.catalog.codes import FAILOVER_KINDS, IMBALANCE_ENDS
+from spark_jobs.catalog.codes import FailoverKind, ImbalanceEnd
 from spark_jobs.catalog.gold_columns import CLUSTER, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -106,14 +106,14 @@ IMBALANCE_PERIODS = Table(
             "started_by",
             "STRING",
             "Kind of the change of leader that tipped it over; null where none is told",
-            codes=FAILOVER_KINDS,
+            codes=FailoverKind,
         ),
         optional("outage_id", "STRING", "The absence that left it behind"),
         optional(
             "ended_by",
             "STRING",
             "What brought leaders back; null while it is over, and where no change of leader tells",
-            codes=IMBALANCE_ENDS,
+            codes=ImbalanceEnd,
         ),
         required("explanation", "STRING", "What left it behind, how bad it was, and whether an election has healed it"),
         required("advice", "STRING", "What to do about it"),

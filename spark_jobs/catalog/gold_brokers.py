@@ -1,6 +1,6 @@
 """Gold: what brokers did to their replicas, and how a cluster was restarted."""
 
-from spark_jobs.catalog.codes import OUT_OF_SYNC_KINDS
+from spark_jobs.catalog.codes import OutOfSyncKind
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -21,7 +21,7 @@ OUT_OF_SYNC_PERIODS = Table(
             "STRING",
             "outage: it was away; slow: it was alive and fetched too late; disk: its log directory failed;"
             " reassignment: it was moved away",
-            codes=OUT_OF_SYNC_KINDS,
+            codes=OutOfSyncKind,
         ),
         optional("outage_id", "STRING", "The broker outage behind it; of several the first"),
         optional(

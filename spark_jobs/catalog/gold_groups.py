@@ -1,6 +1,6 @@
 """Gold: what consumer groups went through."""
 
-from spark_jobs.catalog.codes import CAUSES, FINGERPRINTS, INCIDENT_KINDS, OUTCOMES, PROTOCOLS, REMEDY_SETTINGS
+from spark_jobs.catalog.codes import Cause, Confidence, Fingerprint, IncidentKind, Outcome, Protocol, RemedySetting
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -14,7 +14,7 @@ REBALANCES = Table(
         CLUSTER,
         required("rebalance_id", "STRING", "Hash of what it is: cluster, group, generations, start"),
         required("group_id", "STRING", "Consumer group"),
-        required("protocol", "STRING", "Rebalance protocol", codes=PROTOCOLS),
+        required("protocol", "STRING", "Rebalance protocol", codes=Protocol),
         optional("coordinator", "INT", "Broker that coordinated it"),
         optional("from_generation", "INT", "Generation, or group epoch, before"),
         optional("to_generation", "INT", "Generation, or group epoch, after; null when interrupted"),
@@ -22,8 +22,8 @@ REBALANCES = Table(
         optional("joined_at", "TIMESTAMP", "End of the join phase; null for KIP-848"),
         optional("ended_at", "TIMESTAMP", "Assignment received, group empty, or start of the next when interrupted"),
         optional("duration_ms", "BIGINT", "From start to end", unit="ms"),
-        required("outcome", "STRING", "How it ended", codes=OUTCOMES),
-        required("cause", "STRING", "Why it began", codes=CAUSES),
+        required("outcome", "STRING", "How it ended", codes=Outcome),
+        required("cause", "STRING", "Why it began", codes=Cause),
         CONFIDENCE,
         optional("client_id", "STRING", "Client of the member that caused it"),
         optional("instance_id", "STRING", "group.instance.id of the member that caused it"),
@@ -112,16 +112,16 @@ INCIDENTS = Table(
     columns=(
         CLUSTER,
         required("incident_id", "STRING", "Hash of what it is"),
-        required("kind", "STRING", "Kind of incident", codes=INCIDENT_KINDS),
+        required("kind", "STRING", "Kind of incident", codes=IncidentKind),
         required("planned", "BOOLEAN", "Whether it looks like planned work"),
         required("started_at", "TIMESTAMP", "Start of its first rebalance"),
         optional("ended_at", "TIMESTAMP", "End of its last rebalance; null while open"),
         required("group_ids", "ARRAY<STRING>", "Groups that took part"),
         required("rebalance_count", "INT", "Rebalances in it"),
-        required("cause", "STRING", "Why it began", codes=CAUSES),
+        required("cause", "STRING", "Why it began", codes=Cause),
         CONFIDENCE,
         optional(
-            "fingerprint", "STRING", "What the rhythm of a storm resembles; null where it is none", codes=FINGERPRINTS
+            "fingerprint", "STRING", "What the rhythm of a storm resembles; null where it is none", codes=Fingerprint
         ),
         optional("outage_id", "STRING", "The broker outage behind it"),
         optional(
@@ -153,7 +153,7 @@ REMEDIES = Table(
         required("group_id", "STRING", "Consumer group"),
         required("window_from", "TIMESTAMP", "First instant of the window"),
         required("window_to", "TIMESTAMP", "End of the window"),
-        required("setting", "STRING", "What would have been set otherwise", codes=REMEDY_SETTINGS),
+        required("setting", "STRING", "What would have been set otherwise", codes=RemedySetting),
         optional(
             "value_now",
             "BIGINT",
@@ -177,7 +177,12 @@ REMEDIES = Table(
             unit="partition seconds",
         ),
         required("rebalance_ids", "ARRAY<STRING>", "The rebalances that would not have happened"),
-        required("confidence", "STRING", "How sure the replay is: it is never certain", codes=("likely", "possible")),
+        required(
+            "confidence",
+            "STRING",
+            "How sure the replay is: it is never certain",
+            codes=(Confidence.LIKELY, Confidence.POSSIBLE),
+        ),
         required("explanation", "STRING", "What would have been, in one sentence"),
         VERSION,
         EVIDENCE,

@@ -1,6 +1,6 @@
 """Gold: what was cut off replicas' logs, and whether anything committed went with it."""
 
-from spark_jobs.catalog.codes import TRUNCATION_VERDICTS
+from spark_jobs.catalog.codes import TruncationVerdict
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -36,7 +36,7 @@ TRUNCATIONS = Table(
         ),
         optional("failover_id", "STRING", "The change of leader that made it cut; null where none is known"),
         optional("outage_id", "STRING", "The absence behind that change"),
-        required("verdict", "STRING", "Whether committed records were lost", codes=TRUNCATION_VERDICTS),
+        required("verdict", "STRING", "Whether committed records were lost", codes=TruncationVerdict),
         CONFIDENCE,
         required("explanation", "STRING", "What was cut, and why that is or is not a loss"),
         VERSION,

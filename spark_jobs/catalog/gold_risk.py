@@ -1,6 +1,6 @@
 """Gold: what partitions risked, and what the loss of a broker or a rack would cost tonight."""
 
-from spark_jobs.catalog.codes import LOSS_SCOPES
+from spark_jobs.catalog.codes import LossScope
 from spark_jobs.catalog.gold_columns import CLUSTER, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -120,7 +120,7 @@ LOSS_SIMULATIONS = Table(
     columns=(
         CLUSTER,
         required("snapshot_at", "TIMESTAMP", "The reading"),
-        required("scope_kind", "STRING", "What is lost", codes=LOSS_SCOPES),
+        required("scope_kind", "STRING", "What is lost", codes=LossScope),
         required("scope", "STRING", "Which one: the broker's id, or the rack's name"),
         required("broker_ids", "ARRAY<INT>", "The brokers that go with it"),
         required("partitions_hosted", "INT", "Partitions with a replica there", unit="partitions"),

@@ -1,6 +1,6 @@
 """Gold: how the members of consumer groups are set up, as far as anybody tells."""
 
-from spark_jobs.catalog.codes import PROTOCOLS, SETTINGS_WITNESSES
+from spark_jobs.catalog.codes import Protocol, SettingsWitness
 from spark_jobs.catalog.gold_columns import CLUSTER, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -27,11 +27,11 @@ MEMBER_SETTINGS = Table(
         optional("heartbeat_interval_ms", "BIGINT", "heartbeat.interval.ms; only a client's log tells it", unit="ms"),
         optional("assignors", "ARRAY<STRING>", "Assignors that it offers, the preferred first; null where nobody told"),
         optional("assignor", "STRING", "Assignor that its group used last; null where nobody told"),
-        optional("protocol", "STRING", "Rebalance protocol; null where nobody told", codes=PROTOCOLS),
+        optional("protocol", "STRING", "Rebalance protocol; null where nobody told", codes=Protocol),
         required(
             "witnesses",
             "ARRAY<STRING>",
-            f"Who told the settings: {', '.join(SETTINGS_WITNESSES)}; empty where nobody did",
+            f"Who showed the settings: {', '.join(SettingsWitness)}; empty where no witness did",
         ),
         required("first_seen_at", "TIMESTAMP", "When a witness first showed it in the window"),
         required("last_seen_at", "TIMESTAMP", "When a witness last showed it in the window"),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-
-SEVERITIES = ("critical", "warning")
 
 EVIDENCE_TYPE = "ARRAY<STRUCT<line_id: STRING, source: STRING, happened_at: TIMESTAMP, text: STRING>>"
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column. `type` is a Spark SQL type; `unit` is named where a number has one."""
+    """One column. `type` is a Spark SQL type; `unit` is named where a number has one.
+
+    `codes` is the vocabulary of a coded column, or a part of it.
+    """
 
     name: str
     type: str
@@ -55,6 +57,12 @@ class Table:
         """`layer.name`, as SQL says it."""
         return f"{self.layer}.{self.name}"
 
+    @property
+    def row_name(self) -> str:
+        """The name of its row class: the table's name, in the singular and in CamelCase."""
+        singular = self.name.removesuffix("ies") + "y" if self.name.endswith("ies") else self.name.removesuffix("s")
+        return "".join(part.capitalize() for part in singular.split("_"))
+
     def column(self, name: str) -> Column:
         """The column of that name. Raises KeyError where there is none."""
         return next(c for c in self.columns if c.name == name)
@@ -70,11 +78,11 @@ class Table:
         return tuple(n for n in self.column_names if not n.startswith("run_"))
 
 
-def required(name: str, type_: str, meaning: str, unit: str = "", codes: tuple[str, ...] = ()) -> Column:
-    """A column that is never null."""
-    return Column(name, type_, meaning, nullable=False, unit=unit, codes=codes)
+def required(name: str, type_: str, meaning: str, unit: str = "", codes: Iterable[str] = ()) -> Column:
+    """A column that is never null. `codes`: a Code, or some of its members."""
+    return Column(name, type_, meaning, nullable=False, unit=unit, codes=tuple(codes))
 
 
-def optional(name: str, type_: str, meaning: str, unit: str = "", codes: tuple[str, ...] = ()) -> Column:
-    """A column that may be null."""
-    return Column(name, type_, meaning, nullable=True, unit=unit, codes=codes)
+def optional(name: str, type_: str, meaning: str, unit: str = "", codes: Iterable[str] = ()) -> Column:
+    """A column that may be null. `codes`: a Code, or some of its members."""
+    return Column(name, type_, meaning, nullable=True, unit=unit, codes=tuple(codes))

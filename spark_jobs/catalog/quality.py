@@ -1,6 +1,7 @@
 """Quality: what could be read, what could not, and what was checked. Always written, whatever the gate says."""
 
-from spark_jobs.catalog.model import EVIDENCE_TYPE, SEVERITIES, Check, Table, optional, required
+from spark_jobs.catalog.codes import LINES, CheckSeverity
+from spark_jobs.catalog.model import EVIDENCE_TYPE, Check, Table, optional, required
 
 _CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
 
@@ -13,7 +14,7 @@ COVERAGE = Table(
     columns=(
         _CLUSTER,
         required("source", "STRING", "Folder and log as seen from the LOGS root"),
-        required("origin", "STRING", "Who wrote it", codes=("broker", "client")),
+        required("origin", "STRING", "Who wrote it", codes=LINES),
         required("window_from", "TIMESTAMP", "First instant of the window"),
         required("window_to", "TIMESTAMP", "End of the window"),
         required("lines_in", "BIGINT", "Physical lines", unit="lines"),
@@ -166,7 +167,7 @@ VALIDATION_RESULTS = Table(
         required("table", "STRING", "The table that was checked"),
         required("expectation", "STRING", "The expectation, by its name"),
         required("description", "STRING", "What it expects, in words"),
-        required("severity", "STRING", "Whether it gates the publication", codes=SEVERITIES),
+        required("severity", "STRING", "Whether it gates the publication", codes=CheckSeverity),
         required("success", "BOOLEAN", "Whether it held"),
         optional("observed", "STRING", "What was observed"),
         optional("unexpected_count", "BIGINT", "Rows that break it"),

@@ -1,5 +1,6 @@
 """Quality: which windows are judged anew, and how their verdicts change as more becomes known."""
 
+from spark_jobs.catalog.codes import RowChange
 from spark_jobs.catalog.model import Table, optional, required
 
 VERDICT_CHANGES = Table(
@@ -15,7 +16,7 @@ VERDICT_CHANGES = Table(
         required("row_id", "STRING", "The id of its row"),
         required("subject", "STRING", "The group, partition or broker it is about; of an incident its kind"),
         required("happened_at", "TIMESTAMP", "When it began"),
-        required("change", "STRING", "What became of it", codes=("appeared", "changed", "gone")),
+        required("change", "STRING", "What became of it", codes=RowChange),
         optional("verdict_before", "STRING", "Its cause or kind as it was published; null where it appeared"),
         optional("verdict_after", "STRING", "Its cause or kind now; null where it is gone"),
         optional("confidence_before", "STRING", "How sure that was"),

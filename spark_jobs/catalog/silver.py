@@ -1,5 +1,6 @@
 """Silver: what the records say, one row an event."""
 
+from spark_jobs.catalog.codes import LINES
 from spark_jobs.catalog.model import Table, optional, required
 
 # The fields that a pattern may name. Declared here alone: parse fills exactly these columns.
@@ -63,7 +64,7 @@ EVENTS = Table(
     columns=(
         required("line_id", "STRING", "The record it was read from"),
         required("cluster", "STRING", "The cluster, by its name in this lake"),
-        required("origin", "STRING", "Who wrote it", codes=("broker", "client")),
+        required("origin", "STRING", "Who wrote it", codes=LINES),
         required("source", "STRING", "Folder and log as seen from the LOGS root"),
         required("happened_at", "TIMESTAMP", "The instant in the record's head"),
         required("order", "INT", "Rank among the records of this source with the same happened_at"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spark_jobs.alerts.sightings import OWN
 from spark_jobs.catalog import TABLES, Column, Table
-from spark_jobs.catalog.codes import FINDING_SEVERITIES
+from spark_jobs.catalog.codes import FindingSeverity
 from spark_jobs.catalog.steps import RECLASSIFY, STEPS
 from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
@@ -184,7 +184,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
 
 def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     """What to do about each thing that an audit tells: the advice that stands in its row, on one page."""
-    worst_first = sorted(rules, key=lambda r: FINDING_SEVERITIES.index(r.severity))
+    worst_first = sorted(rules, key=lambda r: [*map(str, FindingSeverity)].index(r.severity))
     told = [(r.is_standing, (_link(r.rule_id, "rules.md"), r.severity, prose(r.advice))) for r in worst_first]
     why = [(_link(c.code, "causes.md"), prose(CAUSE_LABELS[c.code]), prose(c.advice)) for c in causes]
     leaders = [(code(kind), prose(FAILOVER_LABELS[kind]), prose(do)) for kind, do in FAILOVER_ADVICE.items()]

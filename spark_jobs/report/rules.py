@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from spark_jobs.catalog.codes import FINDING_SEVERITIES
+from spark_jobs.catalog.codes import FindingSeverity
 from spark_jobs.knowledge.rules import STANDING_RULES
 from spark_jobs.report import plain, vocabulary, words
 from spark_jobs.report.model import Evidence, Finding, FindingGroup, Lag, LagGroup
@@ -27,7 +27,7 @@ def findings(night: Night) -> tuple[FindingGroup, ...]:
         for (severity, rule_id, advice, source), rows in sorted(
             groups.items(),
             key=lambda item: (
-                FINDING_SEVERITIES.index(item[0][0]),
+                [*map(str, FindingSeverity)].index(item[0][0]),
                 item[0][1] in STANDING_RULES,
                 item[1][0]["first_at"],
                 item[0],

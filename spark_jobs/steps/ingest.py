@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze, quality, silver
-from spark_jobs.catalog.codes import LINE_FATES
+from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.edges import progress
@@ -179,7 +179,7 @@ def parse_window(
 
 
 def _counted(covered: DataFrame) -> dict[str, int] | None:
-    columns = ("lines_in", *(coverage.COLUMN_OF[fate] for fate in LINE_FATES))
+    columns = ("lines_in", *(coverage.COLUMN_OF[fate] for fate in LineFate))
     row = covered.agg(*(F.sum(c).alias(c) for c in columns)).first()
     return None if row["lines_in"] is None else {c: int(row[c]) for c in columns}
 

@@ -12,7 +12,9 @@ from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME, Table
 from spark_jobs.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
+from spark_jobs.catalog.model import EVIDENCE_TYPE
 from spark_jobs.catalog.quality import GENERATION_GAPS, LEADERSHIP_GAPS, RULE_FIRINGS
+from spark_jobs.catalog.rows import BrokerOutage, Event, Quote
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.edges import progress
 from spark_jobs.edges.session import for_few_rows
@@ -31,13 +33,6 @@ from spark_jobs.transforms.windows import Window
 
 FEW_LINES = 200_000
 """A night of as few lines that tell something takes longer to plan than to rebuild."""
-
-SLIM_FAILOVER = ("outage_id", "topic", "partition", "leader_from", "leader_to", "epoch_from", "epoch_to", "happened_at",
-                 "kind", "confidence", "records_lost_low", "records_lost_high", "preferred_leader",
-                 "requested_by_operator")  # fmt: skip
-
-
-SLIM_IMBALANCE = ("snapshot_at", "broker", "preferred_partitions", "led_elsewhere", "ratio", "over_threshold")
 
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -82,12 +77,11 @@ def rebuild(
     members, partitions = read("bronze.member_snapshots"), read("bronze.partition_snapshots")
     records = group_records.around(store.read(BY_NAME["bronze.group_records"]), cluster, seen).persist()
     brokers = spark_pipeline.brokers_of_night(events, read("bronze.broker_snapshots"), seen).persist()
-    outages = spark_pipeline.rows_of(part(brokers, "outages"))
+    outages = [BrokerOutage.of(r) for r in spark_pipeline.rows_of(part(brokers, "outages"))]
     is_setting = F.col("kind").isin(*SETTING_KINDS)
     settings = events.where(is_setting).unionByName(settings_in_readings(read("bronze.config_snapshots"))).persist()
-    of_cluster = spark_pipeline.rows_of(
-        events.where(F.col("kind").isin(*CONTEXT_KINDS)).unionByName(settings.where("topic IS NULL"))
-    )
+    about_cluster = events.where(F.col("kind").isin(*CONTEXT_KINDS)).unionByName(settings.where("topic IS NULL"))
+    of_cluster = [Event.of(r) for r in spark_pipeline.rows_of(about_cluster)]
     around = context_of(of_cluster, outages)
     observed = spark_pipeline.span_of(events) or (window.start, window.end)
     read_at = sorted(r["snapshot_at"] for r in spark_pipeline.rows_of(partitions.select("snapshot_at").distinct()))
@@ -127,19 +121,17 @@ def rebuild(
                 F.lit(cluster).alias("cluster"), F.lit(offsets_partitions).cast("int").alias("offsets_partitions")
             ),
             "outages": part(brokers, "outages"),
-            "failovers": part(led, "failovers").select(
-                "cluster", *SLIM_FAILOVER, _proof("kind IN ('offline', 'unclean_election')")
-            ),
+            "failovers": _slim(part(led, "failovers"), "kind IN ('offline', 'unclean_election')"),
             "isr_spans": part(led, "isr_spans"),
             "in_sync": part(imbalance, "in_sync"),
-            "moves": part(grouped, "moves").drop("evidence"),
+            "moves": _slim(part(grouped, "moves"), "false"),
             "partitions": _led_before(partitions, read_at, outages),
             "rebalances": part(grouped, "rebalances"),
             "gaps": part(grouped, "gaps"),
             "leadership_gaps": part(led, "leadership_gaps").where("explained_by IS NULL"),
             "unheard": part(brokers, "unheard"),
             "roster": part(grouped, "roster"),
-            "imbalance": part(imbalance, "rows").select("cluster", *SLIM_IMBALANCE, _proof("over_threshold")),
+            "imbalance": _slim(part(imbalance, "rows"), "over_threshold"),
             "truncations": part(led, "truncations").where("verdict <> 'nothing_committed_lost'"),
             "lag": part(read_of_groups, "lag").where("status <> 'ok'"),
             "settings": part(grouped, "settings"),
@@ -215,7 +207,8 @@ def _group_context(
         observed_from=observed[0].replace(tzinfo=UTC),
         observed_to=observed[1].replace(tzinfo=UTC),
         topic_changes=tuple(
-            TopicChange(**c) for c in spark_pipeline.rows_of(part(brokers, "topics").orderBy("at", "kind", "topic"))
+            TopicChange(c["at"], c["kind"], c["topic"], Quote.of(c["event"]))
+            for c in spark_pipeline.rows_of(part(brokers, "topics").orderBy("at", "kind", "topic"))
         ),
         absences=tuple(BrokerAbsence(o["outage_id"], o["broker"], o["down_at"], o["up_at"]) for o in outages),
     )
@@ -227,30 +220,25 @@ def _offsets(partitions: DataFrame) -> int | None:
     return None if row is None or row[0] is None else int(row[0]) + 1
 
 
-def _proof(condition: str) -> Any:
-    """Evidence only for the rows that a finding quotes."""
-    return F.when(F.expr(condition), F.col("evidence")).alias("evidence")
+def _slim(rows: DataFrame, quoted: str) -> DataFrame:
+    """The rows with evidence only where a finding quotes it."""
+    nothing = F.array().cast(EVIDENCE_TYPE)
+    return rows.withColumn("evidence", F.when(F.expr(quoted), F.col("evidence")).otherwise(nothing))
 
 
 def _led_before(partitions: DataFrame, read_at: Sequence[datetime], outages: Sequence[Mapping[str, Any]]) -> DataFrame:
     """The last reading before each absence: it tells what the broker led."""
     last = {max((at for at in read_at if at <= o["down_at"]), default=None) for o in outages} - {None}
-    return partitions.where(F.col("snapshot_at").isin(*last)).select("cluster", "snapshot_at", "leader")
+    return partitions.where(F.col("snapshot_at").isin(*last))
 
 
 def _last_reading(
     read: Callable[[str, Window], DataFrame], last_at: datetime | None, window: Window
 ) -> dict[str, DataFrame]:
     """The last reading of the window that shows partitions: these, its brokers and its groups."""
-    keys = ("cluster", "snapshot_id", "snapshot_at")
-    columns = {
-        "partitions": ("topic", "partition", "is_internal", "leader", "replicas", "isr"),
-        "brokers": ("broker", "rack"),
-        "groups": ("group_id",),
-    }
     return {
-        f"last_{name}": read(f"bronze.{name[:-1]}_snapshots", window)
-        .where(F.col("snapshot_at") == F.lit(last_at).cast("timestamp"))
-        .select(*keys, *told)
-        for name, told in columns.items()
+        f"last_{name}": read(f"bronze.{name[:-1]}_snapshots", window).where(
+            F.col("snapshot_at") == F.lit(last_at).cast("timestamp")
+        )
+        for name in ("partitions", "brokers", "groups")
     }

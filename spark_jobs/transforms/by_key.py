@@ -14,31 +14,41 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
+from spark_jobs.catalog.classes import TABLE_OF
+from spark_jobs.catalog.row import Row
+from spark_jobs.shared.conform import schema_of
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Rows = list[dict[str, Any]]
-Tables = Mapping[str, Rows]
+Tables = Mapping[str, Sequence[Any]]
 Host = Callable[[Tables], Tables]
+Input = tuple[DataFrame, type[Row]]
 
 
-def host(inputs: Mapping[str, DataFrame], keys: Sequence[str], outputs: Mapping[str, str], function: Host) -> DataFrame:
+def host(
+    inputs: Mapping[str, Input], keys: Sequence[str], outputs: Mapping[str, type[Row]], function: Host
+) -> DataFrame:
     """One call of `function` for each key, anywhere in the cluster, with the rows of all inputs that have it.
 
-    Takes: frames that all have the key's columns; the schemas, in DDL, of what the function gives.
+    Takes: frames that all have the key's columns, with the class of their rows; the classes of what the function gives.
     Gives: a frame with one struct column for each output; each row fills one of them. See `part`.
     """
-    schema = StructType([StructField(name, StructType.fromDDL(output)) for name, output in outputs.items()])
+    schema = StructType(
+        [StructField(name, StructType.fromDDL(schema_of(TABLE_OF[output]))) for name, output in outputs.items()]
+    )
     arrow = to_arrow_schema(schema, timezone="UTC")
-    names = list(inputs)
+    classes = {name: cls for name, (_, cls) in inputs.items()}
 
     def run(table: pa.Table) -> pa.Table:
         import pyarrow
 
-        given = function(_spread(table.to_pylist(), names))
-        return pyarrow.Table.from_pylist(list(_wrapped(given)), schema=arrow)
+        given = function(_spread(table.to_pylist(), classes))
+        return pyarrow.Table.from_pylist(list(_wrapped(given, outputs)), schema=arrow)
 
-    return _gathered(inputs, keys).groupBy(*keys).applyInArrow(run, schema)
+    return (
+        _gathered({name: frame for name, (frame, _) in inputs.items()}, keys).groupBy(*keys).applyInArrow(run, schema)
+    )
 
 
 def part(frame: DataFrame, output: str) -> DataFrame:
@@ -55,16 +65,16 @@ def _gathered(inputs: Mapping[str, DataFrame], keys: Sequence[str]) -> DataFrame
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), tagged)
 
 
-def _spread(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> Tables:
-    tables: dict[str, Rows] = {name: [] for name in names}
+def _spread(rows: Iterable[Mapping[str, Any]], classes: Mapping[str, type[Row]]) -> Tables:
+    tables: dict[str, list[Row]] = {name: [] for name in classes}
     for row in rows:
-        for name in names:
+        for name, cls in classes.items():
             if row[name] is not None:
-                tables[name].append(row[name])
+                tables[name].append(cls.of(row[name]))
     return tables
 
 
-def _wrapped(given: Tables) -> Iterator[dict[str, Any]]:
+def _wrapped(given: Tables, classes: Mapping[str, type[Row]]) -> Iterator[dict[str, Any]]:
     for name, rows in given.items():
         for row in rows:
-            yield {name: row}
+            yield {name: classes[name].of(row).as_dict()}

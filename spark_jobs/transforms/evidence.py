@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from spark_jobs.catalog.ids import row_id as row_id
-
-Row = Mapping[str, Any]
+from spark_jobs.catalog.rows import Event, GroupRecord, Quote
 
 MAX_QUOTES = 12
 """More lines than a reader looks at prove nothing more; the first ones and the last one are kept."""
 
 
-def quote(event: Row) -> dict[str, Any]:
+def quote(event: Event) -> Quote:
     """An event as an item of `evidence`."""
-    return {k: event[k] for k in ("line_id", "source", "happened_at", "text")}
+    return Quote(line_id=event.line_id, source=event.source, happened_at=event.happened_at, text=event.text)
 
 
-def quote_snapshot(snapshot_id: str, snapshot_at: datetime, says: str) -> dict[str, Any]:
+def quote_snapshot(snapshot_id: str, snapshot_at: datetime, says: str) -> Quote:
     """What a snapshot shows, as an item of `evidence`."""
-    return {"line_id": snapshot_id, "source": "snapshots", "happened_at": snapshot_at, "text": says}
+    return Quote(line_id=snapshot_id, source="snapshots", happened_at=snapshot_at, text=says)
 
 
-def quote_record(record: Row, says: str) -> dict[str, Any]:
+def quote_record(record: GroupRecord, says: str) -> Quote:
     """What a record of `__consumer_offsets` shows, as an item of `evidence`: its place names it."""
-    place = f"__consumer_offsets-{record['offsets_partition']}@{record['record_offset']}"
-    at = record["written_at"]
-    return {"line_id": row_id(record["cluster"], place, at), "source": place, "happened_at": at, "text": says}
+    place = f"__consumer_offsets-{record.offsets_partition}@{record.record_offset}"
+    at = record.written_at
+    return Quote(line_id=row_id(record.cluster, place, at), source=place, happened_at=at, text=says)
 
 
-def evidence_of(quotes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def evidence_of(quotes: Iterable[Quote]) -> list[Quote]:
     """Quotations in order of time, each once, at most MAX_QUOTES.
 
     Order: by instant, then source, then line id, so that it does not depend on who found them first.
     """
-    unique = {(q["line_id"], q["text"]): q for q in quotes}
-    ordered = sorted(unique.values(), key=lambda q: (q["happened_at"], q["source"], q["line_id"]))
+    unique = {(q.line_id, q.text): q for q in map(Quote.of, quotes)}
+    ordered = sorted(unique.values(), key=lambda q: (q.happened_at, q.source, q.line_id))
     if len(ordered) <= MAX_QUOTES:
         return ordered
     return [*ordered[: MAX_QUOTES - 1], ordered[-1]]

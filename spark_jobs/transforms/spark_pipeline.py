@@ -3,17 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.catalog.row import Row
+from spark_jobs.catalog.rows import (
+    BrokerOutage,
+    BrokerSnapshot,
+    Cluster,
+    ControllerChange,
+    CoordinatorMove,
+    Coverage,
+    Event,
+    Failover,
+    Finding,
+    GenerationGap,
+    GroupAgreement,
+    GroupRecord,
+    GroupSnapshot,
+    ImbalancePeriod,
+    Incident,
+    IncidentLink,
+    IsrChange,
+    IsrSpan,
+    LagVerdict,
+    LeaderBalance,
+    LeaderImbalance,
+    LeadershipGap,
+    LossSimulation,
+    MemberSetting,
+    MemberSighting,
+    MemberSnapshot,
+    MemberStay,
+    MetadataFile,
+    MetadataRecord,
+    MissingBrokerLog,
+    OffsetSnapshot,
+    OutOfSyncCount,
+    OutOfSyncPeriod,
+    Ownership,
+    PartitionRisk,
+    PartitionSnapshot,
+    Rebalance,
+    Remedy,
+    RollingRestart,
+    RuleFiring,
+    SnapshotReading,
+    TopicChange,
+    Truncation,
+)
 from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
-from spark_jobs.shared.conform import schema_of
 from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS, BrokerSettings, settings_of
 from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
@@ -21,7 +63,6 @@ from spark_jobs.transforms.brokers.controller_changes import WHY_CONTROLLERS_CHA
 from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, tell_outages
 from spark_jobs.transforms.brokers.liveness import PRESENCE_KINDS
 from spark_jobs.transforms.brokers.missing_broker_logs import (
-    MISSING_BROKER_LOGS,
     find_missing_broker_logs,
     named_within,
 )
@@ -29,6 +70,7 @@ from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.by_key import Tables, host, part
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, terms_of
+from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.groups.coordinators import losses_of_groups, rebuild_coordinator_moves
 from spark_jobs.transforms.groups.costs import Witnesses, price, stops_of
@@ -47,28 +89,25 @@ from spark_jobs.transforms.leaders.imbalance_periods import rebuild_imbalance_pe
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.rebalances.records import events_of_records
-from spark_jobs.transforms.rebalances.roster import ROSTER
 from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS, topic_changes
-from spark_jobs.transforms.replicas.in_sync import IN_SYNC, count_out_of_sync
+from spark_jobs.transforms.replicas.in_sync import count_out_of_sync
 from spark_jobs.transforms.replicas.isr import ISR_KINDS, rebuild_isr_changes
 from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS
 from spark_jobs.transforms.replicas.loss_simulations import Reading, simulate_losses
 from spark_jobs.transforms.replicas.losses import with_commits
-from spark_jobs.transforms.replicas.out_of_sync_periods import ISR_SPANS, rebuild_out_of_sync_periods, spans_of
+from spark_jobs.transforms.replicas.out_of_sync_periods import rebuild_out_of_sync_periods, spans_of
 from spark_jobs.transforms.replicas.risks import rebuild_risks
 from spark_jobs.transforms.replicas.truncations import rebuild_truncations
 from spark_jobs.transforms.windows import Window, in_order
 
-TOPIC_CHANGES = (
-    "at TIMESTAMP, kind STRING, topic STRING,"
-    " event STRUCT<line_id: STRING, source: STRING, happened_at: TIMESTAMP, text: STRING>"
-)
-
-
-def schema(table: str) -> str:
-    """The schema, in DDL, of what plain Python gives for a table: the knowledge version is added where it is staged."""
-    declared = BY_NAME[table]
-    return schema_of(replace(declared, columns=tuple(c for c in declared.columns if c.name != "knowledge_version")))
+FACTS: Mapping[str, type[Row]] = {
+    "clusters": Cluster, "outages": BrokerOutage, "failovers": Failover, "isr_spans": IsrSpan, "in_sync": OutOfSyncCount,
+    "moves": CoordinatorMove, "partitions": PartitionSnapshot, "rebalances": Rebalance, "gaps": GenerationGap,
+    "leadership_gaps": LeadershipGap, "unheard": MissingBrokerLog, "roster": MemberStay, "imbalance": LeaderImbalance,
+    "truncations": Truncation, "lag": LagVerdict, "settings": MemberSetting, "coverage": Coverage,
+    "unanswered": GroupSnapshot, "partial": SnapshotReading, "last_partitions": PartitionSnapshot,
+    "last_brokers": BrokerSnapshot, "last_groups": GroupSnapshot, "set_up": Event,
+}  # fmt: skip
 
 
 def committed_events(records: DataFrame, files: DataFrame, seen: Window) -> DataFrame:
@@ -77,9 +116,9 @@ def committed_events(records: DataFrame, files: DataFrame, seen: Window) -> Data
     Takes: rows of bronze.metadata_records, from the log's beginning, and of bronze.metadata_files, of one cluster.
     """
     told = host(
-        {"records": records, "files": files},
+        {"records": (records, MetadataRecord), "files": (files, MetadataFile)},
         ("cluster",),
-        {"events": schema_of(EVENTS)},
+        {"events": Event},
         lambda tables: {"events": events_of_metadata(tables["records"], tables["files"], seen)},
     )
     return part(told, "events")
@@ -109,19 +148,19 @@ def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Windo
             "controllers": rebuild_controller_changes(lines, outages, seen),
             "unheard": find_missing_broker_logs(lines, tables["readings"], terms),
             "topics": [
-                {"at": c.at, "kind": c.kind, "topic": c.topic, "event": dict(c.event)}
+                TopicChange(at=c.at, kind=c.kind, topic=c.topic, event=quote(Event.of(c.event)))
                 for c in topic_changes(lines, terms)
             ],
         }
 
     return host(
-        {"events": told.unionByName(alive), "readings": broker_snapshots},
+        {"events": (told.unionByName(alive), Event), "readings": (broker_snapshots, BrokerSnapshot)},
         ("cluster",),
         {
-            "outages": schema("gold.broker_outages"),
-            "controllers": schema("gold.controller_changes"),
-            "unheard": MISSING_BROKER_LOGS,
-            "topics": TOPIC_CHANGES,
+            "outages": BrokerOutage,
+            "controllers": ControllerChange,
+            "unheard": MissingBrokerLog,
+            "topics": TopicChange,
         },
         rebuild,
     )
@@ -164,15 +203,19 @@ def partitions_of_night(
         }
 
     return host(
-        {"events": lines, "readings": partition_snapshots, "commits": beyond_end},
+        {
+            "events": (lines, Event),
+            "readings": (partition_snapshots, PartitionSnapshot),
+            "commits": (beyond_end, OffsetSnapshot),
+        },
         ("cluster", "topic"),
         {
-            "failovers": schema("gold.failovers"),
-            "leadership_gaps": schema("quality.leadership_gaps"),
-            "truncations": schema("gold.truncations"),
-            "isr_changes": schema("gold.isr_changes"),
-            "isr_spans": ISR_SPANS,
-            "risks": schema("gold.partition_risks"),
+            "failovers": Failover,
+            "leadership_gaps": LeadershipGap,
+            "truncations": Truncation,
+            "isr_changes": IsrChange,
+            "isr_spans": IsrSpan,
+            "risks": PartitionRisk,
         },
         rebuild,
     )
@@ -202,7 +245,7 @@ def groups_of_night(
         if not lines:
             return {"settings": settings}
         told = events_of_records(tables["records"], seen.start)
-        events = in_order([*lines, *told])
+        events = in_order([*lines, *map(Event.of, told)])
         history = rebuild_group(lines[0]["group_id"], events, context)
         stops = stops_of(history.rebalances, Witnesses(events, tables["records"], tables["groups"], tables["members"]))
         priced = price(history.rebalances, stops)
@@ -219,21 +262,21 @@ def groups_of_night(
 
     return host(
         {
-            "events": events_of_groups(events, member_snapshots),
-            "records": group_records,
-            "groups": group_snapshots,
-            "members": member_snapshots,
-            "sightings": members_in_readings(member_snapshots, window),
-            "readings": agreed_by_groups(group_snapshots, window),
+            "events": (events_of_groups(events, member_snapshots), Event),
+            "records": (group_records, GroupRecord),
+            "groups": (group_snapshots, GroupSnapshot),
+            "members": (member_snapshots, MemberSnapshot),
+            "sightings": (members_in_readings(member_snapshots, window), MemberSighting),
+            "readings": (agreed_by_groups(group_snapshots, window), GroupAgreement),
         },
         ("cluster", "group_id"),
         {
-            "rebalances": schema("gold.rebalances"),
-            "remedies": schema("gold.remedies"),
-            "gaps": schema("quality.generation_gaps"),
-            "roster": ROSTER,
-            "moves": schema("gold.coordinator_moves"),
-            "settings": schema("gold.member_settings"),
+            "rebalances": Rebalance,
+            "remedies": Remedy,
+            "gaps": GenerationGap,
+            "roster": MemberStay,
+            "moves": CoordinatorMove,
+            "settings": MemberSetting,
         },
         rebuild,
     )
@@ -246,11 +289,14 @@ def imbalance_of_night(
 
     Gives: parts `rows` (of gold.leader_imbalance), `balance` (of gold.leader_balance) and `in_sync` (IN_SYNC).
     """
-    coordinators = group_snapshots.select("cluster", "snapshot_id", "group_id", "coordinator")
     return host(
-        {"partitions": partition_snapshots, "brokers": broker_snapshots, "groups": coordinators},
+        {
+            "partitions": (partition_snapshots, PartitionSnapshot),
+            "brokers": (broker_snapshots, BrokerSnapshot),
+            "groups": (group_snapshots, GroupSnapshot),
+        },
         ("cluster", "snapshot_id"),
-        {"rows": schema("gold.leader_imbalance"), "balance": schema("gold.leader_balance"), "in_sync": IN_SYNC},
+        {"rows": LeaderImbalance, "balance": LeaderBalance, "in_sync": OutOfSyncCount},
         lambda tables: {
             "rows": rebuild_imbalance(tables["partitions"], tables["brokers"]),
             "balance": rebuild_balance(tables["partitions"], tables["brokers"], tables["groups"]),
@@ -276,13 +322,13 @@ def readings_of_groups(
 
     return host(
         {
-            "members": member_snapshots,
-            "groups": group_snapshots,
-            "offsets": offset_snapshots,
-            "records": group_records,
+            "members": (member_snapshots, MemberSnapshot),
+            "groups": (group_snapshots, GroupSnapshot),
+            "offsets": (offset_snapshots, OffsetSnapshot),
+            "records": (group_records, GroupRecord),
         },
         ("cluster", "group_id"),
-        {"ownership": schema("gold.ownership"), "lag": schema("gold.lag_verdicts")},
+        {"ownership": Ownership, "lag": LagVerdict},
         rebuild,
     )
 
@@ -294,18 +340,18 @@ def verdicts_of_night(facts: Mapping[str, DataFrame], window: Window) -> DataFra
     Gives: parts `outages`, `incidents`, `homes`, `loss_simulations`, `findings`, `firings`.
     """
     return host(
-        facts,
+        {name: (frame, FACTS[name]) for name, frame in facts.items()},
         ("cluster",),
         {
-            "outages": schema("gold.broker_outages"),
-            "restarts": schema("gold.rolling_restarts"),
-            "out_of_sync_periods": schema("gold.out_of_sync_periods"),
-            "imbalance_periods": schema("gold.imbalance_periods"),
-            "incidents": schema("gold.incidents"),
-            "homes": "rebalance_id STRING, incident_id STRING",
-            "loss_simulations": schema("gold.loss_simulations"),
-            "findings": schema("gold.findings"),
-            "firings": schema("quality.rule_firings"),
+            "outages": BrokerOutage,
+            "restarts": RollingRestart,
+            "out_of_sync_periods": OutOfSyncPeriod,
+            "imbalance_periods": ImbalancePeriod,
+            "incidents": Incident,
+            "homes": IncidentLink,
+            "loss_simulations": LossSimulation,
+            "findings": Finding,
+            "firings": RuleFiring,
         },
         lambda tables: judge(tables, window),
     )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-Row = Mapping[str, Any]
-OutRow = dict[str, Any]
+from spark_jobs.catalog.rows import Event
+
+Row = Any
+OutRow = Any
 
 _ID = re.compile(r"(?<!brokerEpoch=)(?<![-\d])\d+")
 _MS = timedelta(milliseconds=1)
@@ -27,9 +29,9 @@ class Window:
         return self.start <= instant < self.end
 
 
-def in_order(events: Iterable[Row]) -> list[Row]:
+def in_order(events: Iterable[Event]) -> list[Event]:
     """Events by instant, source and rank in the source, however they arrived."""
-    return sorted(events, key=lambda e: (e["happened_at"], e["source"], e["order"]))
+    return sorted(events, key=lambda e: (e.happened_at, e.source, e.order))
 
 
 def broker_ids(text: str | None) -> tuple[int, ...] | None:

@@ -184,6 +184,6 @@ def leadership_gap(topic: str, partition: int, when: datetime, **columns: Any) -
         "leader_before": 1,
         "leader_after": 1,
         "seen_at": when,
-        "explanation": f"Leader of {topic}-{partition} during epoch 8 is unknown: a failover and a return are possible.",
+        "explanation": f"Leader of {topic}-{partition} during epoch 8 is unknown: a failover and back is possible.",
     }
     return made("quality.leadership_gaps", **{**defaults, **columns})

@@ -15,7 +15,7 @@ import yaml
 from expectations.derive import expectations_of
 from setup import build
 from spark_jobs.catalog import TABLES
-from spark_jobs.catalog.codes import CAUSES, FAILOVER_KINDS, IMBALANCE_ENDS, OUT_OF_SYNC_KINDS
+from spark_jobs.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from spark_jobs.commands import cli, docs
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
@@ -88,7 +88,7 @@ def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest
     (block,) = sections()["A cause"]
     added = run(block, dict(GIVEN))
     cause, judge_closed = added["CAUSE"], added["judge_closed"]
-    assert cause.code not in CAUSES
+    assert cause.code not in set(Cause)
     before = excerpt("leaves-3.9").history().rebalances
     judge_leave = judge.judge_leave
     monkeypatch.setitem(CAUSE_BY_CODE, cause.code, cause)
@@ -282,7 +282,7 @@ def test_versions_and_jars_on_the_page_are_those_that_are_locked() -> None:
 def test_the_runbook_has_every_rule_cause_and_kind() -> None:
     page = docs.pages()["runbook.md"]
     assert all(f"[{r.rule_id}](rules.md#{r.rule_id})" in page for r in RULES)
-    assert all(f"[{code}](causes.md#{code})" in page for code in CAUSES)
-    assert tuple(FAILOVER_ADVICE) == FAILOVER_KINDS
-    assert set(OUT_OF_SYNC_ADVICE) == set(OUT_OF_SYNC_KINDS)
-    assert set(SPELL_ADVICE) == {None, *IMBALANCE_ENDS}
+    assert all(f"[{code}](causes.md#{code})" in page for code in Cause)
+    assert tuple(FAILOVER_ADVICE) == tuple(FailoverKind)
+    assert set(OUT_OF_SYNC_ADVICE) == set(OutOfSyncKind)
+    assert set(SPELL_ADVICE) == {None, *ImbalanceEnd}

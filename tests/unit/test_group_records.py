@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import GROUP_RECORDS
-from spark_jobs.catalog.codes import GROUP_RECORD_TYPES, MEMBER_STATES
+from spark_jobs.catalog.codes import GroupRecordType, MemberState
 from spark_jobs.knowledge import group_records
 from spark_jobs.knowledge.group_records import Malformed, decode, type_of
 from spark_jobs.knowledge.group_records.layouts import ASSIGNMENT, SUBSCRIPTION, TYPES
@@ -142,7 +142,7 @@ def test_bytes_that_nobody_meant_are_refused_in_a_sentence_or_read(
 @given(st.binary(max_size=40), st.none() | st.binary(max_size=40))
 def test_keys_that_nobody_meant_are_refused_too(key: bytes, value: bytes | None) -> None:
     try:
-        assert decode(key, value)["record_type"] in GROUP_RECORD_TYPES
+        assert decode(key, value)["record_type"] in set(GroupRecordType)
     except Malformed as wrong:
         assert str(wrong)
 
@@ -155,8 +155,8 @@ def test_a_length_is_believed_only_as_far_as_bytes_follow(count: int) -> None:
 
 
 def test_names_are_the_catalogs() -> None:
-    assert [t.name for t in READ] == list(GROUP_RECORD_TYPES)
-    assert (*STATES.values(), "unknown") == MEMBER_STATES
+    assert [t.name for t in READ] == list(GroupRecordType)
+    assert (*STATES.values(), "unknown") == tuple(MemberState)
     named = {name for sample in CAPTURED for name in decode(*bytes_of(sample))}
     assert named - set(GROUP_RECORDS.column_names) == {"topics", "version", "resolved_at"}
 
@@ -171,7 +171,7 @@ def test_every_record_captured_from_a_real_broker_is_read(kafka: str) -> None:
 
 def test_the_captures_hold_every_type_and_the_tombstones_of_groups_and_members() -> None:
     rows = [decode(*bytes_of(s)) for s in CAPTURED]
-    assert {r["record_type"] for r in rows} == set(GROUP_RECORD_TYPES)
+    assert {r["record_type"] for r in rows} == set(GroupRecordType)
     buried = {r["record_type"] for r in rows if r["is_tombstone"]}
     assert {"group_metadata", "consumer_group_current_member_assignment"} <= buried
 

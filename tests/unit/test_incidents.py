@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.codes import CAUSES
+from spark_jobs.catalog.codes import Cause
 from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS, REBALANCES
 from spark_jobs.transforms.groups.coordinators import losses_of_groups, offsets_partition_of
 from spark_jobs.transforms.groups.incidents import group_incidents
@@ -186,7 +186,7 @@ def test_the_cost_is_what_its_rebalances_cost_as_far_as_that_is_known() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 7200), st.sampled_from(CAUSES), st.sampled_from("ab"), st.sampled_from("gh"))),
+    st.lists(st.tuples(st.integers(0, 7200), st.sampled_from(Cause), st.sampled_from("ab"), st.sampled_from("gh"))),
     st.randoms(),
 )
 def test_every_rebalance_is_in_exactly_one_incident_whatever_the_order(acts: list[Any], chance: Any) -> None:

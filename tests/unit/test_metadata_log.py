@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze_metadata import METADATA_RECORDS
-from spark_jobs.catalog.codes import METADATA_RECORD_TYPES
+from spark_jobs.catalog.codes import MetadataRecordType
 from spark_jobs.knowledge.batches import batches, crc32c
 from spark_jobs.knowledge.kinds import KINDS, RECORD_KINDS
 from spark_jobs.knowledge.metadata_log import (
@@ -91,7 +91,7 @@ def test_a_segment_is_read_to_its_end(version: str) -> None:
     # orders 3, lone 2 and one that was added, doomed once before and once after its deletion.
     assert (kinds["topic"], kinds["remove_topic"], kinds["partition"]) == (4, 1, 8)
     assert kinds["register_broker"] == 6
-    assert set(kinds) <= set(METADATA_RECORD_TYPES)
+    assert set(kinds) <= set(MetadataRecordType)
     assert found.next_offset == sum(kinds.values()) + found.skipped.total()
 
 
@@ -311,4 +311,4 @@ def test_a_window_cuts_events_and_not_what_they_follow_from() -> None:
 def test_kinds_are_declared_and_no_pattern_claims_to_read_them() -> None:
     assert not set(KINDS) & set(RECORD_KINDS)
     assert {e["kind"] for v in VERSIONS for e in replayed(v)} <= {*KINDS, *RECORD_KINDS}
-    assert {t.name for t in TYPES if t.shape is not None} <= set(METADATA_RECORD_TYPES)
+    assert {t.name for t in TYPES if t.shape is not None} <= set(MetadataRecordType)

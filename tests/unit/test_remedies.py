@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.codes import REMEDY_SETTINGS
+from spark_jobs.catalog.codes import RemedySetting
 from spark_jobs.catalog.gold import REBALANCES, REMEDIES
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.remedies import REMEDY_BY_SETTING
@@ -198,7 +198,7 @@ def test_a_cooperative_assignor_avoids_cost_and_no_rebalance() -> None:
 
 
 def test_each_setting_is_known_with_its_source() -> None:
-    assert set(REMEDY_BY_SETTING) == set(REMEDY_SETTINGS)
+    assert set(REMEDY_BY_SETTING) == set(RemedySetting)
     assert all("KIP-" in r.source for r in REMEDY_BY_SETTING.values())
 
 

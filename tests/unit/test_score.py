@@ -65,9 +65,9 @@ def wrong(acts: list[Row], **tables: list[Row]) -> list[str | None]:
 
 def test_every_code_a_truth_maps_to_is_a_code_of_the_catalog() -> None:
     causes = {c for mapped in truth.REBALANCE_CODES.values() for c in mapped} | set(truth.EXPIRY_CODES)
-    assert causes <= set(codes.CAUSES)
-    assert set(truth.OUTAGE_KINDS.values()) <= set(codes.OUTAGE_KINDS)
-    assert set(truth.FAILOVER_KINDS.values()) <= set(codes.FAILOVER_KINDS)
+    assert causes <= set(codes.Cause)
+    assert set(truth.OUTAGE_KINDS.values()) <= set(codes.OutageKind)
+    assert set(truth.FAILOVER_KINDS.values()) <= set(codes.FailoverKind)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ class _Telling:
     def setting(self, name: str) -> Setting:
         says = self.quote["text"].rstrip()
         shown = says if name in says else f"{says} {name} = {self.values[name]}"
-        return Setting(self.values[name], {**self.quote, "text": shown})
+        return Setting(self.values[name], replace(self.quote, text=shown))
 
 
 Course = Sequence[tuple[datetime, Setting | None]]

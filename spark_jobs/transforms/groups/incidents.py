@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spark_jobs.catalog.codes import CONFIDENCES
+from spark_jobs.catalog.codes import Confidence
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.groups.outage_attribution import Loss, owed_to_outages
@@ -157,7 +157,7 @@ def _leading(rebalances: Sequence[Row], kind: str) -> Row:
     """The rebalance whose cause stands for the incident: in a storm the most frequent of those that drive it, on a
     silent host the surest, in an outage the first whose cause is known, else the first."""
     if kind == "host_silent":
-        return min(rebalances, key=lambda r: CONFIDENCES.index(r["confidence"]))
+        return min(rebalances, key=lambda r: list(Confidence).index(r["confidence"]))
     if kind != "storm":
         known = (r for r in rebalances if r["cause"] != "unknown")
         return next(known, rebalances[0]) if kind == "broker_outage" else rebalances[0]

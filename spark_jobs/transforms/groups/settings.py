@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from spark_jobs.catalog.codes import PROTOCOLS
+from spark_jobs.catalog.codes import Protocol
+from spark_jobs.catalog.rows import Quote
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_record, quote_snapshot, row_id
 from spark_jobs.transforms.rebalances.recorded_holdings import in_turn
@@ -91,7 +92,7 @@ def rebuild_settings(
     Odd: a client id that several members share may be several rows, one for each set of settings.
     """
     group_id = next((rows[0]["group_id"] for rows in (events, records, sightings) if rows), "")
-    types = {r["type"] for r in readings if r["type"] in PROTOCOLS}
+    types = {r["type"] for r in readings if r["type"] in set(Protocol)}
     told = [*_by_events(events), *_by_records(records, window), *_by_readings(sightings, types)]
     told = sorted((t for t in told if t.at < window.end), key=_turn)
     names = _Names.of(told)
@@ -135,11 +136,11 @@ def _by_events(events: Iterable[Row]) -> Iterator[_Told]:
         )
 
 
-def _quote(event: Row, values: Mapping[str, Any]) -> dict[str, Any]:
+def _quote(event: Row, values: Mapping[str, Any]) -> Quote:
     """A line as it stands; of a record that prints one setting a line, its first line and the settings."""
     said = quote(event)
     if event["kind"] == "client_configured":
-        said["text"] = f"{said['text'].rstrip()} … {_words(values)}"
+        return replace(said, text=f"{said.text.rstrip()} … {_words(values)}")
     return said
 
 
@@ -151,7 +152,7 @@ def _words(values: Mapping[str, Any]) -> str:
 def _values_of(event: Row) -> dict[str, Any]:
     kind, protocol = event["kind"], event["protocol"]
     values = {name: event[name] for name in SETTINGS if name != "assignors"}
-    values["protocol"] = protocol if protocol in PROTOCOLS else None
+    values["protocol"] = protocol if protocol in set(Protocol) else None
     if kind == "client_configured":
         values["assignors"] = _classes(event["assignor"])
         values["protocol"] = protocol or "classic"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from spark_jobs.catalog.codes import LINE_FATES
+from spark_jobs.catalog.codes import LineFate
 from spark_jobs.shared.conform import quoted
 from spark_jobs.transforms import windows
 
-COLUMN_OF = {fate: "events" if fate == "event" else fate for fate in LINE_FATES}
+COLUMN_OF = {fate: "events" if fate == "event" else fate for fate in LineFate}
 """The column that counts the lines of each fate."""
 
 
@@ -30,7 +30,7 @@ def cover(parsed: DataFrame, beginnings: DataFrame, window: windows.Window) -> D
     silence = F.unix_millis("happened_at") - F.unix_millis(before)
     lines = F.col("line_count").cast("bigint")
     fates = (
-        F.coalesce(F.sum(F.when(F.col("fate") == fate, lines)), F.lit(0)).alias(COLUMN_OF[fate]) for fate in LINE_FATES
+        F.coalesce(F.sum(F.when(F.col("fate") == fate, lines)), F.lit(0)).alias(COLUMN_OF[fate]) for fate in LineFate
     )
     return (
         inside.withColumn("silence", silence)

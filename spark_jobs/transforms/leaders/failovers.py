@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
-from spark_jobs.catalog.codes import CONFIDENCES
+from spark_jobs.catalog.codes import Confidence
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.leaders.election_trigger import requested_by_operator
@@ -188,7 +188,7 @@ def _beside(gap: Gap | None, verdict: Verdict) -> Verdict:
     # Somebody else may have led last; that nobody leads now is right all the same.
     most = "likely" if verdict.kind == "offline" else "possible"
     says = f"{verdict.says} Who led in {gap.skipped} nobody saw."
-    return replace(verdict, says=says, confidence=max(verdict.confidence, most, key=CONFIDENCES.index))
+    return replace(verdict, says=says, confidence=max(verdict.confidence, most, key=[*map(str, Confidence)].index))
 
 
 def _loss(change: Change, readings: Sequence[Row]) -> Loss:

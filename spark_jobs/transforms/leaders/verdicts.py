@@ -70,7 +70,7 @@ class Verdict:
 
 
 def judge_change(change: Change, context: ClusterContext) -> Verdict:
-    """The first kind of gold.failovers.kind, in the order of codes.FAILOVER_KINDS, that fits the change."""
+    """The first kind of gold.failovers.kind, in the order of codes.FailoverKind, that fits the change."""
     for fits in _RULES:
         verdict = fits(change, context)
         if verdict:

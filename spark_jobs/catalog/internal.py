@@ -1,0 +1,154 @@
+"""Rows that one judgement hands to another: declared as tables are, and never stored."""
+
+from spark_jobs.catalog.codes import OutOfSyncKind
+from spark_jobs.catalog.model import EVIDENCE_TYPE, Table, optional, required
+
+_CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
+_SNAPSHOT_ID = required("snapshot_id", "STRING", "The reading")
+_SNAPSHOT_AT = required("snapshot_at", "TIMESTAMP", "Instant of the reading")
+_EVIDENCE = required("evidence", EVIDENCE_TYPE, "The lines or snapshots that prove the row")
+
+ISR_SPANS = Table(
+    layer="internal",
+    name="isr_spans",
+    grain="one broker out of one partition's ISR: a shrink with its end",
+    key=("cluster", "topic", "partition", "broker", "happened_at"),
+    columns=(
+        _CLUSTER,
+        required("topic", "STRING", "Topic"),
+        required("partition", "INT", "Partition"),
+        required("broker", "INT", "Broker that was out of the ISR"),
+        required("happened_at", "TIMESTAMP", "When the ISR shrank"),
+        optional("out_of_sync_until", "TIMESTAMP", "When the broker was in again, or there was no ISR to be in"),
+        required("is_back", "BOOLEAN", "Whether the broker is in the ISR again"),
+        optional("shrink_cause", "STRING", "Why the broker was out", codes=OutOfSyncKind),
+        optional("outage_id", "STRING", "The broker outage behind it"),
+        optional("removed_by_leader", "INT", "Leader that removed it because it lagged"),
+        optional("records_behind", "BIGINT", "How far it was behind that leader", unit="records"),
+        optional("isr_size", "INT", "In-sync replicas that were left"),
+        required("evidence", EVIDENCE_TYPE, "The lines that prove it; empty for most, which nothing quotes"),
+    ),
+)
+
+MEMBER_STAYS = Table(
+    layer="internal",
+    name="member_stays",
+    grain="one stay of one member in its group",
+    key=("cluster", "group_id", "member_id"),
+    columns=(
+        _CLUSTER,
+        required("group_id", "STRING", "Consumer group"),
+        required("member_id", "STRING", "Member id"),
+        optional("host", "STRING", "Host of the member"),
+        optional("session_timeout_ms", "BIGINT", "Session timeout of the member", unit="ms"),
+        optional("since", "TIMESTAMP", "When it came; null where no evidence shows it"),
+        optional("until", "TIMESTAMP", "When it went; null where no evidence shows it"),
+        optional("how", "STRING", "How it went"),
+    ),
+)
+
+MISSING_BROKER_LOGS = Table(
+    layer="internal",
+    name="missing_broker_logs",
+    grain="one node that lines or readings name and that wrote none of the lines",
+    key=("cluster", "broker"),
+    columns=(
+        _CLUSTER,
+        required("broker", "INT", "Broker or controller id"),
+        required("first_at", "TIMESTAMP", "First instant at which it is named"),
+        required("last_at", "TIMESTAMP", "Last instant at which it is named"),
+        _EVIDENCE,
+    ),
+)
+
+OUT_OF_SYNC_COUNTS = Table(
+    layer="internal",
+    name="out_of_sync_counts",
+    grain="one broker in one reading",
+    key=("cluster", "snapshot_at", "broker"),
+    columns=(
+        _CLUSTER,
+        _SNAPSHOT_AT,
+        required("broker", "INT", "Broker id"),
+        required("partitions_out", "INT", "Partitions of which it is a replica and not in sync"),
+        _EVIDENCE,
+    ),
+)
+
+TOPIC_CHANGES = Table(
+    layer="internal",
+    name="topic_changes",
+    grain="one change of the cluster's topics",
+    key=("at", "kind", "topic"),
+    columns=(
+        required("at", "TIMESTAMP", "When it happened"),
+        required("kind", "STRING", "topic_created, topic_deleted or partitions_added"),
+        required("topic", "STRING", "Topic"),
+        required(
+            "event",
+            "STRUCT<line_id: STRING, source: STRING, happened_at: TIMESTAMP, text: STRING>",
+            "The line that proves it",
+        ),
+    ),
+)
+
+INCIDENT_LINKS = Table(
+    layer="internal",
+    name="incident_links",
+    grain="one rebalance of one incident",
+    key=("rebalance_id",),
+    columns=(
+        required("rebalance_id", "STRING", "The rebalance"),
+        required("incident_id", "STRING", "The incident that it belongs to"),
+    ),
+)
+
+MEMBER_SIGHTINGS = Table(
+    layer="internal",
+    name="member_sightings",
+    grain="one member in one reading",
+    key=("cluster", "group_id", "member_id", "snapshot_at"),
+    columns=(
+        _CLUSTER,
+        required("group_id", "STRING", "Consumer group"),
+        required("member_id", "STRING", "Member id"),
+        optional("client_id", "STRING", "Client id"),
+        optional("instance_id", "STRING", "group.instance.id of a static member"),
+        _SNAPSHOT_ID,
+        _SNAPSHOT_AT,
+    ),
+)
+
+GROUP_AGREEMENTS = Table(
+    layer="internal",
+    name="group_agreements",
+    grain="one type and assignor that readings show of one group",
+    key=("cluster", "group_id", "type", "assignor"),
+    columns=(
+        _CLUSTER,
+        required("group_id", "STRING", "Consumer group"),
+        optional("type", "STRING", "Type of the group"),
+        optional("assignor", "STRING", "Assignor of the group"),
+        required("snapshot_at", "TIMESTAMP", "Instant of the last reading that shows them"),
+    ),
+)
+
+CLUSTERS = Table(
+    layer="internal",
+    name="clusters",
+    grain="the cluster",
+    key=("cluster",),
+    columns=(_CLUSTER, optional("offsets_partitions", "INT", "Partitions of __consumer_offsets; null where unknown")),
+)
+
+TABLES = (
+    ISR_SPANS,
+    MEMBER_STAYS,
+    MISSING_BROKER_LOGS,
+    OUT_OF_SYNC_COUNTS,
+    TOPIC_CHANGES,
+    INCIDENT_LINKS,
+    MEMBER_SIGHTINGS,
+    GROUP_AGREEMENTS,
+    CLUSTERS,
+)

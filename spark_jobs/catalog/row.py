@@ -1,0 +1,64 @@
+"""What the row classes of all tables share: a row enters as a mapping, and leaves as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+
+class Row:
+    """One row of one table. Its classes are in catalog/rows, made from the tables by `make docs`.
+
+    `__slots__` are its columns, in order; `CODES` those that hold a code, `STRUCTS` those that hold a struct or an
+    array of structs.
+    """
+
+    __slots__: ClassVar[tuple[str, ...]] = ()
+    TABLE: ClassVar[str] = ""
+    CODES: ClassVar[Mapping[str, type[str]]] = {}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any] | Row) -> Self:
+        """The row of these values. Columns that it does not have are left out; a nullable one that is missing is null.
+
+        Raises: TypeError where a column that is never null is missing, ValueError for a code that is not known.
+        """
+        if isinstance(values, cls):
+            return values
+        given = {name: values[name] for name in cls.__slots__ if name in values}
+        for name, code in cls.CODES.items():
+            if given.get(name) is not None:
+                given[name] = code(given[name])
+        for name, struct in cls.STRUCTS.items():
+            value = given.get(name)
+            if value is not None:
+                given[name] = [struct.of(v) for v in value] if isinstance(value, list | tuple) else struct.of(value)
+        return cls(**given)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row as Arrow takes it: structs are dicts too."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        for name in self.STRUCTS:
+            value = values[name]
+            if value is not None:
+                values[name] = [v.as_dict() for v in value] if isinstance(value, list | tuple) else value.as_dict()
+        return values
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.__slots__
+
+    def __or__(self, other: Mapping[str, Any]) -> Self:
+        return type(self)(**{n: getattr(self, n) for n in self.__slots__} | other)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return getattr(self, name, default)
+
+    def keys(self) -> tuple[str, ...]:
+        return self.__slots__
+
+    def items(self) -> list[tuple[str, Any]]:
+        return [(n, getattr(self, n)) for n in self.__slots__]

@@ -1,0 +1,158 @@
+"""Rows of the tables of catalog/quality*.py. Written by `make docs` from the catalog: changes here are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from spark_jobs.catalog.codes import CheckSeverity, Origin
+from spark_jobs.catalog.row import Row
+from spark_jobs.catalog.rows.structs import Quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage(Row):
+    """One source in one window."""
+
+    TABLE: ClassVar[str] = "quality.coverage"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"origin": Origin}
+
+    cluster: str
+    source: str
+    origin: Origin
+    window_from: datetime
+    window_to: datetime
+    lines_in: int
+    events: int
+    ignored: int
+    unparsed: int
+    quarantined: int
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+    longest_silence_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnparsedLine(Row):
+    """One record that matters and that no pattern claims."""
+
+    TABLE: ClassVar[str] = "quality.unparsed_lines"
+
+    line_id: str
+    cluster: str
+    source: str
+    happened_at: datetime | None = None
+    logger: str | None = None
+    template: str
+    line_count: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantine(Row):
+    """One record, file or snapshot line that is broken."""
+
+    TABLE: ClassVar[str] = "quality.quarantine"
+
+    quarantine_id: str
+    cluster: str
+    source: str
+    happened_at: datetime | None = None
+    line_count: int
+    row: str
+    sentences: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationGap(Row):
+    """One break in the generations, or epochs, of one group."""
+
+    TABLE: ClassVar[str] = "quality.generation_gaps"
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    group_id: str
+    after_generation: int
+    next_generation: int
+    seen_at: datetime
+    explained_by: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadershipGap(Row):
+    """One break in the leader epochs of one partition."""
+
+    TABLE: ClassVar[str] = "quality.leadership_gaps"
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    topic: str
+    partition: int
+    topic_incarnation: int
+    after_epoch: int
+    next_epoch: int
+    leader_before: int
+    leader_after: int
+    seen_at: datetime
+    explained_by: str | None = None
+    explanation: str
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleFiring(Row):
+    """One rule applied to one window, whether it fired or not."""
+
+    TABLE: ClassVar[str] = "quality.rule_firings"
+
+    cluster: str
+    rule_id: str
+    window_from: datetime
+    window_to: datetime
+    fired: int
+    fired_in_planned: int
+    suppressed: int
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+    knowledge_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication(Row):
+    """One gold table published for one window."""
+
+    TABLE: ClassVar[str] = "quality.publications"
+
+    cluster: str
+    window_from: datetime
+    window_to: datetime
+    table: str
+    version: int
+    row_count: int
+    run_id: str
+    run_published_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationResult(Row):
+    """One expectation checked in one window by one run."""
+
+    TABLE: ClassVar[str] = "quality.validation_results"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"severity": CheckSeverity}
+
+    run_id: str
+    cluster: str
+    window_from: datetime
+    window_to: datetime
+    table: str
+    expectation: str
+    description: str
+    severity: CheckSeverity
+    success: bool
+    observed: str | None = None
+    unexpected_count: int | None = None
+    sentences: list[str] | None = None
+    run_checked_at: datetime

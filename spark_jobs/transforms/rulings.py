@@ -1,0 +1,122 @@
+"""How every verdict is reached: a ruling names its code, its sentence and the proof it needs; the first that holds decides.
+
+A ruling is data, and it is what executes: docs/causes.md and the runbook are made from it, and the sentence that a
+reader finds in the report stands in it word for word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from spark_jobs.catalog.codes import Code, Confidence
+from spark_jobs.catalog.rows import Quote
+
+Case = TypeVar("Case")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What shows that a predicate holds: the evidence, and the words that a sentence names.
+
+    `facts` are what else the row takes from the proof, such as the outage behind it.
+    """
+
+    evidence: tuple[Quote, ...] = ()
+    words: Mapping[str, object] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    confidence: Confidence | None = None
+
+    def __add__(self, other: Proof) -> Proof:
+        """Both proofs as one; the less sure confidence of the two."""
+        both = [c for c in (self.confidence, other.confidence) if c is not None]
+        return Proof(
+            (*self.evidence, *other.evidence),
+            {**self.words, **other.words},
+            {**self.facts, **other.facts},
+            min(both, key=lambda c: -list(Confidence).index(c)) if both else None,
+        )
+
+
+Predicate = Callable[[Case], Proof | None]
+"""Whether something holds in a case: its proof, or None. The first line of its docstring says what holds."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was decided: the code, how sure it is, one sentence, the evidence, and what the row takes from the proof."""
+
+    code: Code
+    confidence: Confidence
+    sentence: str
+    evidence: tuple[Quote, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ruling(Generic[Case]):
+    """When a code is the verdict.
+
+    `sentence` names words of the proof in braces. `proof` are predicates that must all hold, `unless` predicates of
+    which none may. `confidence` is the most that the ruling allows: a proof may be less sure. `decides` names a
+    captured case that this ruling decides, `looks_alike` one that looks like it and that another ruling decides; see
+    tests/unit/test_rulings.py.
+    """
+
+    code: Code
+    confidence: Confidence
+    sentence: str
+    proof: Sequence[Predicate[Case]]
+    source: str
+    decides: str
+    looks_alike: str
+    unless: Sequence[Predicate[Case]] = ()
+
+    def decide(self, case: Case) -> Verdict | None:
+        """The verdict where the ruling holds, else None."""
+        proof = all_of(*self.proof)(case)
+        if proof is None or any(p(case) is not None for p in self.unless):
+            return None
+        confidence = self.confidence if proof.confidence is None else self.confidence.at_most(proof.confidence)
+        return Verdict(self.code, confidence, self.sentence.format_map(proof.words), proof.evidence, proof.facts)
+
+    @cached_property
+    def wording(self) -> re.Pattern[str]:
+        """What its sentences look like, whatever the words in them."""
+        pieces = re.split(r"\{[^{}]*\}", self.sentence)
+        return re.compile(".*?".join(map(re.escape, pieces)), re.DOTALL)
+
+
+def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
+    """The verdict of the first ruling that holds.
+
+    Raises: LookupError where none holds: the last ruling of a table has to hold always.
+    """
+    for ruling in rulings:
+        verdict = ruling.decide(case)
+        if verdict is not None:
+            return verdict
+    raise LookupError(f"No ruling holds for {case!r}. Needed: a last one that always does.")
+
+
+def always(case: object) -> Proof | None:
+    """In every other case."""
+    return Proof()
+
+
+def all_of(*predicates: Predicate[Case]) -> Predicate[Case]:
+    """A predicate that holds where all do; its proof is the sum of theirs."""
+
+    def holds(case: Case) -> Proof | None:
+        proof = Proof()
+        for predicate in predicates:
+            found = predicate(case)
+            if found is None:
+                return None
+            proof += found
+        return proof
+
+    return holds

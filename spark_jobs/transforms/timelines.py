@@ -1,0 +1,140 @@
+"""Look-ups over time: values sorted by instant, and intervals. Every look-up is a bisect."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import accumulate, pairwise
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+NO_SLACK = timedelta(0)
+
+
+class Timeline(Generic[T]):
+    """Values by the instant at which each happened.
+
+    Order: by instant; values of one instant keep the order in which they were given.
+    """
+
+    def __init__(self, values: Iterable[T], at: Callable[[T], datetime]) -> None:
+        """Takes: the values in any order, and what gives the instant of one."""
+        self.values: Sequence[T] = sorted(values, key=at)
+        self._at = [at(v) for v in self.values]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.values)
+
+    def between(self, first: datetime, last: datetime) -> Sequence[T]:
+        """The values from one instant to another, both included."""
+        return self.values[bisect_left(self._at, first) : bisect_right(self._at, last)]
+
+    def near(self, instant: datetime, slack: timedelta) -> Sequence[T]:
+        """The values that happened at most `slack` before or after an instant."""
+        return self.between(instant - slack, instant + slack)
+
+    def until(self, instant: datetime) -> Sequence[T]:
+        """The values up to an instant, included."""
+        return self.values[: bisect_right(self._at, instant)]
+
+    def before(self, instant: datetime) -> Sequence[T]:
+        """The values before an instant, not included."""
+        return self.values[: bisect_left(self._at, instant)]
+
+    def since(self, instant: datetime) -> Sequence[T]:
+        """The values from an instant on, included."""
+        return self.values[bisect_left(self._at, instant) :]
+
+    def after(self, instant: datetime) -> Sequence[T]:
+        """The values after an instant, not included."""
+        return self.values[bisect_right(self._at, instant) :]
+
+    def last_until(self, instant: datetime) -> T | None:
+        """The last value up to an instant, included; None without any."""
+        place = bisect_right(self._at, instant)
+        return self.values[place - 1] if place else None
+
+    def last_before(self, instant: datetime) -> T | None:
+        """The last value before an instant, not included; None without any."""
+        place = bisect_left(self._at, instant)
+        return self.values[place - 1] if place else None
+
+    def first_since(self, instant: datetime) -> T | None:
+        """The first value from an instant on, included; None without any."""
+        place = bisect_left(self._at, instant)
+        return self.values[place] if place < len(self.values) else None
+
+    def first_after(self, instant: datetime) -> T | None:
+        """The first value after an instant, not included; None without any."""
+        place = bisect_right(self._at, instant)
+        return self.values[place] if place < len(self.values) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Interval(Generic[T]):
+    """A value that holds from `start` up to `end`; `end` None: it has no known end."""
+
+    start: datetime
+    end: datetime | None
+    value: T
+
+    def holds(self, instant: datetime, slack: timedelta = NO_SLACK) -> bool:
+        """Whether it holds at an instant, both ends included, each moved out by `slack`."""
+        return self.start - slack <= instant and (self.end is None or instant <= self.end + slack)
+
+    def meets(self, first: datetime, last: datetime, slack: timedelta = NO_SLACK) -> bool:
+        """Whether it holds at any instant from `first` to `last`, its ends moved out by `slack`."""
+        return self.start - slack <= last and (self.end is None or first <= self.end + slack)
+
+    def clip(self, first: datetime, last: datetime) -> Interval[T] | None:
+        """Its part from `first` to `last`; None where it has none, or only an instant."""
+        start, end = max(self.start, first), last if self.end is None else min(self.end, last)
+        return replace(self, start=start, end=end) if start < end else None
+
+    def split(self, cuts: Iterable[datetime]) -> Iterator[Interval[T]]:
+        """Its parts between the cuts that lie inside it, in order."""
+        inside = [c for c in sorted(set(cuts)) if self.start < c and (self.end is None or c < self.end)]
+        for start, end in pairwise([self.start, *inside, self.end]):
+            if start is not None:
+                yield replace(self, start=start, end=end)
+
+
+class Intervals(Generic[T]):
+    """Intervals by their start. They may overlap.
+
+    Order: by start; intervals of one start keep the order in which they were given.
+    """
+
+    def __init__(self, intervals: Iterable[Interval[T]]) -> None:
+        """Takes: the intervals in any order."""
+        self.intervals: Sequence[Interval[T]] = sorted(intervals, key=lambda i: i.start)
+        self._starts = [i.start for i in self.intervals]
+        ends = (datetime.max.replace(tzinfo=i.start.tzinfo) if i.end is None else i.end for i in self.intervals)
+        self._latest_ends = list(accumulate(ends, max))
+
+    def __len__(self) -> int:
+        return len(self.intervals)
+
+    def __iter__(self) -> Iterator[Interval[T]]:
+        return iter(self.intervals)
+
+    def at(self, instant: datetime, slack: timedelta = NO_SLACK) -> list[Interval[T]]:
+        """The intervals that hold at an instant, each end moved out by `slack`, in order of start."""
+        return self.between(instant, instant, slack)
+
+    def between(self, first: datetime, last: datetime, slack: timedelta = NO_SLACK) -> list[Interval[T]]:
+        """The intervals that hold at any instant from `first` to `last`, in order of start."""
+        begin = bisect_left(self._latest_ends, first - slack)
+        found = self.intervals[begin : bisect_right(self._starts, last + slack)]
+        return [i for i in found if i.meets(first, last, slack)]
+
+    def last_before(self, instant: datetime) -> Interval[T] | None:
+        """The last interval that starts before an instant; None without any."""
+        place = bisect_left(self._starts, instant)
+        return self.intervals[place - 1] if place else None
