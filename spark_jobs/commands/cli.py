@@ -94,8 +94,9 @@ def parser() -> argparse.ArgumentParser:
     serve = verbs.add_parser("thrift", help="the lake over JDBC, to be read: Spark's Thrift server, until Ctrl-C")
     serve.set_defaults(verb=_thrift)
     serve.add_argument("--lake", help="the lake to serve", metavar="LAKE")
-    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on; it asks for no password")
+    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on; nothing is encrypted")
     serve.add_argument("--port", type=int, default=10000, help="the port to listen on; 0 for any that is free")
+    serve.add_argument("--password-file", type=Path, help="the file with its password, mode 0600", metavar="FILE")
 
     why = verbs.add_parser(
         "explain", help="one rebalance, failover, outage, ... as a story with the lines that prove it"
@@ -172,7 +173,9 @@ def _thrift(given: argparse.Namespace) -> int:
     from spark_jobs.edges import thrift_server  # Spark is loaded only where it is used, and where it was told of itself
 
     lake = _lake(given)
-    thrift_server.serve(lake if is_uri(lake) else str(Path(lake).expanduser().absolute()), given.host, given.port)
+    place = lake if is_uri(lake) else str(Path(lake).expanduser().absolute())
+    password_file = given.password_file or thrift_server.PASSWORD_FILE
+    thrift_server.serve(place, given.host, given.port, password_file.expanduser().absolute())
     return DONE
 
 

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-import re
+import os
+import secrets
+import shlex
 import socket
+import stat
 import tempfile
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
 
-from py4j.protocol import Py4JJavaError
-from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import TABLES, Table
-from spark_jobs.edges import session
+from spark_jobs.edges import session, thrift_rules
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.shared import launch
 from spark_jobs.shared.conform import literal, quoted
 from spark_jobs.shared.exits import BadInput
 
-_READS = re.compile(r"(Describe|Explain|Show)\w*|ResetCommand|SetCatalogAndNamespace|SetCommand")
-"""The commands of Spark and Delta that write nothing, by the names of their classes. Any other is refused, also one
-that a later Spark brings; what is no command cannot write."""
+PASSWORD_FILE = launch.HOME / ".thrift-password"
+"""Where the password lies that the server draws at its first start."""
 
-_RUN_ANYTHING = ("java_method", "reflect", "try_reflect")
-"""The functions that call a method of Java by its name."""
+_GUARD = Path(__file__).with_name("ThriftGuard.java")
+
+_ANALYSIS = "org.apache.spark.sql.catalyst.analysis"
+_THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver"
+_GUARD_CLASS = f"{_THRIFT_SERVER}.ThriftGuard"
+
+_OF_HIVE = {"authentication": "CUSTOM", "enable.doAs": "false", "transport.mode": "binary"}
 
 _LOUDNESS = {"spark": "error", "spark.sql.hive.thriftserver": "off", "hive": "off", "hadoop.hive": "off"}
 """What the packages of org.apache write: where a client asked wrongly, that client is told."""
@@ -34,26 +41,55 @@ _AUTHORIZER = "org.apache.hadoop.hive.ql.security.authorization.MetaStoreAuthzAP
 asked who may do what. This one asks nobody; Spark heeds neither."""
 
 
-def serve(lake: str, host: str, port: int) -> None:
+def serve(lake: str, host: str, port: int, password_file: Path = PASSWORD_FILE) -> None:
     """Serves a lake until the process is told to stop.
 
-    Takes: the lake's folder, absolute, or a URI that Spark reads; where to listen, port 0 for any that is free.
-    Raises: BadInput where nothing can be listened on there, or where there is no lake; RuntimeError where Java ended.
+    Takes: the lake's folder, absolute, or a URI that Spark reads; where to listen, port 0 for any that is free; the
+    file with the password, which is drawn where there is none.
+    Raises: BadInput where nothing can be listened on there, where there is no lake, or where the file with the password
+    cannot be used; RuntimeError where Java ended.
     """
     _require_free(host, port)
+    password = password_of(password_file)
     with tempfile.TemporaryDirectory(prefix="hindsight-thrift-") as scratch:
         spark = session.start("hindsight thrift", launch.DEFAULT_MASTER, _settings(scratch))
         try:
             tables = register(spark, lake)
-            only_read(spark)
+            guard = _guard(spark, scratch)
+            _only_read(spark, guard, tables)
             _keep_quiet(spark, scratch)
-            listening = _listen(spark, host, port)
-            print(_greeting(lake, tables, f"jdbc:hive2://{host}:{listening}/gold"), flush=True)
+            listening = _listen(spark, guard, host, port)
+            guard.accept(password)
+            print(_greeting(lake, tables, f"jdbc:hive2://{host}:{listening}/gold", password_file), flush=True)
             context: Any = spark.sparkContext
             context._gateway.proc.wait()
             raise RuntimeError("Java ended by itself, and the server with it. What it said last stands above.")
         finally:
             spark.stop()
+
+
+def password_of(file: Path) -> str:
+    """The password that a file holds, which only its owner may read; it is drawn where there is no file.
+
+    Raises: BadInput where the file cannot be read or made, is open to others, or holds nothing.
+    """
+    try:
+        with suppress(FileExistsError), open(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as drawn:
+            drawn.write(secrets.token_urlsafe(24) + "\n")
+        mode, password = stat.S_IMODE(file.stat().st_mode), file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise BadInput(
+            f"The password cannot be read from {file}: {why}. Needed: a file that this user may read, in a folder where"
+            " it may be written if it is missing. Choose it with --password-file."
+        ) from error
+    if mode & 0o077:
+        raise BadInput(
+            f"{file} has mode {mode:04o}, so that others may read it. Needed: mode 0600. Run chmod 600 {file}."
+        )
+    if not password:
+        raise BadInput(f"{file} holds no password. Needed: one line of text. Write it, or remove the file to draw one.")
+    return password
 
 
 def register(spark: SparkSession, lake: str) -> Sequence[Table]:
@@ -75,72 +111,78 @@ def register(spark: SparkSession, lake: str) -> Sequence[Table]:
     return tables
 
 
-def only_read(spark: SparkSession) -> None:
-    """Lets the sessions that are opened from this one read tables by their names, and nothing else.
+def _guard(spark: SparkSession, scratch: str) -> Any:
+    """The Java that decides what clients may do, compiled beside Spark's own classes.
 
-    Odd: Spark calls back into Python for each statement that it has understood and not begun, some two milliseconds.
-    Where that fails the statement fails. This session itself has its rules already.
+    Odd: Hive looks for the class that knows the password by its name, in the class loader of whichever thread asks;
+    only Spark's own class loader is behind all of them.
     """
     context: Any = spark.sparkContext
-    context._gateway.callback_server_parameters.propagate_java_exceptions = True
-    ensure_callback_server_started(context._gateway)
-    of_java: Any = spark._jsparkSession
-    of_java.extensions().injectCheckRule(_Rules(context._jvm))
-    functions = _object(context._jvm, "org.apache.spark.sql.catalyst.analysis.FunctionRegistry").builtin()
-    for name in _RUN_ANYTHING:
-        functions.dropFunction(context._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name))
+    jvm = context._jvm
+    files = context._gateway.new_array(jvm.java.io.File, 1)
+    files[0] = jvm.java.io.File(str(_GUARD))
+    compiler = jvm.org.codehaus.janino.Compiler()
+    compiler.setDestinationDirectory(jvm.java.io.File(scratch), False)
+    compiler.compile(files)
+    beside, handles = (
+        jvm.java.lang.Class.forName(f"{_THRIFT_SERVER}.HiveThriftServer2"),
+        jvm.java.lang.invoke.MethodHandles,
+    )
+    lookup = handles.privateLookupIn(beside, handles.lookup())
+    for compiled in Path(scratch).rglob("*.class"):
+        lookup.defineClass(compiled.read_bytes())
+    return getattr(jvm, _GUARD_CLASS)()
 
 
-def refused(command: str | None, reads_files: bool) -> str | None:
-    """Why a statement is not carried out; None where it may be.
-
-    Takes: the class of its command, None where it is a query; whether its session takes files for tables.
-    """
-    if command is not None and not _READS.fullmatch(command):
-        return f"The lake is only read here, and {command} is none of the commands that only read."
-    if command is None and reads_files:
-        return "Tables are read here by their names: spark.sql.runSQLOnFiles must be false."
-    return None
-
-
-class _Rules:
-    """What Spark asks for the rule of a session that it opens."""
-
-    class Java:
-        implements = ("scala.Function1",)
-
-    def __init__(self, jvm: Any) -> None:
-        self._jvm = jvm
-        self._command = _object(jvm, "org.apache.spark.sql.catalyst.trees.TreePattern").COMMAND()
-
-    def apply(self, of_session: Any) -> _Rule:
-        return _Rule(self._jvm, self._command, of_session)
+def _only_read(spark: SparkSession, guard: Any, tables: Sequence[Table]) -> None:
+    """Lets the sessions that are opened from this one ask what thrift_rules allows. This one has its rules already."""
+    context: Any = spark.sparkContext
+    jvm, of_java = context._jvm, cast("Any", spark._jsparkSession)
+    functions = [
+        name
+        for kind in ("Function", "TableFunction")
+        for name in _keep_functions(_object(jvm, f"{_ANALYSIS}.{kind}Registry"))
+    ]
+    layers = dict.fromkeys(t.layer for t in tables)
+    schemas = ("", "spark_catalog", *layers, *(f"spark_catalog.{layer}" for layer in layers))
+    allowed = (thrift_rules.PARSED, thrift_rules.ANALYZED, functions, schemas, thrift_rules.FILES)
+    guard.checkPlans(of_java.extensions(), *(_set(jvm, names) for names in allowed))
 
 
-class _Rule:
-    """What Spark asks about each statement of a session."""
+def _keep_functions(registry: Any) -> Sequence[str]:
+    """Drops from Spark's functions those that are not allowed; gives the names of the others."""
+    functions, kept = registry.builtin(), []
+    for function in _each(functions.listFunction()):
+        group, name = functions.lookupFunction(function).get().getGroup(), function.funcName()
+        if group in thrift_rules.FUNCTION_GROUPS or name in thrift_rules.FUNCTIONS:
+            kept.append(name)
+        else:
+            functions.dropFunction(function)
+    return kept
 
-    class Java:
-        implements = ("scala.Function1",)
 
-    def __init__(self, jvm: Any, command: Any, of_session: Any) -> None:
-        self._jvm = jvm
-        self._command = command
-        self._session = of_session
+def _each(found: Any) -> Iterator[Any]:
+    """The elements of a collection of Scala."""
+    elements = found.iterator()
+    while elements.hasNext():
+        yield elements.next()
 
-    def apply(self, plan: Any) -> None:
-        command = plan.getClass().getSimpleName() if plan.containsPattern(self._command) else None
-        why = refused(command, self._session.sessionState().conf().runSQLonFile())
-        if why:
-            raise Py4JJavaError(why, self._jvm.java.lang.UnsupportedOperationException(why))
+
+def _set(jvm: Any, names: Iterable[str]) -> Any:
+    found = jvm.java.util.HashSet()
+    for name in names:
+        found.add(name)
+    return found
 
 
 def _settings(scratch: str) -> Mapping[str, str]:
     return {
+        "spark.authenticate": "true",
         "spark.hadoop.hive.security.authorization.manager": _AUTHORIZER,
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.hive.thriftServer.singleSession": "false",
         "spark.sql.runSQLOnFiles": "false",
+        "spark.sql.variable.substitute": "false",
         "spark.sql.warehouse.dir": scratch,
         "spark.databricks.delta.catalog.update.enabled": "true",
     }
@@ -171,22 +213,24 @@ def _keep_quiet(spark: SparkSession, scratch: str) -> None:
         of_log4j.core.config.Configurator.setLevel(f"org.apache.{package}", of_log4j.Level.toLevel(level))
 
 
-def _listen(spark: SparkSession, host: str, port: int) -> int:
-    """Starts the server within this session's Java; gives the port that it listens on."""
+def _listen(spark: SparkSession, guard: Any, host: str, port: int) -> int:
+    """Starts the server within this session's Java, where it refuses everyone; gives the port that it listens on."""
     context: Any = spark.sparkContext
-    spark.conf.set("hive.server2.thrift.bind.host", host)
-    spark.conf.set("hive.server2.thrift.port", str(port))
-    of_spark = _object(context._jvm, "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2")
-    server = of_spark.startWithSparkSession(spark._jsparkSession, False)
-    (listening,) = (s.getPortNumber() for s in server.getServices() if s.getName() == "ThriftBinaryCLIService")
-    return int(listening)
+    jvm, of_java = context._jvm, cast("Any", spark._jsparkSession)
+    jvm.java.lang.System.setProperty("hive.server2.custom.authentication.class", _GUARD_CLASS)
+    for name, value in {**_OF_HIVE, "thrift.bind.host": host, "thrift.port": str(port)}.items():
+        spark.conf.set(f"hive.server2.{name}", value)
+    server = _object(jvm, f"{_THRIFT_SERVER}.HiveThriftServer2").startWithSparkSession(of_java, False)
+    services = {service.getName(): service for service in server.getServices()}
+    guard.checkSettings(server, services["CLIService"], _set(jvm, thrift_rules.SETTINGS))
+    return int(services["ThriftBinaryCLIService"].getPortNumber())
 
 
-def _greeting(lake: str, tables: Sequence[Table], url: str) -> str:
-    beeline = launch.spark_home() / "bin" / "beeline"
+def _greeting(lake: str, tables: Sequence[Table], url: str, password_file: Path) -> str:
+    beeline = [str(launch.spark_home() / "bin" / "beeline"), "-u", url, "-n", "hindsight", "-w", str(password_file)]
     return (
-        f"{len(tables)} of {len(TABLES)} tables of {lake} are served at {url}, without a password, to be read."
-        f" Ctrl-C stops.\nAsk with: {beeline} -u {url}"
+        f"{len(tables)} of {len(TABLES)} tables of {lake} are served at {url}, to be read with the password in"
+        f" {password_file}. Ctrl-C stops.\nAsk with: {shlex.join(beeline)}"
     )
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import ZipFile
 
 import pytest
 from deltalake import DeltaTable, write_deltalake
@@ -18,23 +21,42 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import gold
-from spark_jobs.edges import thrift_server
+from spark_jobs.edges import thrift_rules, thrift_server
 from spark_jobs.shared.conform import literal
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.launch import HOME, jars, spark_home
 from tests.support.lake import write_lake
 from tests.support.rows import AT, row
+from tests.support.thrift_statements import READS, REFUSED
 
 HOSTILE = 'it\'s "a"; DROP TABLE gold.rebalances; --\n<script>alert(1)</script>\t\\ `x` é'
 REBALANCES = gold.REBALANCES
+REFUSAL = (
+    "The lake is only read here|SCHEMA_NOT_FOUND|UNRESOLVED_ROUTINE|INVALID_STATEMENT_OR_CLAUSE|PARSE_SYNTAX_ERROR"
+)
 
 
 class Served(NamedTuple):
     """A lake that is served, and the connection of one client."""
 
     lake: Path
+    outside: Path
+    password_file: Path
     said: str
+    jvm: Any
     connection: Any
+
+    @property
+    def url(self) -> str:
+        (url,) = set(re.findall(r"jdbc:hive2://\S+/gold", self.said))
+        return url
+
+    def connect(self, url: str, password: str | None = None) -> Any:
+        return connect(self.jvm, url, password or self.password_file.read_text().strip())
+
+    def beeline(self, *words: str) -> subprocess.CompletedProcess[str]:
+        command = [str(spark_home() / "bin" / "beeline"), "-u", self.url, "-n", "x", *words]
+        return subprocess.run(command, cwd=self.outside, capture_output=True, text=True)
 
     def ask(self, query: str) -> list[tuple[str | None, ...]]:
         statement = self.connection.createStatement()
@@ -42,6 +64,13 @@ class Served(NamedTuple):
             return rows(statement.executeQuery(query))
         finally:
             statement.close()
+
+
+def connect(jvm: Any, url: str, password: str) -> Any:
+    who = jvm.java.util.Properties()
+    who.setProperty("user", "x")
+    who.setProperty("password", password)
+    return jvm.org.apache.hive.jdbc.HiveDriver().connect(url, who)
 
 
 def rows(answer: Any) -> list[tuple[str | None, ...]]:
@@ -65,23 +94,25 @@ def served(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
             "quality.coverage": [{"source": "b"}],
         },
     )
-    started_in = folder / "started here"
+    started_in, outside, password_file = folder / "started here", folder / "outside", folder / "it's a password"
     started_in.mkdir()
+    outside.mkdir()
+    (outside / "secret").write_text("not in the lake\n")
     words = [sys.executable, "-m", "spark_jobs.commands.cli", "thrift", "--lake", str(lake), "--port", "0"]
+    words += ["--password-file", str(password_file)]
+    quick = os.environ | {"HINDSIGHT_SPARK_CONF": "spark.sql.shuffle.partitions=1;spark.sql.codegen.wholeStage=false"}
     with (
         (folder / "errors").open("w+") as errors,
-        subprocess.Popen(words, cwd=started_in, stdout=subprocess.PIPE, stderr=errors, text=True) as server,
+        subprocess.Popen(words, cwd=started_in, env=quick, stdout=subprocess.PIPE, stderr=errors, text=True) as server,
     ):
         assert server.stdout is not None
         try:
             said = server.stdout.readline() + server.stdout.readline()
             assert "jdbc:hive2" in said, (folder / "errors").read_text()
-            (url,) = set(re.findall(r"jdbc:hive2://\S+/gold", said))
             context: Any = spark.sparkContext
-            connection = context._jvm.org.apache.hive.jdbc.HiveDriver().connect(
-                url, context._jvm.java.util.Properties()
-            )
-            yield Served(lake, said, connection)
+            unconnected = Served(lake, outside, password_file, said, context._jvm, None)
+            connection = unconnected.connect(unconnected.url)
+            yield unconnected._replace(connection=connection)
             connection.close()
         finally:
             server.send_signal(signal.SIGINT)
@@ -113,53 +144,106 @@ def test_instants_are_told_in_utc(served: Served) -> None:
     assert (told, zone) == (f"{AT:%Y-%m-%d %H:%M:%S}", "UTC")
 
 
+@pytest.mark.parametrize("statement", READS)
+def test_what_reads_the_lake_is_answered(served: Served, statement: str) -> None:
+    served.ask("USE gold")
+    served.ask(statement)
+
+
+@pytest.mark.parametrize("statement", REFUSED)
+def test_what_would_do_anything_else_is_refused(served: Served, statement: str) -> None:
+    before = sorted([*served.lake.rglob("*"), *served.outside.rglob("*")])
+    with pytest.raises(Py4JJavaError) as refusal:
+        served.ask(statement.format(lake=quoted(served.lake), outside=quoted(served.outside)))
+    assert re.search(REFUSAL, str(refusal.value.java_exception))
+    assert sorted([*served.lake.rglob("*"), *served.outside.rglob("*")]) == before
+
+
+def quoted(place: Path) -> str:
+    return str(place).replace("'", "\\'")
+
+
+def test_what_is_allowed_is_there_in_spark_or_delta() -> None:
+    classes = {
+        Path(name).stem
+        for folder in (spark_home() / "jars", jars())
+        for jar in folder.glob("*.jar")
+        if jar.name.startswith(("spark-", "delta-"))
+        for name in ZipFile(jar).namelist()
+        if name.endswith(".class")
+    }
+    assert sorted((thrift_rules.PARSED | thrift_rules.ANALYZED | thrift_rules.FILES) - classes) == []
+
+
+def test_no_variable_of_the_environment_is_put_into_a_statement(served: Served) -> None:
+    assert served.ask("SELECT '${env:HOME}', '${system:user.name}'") == [("${env:HOME}", "${system:user.name}")]
+
+
 @pytest.mark.parametrize(
-    "statement",
+    "setting",
     [
-        "INSERT INTO gold.rebalances SELECT * FROM gold.rebalances",
-        "INSERT OVERWRITE gold.rebalances SELECT * FROM gold.rebalances WHERE false",
-        "FROM gold.rebalances INSERT INTO gold.rebalances SELECT * INSERT INTO gold.rebalances SELECT *",
-        "DELETE FROM gold.rebalances",
-        "UPDATE gold.rebalances SET group_id = 'x'",
-        "MERGE INTO gold.rebalances a USING gold.rebalances b ON a.cause = b.cause WHEN MATCHED THEN DELETE",
-        "DELETE FROM delta.`{lake}/gold/rebalances`",
-        "ALTER TABLE gold.rebalances SET TBLPROPERTIES ('a' = 'b')",
-        "ALTER TABLE gold.rebalances ADD COLUMNS (x INT)",
-        "COMMENT ON TABLE gold.rebalances IS 'x'",
-        "OPTIMIZE gold.rebalances",
-        "VACUUM gold.rebalances",
-        "TRUNCATE TABLE gold.rebalances",
-        "CREATE TABLE gold.x SHALLOW CLONE gold.rebalances",
-        "DROP TABLE gold.rebalances",
-        "DROP SCHEMA gold CASCADE",
-        "CREATE TABLE gold.x USING delta LOCATION '{lake}/gold/x' AS SELECT 1 AS a",
-        "CREATE TEMPORARY VIEW x USING text OPTIONS (path '/etc/hostname')",
-        "INSERT OVERWRITE DIRECTORY '{lake}/gold/x' USING parquet SELECT 1",
-        "BEGIN DELETE FROM gold.rebalances; END",
-        "EXECUTE IMMEDIATE 'DELETE FROM gold.rebalances'",
-        "ADD JAR '/tmp/x.jar'",
-        "SELECT * FROM text.`/etc/hostname`",
-        "SELECT java_method('java.lang.System', 'getenv', 'HOME')",
-        "SELECT try_reflect('java.lang.System', 'getenv', 'HOME')",
+        "?spark.sql.runSQLOnFiles=true",
+        "?spark.sql.catalog.x=org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+        "?fs.s3a.endpoint=http://127.0.0.1:1",
+        "?hive.metastore.uris=thrift://127.0.0.1:1",
+        "#spark.sql.runSQLOnFiles=true",
     ],
 )
-def test_what_would_write_or_look_elsewhere_is_refused(served: Served, statement: str) -> None:
-    before = sorted(served.lake.rglob("*"))
-    with pytest.raises(Py4JJavaError) as refusal:
-        served.ask(statement.format(lake=str(served.lake).replace("'", "\\'")))
-    assert re.search(
-        r"The lake is only read here|TABLE_OR_VIEW_NOT_FOUND|UNRESOLVED_ROUTINE", str(refusal.value.java_exception)
-    )
-    assert sorted(served.lake.rglob("*")) == before
+def test_a_connection_brings_no_settings(served: Served, setting: str) -> None:
+    with pytest.raises(Py4JJavaError, match=r"a connection with the settings .* is not allowed"):
+        served.connect(served.url + setting)
 
 
-def test_files_are_no_tables_either_where_a_client_asks_for_it(served: Served) -> None:
+@pytest.mark.parametrize("schema", ["delta", "no_such_schema"])
+def test_a_connection_to_no_schema_of_the_lake_is_not_opened(served: Served, schema: str) -> None:
     with pytest.raises(Py4JJavaError):
-        served.ask("SET spark.sql.runSQLOnFiles = true")
-    with pytest.raises(Py4JJavaError, match="Tables are read here by their names"):
-        served.ask("SELECT * FROM text.`/etc/hostname`")
-    served.ask("SET spark.sql.runSQLOnFiles = false")
-    assert served.ask("SELECT count(*) FROM gold.rebalances") == [("1",)]
+        served.connect(served.url.removesuffix("gold") + schema)
+
+
+def test_a_shell_command_is_not_run_through_beeline(served: Served) -> None:
+    proof = served.outside / "PROOF"
+    script = f"select transform(a) using 'id > {proof}; id' as (o) from (select 1 a)"
+    asked = served.beeline("-w", str(served.password_file), "-e", script)
+    assert "ScriptTransformation is not allowed" in asked.stderr
+    assert "uid=" not in asked.stdout + asked.stderr
+    assert not proof.exists()
+
+
+@pytest.mark.parametrize("words", [[], ["-p", "wrong"], ["-p", ""]])
+def test_without_the_password_nothing_is_answered(served: Served, words: list[str]) -> None:
+    asked = served.beeline(*words, "-e", "SELECT 40 + 2")
+    assert "Error validating the login" in asked.stderr
+    assert "42" not in asked.stdout
+
+
+def test_the_password_is_drawn_once_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    drawn = thrift_server.password_of(file)
+    assert len(drawn) >= 32
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert thrift_server.password_of(file) == drawn
+    assert thrift_server.password_of(tmp_path / "another") != drawn
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "why"),
+    [
+        ("secret\n", 0o640, "has mode 0640.*chmod 600"),
+        ("secret\n", 0o604, "has mode 0604"),
+        (" \n", 0o600, "no password"),
+    ],
+)
+def test_a_password_file_that_cannot_be_used_is_refused(tmp_path: Path, text: str, mode: int, why: str) -> None:
+    file = tmp_path / "password"
+    file.write_text(text)
+    file.chmod(mode)
+    with pytest.raises(BadInput, match=why):
+        thrift_server.password_of(file)
+
+
+def test_a_password_file_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"No such file.*--password-file"):
+        thrift_server.password_of(tmp_path / "no folder" / "password")
 
 
 def test_what_an_audit_adds_is_seen_at_once(served: Served) -> None:
@@ -168,15 +252,19 @@ def test_what_an_audit_adds_is_seen_at_once(served: Served) -> None:
     coverage = DeltaTable(str(served.lake / "quality" / "coverage"))
     write_deltalake(coverage, coverage.to_pyarrow_table(), mode="append")
     assert served.ask(count) == [("2",)]
+    coverage.update_incremental()
+    coverage.create_checkpoint()
+    write_deltalake(coverage, coverage.to_pyarrow_table(), mode="append")
+    assert served.ask(count) == [("4",)]
 
 
 def test_beeline_asks_it_as_it_says_and_as_the_docs_say(served: Served) -> None:
     (command,) = re.findall(r"^Ask with: (.+)$", served.said, flags=re.MULTILINE)
     page = (HOME / "docs" / "sql.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"^    (beeline .+)$", page, flags=re.MULTILINE)
-    question = shlex.split(shown)[3:]
+    question = shlex.split(shown)[-2:]
     asked = subprocess.run(
-        [*command.split(), "--outputformat=csv2", *question], capture_output=True, text=True, check=True
+        [*shlex.split(command), "--outputformat=csv2", *question], capture_output=True, text=True, check=True
     )
     assert asked.stdout.split()[-2:] == ["cause,rebalances", f"{REBALANCES.column('cause').codes[0]},1"]
 
@@ -185,7 +273,8 @@ def test_a_port_that_is_taken_is_told_before_anything_starts(tmp_path: Path) -> 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(BadInput, match=rf"port {port} of 127.0.0.1: .*in use.*--port"):
-            thrift_server.serve(str(tmp_path), "127.0.0.1", port)
+            thrift_server.serve(str(tmp_path), "127.0.0.1", port, tmp_path / "password")
+    assert not (tmp_path / "password").exists()
 
 
 def test_where_there_is_no_lake_it_is_told_so(spark: SparkSession, tmp_path: Path) -> None:
