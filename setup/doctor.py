@@ -101,7 +101,7 @@ def of_lake(lake: str) -> Told:
     if "://" in lake:
         return Told("later", "lake", f"{lake} lies behind a URI: the first audit tells whether Spark can write there")
     published = Path(lake) / "quality" / "publications" / "_delta_log"
-    if published.is_dir():
+    if any(published.glob("[0-9]*.json")):
         return Told("good", "lake", f"{lake}, with an audit in it")
     near = next(p for p in (Path(lake), *Path(lake).absolute().parents) if p.exists())
     if not os.access(near, os.W_OK):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -37,6 +38,32 @@ def read_text(spark: SparkSession, path: str) -> str:
         return bytes(stream.readAllBytes()).decode()
     finally:
         stream.close()
+
+
+def is_there(spark: SparkSession, path: str) -> bool:
+    """Whether a file or a folder lies at that path."""
+    system, place = _file_system(spark, path)
+    return bool(system.exists(place))
+
+
+def names_in(spark: SparkSession, folder: str) -> list[str]:
+    """The names of what lies in a folder; none where there is no such folder."""
+    system, place = _file_system(spark, folder)
+    return [entry.getPath().getName() for entry in system.listStatus(place)] if system.exists(place) else []
+
+
+def names_below(spark: SparkSession, folder: str) -> Iterator[str]:
+    """The names of the files in a folder and in the folders below it."""
+    system, place = _file_system(spark, folder)
+    files = system.listFiles(place, True)
+    while files.hasNext():
+        yield files.next().getPath().getName()
+
+
+def remove(spark: SparkSession, path: str) -> None:
+    """Removes a file, or a folder with all that it holds; nothing where there is none."""
+    system, place = _file_system(spark, path)
+    system.delete(place, True)
 
 
 def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
 
 from spark_jobs.catalog import TABLES, Column, Table
+from spark_jobs.edges import delta_log
 from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text
+from spark_jobs.edges.landing import names_in
 from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
 from spark_jobs.shared.config import is_uri
 from spark_jobs.shared.exits import BadInput
@@ -24,13 +28,15 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
 
     Takes: the lake's folder, or a URI that delta-rs reads.
     Gives: views `layer.table` with comments; a table that nobody has published yet is a view without rows. Schema `now`
-        holds the newest landed reading of each cluster.
+        holds the newest landed reading of each cluster. Says on stderr which tables have a folder and no commit.
     Keeps: no file outside the lake can be read, and no setting changed back; what is asked is checked by `sql`.
     Raises: BadInput where the lake holds no table and no reading at all.
     """
     place = lake.rstrip("/") if is_uri(lake) else os.path.abspath(os.path.expanduser(lake))
     folders = {t: f"{place}/{t.layer}/{t.name}" for t in TABLES}
     published = {t for t, folder in folders.items() if _is_published(folder)}
+    if half_made := _half_made(place, published):
+        print(delta_log.without_commit(half_made), file=sys.stderr)
     landed = newest_readings(place)
     if not published and not landed:
         raise BadInput(
@@ -58,10 +64,18 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
 
 def _is_published(folder: str) -> bool:
     if not is_uri(folder):
-        return (Path(folder) / "_delta_log").is_dir()
+        return delta_log.newest_version(names_in(f"{folder}/{delta_log.FOLDER}")) is not None
     from deltalake import DeltaTable
 
     return bool(DeltaTable.is_deltatable(folder))
+
+
+def _half_made(place: str, published: Collection[Table]) -> list[str]:
+    """The tables that have a folder and no commit. Odd: pyarrow opens fewer kinds of URIs than delta-rs."""
+    with suppress(OSError, BadInput):
+        there = {layer: set(names_in(f"{place}/{layer}")) for layer in LAYERS}
+        return [t.full_name for t in TABLES if t not in published and t.name in there[t.layer]]
+    return []
 
 
 def _load_delta(connection: duckdb.DuckDBPyConnection) -> bool:

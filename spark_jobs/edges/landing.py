@@ -75,14 +75,18 @@ def landed_of(lake: str, kind: str, clusters: Iterable[str]) -> set[str]:
 
 def list_landed(lake: str, kind: str) -> list[str]:
     """The names of the files of a kind, oldest first within a cluster; none where nothing has landed yet."""
-    system, folder = _opened(landing_folder(lake, kind))
-    if system is None:
-        names = [p.name for p in Path(folder).iterdir()] if Path(folder).is_dir() else []
-    else:
-        from pyarrow.fs import FileSelector
-
-        names = [f.base_name for f in system.get_file_info(FileSelector(folder, allow_not_found=True))]
+    names = names_in(landing_folder(lake, kind))
     return sorted(n for n in names if n.endswith(".jsonl") and not n.startswith("."))
+
+
+def names_in(place: str) -> list[str]:
+    """The names of what lies in a folder; none where there is no such folder."""
+    system, folder = _opened(place)
+    if system is None:
+        return [p.name for p in Path(folder).iterdir()] if Path(folder).is_dir() else []
+    from pyarrow.fs import FileSelector
+
+    return [f.base_name for f in system.get_file_info(FileSelector(folder, allow_not_found=True))]
 
 
 def landed_at(name: str) -> datetime | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,8 +16,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from spark_jobs.catalog.model import Table
-from spark_jobs.edges import lake_files
+from spark_jobs.edges import delta_log, lake_files
+from spark_jobs.shared.config import masked
 from spark_jobs.shared.conform import conform, create_ddl, literal, quoted
+from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.windows import Window
 
 _AT_ONCE = 4
@@ -29,8 +31,6 @@ _WIDENS = ("mergeSchema", "true")
 
 _CREATED = 0
 """The version of a table to which nothing has been written yet."""
-
-_VERSION = re.compile(r"(\d{20})[.](?:json|checkpoint)")
 
 
 def at_once(*tasks: Callable[[], Any]) -> list[Any]:
@@ -47,12 +47,19 @@ class Store:
         self.lake = lake.rstrip("/")
 
     def create(self, *tables: Table) -> None:
-        """Creates those tables that are not there."""
-        at_once(*(lambda t=t: self.spark.sql(create_ddl(t, self._path(t))) for t in tables if not self.has(t)))
+        """Creates those tables that are not there.
+
+        Raises: BadInput where a table's folder holds files and no commit.
+        """
+        at_once(*(partial(self._make, table) for table in tables if not self.has(table)))
 
     def has(self, table: Table) -> bool:
-        """Whether the table has been created."""
+        """Whether the table has been created: a folder without a commit is none."""
         return self._version(table) is not None
+
+    def is_half_made(self, table: Table) -> bool:
+        """Whether a creation of the table was cut short before its first commit."""
+        return lake_files.is_there(self.spark, self._log(table)) and not self.has(table)
 
     def read(self, table: Table) -> DataFrame:
         """All rows of a table."""
@@ -69,7 +76,7 @@ class Store:
         query, for which a JVM that has just started takes most of a second a table.
         """
         path = self._staging(table)
-        commit = lake_files.read_text(self.spark, f"{path}/_delta_log/{_CREATED:020}.json")
+        commit = lake_files.read_text(self.spark, f"{path}/{delta_log.FOLDER}/{_CREATED:020}.json")
         actions = [json.loads(line) for line in commit.splitlines()]
         (schema,) = (a["metaData"]["schemaString"] for a in actions if "metaData" in a)
         files = [f"{path}/{unquote(a['add']['path'])}" for a in actions if "add" in a]
@@ -126,7 +133,7 @@ class Store:
         Odd: the former table is removed and not overwritten. Nobody needs its history, and reading it takes time.
         """
         path = self._staging(table)
-        _delete(self.spark, path)
+        lake_files.remove(self.spark, path)
         conform(frame, table).write.format("delta").save(path)
 
     def delete_before(self, table: Table, column: str, oldest: datetime) -> int:
@@ -152,6 +159,9 @@ class Store:
     def _path(self, table: Table) -> str:
         return f"{self.lake}/{table.layer}/{table.name}"
 
+    def _log(self, table: Table) -> str:
+        return f"{self._path(table)}/{delta_log.FOLDER}"
+
     def _staging(self, table: Table) -> str:
         return f"{self.lake}/staging/{table.name}"
 
@@ -174,13 +184,25 @@ class Store:
 
     def _version(self, table: Table) -> int | None:
         """The newest version that the table's log names; Spark is not asked, since that takes it a job."""
-        context: Any = self.spark.sparkContext
-        log = context._jvm.org.apache.hadoop.fs.Path(f"{self._path(table)}/_delta_log")
-        system = log.getFileSystem(context._jsc.hadoopConfiguration())
-        if not system.exists(log):
-            return None
-        names = (entry.getPath().getName() for entry in system.listStatus(log))
-        return max((int(named[1]) for name in names if (named := _VERSION.match(name))), default=None)
+        return delta_log.newest_version(lake_files.names_in(self.spark, self._log(table)))
+
+    def _make(self, table: Table) -> None:
+        """Odd: to Delta a log without a commit is a table already, which it neither creates nor can read."""
+        if self.is_half_made(table):
+            self._require_nothing_lost(table)
+            lake_files.remove(self.spark, self._log(table))
+        self.spark.sql(create_ddl(table, self._path(table)))
+
+    def _require_nothing_lost(self, table: Table) -> None:
+        """A creation that was cut short has written no file but temporary ones."""
+        path = self._path(table)
+        held = next((n for n in lake_files.names_below(self.spark, path) if not delta_log.is_temporary(n)), None)
+        if held is not None:
+            raise BadInput(
+                f"{table.full_name} has no commit in {masked(path)}, and the file {held}. Needed: the commits of its"
+                " rows, or no file. Bring its _delta_log back from a copy of the lake; or move the folder out of the"
+                " lake, and the next run creates the table without those rows."
+            )
 
     def _near(self, rows: DataFrame, table: Table) -> DataFrame:
         """The keys the table holds around the time of the new rows: files of other times are not opened."""
@@ -190,12 +212,6 @@ class Store:
         time = F.col(table.time_column)
         first, last = rows.agg(F.min(time), F.max(time)).first()
         return held.where(time.between(F.lit(first), F.lit(last)) | time.isNull()).select(*table.key)
-
-
-def _delete(spark: SparkSession, path: str) -> None:
-    context: Any = spark.sparkContext
-    folder = context._jvm.org.apache.hadoop.fs.Path(path)
-    folder.getFileSystem(context._jsc.hadoopConfiguration()).delete(folder, True)
 
 
 _MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"

@@ -7,6 +7,7 @@ import secrets
 import shlex
 import socket
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,7 +17,7 @@ from typing import Any, cast
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import TABLES, Table
-from spark_jobs.edges import session, thrift_rules
+from spark_jobs.edges import delta_log, session, thrift_rules
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.shared import launch
 from spark_jobs.shared.conform import literal, quoted
@@ -100,6 +101,8 @@ def register(spark: SparkSession, lake: str) -> Sequence[Table]:
     """
     store = Store(spark, lake)
     tables = [t for t in TABLES if store.has(t)]
+    if half_made := [t.full_name for t in TABLES if t not in tables and store.is_half_made(t)]:
+        print(delta_log.without_commit(half_made), file=sys.stderr)
     if not tables:
         raise BadInput(
             f"There is no lake at {lake}: none of its {len(TABLES)} tables was found. Needed: the tables of an audit."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -125,3 +126,16 @@ def test_a_lake_of_an_earlier_version_has_the_columns_of_today_empty(lake: Path,
     code, text = told(tmp_path / "lake", FAILOVER, capsys)
     assert code == DONE
     assert "outage" not in text
+
+
+def test_a_table_whose_creation_was_cut_short_takes_no_story_away(
+    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = shutil.copytree(lake, tmp_path / "copy")
+    (copy / "gold/lag_verdicts/_delta_log").mkdir(parents=True)
+    for place in (lake, copy):
+        assert cli.main(["explain", FAILOVER, "--lake", str(place)]) == DONE
+    out, err = capsys.readouterr()
+    first, second = out[: len(out) // 2], out[len(out) // 2 :]
+    assert first == second
+    assert "No commit in gold.lag_verdicts" in err

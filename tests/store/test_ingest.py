@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import bronze, quality, silver
+from spark_jobs.catalog.model import Table
 from spark_jobs.edges.store import Store
 from spark_jobs.knowledge import reading
 from spark_jobs.shared.exits import BadInput
@@ -136,6 +137,17 @@ def test_all_places_that_cannot_be_read_are_named_at_once(spark: SparkSession, t
     lay(tmp_path / "logs", {"server.log": resigned(1)})
     with pytest.raises(BadInput, match=r"SNAPSHOTS names .*missing"):
         run(spark, tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "missing.jsonl")
+
+
+@pytest.mark.parametrize("table", [bronze.LOG_RECORDS, bronze.OFFSET_SNAPSHOTS, silver.EVENTS, quality.COVERAGE])
+def test_an_ingest_that_ended_while_it_created_a_table_is_made_good_by_the_next(
+    spark: SparkSession, tmp_path: Path, table: Table
+) -> None:
+    logs = lay(tmp_path / "logs", {"broker-1/server.log": resigned(1) + resigned(2)})
+    whole, _ = run(spark, tmp_path / "whole", logs)
+    (tmp_path / "lake" / table.layer / table.name / "_delta_log").mkdir(parents=True)
+    healed, _ = run(spark, tmp_path / "lake", logs)
+    assert hashes(healed) == hashes(whole)
 
 
 def test_bad_lines_are_counted_and_named_and_lose_no_other(spark: SparkSession, tmp_path: Path) -> None:

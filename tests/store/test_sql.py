@@ -305,6 +305,20 @@ class TestViews:
         with pytest.raises(BadInput, match="There is no lake"):
             open_lake(str(tmp_path))
 
+    @pytest.mark.parametrize("scheme", ["", "file://"])
+    def test_a_table_whose_creation_was_cut_short_is_skipped_and_named(
+        self, tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write_lake(tmp_path, {"silver.events": [{"line_id": "a"}]})
+        for name in ("bronze/log_records", "gold/lag_verdicts"):
+            (tmp_path / name / "_delta_log").mkdir(parents=True)
+        asked = "SELECT line_id FROM silver.events LEFT JOIN bronze.log_records USING (line_id)"
+        assert sql.main(f"{scheme}{tmp_path}", asked, "csv") == DONE
+        out, err = capsys.readouterr()
+        assert out.split() == ["line_id", "a"]
+        (line,) = err.splitlines()
+        assert line.startswith("No commit in bronze.log_records, gold.lag_verdicts: a run ended while it created")
+
     def test_instants_are_in_utc(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         asked = "SELECT happened_at AS at, happened_at::VARCHAR AS said FROM gold.failovers WHERE failover_id = '1'"
         assert answers(session, asked, capsys) == [{"at": "2026-10-01T03:01:00.000Z", "said": "2026-10-01 03:01:00+00"}]

@@ -18,7 +18,9 @@ from spark_jobs.catalog import BY_NAME, TABLES, bronze, gold, quality, silver
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.conform import conform, frame_of
+from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.windows import Window
+from tests.support.logs import lay
 from tests.support.rows import AT, row
 
 HOUR = timedelta(hours=1)
@@ -70,6 +72,35 @@ def test_every_declared_table_can_be_made_and_says_what_it_holds(store: Store) -
         constraints = {k.rpartition(".")[2] for k in made.metadata().configuration if k.startswith("delta.constraints")}
         critical = {c.name for c in table.checks if c.severity == "critical"}
         assert constraints == (critical if table.layer == "gold" else set())
+
+
+LEFT_OVER = {
+    "a kill before commit 0": (),
+    "a full disk": (".00000000000000000000.json.5f2d.tmp", "..00000000000000000000.json.5f2d.tmp.crc"),
+}
+
+
+@pytest.mark.parametrize("named", LEFT_OVER)
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_table_whose_creation_was_cut_short_is_absent_and_is_created(
+    spark: SparkSession, tmp_path: Path, named: str, scheme: str
+) -> None:
+    store = Store(spark, f"{scheme}{tmp_path}/lake")
+    log = lay(tmp_path / "lake/silver/events/_delta_log", dict.fromkeys(LEFT_OVER[named], "{"))
+    log.mkdir(parents=True, exist_ok=True)
+    assert (store.has(EVENTS), store.is_half_made(EVENTS)) == (False, True)
+    assert column(fill(store, EVENTS, event("a")), EVENTS, "line_id") == ["a"]
+    assert (store.version(EVENTS), store.is_half_made(EVENTS)) == (1, False)
+
+
+@pytest.mark.parametrize(
+    "lost", ["_delta_log/00000000000000000000.crc", "_delta_log/_last_checkpoint", "part-0.parquet"]
+)
+def test_a_table_that_lost_its_commits_is_neither_created_nor_removed(store: Store, lost: str) -> None:
+    folder = lay(Path(store.lake, "silver/events"), {"_delta_log/.a.tmp": "", lost: "rows"})
+    with pytest.raises(BadInput, match=rf"silver\.events has no commit in .*, and the file {Path(lost).name}\."):
+        store.create(EVENTS)
+    assert (folder / lost).read_text() == "rows"
 
 
 def test_bronze_gains_each_row_once(store: Store) -> None:

@@ -113,6 +113,12 @@ def test_each_route_gets_what_it_should_once(lake: str, pager: Box, mail: Box) -
     assert (len(pager.got), len(mail.got)) == (1, 3)
 
 
+def test_a_table_whose_creation_was_cut_short_keeps_nothing_back(lake: str, pager: Box, mail: Box) -> None:
+    Path(lake, "gold/lag_verdicts/_delta_log").mkdir(parents=True)
+    look(lake, pager, mail)
+    assert (len(pager.got), len(mail.got)) == (1, 3)
+
+
 def test_what_a_receiver_missed_goes_out_when_it_is_back_once(lake: str, pager: Box, mail: Box) -> None:
     pager.close()
     assert look(lake, pager, mail) == ["3 messages went out, 1 wait for their receiver"]

@@ -38,6 +38,14 @@ def test_what_is_missing_is_told_with_what_to_do(tmp_path: Path) -> None:
     assert "What to do: install a Java 17 runtime" in says
 
 
+def test_a_lake_in_which_nothing_was_committed_holds_no_audit(tmp_path: Path) -> None:
+    log = tmp_path / "quality" / "publications" / "_delta_log"
+    log.mkdir(parents=True)
+    assert doctor("--lake", str(tmp_path))[1]["lake"] == ("later", f"{tmp_path}: the first audit makes it")
+    (log / "00000000000000000000.json").touch()
+    assert doctor("--lake", str(tmp_path))[1]["lake"] == ("good", f"{tmp_path}, with an audit in it")
+
+
 def test_a_cluster_that_does_not_answer_is_told() -> None:
     code, told = doctor("--bootstrap", "127.0.0.1:1")
     assert code == 2

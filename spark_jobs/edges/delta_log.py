@@ -1,0 +1,31 @@
+"""What the names in a table's `_delta_log` say, and what to say of a table without a commit. No engine is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+FOLDER = "_delta_log"
+
+_COMMIT = re.compile(r"(\d{20})[.](?:json|checkpoint)")
+
+
+def newest_version(names: Iterable[str]) -> int | None:
+    """The newest version that a log names; None where it holds no commit: such a table counts as not created."""
+    return max((int(named[1]) for name in names if (named := _COMMIT.match(name))), default=None)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file was being written when its writer ended; no commit names it.
+
+    Odd: Delta makes `_delta_log`, writes commit 0 as `.*.tmp` there, and renames it. A kill may leave each of the two.
+    """
+    return name.startswith(".")
+
+
+def without_commit(tables: Iterable[str]) -> str:
+    """One line for whoever reads a lake in which the creation of tables was cut short."""
+    return (
+        f"No commit in {', '.join(tables)}: a run ended while it created the table. Such a table counts as not created;"
+        " the next run creates it."
+    )
