@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -20,6 +20,9 @@ OLDEST = timedelta(hours=48)
 FORGOTTEN = timedelta(days=90)
 """How long an entry that owes nothing is kept."""
 
+UNROUTED = "not routed yet"
+"""Why an event is held that was kept before the settings were read."""
+
 Receivers = Mapping[str, tuple[str, ...]]
 """The receivers of each route that has any, under names that hold no secret."""
 
@@ -30,12 +33,13 @@ def seen(ledger: Ledger, sightings: Iterable[Sighting], settings: AlertSettings,
     Keeps: looking again changes nothing; what lasts is one entry; what is planned or muted is owed to nobody until a
         night shows it that is neither.
     """
-    held = dict(ledger)
-    for s in sorted(sightings, key=lambda s: (s.night_to, s.began_at)):
-        if now - s.night_to <= OLDEST:
-            before = held.get(s.key)
-            held[s.key] = _lasting(before, s, settings, now) if before and _lasts(before, s) else _new(s, settings, now)
-    return {k: e for k, e in held.items() if e.waiting or now - e.seen_to < FORGOTTEN}
+    routed = {k: _routed(e, settings, now) if e.held == UNROUTED else e for k, e in ledger.items()}
+    return _after(routed, sightings, now, lambda s: _new(s, settings, now))
+
+
+def kept(ledger: Ledger, events: Iterable[Sighting], now: datetime) -> Ledger:
+    """The ledger with what only a scheduler knows, before anything else is known: `seen` says who is to be told."""
+    return _after(ledger, events, now, lambda s: Entry(s, s.night_from, s.night_to, held=UNROUTED))
 
 
 def due(ledger: Ledger, settings: AlertSettings, receivers: Receivers, now: datetime) -> list[Message]:
@@ -75,13 +79,22 @@ def _message(route: Route, receiver: str, entries: list[Entry], settings: AlertS
     return Message(route.name, receiver, keys, seen[0].severity, title_of(seen), body_of(seen, settings.link))
 
 
+def _after(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, new: Callable[[Sighting], Entry]) -> Ledger:
+    held = dict(ledger)
+    for s in sorted(sightings, key=lambda s: (s.night_to, s.began_at)):
+        if now - s.night_to <= OLDEST:
+            before = held.get(s.key)
+            held[s.key] = _lasting(before, s, new) if before and _lasts(before, s) else new(s)
+    return {k: e for k, e in held.items() if e.waiting or now - e.seen_to < FORGOTTEN}
+
+
 def _lasts(before: Entry, s: Sighting) -> bool:
     return s.night_from - before.seen_to < LASTS and before.seen_from - s.night_to < LASTS
 
 
-def _lasting(before: Entry, s: Sighting, settings: AlertSettings, now: datetime) -> Entry:
+def _lasting(before: Entry, s: Sighting, new: Callable[[Sighting], Entry]) -> Entry:
     is_later = s.night_to > before.seen_to
-    entry = _new(s, settings, now) if before.held and is_later else before
+    entry = new(s) if before.held and is_later else before
     return replace(entry, seen_from=min(before.seen_from, s.night_from), seen_to=max(before.seen_to, s.night_to))
 
 
@@ -89,6 +102,10 @@ def _new(s: Sighting, settings: AlertSettings, now: datetime) -> Entry:
     held = _held(s, settings, now)
     waiting = {} if held else {r.name: () for r in settings.routes if s.severity in r.severities}
     return Entry(s, s.night_from, s.night_to, waiting, {}, held)
+
+
+def _routed(entry: Entry, settings: AlertSettings, now: datetime) -> Entry:
+    return replace(_new(entry.sighting, settings, now), seen_from=entry.seen_from, seen_to=entry.seen_to)
 
 
 def _held(s: Sighting, settings: AlertSettings, now: datetime) -> str | None:

@@ -108,7 +108,17 @@ def to_text(ledger: Ledger) -> str:
     return "".join(f"{entry.to_json()}\n" for entry in ledger.values())
 
 
-def of_text(text: str) -> dict[str, Any]:
-    """The ledger of such lines."""
-    entries = [Entry.of(line) for line in text.splitlines() if line.strip()]
-    return {entry.sighting.key: entry for entry in entries}
+def of_text(text: str) -> tuple[dict[str, Entry], int]:
+    """The ledger of such lines, and how many of them are damaged: those are left out.
+
+    Odd: a line ends with LF only; names of strangers may hold what else Unicode takes for the end of a line.
+    """
+    read = [_entry(line) for line in text.split("\n") if line.strip()]
+    return {entry.sighting.key: entry for entry in read if entry}, read.count(None)
+
+
+def _entry(line: str) -> Entry | None:
+    try:
+        return Entry.of(line)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None

@@ -14,6 +14,9 @@ from spark_jobs.transforms.windows import took
 
 Row = Mapping[str, Any]
 
+EVERY_CLUSTER = "every cluster"
+"""Where a trouble of the look itself belongs: it may hide what befell any of them."""
+
 FORMER_NIGHTS = timedelta(days=8)
 """How far back the nights lie that tell what is usual of a log."""
 
@@ -34,6 +37,12 @@ OWN = {
     "leaves the same tables.",
     "deadline_missed": "Look in Airflow what the night waits for: a task that is retried, a pool that is full, a lake "
     "in use.",
+    "lake_unreadable": "Until it can be read no finding, no refused publication and no missing log of it is told. Read "
+    "what it names; `hindsight sql` says the same. Bring the file back from a copy, or move the table's folder out of "
+    "the lake and run the night again.",
+    "ledger_damaged": "Each line that could still be read is kept. What the others say may be told once more, or never "
+    "if its night is long over: read the file that was put aside.",
+    "receivers_unusable": "Mend the URLs of the route: what is waiting for it goes out with the next look.",
 }
 """Troubles of our own, which stand beside the rules about the cluster: what to do about each."""
 
@@ -97,6 +106,11 @@ def of_coverage(coverage: Iterable[Row], since: datetime) -> list[Sighting]:
             silent = ((s, sources[s], [n[s] for n in former]) for s in sorted(usual & set(sources)))
             found += [_silent(night, s, row) for s, row, before in silent if _is_silent(row, before)]
     return found
+
+
+def of_look(rule: str, subject: str, reason: str, now: datetime) -> Sighting:
+    """What went wrong with a look itself, so that something may not be told. Takes: a rule of OWN."""
+    return Sighting(EVERY_CLUSTER, rule, "critical", "look", subject, now, now, now, reason, OWN[rule])
 
 
 def of_event(said: Mapping[str, Any]) -> Sighting:

@@ -4,34 +4,46 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, TextIO
 
 from spark_jobs.alerts import ledger, sightings
-from spark_jobs.alerts.model import Ledger, Message, Sighting, of_text, to_text
+from spark_jobs.alerts.model import Ledger, Sighting, of_text, to_text
 from spark_jobs.alerts.settings import AlertSettings, settings_of
 from spark_jobs.edges import landing
 from spark_jobs.edges.alert_rows import read_alert_rows
-from spark_jobs.edges.lock import held
+from spark_jobs.edges.lock import LakeBusy, held
 from spark_jobs.edges.receivers import Receivers
 from spark_jobs.report.plain import visible
 from spark_jobs.shared.clusters import file_path, read_file
-from spark_jobs.shared.exits import DONE, BadInput
+from spark_jobs.shared.config import masked
+from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, exit_code, sentences_of
 
 PATIENCE = timedelta(minutes=2)
 """How long a look waits for another on its lake."""
 
+Write = Callable[[Ledger], None]
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # before the problems, which are the last words on stderr
+
+
+class LakeUnreadable(RuntimeError):
+    """What lies in a lake could not be read, or not all of it. What is not of that lake was told."""
+
 
 @dataclass(frozen=True)
 class Order:
-    """Which lake to look at, and what a scheduler adds: the receivers of routes that it knows, and an event."""
+    """Which lake to look at, where receivers may be named, and what a scheduler adds: receivers by route, an event."""
 
     lake: str
     at: datetime
-    settings: AlertSettings
+    environment: Mapping[str, str]
     urls: Mapping[str, str]
     event: Sighting | None = None
 
@@ -39,81 +51,165 @@ class Order:
 def order_of(lake: str, environment: Mapping[str, str], given: TextIO | None, at: datetime | None = None) -> Order:
     """The order of a command. Takes: a stream whose first line may hold `urls` by route and an `event`, as JSON.
 
-    Raises: BadInput where the file or the line cannot be used.
+    Raises: BadInput where the line cannot be used.
     """
     said = _said(given)
-    settings = settings_of(read_file(file_path()).get("alerts", {}))
-    here = {r.name: environment.get(r.variable, "").strip() for r in settings.routes}
-    known = {r.name for r in settings.routes}
-    urls = {**here, **{route: text for route, text in said.get("urls", {}).items() if text and route in known}}
     event = sightings.of_event(said["event"]) if said.get("event") else None
-    return Order(lake, at or datetime.now(UTC), settings, {r: t for r, t in urls.items() if t}, event)
+    return Order(lake, at or datetime.now(UTC), environment, said.get("urls", {}), event)
 
 
-def run(order: Order, say: Callable[[str], None] = print) -> int:
-    """Looks, tells who is to be told, and remembers it. A receiver that is down fails nothing.
+def run(order: Order, say: Callable[[str], None] = _say) -> int:
+    """Keeps the event, looks, tells who is to be told, and remembers it.
 
-    Keeps: after each message that went out the ledger is written, so that whatever ends us repeats one at most.
+    Gives: 0; 2 where the settings or a route cannot be used; 1 where the lake or the ledger cannot be read or
+        written. All else has been told by then. A receiver that is down fails nothing.
+    Keeps: the event is in the ledger before settings, receivers and tables are read, and goes out before tables are;
+        where the ledger cannot be written it goes out all the same. After each message that went out the ledger is
+        written, so that whatever ends us repeats one at most.
     """
-    with held(order.lake, "alerts", f"{os.getpid()}", PATIENCE):
-        known = _read(order.lake)
-        now = ledger.seen(known, _seen(order), order.settings, order.at)
-        books = {route: Receivers(route, text) for route, text in order.urls.items()} if _owes(now, order) else {}
-        told, kept = _deliver(order, now, books)
-        say(f"{told} messages went out, {kept} wait for their receiver")
-    return DONE
+    is_kept = False
+    try:
+        with held(order.lake, "alerts", f"{os.getpid()}", PATIENCE):
+            state = _keep(order)
+            is_kept = True
+            problems = _look(order, state, say)
+    except (OSError, LakeBusy, BadInput) as problem:
+        problems = [problem]
+        if order.event and not is_kept:
+            problems += _tell_unkept(order, order.event, say)
+    for sentence in dict.fromkeys(sentence for problem in problems for sentence in sentences_of(problem)):
+        print(visible(masked(sentence)), file=sys.stderr)
+    codes = {exit_code(problem) for problem in problems}
+    return BAD_INPUT if BAD_INPUT in codes else FAULT if codes else DONE
 
 
 def listed(lake: str) -> list[str]:
     """The ledger in sentences, newest first: what is owed, what was told, what is held back and why."""
-    entries = sorted(_read(lake).values(), key=lambda e: e.seen_to, reverse=True)
-    return [
+    known, damaged = _read(lake)
+    entries = sorted(known.values(), key=lambda e: e.seen_to, reverse=True)
+    told = [
         visible(
             f"{e.seen_to:%Y-%m-%d} {e.sighting.severity} {e.sighting.cluster} {e.sighting.rule} {e.sighting.subject}: "
         )
         + (e.held or f"told {_names(e.told)}, waits for {_names(e.waiting)}")
         for e in entries
     ]
+    return [*told, *([f"{damaged} lines of the ledger are damaged; the next look puts it aside"] if damaged else [])]
 
 
-def _deliver(order: Order, state: Ledger, books: Mapping[str, Receivers]) -> tuple[int, int]:
+def _keep(order: Order) -> Ledger:
+    """The ledger with the event, written. One that is damaged is put aside first, and that is an event too."""
+    known, damaged = _read(order.lake)
+    events = [order.event] if order.event else []
+    if damaged:
+        name = f"ledger-damaged-{order.at.astimezone(UTC):%Y%m%dT%H%M%SZ}.jsonl"
+        aside = f"{_folder(order.lake)}/{name}"
+        landing.write_atomically(aside, landing.read_bytes(_place(order.lake)))
+        reason = f"{damaged} lines of what was told and what waits could not be read. They lie in {masked(aside)}"
+        events.append(sightings.of_look("ledger_damaged", name, reason, order.at))
+    state = ledger.kept(known, events, order.at)
+    _write(order.lake, state)
+    return state
+
+
+def _look(order: Order, known: Ledger, say: Callable[[str], None]) -> list[Exception]:
+    """Tells what is known already, then what the lake holds. Gives: what could not be used or read."""
+    settings, write = _settings(), partial(_write, order.lake)
+    before = _Sent(ledger.seen(known, [], settings, order.at))
+    if order.event:
+        before = _send(order, before.state, settings, write)
+    seen, unread = _seen(order)
+    after = _send(order, ledger.seen(before.state, seen, settings, order.at), settings, write)
+    say(f"{before.told + after.told} messages went out, {after.waiting} wait for their receiver")
+    return [*after.problems, *unread]
+
+
+def _tell_unkept(order: Order, event: Sighting, say: Callable[[str], None]) -> list[Exception]:
+    """Tells an event for which there is no ledger: it goes out now or never. Gives: what could not be used."""
+    try:
+        settings = _settings()
+    except BadInput as problem:
+        return [problem]
+    sent = _send(order, ledger.seen({}, [event], settings, order.at), settings, lambda _: None)
+    say(f"{sent.told} messages went out, {sent.waiting} are lost: the ledger cannot be written")
+    return sent.problems
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """The ledger after what was due was sent: how many messages were, how many wait, which routes cannot be used."""
+
+    state: Ledger
+    told: int = 0
+    waiting: int = 0
+    problems: list[Exception] = field(default_factory=list)
+
+
+def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) -> _Sent:
+    urls = _urls(order, settings)
+    books, unusable = _books(urls) if _owes(state, urls) else ({}, {})
+    bad = [sightings.of_look("receivers_unusable", f"route {r}", str(p), order.at) for r, p in unusable.items()]
+    state = ledger.seen(state, bad, settings, order.at)
     names = {route: book.names for route, book in books.items()}
-    write = partial(_write, order.lake)
     write(state)
-    messages = ledger.due(state, order.settings, names, order.at)
+    messages = ledger.due(state, settings, names, order.at)
     told = 0
     for message in messages:
-        if _sent(books[message.route], message):
+        if books[message.route].send(message.receiver, message.severity, message.title, message.body):
             state = ledger.delivered(state, message, names, order.at)
             write(state)
             told += 1
-    return told, len(messages) - told
+    return _Sent(state, told, len(messages) - told, list(unusable.values()))
 
 
-def _sent(book: Receivers, message: Message) -> bool:
-    return book.send(message.receiver, message.severity, message.title, message.body)
+def _books(urls: Mapping[str, str]) -> tuple[dict[str, Receivers], dict[str, Exception]]:
+    """The receivers of each route, and why those of the others cannot be used: one says nothing about another."""
+    books: dict[str, Receivers] = {}
+    unusable: dict[str, Exception] = {}
+    for route, text in urls.items():
+        try:
+            books[route] = Receivers(route, text)
+        except BadInput as problem:
+            unusable[route] = problem
+    return books, unusable
 
 
-def _owes(state: Ledger, order: Order) -> bool:
-    return any(set(entry.waiting) & set(order.urls) for entry in state.values())
+def _owes(state: Ledger, urls: Mapping[str, str]) -> bool:
+    return any(set(entry.waiting) & set(urls) for entry in state.values())
 
 
-def _seen(order: Order) -> list[Sighting]:
+def _seen(order: Order) -> tuple[list[Sighting], list[Exception]]:
+    """What the lake holds, and what of it cannot be read, which is to be told as well."""
     since = order.at - ledger.OLDEST
     rows = read_alert_rows(order.lake, since, since - sightings.FORMER_NIGHTS)
-    return [
+    found = [
         *sightings.of_findings(rows.findings, rows.windows, rows.planned),
         *sightings.of_validations(rows.broken),
         *sightings.of_coverage(rows.coverage, since),
-        *([order.event] if order.event else []),
     ]
+    if not rows.unread:
+        return found, []
+    lake = masked(order.lake)
+    reason = f"The lake {lake} could not be read, or not all of it: {' '.join(rows.unread)}"
+    return [*found, sightings.of_look("lake_unreadable", lake, reason, order.at)], [LakeUnreadable(reason)]
 
 
-def _read(lake: str) -> Ledger:
+def _settings() -> AlertSettings:
+    return settings_of(read_file(file_path()).get("alerts", {}))
+
+
+def _urls(order: Order, settings: AlertSettings) -> dict[str, str]:
+    """The receivers by route: those of the scheduler stand above the variables."""
+    named = {r.name: order.urls.get(r.name) or order.environment.get(r.variable, "") for r in settings.routes}
+    return {route: text.strip() for route, text in named.items() if text.strip()}
+
+
+def _read(lake: str) -> tuple[Ledger, int]:
+    """The ledger, and how many of its lines are damaged."""
     try:
-        return of_text(landing.read_text(_place(lake)))
+        return of_text(landing.read_bytes(_place(lake)).decode(errors="replace"))
     except FileNotFoundError:
-        return {}
+        return {}, 0
 
 
 def _write(lake: str, state: Ledger) -> None:
@@ -121,7 +217,11 @@ def _write(lake: str, state: Ledger) -> None:
 
 
 def _place(lake: str) -> str:
-    return f"{lake.rstrip('/')}/alerts/ledger.jsonl"
+    return f"{_folder(lake)}/ledger.jsonl"
+
+
+def _folder(lake: str) -> str:
+    return f"{lake.rstrip('/')}/alerts"
 
 
 def _said(given: TextIO | None) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from typing import Any
 import duckdb
 
 from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.config import masked
+from spark_jobs.shared.exits import BadInput, sentences_of
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -33,31 +34,55 @@ _BROKEN = """
 _COVERAGE = """
     SELECT cluster, source, window_from, window_to, lines_in, last_at, longest_silence_ms
     FROM quality.coverage WHERE window_to >= $former"""
+_PARTS = (
+    {"windows": _WINDOWS, "findings": _FINDINGS, "planned": _PLANNED},
+    {"broken": _BROKEN},
+    {"coverage": _COVERAGE},
+)
+"""What is read together or not at all: a finding without what was planned would be told to people who planned it."""
 
 
 @dataclass(frozen=True)
 class AlertRows:
-    """Rows of the nights that ended lately, and of the nights before them where those tell what is usual."""
+    """Rows of the nights that ended lately, and of the nights before them where those tell what is usual.
+
+    `unread` says what could not be read, and why.
+    """
 
     windows: Rows = ()
     findings: Rows = ()
     planned: Rows = ()
     broken: Rows = ()
     coverage: Rows = ()
+    unread: tuple[str, ...] = ()
 
 
 def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:
     """The rows of nights that ended since then; none where nothing lies there yet.
 
     Takes: `former`, where the nights begin that tell what is usual.
+    Odd: whatever is wrong with a table is said in `unread` and not raised, so that the rest is told.
     """
     try:
         connection = open_lake(lake)
     except BadInput:
         return AlertRows()
+    except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
+        return AlertRows(unread=_said(problem))
     instants = {"since": since, "former": former}
+    found: dict[str, Any] = {}
+    unread: list[str] = []
     with connection:
-        return AlertRows(*(_rows(connection, q, instants) for q in (_WINDOWS, _FINDINGS, _PLANNED, _BROKEN, _COVERAGE)))
+        for part in _PARTS:
+            try:
+                found |= {name: _rows(connection, query, instants) for name, query in part.items()}
+            except duckdb.Error as problem:
+                unread += _said(problem)
+    return AlertRows(**found, unread=tuple(unread))
+
+
+def _said(problem: Exception) -> tuple[str, ...]:
+    return tuple(masked(sentence) for sentence in sentences_of(problem))
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, instants: Mapping[str, datetime]) -> Rows:

@@ -107,23 +107,29 @@ def remove_landed(lake: str, kind: str, names: Iterable[str]) -> None:
 
 def read_text(place: str) -> str:
     """The text of one file. Raises: FileNotFoundError."""
+    return read_bytes(place).decode()
+
+
+def read_bytes(place: str) -> bytes:
+    """What one file holds. Raises: FileNotFoundError."""
     system, path = _opened(place)
     if system is None:
-        return Path(path).read_text(encoding="utf-8")
+        return Path(path).read_bytes()
     with system.open_input_stream(path) as stream:
-        return bytes(stream.read()).decode()
+        return bytes(stream.read())
 
 
-def write_atomically(place: str, text: str) -> None:
+def write_atomically(place: str, content: str | bytes) -> None:
     """Writes a file so that whoever lists the folder sees it whole or not at all; what was there is replaced."""
+    data = content.encode() if isinstance(content, str) else content
     system, path = _opened(place)
     folder, _, name = path.rpartition("/")
     coming = f"{folder}/.{name}.{os.getpid()}"
     if system is None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         try:
-            with Path(coming).open("w", encoding="utf-8") as file:
-                file.write(text)
+            with Path(coming).open("wb") as file:
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             Path(coming).replace(path)
@@ -131,12 +137,12 @@ def write_atomically(place: str, text: str) -> None:
             Path(coming).unlink(missing_ok=True)
     elif place.partition(":")[0] in _RENAMING:
         system.create_dir(folder, recursive=True)
-        _put(system, coming, text)
+        _put(system, coming, data)
         if system.get_file_info(path).is_file:  # HDFS renames onto nothing
             system.delete_file(path)
         system.move(coming, path)
     else:
-        _put(system, path, text)
+        _put(system, path, data)
 
 
 def write_new(place: str, text: str) -> None:
@@ -147,9 +153,9 @@ def write_new(place: str, text: str) -> None:
         write_atomically(place, text)
 
 
-def _put(system: Any, path: str, text: str) -> None:
+def _put(system: Any, path: str, data: bytes) -> None:
     with system.open_output_stream(path) as stream:
-        stream.write(text.encode())
+        stream.write(data)
 
 
 def _opened(place: str) -> tuple[Any, str]:

@@ -131,15 +131,24 @@ def test_a_deadline_that_is_no_hours_says_what_is_needed(monkeypatch: pytest.Mon
         done_in_time(cluster="prod", lake="/lake")
 
 
+@pytest.mark.parametrize("error", [AirflowSecretsBackendAccessDenied, ConnectionError])
 def test_where_connections_may_not_be_read_the_lake_keeps_the_event(
-    python: Path, monkeypatch: pytest.MonkeyPatch
+    python: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def refuses(connection_id: str) -> None:
-        raise AirflowSecretsBackendAccessDenied(connection_id)
+        raise error(connection_id)
 
     monkeypatch.setattr(Connection, "get", refuses)
     tell("/lake", {"rule": "deadline_missed"})
     assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "deadline_missed"}}
+
+
+def test_where_the_settings_cannot_be_read_the_lake_keeps_the_event(python: Path, tmp_path: Path) -> None:
+    (tmp_path / "h.toml").write_text("[alerts]\nrotes = []\n")
+    tell("/lake", {"rule": "night_failed"})
+    assert json.loads(noted(python, "stdin")) == {"urls": {}, "event": {"rule": "night_failed"}}
+    with pytest.raises(BadInput, match="'rotes'"):
+        tell("/lake")
 
 
 def test_a_child_that_cannot_tell_is_an_error_of_its_own_and_fails_no_task(python: Path) -> None:

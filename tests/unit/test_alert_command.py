@@ -14,9 +14,11 @@ from apprise.plugins.email.base import NotifyEmail
 
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.commands import alert
+from spark_jobs.edges.lock import held
 from spark_jobs.report.places import page_name
+from spark_jobs.report.plain import shortened
 from spark_jobs.shared.clusters import FILE_VARIABLE
-from spark_jobs.shared.exits import DONE, BadInput
+from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from tests.support.lake import write_lake
 from tests.support.receivers import Box, mail_server, webhook
 from tests.support.rows import AT, row
@@ -32,6 +34,8 @@ link = "https://airflow.example.org/hindsight/{cluster}/{page}"
 routes = [{name = "pager", severities = ["critical"]}, {name = "mail", severities = ["critical", "warning"]}]
 mutes = [{group = "known", until = 2030-01-01T00:00:00Z, why = "ticket 7"}]
 """
+FAILED = {**EVENT, "at": NOW.isoformat(), "from": FROM.isoformat(), "to": TO.isoformat()}
+FAILED_TITLE = "[critical] prod: night failed: run 1"
 
 
 @pytest.fixture(autouse=True)
@@ -83,14 +87,16 @@ def finding(letter: str, **given: Any) -> dict[str, Any]:
     return {**usual, "subject_kind": "group", "message": f"It is {given['subject']}.", "advice": "Do it.", **given}
 
 
-def look(lake: str, pager: Box, mail: Box, now: Any = NOW, event: Any = None) -> list[str]:
+def look(
+    lake: str, pager: Box, mail: Box, now: Any = NOW, event: Any = None, code: int = DONE, of_mail: str = ""
+) -> list[str]:
     urls = {
         "pager": f"json://u:{SECRET}@127.0.0.1:{pager.port}/hook?retry=0",
-        "mail": f"mailto://127.0.0.1:{mail.port}?from=night@example.org&to=ops@example.org&mode=insecure",
+        "mail": of_mail or f"mailto://127.0.0.1:{mail.port}?from=night@example.org&to=ops@example.org&mode=insecure",
     }
     said: list[str] = []
     line = io.StringIO(json.dumps({"urls": urls, "event": event}) + "\n")
-    assert alert.run(alert.order_of(lake, {}, line, now), said.append) == DONE
+    assert alert.run(alert.order_of(lake, {}, line, now), said.append) == code
     return said
 
 
@@ -133,20 +139,20 @@ def test_what_a_receiver_missed_goes_out_when_it_is_back_once(lake: str, pager: 
 def test_an_event_of_the_scheduler_is_told_once_even_before_there_is_a_lake(
     lake: str, tmp_path: Path, pager: Box, mail: Box
 ) -> None:
-    event = {**EVENT, "at": NOW.isoformat(), "from": FROM.isoformat(), "to": TO.isoformat()}
     for _ in range(2):
-        look(str(tmp_path / "none"), pager, mail, event=event)
+        look(str(tmp_path / "none"), pager, mail, event=FAILED)
     assert [got["title"] for got in pager.got] == ["[critical] prod: night failed: run 1"]
 
 
 def test_secrets_stay_where_they_came_from(lake: str, pager: Box, mail: Box, capfd: pytest.CaptureFixture[str]) -> None:
     pager.close()
     look(lake, pager, mail)
-    with pytest.raises(BadInput) as problem:
-        alert.run(alert.order_of(lake, {"HINDSIGHT_ALERTS_PAGER": f"nonsense://{SECRET}@x"}, None, NOW))
+    nonsense = {"HINDSIGHT_ALERTS_PAGER": f"nonsense://{SECRET}@x"}
+    assert alert.run(alert.order_of(lake, nonsense, None, NOW)) == BAD_INPUT
     out = capfd.readouterr()
     kept = "".join(p.read_text() for p in Path(lake, "alerts").iterdir())
-    assert SECRET not in kept + out.out + out.err + str(problem.value)
+    assert "The receivers of route pager cannot be used" in out.err
+    assert SECRET not in kept + out.out + out.err
 
 
 def test_the_list_tells_what_was_told_what_waits_and_what_is_held(lake: str, pager: Box, mail: Box) -> None:
@@ -168,3 +174,97 @@ def test_what_comes_on_stdin_must_be_an_object(lake: str) -> None:
     for line in ("{", "[]"):
         with pytest.raises(BadInput, match="on stdin is no JSON"):
             alert.order_of(lake, {}, io.StringIO(line))
+
+
+def titles(pager: Box) -> list[str]:
+    return sorted(got["title"] for got in pager.got)
+
+
+def cut(file: Path, by: int) -> None:
+    file.write_bytes(file.read_bytes()[:-by])
+
+
+def test_a_route_that_cannot_be_used_silences_no_other_and_they_are_told_of_it(
+    lake: str, pager: Box, mail: Box, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):
+        look(lake, pager, mail, event=FAILED, code=BAD_INPUT, of_mail="mailtoo://x")
+    assert "The receivers of route mail cannot be used" in capsys.readouterr().err
+    assert titles(pager) == [
+        "[critical] every cluster: receivers unusable: route mail",
+        "[critical] prod: night failed: run 1",
+        "[critical] prod: rebalances excessive: 2 groups",
+    ]
+    look(lake, pager, mail, code=DONE)
+    assert any("night failed" in line for line in subjects(mail)), "what waits for the route goes out when it is mended"
+
+
+def damage(lake: str, what: str) -> None:
+    if what == "a truncated commit":
+        cut(Path(lake, "gold/findings/_delta_log/00000000000000000000.json"), 40)
+    else:
+        next(Path(lake, "quality/coverage").glob("*.parquet")).unlink()
+
+
+@pytest.mark.parametrize(
+    ("what", "findings"),
+    [("a truncated commit", []), ("a missing file", ["[critical] prod: rebalances excessive: 2 groups"])],
+)
+def test_an_event_goes_out_where_the_lake_cannot_be_read_and_so_does_that(
+    lake: str, pager: Box, mail: Box, what: str, findings: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage(lake, what)
+    for _ in range(2):
+        look(lake, pager, mail, event=FAILED, code=FAULT)
+    assert titles(pager) == [f"[critical] every cluster: lake unreadable: {shortened(lake)}", FAILED_TITLE, *findings]
+    assert f"The lake {lake} could not be read, or not all of it: IOException: IO Error" in capsys.readouterr().err
+
+
+def test_a_damaged_ledger_is_put_aside_and_told_and_each_whole_line_counts(lake: str, pager: Box, mail: Box) -> None:
+    look(lake, pager, mail)
+    ledger = Path(lake, "alerts/ledger.jsonl")
+    cut(ledger, 40)
+    damaged = ledger.read_bytes()
+    pager.got.clear()
+    assert alert.listed(lake)[-1] == "1 lines of the ledger are damaged; the next look puts it aside"
+    for _ in range(2):
+        look(lake, pager, mail, event=FAILED)
+    (aside,) = Path(lake, "alerts").glob("ledger-damaged-*.jsonl")
+    assert aside.read_bytes() == damaged
+    assert titles(pager) == [f"[critical] every cluster: ledger damaged: {aside.name}", FAILED_TITLE]
+
+
+@pytest.mark.parametrize("damaged", [b"\xff\xfe\x00", b"[]\n", b'{"sighting": 1}\n', b'{"waiting": []'])
+def test_whatever_a_ledger_holds_a_look_goes_on(lake: str, pager: Box, mail: Box, damaged: bytes) -> None:
+    Path(lake, "alerts").mkdir()
+    Path(lake, "alerts/ledger.jsonl").write_bytes(damaged)
+    look(lake, pager, mail, event=FAILED)
+    assert {FAILED_TITLE, "[critical] prod: rebalances excessive: 2 groups"} < set(titles(pager))
+
+
+def test_an_event_is_in_the_ledger_before_the_settings_are_read(lake: str, pager: Box, mail: Box) -> None:
+    settings = Path(lake).parent / "hindsight.toml"
+    settings.write_text("[alerts]\nrotes = []\n")
+    look(lake, pager, mail, event=FAILED, code=BAD_INPUT)
+    assert alert.listed(lake) == [f"{TO:%Y-%m-%d} critical prod night_failed run 1: not routed yet"]
+    settings.write_text(ROUTES)
+    look(lake, pager, mail)
+    assert FAILED_TITLE in titles(pager)
+
+
+def test_an_event_goes_out_where_no_ledger_can_be_written(tmp_path: Path, lake: str, pager: Box, mail: Box) -> None:
+    no_folder = tmp_path / "a file"
+    no_folder.touch()
+    said = look(str(no_folder), pager, mail, event=FAILED, code=BAD_INPUT)
+    assert titles(pager) == [FAILED_TITLE]
+    assert said == ["2 messages went out, 0 are lost: the ledger cannot be written"]
+
+
+def test_an_event_waits_for_no_other_look(
+    lake: str, pager: Box, mail: Box, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(alert, "PATIENCE", timedelta(0))
+    with held(lake, "alerts", "another"):
+        look(lake, pager, mail, event=FAILED, code=FAULT)
+    assert titles(pager) == [FAILED_TITLE]
+    assert "is in use by run another" in capsys.readouterr().err
