@@ -146,7 +146,7 @@ def _lies_within(finding: Row, work: Row) -> bool:
 
 def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
     first = broken[0]
-    sentences = [s for row in broken for s in row["sentences"] or [f"{row['table']}: {row['says']}"]]
+    sentences = [s for row in broken for s in row["sentences"] or [f"{row['table']}: {row['description']}"]]
     names = sorted({f"{row['table']}.{row['expectation']}" for row in broken})
     whole = (
         f"{len(names)} critical expectations are broken, nothing was published. "

@@ -224,7 +224,7 @@ def check(expectation: str, severity: str = "critical", **given: Any) -> dict[st
         **WINDOW,
         "table": "gold.rebalances",
         "expectation": expectation,
-        "says": "s",
+        "description": "s",
         "severity": severity,
         "sentences": [f"{expectation} is broken."],
         **given,
