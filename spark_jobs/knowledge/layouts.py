@@ -109,11 +109,20 @@ BROKER_REGEX = r"^\[(?:" + "|".join(BROKER_PREFIXES) + r")(\d{1,9})[\]:, ]"
 BROKER_FOLDER_REGEX = r"^(?:.*[^A-Za-z])?(?i:broker|controller|kafka|node|server)[-_.]?(\d{1,9})$"
 """A folder that names its broker, such as broker-3, controller-4 or prod-kafka-0."""
 
-ROTATED_SUFFIXES = (r"[.]gz$", r"(?<=[.]log)[.-][0-9][0-9._-]*$")
+_ROTATED_SUFFIXES = (re.compile(r"[.]gz$"), re.compile(r"(?<=[.]log)[.-][0-9][0-9._-]*$"))
 """What rotation and compression append to a log's name, outermost first."""
 
-MISSPELT_LOGS = {"stage-change.log": "state-change.log"}
+_MISSPELT_LOGS = {"stage-change.log": "state-change.log"}
 """Kafka 4.0.0 rolls its state-change log under a misspelt name (KAFKA-19576)."""
+
+
+def source_of(path: str) -> str:
+    """The log a file belongs to: its path below the root without compression and rotation suffix."""
+    for suffix in _ROTATED_SUFFIXES:
+        path = suffix.sub("", path)
+    folder, slash, name = path.rpartition("/")
+    return folder + slash + _MISSPELT_LOGS.get(name, name)
+
 
 LOG_NAME_REGEX = re.compile(r".*[.]log|.*[.]log[.].*|.*[.]gz|(?i:kafka).*[.]out")
 

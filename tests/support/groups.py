@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from drill.plain_reader import read_folder
 from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
-from spark_jobs.knowledge.reading import read_folder
 from spark_jobs.knowledge.reasons import name_in_member_id
 from spark_jobs.transforms.controllers import terms_of
 from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group

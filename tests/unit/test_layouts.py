@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drill.plain_reader import Leftovers, broker_of_folder, broker_told, parse, read_folder
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout
-from spark_jobs.knowledge.reading import Leftovers, broker_of_folder, broker_told, parse, read_folder, source_of
+from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout, source_of
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 each_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda x: x.name)

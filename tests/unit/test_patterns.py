@@ -7,13 +7,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drill.plain_reader import claim_of, is_noise, parse
 from spark_jobs.catalog.silver import EVENT_FIELDS
 from spark_jobs.knowledge.kinds import KINDS
 from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, class_of
 from spark_jobs.knowledge.model import Noise, Pattern
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
-from spark_jobs.knowledge.reading import claim_of, is_noise, parse
 
 FIELD_NAMES = {c.name for c in EVENT_FIELDS}
 

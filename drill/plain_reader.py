@@ -1,4 +1,4 @@
-"""Log files read in plain Python: the twin of the Spark ingest, for tests, for the truth scorer, as its oracle."""
+"""Log files read in plain Python: the oracle that tests compare the Spark ingest with, and the reader of lessons."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from spark_jobs.knowledge.layouts import (
     LOGGER_REACH,
     LOGGER_REGEX,
     MESSAGE_LIMIT,
-    MISSPELT_LOGS,
-    ROTATED_SUFFIXES,
     SEGMENT_REGEX,
     class_of,
+    source_of,
 )
 from spark_jobs.knowledge.model import Layout, Pattern
 from spark_jobs.knowledge.noise import NOISE
@@ -37,7 +36,6 @@ _HEADS = tuple((layout, re.compile(layout.head, re.ASCII)) for layout in LAYOUTS
 _LOGGER = re.compile(LOGGER_REGEX, re.ASCII)
 _BROKER = re.compile(BROKER_REGEX, re.ASCII)
 _FOLDER = re.compile(BROKER_FOLDER_REGEX, re.ASCII)
-_ROTATED = tuple(re.compile(s, re.ASCII) for s in ROTATED_SUFFIXES)
 _INTEGERS = frozenset(c.name for c in EVENT_FIELDS if c.type in ("INT", "BIGINT"))
 _EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
 
@@ -184,14 +182,6 @@ def broker_of_folder(source: str) -> int | None:
         if match := _FOLDER.match(folder):
             return int(match[1])
     return None
-
-
-def source_of(path: str) -> str:
-    """The log a file belongs to: its path below the root without compression and rotation suffix."""
-    for suffix in _ROTATED:
-        path = suffix.sub("", path)
-    folder, slash, name = path.rpartition("/")
-    return folder + slash + MISSPELT_LOGS.get(name, name)
 
 
 def first_line(text: str) -> str:
