@@ -145,7 +145,7 @@ def event_of(record: Record, cluster: str, origin: str) -> Event | None:
         "happened_at": record.happened_at,
         "order": record.order,
         "broker": broker_told(record.message) if origin == "broker" else None,
-        "kind": pattern.kind,
+        "kind": pattern.kind.value,
         "pattern_id": pattern.pattern_id,
         "text": first_line(record.text)[:2000],
         **{k: int(v) if k in _INTEGERS else v for k, v in fields.items()},

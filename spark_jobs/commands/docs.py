@@ -14,9 +14,10 @@ from spark_jobs.catalog.codes import FINDING_SEVERITIES
 from spark_jobs.catalog.steps import RECLASSIFY, STEPS
 from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
+from spark_jobs.edges.samples import samples_of
 from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.knowledge.causes import CAUSES
-from spark_jobs.knowledge.failover_kinds import FAILOVER_ADVICE
+from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
 from spark_jobs.knowledge.imbalance import SPELL_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE, RESTART_ADVICE
 from spark_jobs.knowledge.kinds import KINDS
@@ -110,7 +111,7 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
         f"{len(patterns)} patterns read {len({p.kind for p in patterns})} kinds of events; {len(noise)} shapes of lines"
         f" are known to carry nothing we use. {_VERSION}"
     ]
-    made = _codes(p.pattern_id for p in patterns if all(s.made for s in p.samples))
+    made = _codes(p.pattern_id for p in patterns if all(s.made for s in samples_of(p)))
     if made:
         parts.append(f"Known from Kafka's source alone, until a line is captured: {made}.")
     for kind in (k for k in KINDS if any(p.kind == k for p in patterns)):
@@ -125,7 +126,7 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
 
 def _pattern(pattern: Pattern) -> Iterator[str]:
     """A captured sample tells more than one made from Kafka's source."""
-    sample = min(pattern.samples, key=lambda s: s.made)
+    sample = min(samples_of(pattern), key=lambda s: s.made)
     origin = "made from the source" if sample.made else f"captured on Kafka {prose(sample.version)}"
     yield f"### {pattern.pattern_id}"
     yield (

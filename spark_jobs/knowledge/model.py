@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from spark_jobs.knowledge.kinds import Kind
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -15,7 +17,7 @@ class Layout:
     `head` matches the beginning of a record's first physical line and nothing else.
     `timestamp`, `message` and `logger` are Spark SQL expressions over the record's `text`;
     `timestamp` gives a string that Spark casts to a timestamp, without a zone, or an epoch in seconds
-    where `is_epoch` is set. `samples` are captured records, `counter_samples` lines that are no head.
+    where `is_epoch` is set.
     """
 
     name: str
@@ -25,13 +27,14 @@ class Layout:
     logger: str
     is_epoch: bool
     source: str
-    samples: tuple[str, ...]
-    counter_samples: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A record as captured, with the fields the pattern must read from it."""
+    """A record that a Kafka of `version` wrote, with the fields that its pattern must read from it.
+
+    `made`: written from Kafka's source, since no broker or client at hand has written one yet.
+    """
 
     record: str
     fields: Mapping[str, str]
@@ -49,17 +52,18 @@ class Pattern:
     It is matched against the message (the record without head and logger, all its lines).
     `contains` is a literal that the message must hold: the cheap gate before the regex.
     `constants` are fields the line implies without naming them.
+    `samples` and `counter_samples` (records that it must not match) are compulsory; most lie in samples/, by version.
     """
 
     pattern_id: str
-    kind: str
+    kind: Kind
     loggers: tuple[str, ...]
     contains: str
     regex: str
     versions: str
     source: str
-    samples: tuple[Sample, ...]
-    counter_samples: tuple[str, ...]
+    samples: tuple[Sample, ...] = ()
+    counter_samples: tuple[str, ...] = ()
     constants: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -94,18 +98,19 @@ class Pattern:
 class Noise:
     """Lines of loggers that matter which are known to carry nothing we use.
 
-    A record is noise when its logger is one of `loggers` and its message holds `contains`.
+    A record is noise when its logger is one of `loggers` and its message holds `contains`. A captured `sample` is
+    compulsory; most lie in samples/, by version.
     """
 
     loggers: tuple[str, ...]
     contains: str
     why: str
-    sample: str
+    sample: str = ""
 
 
-def noise(loggers: tuple[str, ...], why: str, shapes: Mapping[str, str]) -> tuple[Noise, ...]:
-    """Several shapes of noise for one reason: what a message holds, with a captured record."""
-    return tuple(Noise(loggers, contains, why, sample) for contains, sample in shapes.items())
+def noise(loggers: tuple[str, ...], why: str, *shapes: str) -> tuple[Noise, ...]:
+    """Several shapes of noise for one reason, each named by what a message holds."""
+    return tuple(Noise(loggers, contains, why) for contains in shapes)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
+from spark_jobs.knowledge.kinds import PARTITION_KINDS
 from spark_jobs.shared.conform import schema_of
 from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS, BrokerSettings, settings_of
@@ -144,7 +144,7 @@ def partitions_of_night(
     Gives: parts `failovers`, `leadership_gaps`, `truncations`, `isr_changes`, `isr_spans` (ISR_SPANS) and `risks`.
     """
     beyond_end = offset_snapshots.where("committed_offset > coalesce(end_offset, -1)")
-    kinds = {*LEADERSHIP_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
+    kinds = {*PARTITION_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
     lines = events.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(kinds)))
 
     def rebuild(tables: Tables) -> Tables:

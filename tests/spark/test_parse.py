@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from drill import plain_reader
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.silver import EVENT_FIELDS
+from spark_jobs.edges.samples import captured
 from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, class_of
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
@@ -67,9 +68,7 @@ def split_of(file: Path) -> list[str]:
 
 def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSession) -> None:
     texts = sorted(
-        {s.record for p in PATTERNS for s in p.samples}
-        | {c for p in PATTERNS for c in p.counter_samples}
-        | {n.sample for n in NOISE}
+        {s.record for s in captured()}
         | {r for files in plain_reader._files_by_source(EXCERPTS).values() for f in files for r in split_of(f)}
     )
     records = [record(text, n) for n, text in enumerate(texts)]

@@ -22,7 +22,7 @@ from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.knowledge import kinds
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
-from spark_jobs.knowledge.failover_kinds import FAILOVER_ADVICE
+from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
 from spark_jobs.knowledge.imbalance import SPELL_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
 from spark_jobs.knowledge.layouts import APACHE, class_of
