@@ -1,4 +1,8 @@
-"""What a piece of knowledge about Kafka is: a layout, a pattern, a cause, a rule, with its source and its proof."""
+"""What a piece of knowledge about Kafka is: a layout, a pattern, a cause, a rule, with its source and its proof.
+
+Fields with compare=False prove or describe. Declarations that differ in them alone are equal and have the same
+knowledge_version.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ class Layout:
     message: str
     logger: str
     is_epoch: bool
-    source: str
+    source: str = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,10 @@ class Pattern:
     loggers: tuple[str, ...]
     contains: str
     regex: str
-    versions: str
-    source: str
-    samples: tuple[Sample, ...] = ()
-    counter_samples: tuple[str, ...] = ()
+    versions: str = field(compare=False)
+    source: str = field(compare=False)
+    samples: tuple[Sample, ...] = field(default=(), compare=False)
+    counter_samples: tuple[str, ...] = field(default=(), compare=False)
     constants: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -104,8 +108,8 @@ class Noise:
 
     loggers: tuple[str, ...]
     contains: str
-    why: str
-    sample: str = ""
+    why: str = field(compare=False)
+    sample: str = field(default="", compare=False)
 
 
 def noise(loggers: tuple[str, ...], why: str, *shapes: str) -> tuple[Noise, ...]:
@@ -122,16 +126,16 @@ class Cause:
     """
 
     code: str
-    symptom: str
-    needs: str
-    ruled_out_by: str
-    witnesses: tuple[str, ...]
+    symptom: str = field(compare=False)
+    needs: str = field(compare=False)
+    ruled_out_by: str = field(compare=False)
+    witnesses: tuple[str, ...] = field(compare=False)
     says: str
     advice: str
-    source: str
-    holds: tuple[str, ...]
-    looks_alike: tuple[str, ...]
-    made: bool = False
+    source: str = field(compare=False)
+    holds: tuple[str, ...] = field(compare=False)
+    looks_alike: tuple[str, ...] = field(compare=False)
+    made: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,6 @@ class Rule:
     subject_kind: str
     says: str
     advice: str
-    source: str
+    source: str = field(compare=False)
     thresholds: Mapping[str, float] = field(default_factory=dict)
     is_standing: bool = False

@@ -20,7 +20,6 @@ from spark_jobs.catalog.codes import CAUSES, FAILOVER_KINDS, IMBALANCE_ENDS, OUT
 from spark_jobs.commands import cli, docs
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
-from spark_jobs.knowledge import kinds
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
 from spark_jobs.knowledge.imbalance import SPELL_ADVICE
@@ -68,21 +67,17 @@ def test_every_kind_of_extension_has_its_example() -> None:
 
 def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     (block,) = sections()["A pattern"]
-    added = run(block, dict(GIVEN))
-    pattern, noise = added["PATTERN"], added["NOISE"]
+    pattern = run(block, dict(GIVEN))["PATTERN"]
     (name,) = {class_of(logger) for logger in pattern.loggers}
-    assert name not in test_patterns.RELEVANT_CLASSES
-    for kind, meaning in added["KIND"].items():
-        monkeypatch.setitem(kinds.KINDS, kind, meaning)
+    known = plain_reader._PATTERNS_OF[name]
     monkeypatch.setattr(test_patterns, "PATTERNS", (*test_patterns.PATTERNS, pattern))
-    monkeypatch.setattr(test_patterns, "RELEVANT_CLASSES", test_patterns.RELEVANT_CLASSES | {name})
-    monkeypatch.setitem(plain_reader._PATTERNS_OF, name, (pattern,))
-    monkeypatch.setitem(plain_reader._NOISE_OF, name, (noise,))
+    monkeypatch.setitem(plain_reader._PATTERNS_OF, name, (*known, pattern))
+    test_patterns.test_each_pattern_has_its_own_name()
     test_patterns.test_a_pattern_speaks_the_catalogs_words(pattern)
     test_patterns.test_a_regex_holds_the_whole_message_and_only_named_groups_capture(pattern)
     test_patterns.test_samples_are_claimed_by_their_pattern_alone(pattern)
     test_patterns.test_what_only_looks_alike_is_not_claimed(pattern)
-    test_patterns.test_noise_is_of_a_logger_that_matters_and_no_pattern_wants_it(noise)
+    test_patterns.test_a_regex_does_not_run_away_on_what_strangers_write(pattern)
 
 
 def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
