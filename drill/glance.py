@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from spark_jobs.knowledge.reading import read_folder
+from drill.plain_reader import read_folder
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import terms_of

@@ -14,9 +14,9 @@ from spark_jobs.catalog.codes import FindingSeverity
 from spark_jobs.catalog.steps import RECLASSIFY, STEPS
 from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
-from spark_jobs.knowledge import KNOWLEDGE_VERSION
+from spark_jobs.edges.samples import samples_of
 from spark_jobs.knowledge.causes import CAUSES
-from spark_jobs.knowledge.failover_kinds import FAILOVER_ADVICE
+from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
 from spark_jobs.knowledge.imbalance import SPELL_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE, RESTART_ADVICE
 from spark_jobs.knowledge.kinds import KINDS
@@ -36,7 +36,6 @@ _ASK_AGAIN = """\
 mkdir -p lake/landing/snapshots
 tar -xzOf samples/night-4.1.tar.gz snapshots.jsonl | sed -n 57p > lake/landing/snapshots/night-20261121T015016Z.jsonl
 .venv-spark/bin/python -m spark_jobs.commands.docs --answers lake"""
-_VERSION = f"Knowledge version {KNOWLEDGE_VERSION}."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,9 +107,9 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
     """The log lines that are read, kind by kind, and those of the same loggers that are known and ignored."""
     parts = [
         f"{len(patterns)} patterns read {len({p.kind for p in patterns})} kinds of events; {len(noise)} shapes of lines"
-        f" are known to carry nothing we use. {_VERSION}"
+        f" are known to carry nothing we use."
     ]
-    made = _codes(p.pattern_id for p in patterns if all(s.made for s in p.samples))
+    made = _codes(p.pattern_id for p in patterns if all(s.made for s in samples_of(p)))
     if made:
         parts.append(f"Known from Kafka's source alone, until a line is captured: {made}.")
     for kind in (k for k in KINDS if any(p.kind == k for p in patterns)):
@@ -125,7 +124,7 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
 
 def _pattern(pattern: Pattern) -> Iterator[str]:
     """A captured sample tells more than one made from Kafka's source."""
-    sample = min(pattern.samples, key=lambda s: s.made)
+    sample = min(samples_of(pattern), key=lambda s: s.made)
     origin = "made from the source" if sample.made else f"captured on Kafka {prose(sample.version)}"
     yield f"### {pattern.pattern_id}"
     yield (
@@ -137,7 +136,7 @@ def _pattern(pattern: Pattern) -> Iterator[str]:
 
 def causes_page(causes: Sequence[Cause]) -> str:
     """Why rebalances begin: what each cause needs, what rules it out, and what to do about it."""
-    parts = [f"The causes of `gold.rebalances`. {_VERSION}"]
+    parts = ["The causes of `gold.rebalances`."]
     parts.append(_rows(("Cause", "Says"), [(_link(c.code), prose(c.says)) for c in causes]))
     for cause in causes:
         told = (
@@ -162,7 +161,7 @@ def _lines(records: Iterable[str]) -> list[str]:
 def rules_page(rules: Sequence[Rule]) -> str:
     """What raises a finding, at which threshold, and where that threshold comes from."""
     parts = [
-        f"The rules behind `gold.findings`. Findings judge the cluster, never the data. {_VERSION}",
+        "The rules behind `gold.findings`. Findings judge the cluster, never the data.",
         "Its back-test tells how often a rule fired over the lake's history, and how often in planned work. There each"
         " group counts by itself, also where one finding stands for many, and what planned work keeps out of the"
         " findings counts as suppressed.",
@@ -195,7 +194,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     restarts = [("yes" if early else "no", prose(do)) for early, do in RESTART_ADVICE.items()]
     settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in REMEDIES]
     parts = (
-        f"What to do, for each thing that an audit tells. Begin with [it is 8 in the morning](morning.md). {_VERSION}",
+        "What to do, for each thing that an audit tells. Begin with [it is 8 in the morning](morning.md).",
         "## Findings: what happened",
         _asked("findings_worst_first"),
         _rows(("Finding", "Severity", "What to do"), [row for is_standing, row in told if not is_standing]),

@@ -14,9 +14,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
+from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from spark_jobs.knowledge.metadata_log import FOLDER, named
-from spark_jobs.knowledge.reading import source_of
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BadInput
 

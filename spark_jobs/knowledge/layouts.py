@@ -51,20 +51,6 @@ APACHE = Layout(
     logger=_LOGGER,
     is_epoch=False,
     source="config/log4j.properties 1.0-3.9, config/log4j2.yaml 4.0+: [%d] %p %m (%c)%n",
-    samples=(
-        "[2026-11-21 01:44:29,117] INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 37 "
-        "in epoch Some(0) (kafka.coordinator.group.GroupCoordinator)",
-        "[2026-11-21 01:44:25,019] DEBUG [Controller id=1] Broker 2 has been elected as the controller, so stopping "
-        "the election process. (kafka.controller.KafkaController)",
-    ),
-    counter_samples=(
-        "java.io.IOException: Connection to 127.0.0.1:23602 (id: 2 rack: null) failed.",
-        "\tat kafka.server.ReplicaFetcherThread.fetchFromLeader(ReplicaFetcherThread.scala:213)",
-        " (org.apache.kafka.clients.consumer.ConsumerConfig)",
-        "\tAssigned partitions:                       [shop-events-0, shop-events-1]",
-        "%4|1795226046.941|MAXPOLL|ads-py-1-b#consumer-1| [thrd:main]: Application maximum poll interval (9000ms) "
-        "exceeded by 84ms (adjust max.poll.interval.ms for long-running message processing): leaving group",
-    ),
 )
 
 LIBRDKAFKA = Layout(
@@ -75,15 +61,6 @@ LIBRDKAFKA = Layout(
     logger="concat('librdkafka.', split_part(text, '|', 3))",
     is_epoch=True,
     source="librdkafka rd_kafka_log_print: %level|epoch.millis|facility|client| message",
-    samples=(
-        "%4|1795226046.941|MAXPOLL|ads-py-1-b#consumer-1| [thrd:main]: Application maximum poll interval (9000ms) "
-        "exceeded by 84ms (adjust max.poll.interval.ms for long-running message processing): leaving group",
-    ),
-    counter_samples=(
-        "[2026-11-21 01:44:29,117] INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 37 "
-        "in epoch Some(0) (kafka.coordinator.group.GroupCoordinator)",
-        "1795226055000 assigned shop-events-0,shop-events-1",
-    ),
 )
 
 LAYOUTS = (APACHE, LIBRDKAFKA)
@@ -109,11 +86,20 @@ BROKER_REGEX = r"^\[(?:" + "|".join(BROKER_PREFIXES) + r")(\d{1,9})[\]:, ]"
 BROKER_FOLDER_REGEX = r"^(?:.*[^A-Za-z])?(?i:broker|controller|kafka|node|server)[-_.]?(\d{1,9})$"
 """A folder that names its broker, such as broker-3, controller-4 or prod-kafka-0."""
 
-ROTATED_SUFFIXES = (r"[.]gz$", r"(?<=[.]log)[.-][0-9][0-9._-]*$")
+_ROTATED_SUFFIXES = (re.compile(r"[.]gz$"), re.compile(r"(?<=[.]log)[.-][0-9][0-9._-]*$"))
 """What rotation and compression append to a log's name, outermost first."""
 
-MISSPELT_LOGS = {"stage-change.log": "state-change.log"}
+_MISSPELT_LOGS = {"stage-change.log": "state-change.log"}
 """Kafka 4.0.0 rolls its state-change log under a misspelt name (KAFKA-19576)."""
+
+
+def source_of(path: str) -> str:
+    """The log a file belongs to: its path below the root without compression and rotation suffix."""
+    for suffix in _ROTATED_SUFFIXES:
+        path = suffix.sub("", path)
+    folder, slash, name = path.rpartition("/")
+    return folder + slash + _MISSPELT_LOGS.get(name, name)
+
 
 LOG_NAME_REGEX = re.compile(r".*[.]log|.*[.]log[.].*|.*[.]gz|(?i:kafka).*[.]out")
 

@@ -1,4 +1,8 @@
-"""What a piece of knowledge about Kafka is: a layout, a pattern, a cause, a rule, with its source and its proof."""
+"""What a piece of knowledge about Kafka is: a layout, a pattern, a cause, a rule, with its source and its proof.
+
+Fields with compare=False prove or describe. Declarations that differ in them alone are equal and have the same
+knowledge_version.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+
+from spark_jobs.knowledge.kinds import Kind
 
 
 @dataclass(frozen=True)
@@ -15,7 +21,7 @@ class Layout:
     `head` matches the beginning of a record's first physical line and nothing else.
     `timestamp`, `message` and `logger` are Spark SQL expressions over the record's `text`;
     `timestamp` gives a string that Spark casts to a timestamp, without a zone, or an epoch in seconds
-    where `is_epoch` is set. `samples` are captured records, `counter_samples` lines that are no head.
+    where `is_epoch` is set.
     """
 
     name: str
@@ -24,14 +30,15 @@ class Layout:
     message: str
     logger: str
     is_epoch: bool
-    source: str
-    samples: tuple[str, ...]
-    counter_samples: tuple[str, ...]
+    source: str = field(compare=False)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A record as captured, with the fields the pattern must read from it."""
+    """A record that a Kafka of `version` wrote, with the fields that its pattern must read from it.
+
+    `made`: written from Kafka's source, since no broker or client at hand has written one yet.
+    """
 
     record: str
     fields: Mapping[str, str]
@@ -49,17 +56,18 @@ class Pattern:
     It is matched against the message (the record without head and logger, all its lines).
     `contains` is a literal that the message must hold: the cheap gate before the regex.
     `constants` are fields the line implies without naming them.
+    `samples` and `counter_samples` (records that it must not match) are compulsory; most lie in samples/, by version.
     """
 
     pattern_id: str
-    kind: str
+    kind: Kind
     loggers: tuple[str, ...]
     contains: str
     regex: str
-    versions: str
-    source: str
-    samples: tuple[Sample, ...]
-    counter_samples: tuple[str, ...]
+    versions: str = field(compare=False)
+    source: str = field(compare=False)
+    samples: tuple[Sample, ...] = field(default=(), compare=False)
+    counter_samples: tuple[str, ...] = field(default=(), compare=False)
     constants: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -94,18 +102,19 @@ class Pattern:
 class Noise:
     """Lines of loggers that matter which are known to carry nothing we use.
 
-    A record is noise when its logger is one of `loggers` and its message holds `contains`.
+    A record is noise when its logger is one of `loggers` and its message holds `contains`. A captured `sample` is
+    compulsory; most lie in samples/, by version.
     """
 
     loggers: tuple[str, ...]
     contains: str
-    why: str
-    sample: str
+    why: str = field(compare=False)
+    sample: str = field(default="", compare=False)
 
 
-def noise(loggers: tuple[str, ...], why: str, shapes: Mapping[str, str]) -> tuple[Noise, ...]:
-    """Several shapes of noise for one reason: what a message holds, with a captured record."""
-    return tuple(Noise(loggers, contains, why, sample) for contains, sample in shapes.items())
+def noise(loggers: tuple[str, ...], why: str, *shapes: str) -> tuple[Noise, ...]:
+    """Several shapes of noise for one reason, each named by what a message holds."""
+    return tuple(Noise(loggers, contains, why) for contains in shapes)
 
 
 @dataclass(frozen=True)
@@ -117,16 +126,16 @@ class Cause:
     """
 
     code: str
-    symptom: str
-    needs: str
-    ruled_out_by: str
-    witnesses: tuple[str, ...]
+    symptom: str = field(compare=False)
+    needs: str = field(compare=False)
+    ruled_out_by: str = field(compare=False)
+    witnesses: tuple[str, ...] = field(compare=False)
     says: str
     advice: str
-    source: str
-    holds: tuple[str, ...]
-    looks_alike: tuple[str, ...]
-    made: bool = False
+    source: str = field(compare=False)
+    holds: tuple[str, ...] = field(compare=False)
+    looks_alike: tuple[str, ...] = field(compare=False)
+    made: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -141,6 +150,6 @@ class Rule:
     subject_kind: str
     says: str
     advice: str
-    source: str
+    source: str = field(compare=False)
     thresholds: Mapping[str, float] = field(default_factory=dict)
     is_standing: bool = False

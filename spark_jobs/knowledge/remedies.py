@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 SESSION_TIMEOUT_MS = 45_000
 """Kafka's own session.timeout.ms since 3.0, which it chose to outlast a short trouble of the network. A longer one is
@@ -17,7 +17,7 @@ class Remedy:
     option: str
     avoids: str
     costs: str
-    source: str
+    source: str = field(compare=False)
 
 
 REMEDIES = (

@@ -19,7 +19,7 @@ from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.edges import progress
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
-from spark_jobs.knowledge import KNOWLEDGE_VERSION
+from spark_jobs.knowledge.version import knowledge_version
 from spark_jobs.shared.config import Settings
 from spark_jobs.transforms import spark_pipeline
 from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS, settings_of
@@ -33,6 +33,8 @@ from spark_jobs.transforms.windows import Window
 
 FEW_LINES = 200_000
 """A night of as few lines that tell something takes longer to plan than to rebuild."""
+
+KNOWLEDGE_VERSION = knowledge_version()
 
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

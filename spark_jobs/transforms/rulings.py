@@ -1,4 +1,4 @@
-"""How every verdict is reached: a ruling names its code, its sentence and the proof it needs; the first that holds decides.
+"""How every verdict is reached: a ruling names its code, its sentence and its proof; the first that holds decides.
 
 A ruling is data, and it is what executes: docs/causes.md and the runbook are made from it, and the sentence that a
 reader finds in the report stands in it word for word.

@@ -55,7 +55,7 @@ from spark_jobs.catalog.rows import (
     TopicChange,
     Truncation,
 )
-from spark_jobs.knowledge.kinds import LEADERSHIP_KINDS
+from spark_jobs.knowledge.kinds import PARTITION_KINDS
 from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS, BrokerSettings, settings_of
 from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
@@ -101,7 +101,8 @@ from spark_jobs.transforms.replicas.truncations import rebuild_truncations
 from spark_jobs.transforms.windows import Window, in_order
 
 FACTS: Mapping[str, type[Row]] = {
-    "clusters": Cluster, "outages": BrokerOutage, "failovers": Failover, "isr_spans": IsrSpan, "in_sync": OutOfSyncCount,
+    "clusters": Cluster, "outages": BrokerOutage, "failovers": Failover, "isr_spans": IsrSpan,
+    "in_sync": OutOfSyncCount,
     "moves": CoordinatorMove, "partitions": PartitionSnapshot, "rebalances": Rebalance, "gaps": GenerationGap,
     "leadership_gaps": LeadershipGap, "unheard": MissingBrokerLog, "roster": MemberStay, "imbalance": LeaderImbalance,
     "truncations": Truncation, "lag": LagVerdict, "settings": MemberSetting, "coverage": Coverage,
@@ -183,7 +184,7 @@ def partitions_of_night(
     Gives: parts `failovers`, `leadership_gaps`, `truncations`, `isr_changes`, `isr_spans` (ISR_SPANS) and `risks`.
     """
     beyond_end = offset_snapshots.where("committed_offset > coalesce(end_offset, -1)")
-    kinds = {*LEADERSHIP_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
+    kinds = {*PARTITION_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
     lines = events.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(kinds)))
 
     def rebuild(tables: Tables) -> Tables:

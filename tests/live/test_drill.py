@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from drill.jars import NEWEST
-from spark_jobs.knowledge.reading import read_folder
+from drill.plain_reader import read_folder
 from spark_jobs.shared.launch import HOME
 
 KAFKA = os.environ.get("KAFKA") or NEWEST

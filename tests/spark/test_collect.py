@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from drill import plain_reader
 from spark_jobs.edges.file_scan import NOTHING, Pass, scan_files
 from spark_jobs.edges.log_files import Place, list_places
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import warnings_about
-from spark_jobs.knowledge import reading
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake import collect
 from tests.support.logs import RUN_AT, conf, lay, resigned
@@ -66,7 +66,7 @@ def test_a_file_split_anywhere_gives_the_records_the_plain_reader_gives(
     lay(tmp_path, {"broker-1/server.log": text})
     with conf(spark, spark__sql__files__maxPartitionBytes=block, spark__sql__files__openCostInBytes="1"):
         rows = collected(spark, tmp_path)
-    plain = list(reading._records_of_source("prod", "broker-1/server.log", [tmp_path / "broker-1/server.log"]))
+    plain = list(plain_reader._records_of_source("prod", "broker-1/server.log", [tmp_path / "broker-1/server.log"]))
     assert sum(r["line_count"] for r in rows) == text.count("\n") + 1
     assert {(r["line_id"], r["text"], r["line_count"], r["order"]) for r in rows} == {
         (p.line_id, p.text, p.line_count, p.order) for p in plain

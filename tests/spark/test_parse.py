@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from drill import plain_reader
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.silver import EVENT_FIELDS
-from spark_jobs.knowledge import reading
+from spark_jobs.edges.samples import captured
 from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, class_of
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
@@ -31,7 +32,7 @@ Row = dict[str, Any]
 
 def record(text: str, number: int = 0, **columns: Any) -> Row:
     """A row of bronze.log_records as collect writes it."""
-    read = reading.parse(text.rstrip("\n"), SOURCE)
+    read = plain_reader.parse(text.rstrip("\n"), SOURCE)
     told = {
         "line_id": f"line-{number}",
         "source": SOURCE,
@@ -62,15 +63,13 @@ def fates(spark: SparkSession, *records: Row) -> list[str]:
 
 
 def split_of(file: Path) -> list[str]:
-    return list(reading._split(reading._text_of(file)))
+    return list(plain_reader._split(plain_reader._text_of(file)))
 
 
 def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSession) -> None:
     texts = sorted(
-        {s.record for p in PATTERNS for s in p.samples}
-        | {c for p in PATTERNS for c in p.counter_samples}
-        | {n.sample for n in NOISE}
-        | {r for files in reading._files_by_source(EXCERPTS).values() for f in files for r in split_of(f)}
+        {s.record for s in captured()}
+        | {r for files in plain_reader._files_by_source(EXCERPTS).values() for f in files for r in split_of(f)}
     )
     records = [record(text, n) for n, text in enumerate(texts)]
     lines = parsed(spark, records).persist()
@@ -78,15 +77,15 @@ def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSe
     given = by_order(parse.fields(lines))
     lines.unpersist()
     for n, text in enumerate(texts):
-        plain = reading.parse(text, SOURCE)
-        event = reading.event_of(plain, "cluster", "broker")
+        plain = plain_reader.parse(text, SOURCE)
+        event = plain_reader.event_of(plain, "cluster", "broker")
         if event is None:
             assert fate[n] in ("ignored", "unparsed"), text
             assert (fate[n] == "ignored") == (
                 plain.logger is not None
                 and (
-                    class_of(plain.logger) not in reading.RELEVANT_CLASSES
-                    or reading.is_noise(plain.logger, plain.message)
+                    class_of(plain.logger) not in plain_reader.RELEVANT_CLASSES
+                    or plain_reader.is_noise(plain.logger, plain.message)
                 )
             ), text
         else:

@@ -24,34 +24,34 @@ from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import REFUSED, PublicationRefused, exit_code
 from spark_jobs.steps.publish import publish
 from spark_jobs.transforms.windows import Window
-from tests.support.rows import AT, row
+from tests.support.rows import AT, values
 
 SECOND = timedelta(seconds=1)
 NIGHT = timedelta(hours=24)
 RUN = {"run_id": "run-1", "cluster": "prod", "window_from": AT, "window_to": AT + NIGHT, "run_at": AT + 2 * NIGHT}
 AGAIN = RUN | {"run_id": "run-2", "run_at": AT + 3 * NIGHT}
 
-EARLIER = row(gold.FINDINGS, cluster="prod", finding_id="the night before", first_at=AT - SECOND)
-ELSEWHERE = row(gold.FINDINGS, cluster="test", finding_id="another cluster")
+EARLIER = values(gold.FINDINGS, cluster="prod", finding_id="the night before", first_at=AT - SECOND)
+ELSEWHERE = values(gold.FINDINGS, cluster="test", finding_id="another cluster")
 
 Staged = dict[Table, list[dict[str, Any]]]
 
 
 def rebalance(rebalance_id: str, **columns: Any) -> dict[str, Any]:
-    return row(gold.REBALANCES, rebalance_id=rebalance_id, cluster="prod", incident_id="i-1", **columns)
+    return values(gold.REBALANCES, rebalance_id=rebalance_id, cluster="prod", incident_id="i-1", **columns)
 
 
 def night() -> Staged:
     """One row a table, in which everything holds."""
-    staged: Staged = {t: [row(t, cluster="prod")] for t in gold.TABLES}
-    staged[gold.INCIDENTS] = [row(gold.INCIDENTS, cluster="prod", incident_id="i-1")]
+    staged: Staged = {t: [values(t, cluster="prod")] for t in gold.TABLES}
+    staged[gold.INCIDENTS] = [values(gold.INCIDENTS, cluster="prod", incident_id="i-1")]
     staged[gold.REBALANCES] = [rebalance("r-1", group_id="orders")]
-    staged[gold.REMEDIES] = [row(gold.REMEDIES, cluster="prod", rebalance_ids=["r-1"])]
+    staged[gold.REMEDIES] = [values(gold.REMEDIES, cluster="prod", rebalance_ids=["r-1"])]
     return staged
 
 
 BACKWARDS = {gold.REBALANCES: [rebalance("r-666", group_id="payments", ended_at=AT - SECOND)]}
-UNKNOWN_OUTAGE = {gold.FAILOVERS: [row(gold.FAILOVERS, cluster="prod", outage_id="lost")]}
+UNKNOWN_OUTAGE = {gold.FAILOVERS: [values(gold.FAILOVERS, cluster="prod", outage_id="lost")]}
 
 
 class Lake:
@@ -91,7 +91,7 @@ def staged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
         )
         window = Window(AT, AT + NIGHT)
         for table, columns in ((quality.COVERAGE, {}), (PARTITION_SNAPSHOTS, {"preferred_leader": 1})):
-            told = frame_of(spark, [row(table, cluster="prod", **columns)], table)
+            told = frame_of(spark, [values(table, cluster="prod", **columns)], table)
             lake.store.replace_window(table, told, "prod", window)
         for other, told in (("prod", EARLIER), ("test", ELSEWHERE)):
             lake.store.replace_window(

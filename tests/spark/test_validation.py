@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.catalog import BY_NAME, bronze, gold, quality
 from spark_jobs.edges import validation
 from spark_jobs.shared.conform import frame_of
-from tests.support.rows import AT, row
+from tests.support.rows import AT, values
 
 SECOND = timedelta(seconds=1)
 HOUR = timedelta(hours=1)
@@ -22,7 +22,7 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 def rebalance(number: int, **columns: Any) -> dict[str, Any]:
-    return row(gold.REBALANCES, rebalance_id=f"r-{number}") | {
+    return values(gold.REBALANCES, rebalance_id=f"r-{number}") | {
         "incident_id": "incident_id",
         "from_generation": number - 1,
         "to_generation": number,
@@ -31,7 +31,7 @@ def rebalance(number: int, **columns: Any) -> dict[str, Any]:
 
 
 def failover(number: int, leader_from: int, leader_to: int, **columns: Any) -> dict[str, Any]:
-    return row(
+    return values(
         gold.FAILOVERS,
         failover_id=f"failover-{number}",
         happened_at=AT + number * SECOND,
@@ -45,12 +45,14 @@ def failover(number: int, leader_from: int, leader_to: int, **columns: Any) -> d
 
 def good() -> Rows:
     """A small night in which everything holds."""
-    rows: Rows = {t.full_name: [row(t)] for t in CHECKED}
+    rows: Rows = {t.full_name: [values(t)] for t in CHECKED}
     rows["gold.rebalances"] = [rebalance(1)]
     rows["gold.failovers"] = [failover(1, 3, 2), failover(2, 2, -1), failover(3, -1, 2)]
-    rows["gold.remedies"] = [row(gold.REMEDIES, rebalance_ids=["r-1"])]
+    rows["gold.remedies"] = [values(gold.REMEDIES, rebalance_ids=["r-1"])]
     rows["quality.generation_gaps"] = [
-        row(quality.GENERATION_GAPS, after_generation=3, next_generation=5, explained_by="the log of that hour is lost")
+        values(
+            quality.GENERATION_GAPS, after_generation=3, next_generation=5, explained_by="the log of that hour is lost"
+        )
     ]
     return rows
 
@@ -60,7 +62,7 @@ def judged(
 ) -> dict[str, dict[str, Any]]:
     """The verdicts on what does not hold; `checked` names the tables to look at, all where it names none."""
     frames = {name: frame_of(spark, of, BY_NAME[name]) for name, of in rows.items()}
-    seen = [row(bronze.PARTITION_SNAPSHOTS, preferred_leader=1)]
+    seen = [values(bronze.PARTITION_SNAPSHOTS, preferred_leader=1)]
     views = {
         "partition_snapshots": frame_of(spark, seen, bronze.PARTITION_SNAPSHOTS),
         "leadership_gaps": frame_of(spark, published.get("leadership_gaps", []), quality.LEADERSHIP_GAPS),
@@ -102,7 +104,7 @@ def test_a_rebalance_that_ends_before_it_starts_is_named(spark: SparkSession) ->
 
 
 def finding(number: int, **columns: Any) -> dict[str, Any]:
-    return row(gold.FINDINGS, finding_id=f"f-{number}", **columns)
+    return values(gold.FINDINGS, finding_id=f"f-{number}", **columns)
 
 
 BREACHES: dict[str, tuple[list[dict[str, Any]], dict[str, str]]] = {
@@ -144,7 +146,7 @@ BREACHES: dict[str, tuple[list[dict[str, Any]], dict[str, str]]] = {
         },
     ),
     "gold.incidents": (
-        [row(gold.INCIDENTS), row(gold.INCIDENTS, incident_id="i-2")],
+        [values(gold.INCIDENTS), values(gold.INCIDENTS, incident_id="i-2")],
         {"counts_its_rebalances": "i-2"},
     ),
     "gold.rebalances": (
@@ -159,23 +161,26 @@ BREACHES: dict[str, tuple[list[dict[str, Any]], dict[str, str]]] = {
     ),
     "gold.ownership": (
         [
-            row(gold.OWNERSHIP, member_id="m-1", valid_to=AT + 9 * SECOND),
-            row(gold.OWNERSHIP, member_id="m-2", valid_from=AT + SECOND, valid_to=AT + 2 * SECOND),
-            row(gold.OWNERSHIP, member_id="m-3", valid_from=AT + 3 * SECOND, valid_to=AT + 9 * SECOND),
-            row(gold.OWNERSHIP, member_id="m-4", valid_from=AT + 9 * SECOND, valid_to=AT + 10 * SECOND),
+            values(gold.OWNERSHIP, member_id="m-1", valid_to=AT + 9 * SECOND),
+            values(gold.OWNERSHIP, member_id="m-2", valid_from=AT + SECOND, valid_to=AT + 2 * SECOND),
+            values(gold.OWNERSHIP, member_id="m-3", valid_from=AT + 3 * SECOND, valid_to=AT + 9 * SECOND),
+            values(gold.OWNERSHIP, member_id="m-4", valid_from=AT + 9 * SECOND, valid_to=AT + 10 * SECOND),
         ],
         {"owned_once": "m-2 m-3"},
     ),
     "gold.leader_imbalance": (
-        [row(gold.LEADER_IMBALANCE, preferred_partitions=0, led_elsewhere=0)],
+        [values(gold.LEADER_IMBALANCE, preferred_partitions=0, led_elsewhere=0)],
         {"counts_every_partition": "broker=1"},
     ),
     "quality.coverage": (
-        [row(quality.COVERAGE), row(quality.COVERAGE, source="broker-2", lines_in=9)],
+        [values(quality.COVERAGE), values(quality.COVERAGE, source="broker-2", lines_in=9)],
         {"lines_balance": "broker-2"},
     ),
     "quality.generation_gaps": (
-        [row(quality.GENERATION_GAPS), row(quality.GENERATION_GAPS, group_id="g-2", explained_by="it was deleted")],
+        [
+            values(quality.GENERATION_GAPS),
+            values(quality.GENERATION_GAPS, group_id="g-2", explained_by="it was deleted"),
+        ],
         {"break_explained": "group_id='group_id'"},
     ),
 }
@@ -197,8 +202,8 @@ def test_a_reference_may_lead_to_what_an_earlier_window_published(spark: SparkSe
     rows["gold.failovers"][0]["outage_id"] = "last-night"
     rows["gold.rebalances"].append(rebalance(2, incident_id="last-night"))
     last_night = {
-        "incidents": [row(gold.INCIDENTS, incident_id="last-night")],
-        "broker_outages": [row(gold.BROKER_OUTAGES, outage_id="last-night")],
+        "incidents": [values(gold.INCIDENTS, incident_id="last-night")],
+        "broker_outages": [values(gold.BROKER_OUTAGES, outage_id="last-night")],
     }
     assert judged(spark, rows, "gold.failovers", "gold.rebalances", **last_night) == {}
 
@@ -207,13 +212,13 @@ def test_a_break_that_is_marked_breaks_no_chain(spark: SparkSession) -> None:
     rows = good()
     rows["gold.failovers"] = [failover(1, 3, 2), failover(2, 1, 3), failover(3, 3, 2) | {"epoch_to": 6}]
     assert {n.split(".")[2] for n in judged(spark, rows, "gold.failovers")} == {"chain_unbroken", "skips_marked"}
-    marks = [row(quality.LEADERSHIP_GAPS, topic="topic", partition=1, next_epoch=e) for e in (2, 6)]
+    marks = [values(quality.LEADERSHIP_GAPS, topic="topic", partition=1, next_epoch=e) for e in (2, 6)]
     assert judged(spark, rows, "gold.failovers", leadership_gaps=marks) == {}
 
 
 def test_an_incident_still_running_at_the_windows_end_counts_rebalances_of_the_next(spark: SparkSession) -> None:
     rows = good()
-    rows["gold.incidents"] = [row(gold.INCIDENTS, rebalance_count=2, ended_at=AT + HOUR)]
+    rows["gold.incidents"] = [values(gold.INCIDENTS, rebalance_count=2, ended_at=AT + HOUR)]
     assert judged(spark, rows, "gold.incidents") == {}
 
 
@@ -221,7 +226,7 @@ def test_a_generation_comes_again_where_the_numbering_began_anew(spark: SparkSes
     rows = good()
     rows["gold.rebalances"].append(rebalance(2, from_generation=0, to_generation=1, incident_id=None))
     rows["quality.generation_gaps"] = [
-        row(quality.GENERATION_GAPS, after_generation=1, next_generation=0, explained_by="the group was deleted")
+        values(quality.GENERATION_GAPS, after_generation=1, next_generation=0, explained_by="the group was deleted")
     ]
     assert judged(spark, rows, "gold.rebalances") == {}
 
@@ -230,7 +235,7 @@ def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses
     def with_breaks(breaks: int, rebuilt: int) -> dict[str, str]:
         rows = good()
         rows["quality.generation_gaps"] = [
-            row(quality.GENERATION_GAPS, group_id=f"g-{n}", explained_by=None) for n in range(breaks)
+            values(quality.GENERATION_GAPS, group_id=f"g-{n}", explained_by=None) for n in range(breaks)
         ]
         rows["gold.rebalances"] = [rebalance(n) for n in range(rebuilt)]
         broken = judged(spark, rows, "quality.generation_gaps")
@@ -243,8 +248,8 @@ def test_a_handful_of_unexplained_breaks_warns_and_more_than_one_in_four_refuses
 
 def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) -> None:
     tables = {
-        "gold.findings": frame_of(spark, [row(gold.FINDINGS)], gold.FINDINGS).withColumnRenamed("source", "origin"),
-        "gold.isr_changes": frame_of(spark, [row(gold.ISR_CHANGES_TABLE, evidence=[])], gold.ISR_CHANGES_TABLE),
+        "gold.findings": frame_of(spark, [values(gold.FINDINGS)], gold.FINDINGS).withColumnRenamed("source", "origin"),
+        "gold.isr_changes": frame_of(spark, [values(gold.ISR_CHANGES_TABLE, evidence=[])], gold.ISR_CHANGES_TABLE),
     }
     verdicts = validation.validate(spark, tables, {}, WINDOW)
     assert [(v["table"], v["expectation"], v["success"]) for v in verdicts] == [
@@ -258,6 +263,6 @@ def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) 
 
 def test_what_cannot_be_checked_is_a_fault_and_no_breach(spark: SparkSession) -> None:
     columns = (c if c != "topic" else "raise_error('disk lost') AS topic" for c in gold.LAG_VERDICTS.column_names)
-    unreadable = frame_of(spark, [row(gold.LAG_VERDICTS)], gold.LAG_VERDICTS).selectExpr(*columns)
+    unreadable = frame_of(spark, [values(gold.LAG_VERDICTS)], gold.LAG_VERDICTS).selectExpr(*columns)
     with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: \w+ could not be checked: .*disk lost"):
         validation.validate(spark, {"gold.lag_verdicts": unreadable}, {}, WINDOW)

@@ -16,7 +16,7 @@ from spark_jobs.catalog import BY_NAME
 from spark_jobs.commands import cli
 from spark_jobs.shared.exits import BAD_INPUT, DONE
 from tests.support.lake import write_lake
-from tests.support.rows import AT, row
+from tests.support.rows import AT
 
 OUTAGE, OTHER, FAILOVER, TWIN = "0" * 31 + "a", "0" * 31 + "b", "f1" * 16, "f2" * 16
 HOSTILE = "\x1b[2Jorders\u202e"
@@ -30,7 +30,7 @@ def quote(text: str) -> dict[str, Any]:
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outages, failovers = BY_NAME["gold.broker_outages"], BY_NAME["gold.failovers"]
     changes = [
-        row(
+        values(
             failovers,
             cluster="c",
             failover_id=failover,
@@ -48,7 +48,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tmp_path_factory.mktemp("told") / "lake",
         {
             "gold.broker_outages": [
-                row(outages, cluster="c", outage_id=i, broker=b, explanation=f"Broker {b} crashed.")
+                values(outages, cluster="c", outage_id=i, broker=b, explanation=f"Broker {b} crashed.")
                 for i, b in ((OUTAGE, 2), (OTHER, 3))
             ],
             "gold.failovers": changes,

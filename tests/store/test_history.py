@@ -13,7 +13,7 @@ from spark_jobs.edges.store import Store
 from spark_jobs.steps.history import apart, published_since, windows_before
 from spark_jobs.transforms.windows import Window
 from tests.support.lake import write_lake
-from tests.support.rows import row
+from tests.support.rows import values
 
 DAY = timedelta(days=1)
 TONIGHT = Window(datetime(2026, 10, 3, tzinfo=UTC), datetime(2026, 10, 4, tzinfo=UTC))
@@ -26,18 +26,18 @@ def night(days_ago: int, length: timedelta = DAY) -> Window:
 
 def publication(window: Window, cluster: str = "prod", run: str = "1") -> dict[str, Any]:
     columns = {"cluster": cluster, "window_from": window.start, "window_to": window.end, "run_id": run}
-    return row(BY_NAME["quality.publications"], table="gold.rebalances", **columns)
+    return values(BY_NAME["quality.publications"], table="gold.rebalances", **columns)
 
 
 def rebalance(at: datetime, cost: float | None, cluster: str = "prod") -> dict[str, Any]:
     instants = dict.fromkeys(("started_at", "joined_at", "ended_at"), at)
     columns = {"cluster": cluster, "rebalance_id": f"{cluster}{at}", "partition_seconds": cost}
-    return row(BY_NAME["gold.rebalances"], **columns, **instants)
+    return values(BY_NAME["gold.rebalances"], **columns, **instants)
 
 
 def finding(subject: str, at: datetime) -> dict[str, Any]:
     columns = {"cluster": "prod", "finding_id": subject, "subject": subject}
-    return row(BY_NAME["gold.findings"], first_at=at, last_at=at, **columns)
+    return values(BY_NAME["gold.findings"], first_at=at, last_at=at, **columns)
 
 
 def before(store: Store, cluster: str, window: Window) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
             rebalance(TONIGHT.start, 100.0),
             rebalance(evening, 100.0, cluster="test"),
         ],
-        "gold.failovers": [row(BY_NAME["gold.failovers"], cluster="prod", happened_at=evening, leaderless_ms=700)],
+        "gold.failovers": [values(BY_NAME["gold.failovers"], cluster="prod", happened_at=evening, leaderless_ms=700)],
         "gold.findings": [
             finding("orders", evening),
             finding("billing", night(2).start),

@@ -15,16 +15,18 @@ from spark_jobs.edges.store import Store
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import BadInput
 from tests.support.logs import settings
-from tests.support.rows import row
+from tests.support.rows import values
 
 
 @pytest.fixture(scope="module")
 def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """A lake that knows a cluster by its readings, and another by its brokers' lines."""
     store = Store(spark, str(tmp_path_factory.mktemp("lake")))
-    reading = row(bronze.SNAPSHOT_READINGS, cluster="prod", cluster_id="one")
+    reading = values(bronze.SNAPSHOT_READINGS, cluster="prod", cluster_id="one")
     named = {"kind": "cluster_named", "cluster": "test"}
-    broker, client = (row(silver.EVENTS, line_id=o, origin=o, detail=f"by-{o}", **named) for o in ("broker", "client"))
+    broker, client = (
+        values(silver.EVENTS, line_id=o, origin=o, detail=f"by-{o}", **named) for o in ("broker", "client")
+    )
     for table, rows in ((bronze.SNAPSHOT_READINGS, [reading]), (silver.EVENTS, [broker, client])):
         store.create(table)
         store.append_new(table, frame_of(spark, rows, table))

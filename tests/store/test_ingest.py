@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from drill import plain_reader
 from spark_jobs.catalog import bronze, quality, silver
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges.store import Store
-from spark_jobs.knowledge import reading
 from spark_jobs.shared.exits import BadInput
 from tests.support.logs import conf, lay, line, resigned, rows, run, unpack_night
 
@@ -42,7 +42,7 @@ def physical_lines(folder: Path) -> int:
 
 def rotate(text: str, parts: int) -> list[str]:
     """A log cut in several, between two records."""
-    records = list(reading._split(text))
+    records = list(plain_reader._split(text))
     size = -(-len(records) // parts)
     return ["\n".join(records[i : i + size]) + "\n" for i in range(0, len(records), size)]
 
@@ -74,7 +74,7 @@ def test_spark_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], nig
     plain = [
         e
         for root, origin in ((night / "logs", "broker"), (night / "clients", "client"))
-        for e in reading.read_folder(root, summary["cluster"], origin)[0]
+        for e in plain_reader.read_folder(root, summary["cluster"], origin)[0]
     ]
     given = {r["line_id"]: r for r in rows(store, silver.EVENTS)}
     assert len(given) == len(plain)

@@ -18,7 +18,7 @@ from spark_jobs.transforms.intake.late import Published, earlier_windows
 from spark_jobs.transforms.windows import Window
 from tests.support.lake import write_lake
 from tests.support.logs import rows, settings
-from tests.support.rows import row
+from tests.support.rows import values
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -32,12 +32,12 @@ def night(days_ago: int) -> Window:
 
 def publication(window: Window, at: datetime, cluster: str = "prod") -> dict[str, Any]:
     about = {"cluster": cluster, "window_from": window.start, "window_to": window.end, "run_published_at": at}
-    return row(BY_NAME["quality.publications"], run_id=f"{cluster}{at}", **about)
+    return values(BY_NAME["quality.publications"], run_id=f"{cluster}{at}", **about)
 
 
 def record(source: str, happened_at: datetime, collected_at: datetime, cluster: str = "prod") -> dict[str, Any]:
     about = {"cluster": cluster, "source": source, "happened_at": happened_at, "run_collected_at": collected_at}
-    return row(BY_NAME["bronze.log_records"], line_id=f"{source}{happened_at}", **about)
+    return values(BY_NAME["bronze.log_records"], line_id=f"{source}{happened_at}", **about)
 
 
 def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_published(

@@ -20,7 +20,7 @@ from spark_jobs.shared.config import Settings
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps import maintain
-from tests.support.rows import row
+from tests.support.rows import values
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ def few_rows(spark: SparkSession) -> Iterator[None]:
 def put(store: Store, table: Table, *rows: dict[str, Any]) -> None:
     if not store.has(table):
         store.create(table)
-    frame = frame_of(store.spark, [row(table, **given) for given in rows], table).coalesce(1)
+    frame = frame_of(store.spark, [values(table, **given) for given in rows], table).coalesce(1)
     frame.write.format("delta").mode("append").save(store._path(table))
 
 

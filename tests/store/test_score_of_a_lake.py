@@ -11,9 +11,9 @@ import pytest
 from drill import score
 from spark_jobs.catalog import BY_NAME
 from tests.support.lake import write_lake
-from tests.support.rows import AT, row
+from tests.support.rows import AT
 
-LEFT = row(
+LEFT = values(
     BY_NAME["gold.rebalances"], group_id="g", client_id="a", cause="member_left", confidence="certain", started_at=AT
 )
 ACT = {"at": (AT - timedelta(seconds=2)).isoformat(), "action": "member_close", "group": "g", "client": "a"}

@@ -21,7 +21,7 @@ from spark_jobs.shared.conform import conform, frame_of
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.windows import Window
 from tests.support.logs import lay
-from tests.support.rows import AT, row
+from tests.support.rows import AT, values
 
 HOUR = timedelta(hours=1)
 WINDOW = Window(AT, AT + HOUR)
@@ -44,7 +44,7 @@ def column(store: Store, table: Table, name: str) -> list[Any]:
 
 
 def event(line_id: str, after: timedelta = timedelta(0), cluster: str = "prod") -> dict[str, Any]:
-    return row(EVENTS, line_id=line_id, cluster=cluster, happened_at=AT + after)
+    return values(EVENTS, line_id=line_id, cluster=cluster, happened_at=AT + after)
 
 
 def test_a_frame_with_other_columns_is_refused_and_all_of_them_are_named(spark: SparkSession) -> None:
@@ -54,7 +54,7 @@ def test_a_frame_with_other_columns_is_refused_and_all_of_them_are_named(spark: 
 
 
 def test_a_frame_gets_the_order_and_the_types_of_its_table(spark: SparkSession) -> None:
-    given = frame_of(spark, [row(EVENTS)], EVENTS)
+    given = frame_of(spark, [values(EVENTS)], EVENTS)
     shuffled = given.select(*(given[n].cast("string") for n in sorted(given.columns)))
     assert conform(shuffled, EVENTS).dtypes == [(c.name, c.type.lower()) for c in EVENTS.columns]
 
@@ -104,11 +104,11 @@ def test_a_table_that_lost_its_commits_is_neither_created_nor_removed(store: Sto
 
 
 def test_bronze_gains_each_row_once(store: Store) -> None:
-    fill(store, RECORDS, row(RECORDS, line_id="a"), row(RECORDS, line_id="b", happened_at=None))
+    fill(store, RECORDS, values(RECORDS, line_id="a"), values(RECORDS, line_id="b", happened_at=None))
     fill(
         store,
         RECORDS,
-        *(row(RECORDS, line_id=i, happened_at=at) for i, at in (("a", AT), ("b", None), ("c", AT - HOUR))),
+        *(values(RECORDS, line_id=i, happened_at=at) for i, at in (("a", AT), ("b", None), ("c", AT - HOUR))),
     )
     assert column(store, RECORDS, "line_id") == ["a", "b", "c"]
 
@@ -142,7 +142,7 @@ def test_a_row_outside_the_window_is_refused(store: Store, spark: SparkSession, 
 
 def test_rows_without_an_instant_are_added_once_and_never_taken_away(store: Store, spark: SparkSession) -> None:
     def lines(*named: tuple[str, Any]) -> Any:
-        return frame_of(spark, [row(LINES, line_id=i, cluster="prod", happened_at=at) for i, at in named], LINES)
+        return frame_of(spark, [values(LINES, line_id=i, cluster="prod", happened_at=at) for i, at in named], LINES)
 
     store.create(LINES)
     store.replace_window(LINES, lines(("a", AT), ("timeless", None)), "prod", WINDOW)
@@ -153,8 +153,8 @@ def test_rows_without_an_instant_are_added_once_and_never_taken_away(store: Stor
 
 def test_gold_refuses_what_breaks_its_laws_and_staging_takes_it(store: Store, spark: SparkSession) -> None:
     table = gold.REBALANCES
-    backwards = frame_of(spark, [row(table, ended_at=AT - HOUR)], table)
-    nameless = frame_of(spark, [row(table, group_id=None)], table)
+    backwards = frame_of(spark, [values(table, ended_at=AT - HOUR)], table)
+    nameless = frame_of(spark, [values(table, group_id=None)], table)
     store.create(table)
     for bad in (backwards, nameless):
         store.overwrite_staging(table, bad)
@@ -168,7 +168,7 @@ def test_gold_refuses_what_breaks_its_laws_and_staging_takes_it(store: Store, sp
 def test_staging_is_what_delta_reads_there(store: Store, spark: SparkSession, count: int) -> None:
     table = gold.REBALANCES
     for names in ((f"former-{n}" for n in range(5)), (f"now-{n}" for n in range(count))):
-        rows = frame_of(spark, [row(table, rebalance_id=name) for name in names], table)
+        rows = frame_of(spark, [values(table, rebalance_id=name) for name in names], table)
         store.overwrite_staging(table, rows.repartition(2))
     read = store.read_staging(table)
     by_delta = spark.read.format("delta").load(f"{store.lake}/staging/{table.name}")
@@ -184,7 +184,7 @@ def test_a_hash_knows_the_content_alone(store: Store, spark: SparkSession, tmp_p
             fill(other, RECORDS, r)
         return other.content_hash(RECORDS)
 
-    a, b = row(RECORDS, line_id="a"), row(RECORDS, line_id="b")
+    a, b = values(RECORDS, line_id="a"), values(RECORDS, line_id="b")
     again = b | {"run_collected_at": AT + HOUR}
     assert stored("one", a, b) == stored("two", again, a)
     assert len({stored("one", a, b), stored("three", a), stored("four", a, b | {"text": "x"})}) == 3
@@ -203,7 +203,7 @@ def test_a_version_is_the_newest_one(store: Store, spark: SparkSession) -> None:
 
 def test_other_engines_read_text_that_was_broken(store: Store) -> None:
     odd = b"a\xff\0b".decode(errors="replace")
-    fill(store, RECORDS, row(RECORDS, text=odd, raw=b"a\xff\0b"))
+    fill(store, RECORDS, values(RECORDS, text=odd, raw=b"a\xff\0b"))
     path = f"{store.lake}/bronze/log_records"
     assert DeltaTable(path).to_pyarrow_table().to_pylist()[0]["text"] == odd
     reader = duckdb.connect()
@@ -214,4 +214,4 @@ def test_other_engines_read_text_that_was_broken(store: Store) -> None:
 def test_only_declared_tables_have_windows(store: Store, spark: SparkSession) -> None:
     table = BY_NAME["quality.publications"]
     with pytest.raises(ValueError, match="no time column"):
-        store.replace_window(table, frame_of(spark, [row(table)], table), "prod", WINDOW)
+        store.replace_window(table, frame_of(spark, [values(table)], table), "prod", WINDOW)

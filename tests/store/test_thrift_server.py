@@ -26,7 +26,7 @@ from spark_jobs.shared.conform import literal
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.shared.launch import HOME, jars, spark_home
 from tests.support.lake import write_lake
-from tests.support.rows import AT, row
+from tests.support.rows import AT, values
 from tests.support.thrift_statements import READS, REFUSED
 
 HOSTILE = 'it\'s "a"; DROP TABLE gold.rebalances; --\n<script>alert(1)</script>\t\\ `x` é'
@@ -90,7 +90,7 @@ def served(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         {
             "bronze.log_records": [],
             "silver.events": [],
-            "gold.rebalances": [row(REBALANCES, group_id=HOSTILE, started_at=AT)],
+            "gold.rebalances": [values(REBALANCES, group_id=HOSTILE, started_at=AT)],
             "quality.coverage": [{"source": "b"}],
         },
     )

@@ -10,7 +10,7 @@ import pytest
 
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.edges import sql
-from tests.support.rows import AT, row
+from tests.support.rows import AT, values
 
 HOSTILE = "\x1b[2Jorders\u202e"
 
@@ -20,7 +20,7 @@ def at(minutes: float) -> Any:
 
 
 def rows_of(table: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
-    return [row(BY_NAME[table], cluster="c", **r) for r in rows]
+    return [values(BY_NAME[table], cluster="c", **r) for r in rows]
 
 
 def lost(low: int, high: int) -> dict[str, int]:

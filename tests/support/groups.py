@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from drill.plain_reader import read_folder
 from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
-from spark_jobs.knowledge.reading import read_folder
 from spark_jobs.knowledge.reasons import name_in_member_id
 from spark_jobs.transforms.controllers import terms_of
 from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
@@ -68,7 +68,7 @@ def witnessed(folder: Path) -> list[Witnessed]:
         home = homes.get(event["client_id"] or "", set())
         group = event["group_id"] or (next(iter(home)) if len(home) == 1 else None)
         if group is not None:
-            by_group[group].append({**event, "group_id": group})
+            by_group[group].append(event | {"group_id": group})
     return [Witnessed(group, tuple(events), context) for group, events in sorted(by_group.items())]
 
 

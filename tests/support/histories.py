@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from drill.plain_reader import read_folder
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.reading import read_folder
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from tests.support.nights import EXCERPTS, Row, at
 from tests.support.rows import row

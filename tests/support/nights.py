@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from spark_jobs.knowledge.reading import read_folder
+from drill.plain_reader import read_folder
 from spark_jobs.transforms.windows import Window
 
 EXCERPTS = Path(__file__).parents[1] / "excerpts"

@@ -7,7 +7,7 @@ from typing import Any
 
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.ids import row_id
-from tests.support.rows import row
+from tests.support.rows import values
 
 DAY = datetime(2026, 10, 3, tzinfo=UTC)
 END = DAY + timedelta(days=1)
@@ -31,7 +31,7 @@ def made(table: str, /, **columns: Any) -> dict[str, Any]:
         raise KeyError(f"{table} has no {', '.join(sorted(strange))}")
     nulls = {c.name: None for c in declared.columns if c.nullable}
     window = {"cluster": CLUSTER, "knowledge_version": "2026.10", "window_from": DAY, "window_to": END}
-    return row(declared) | nulls | {k: v for k, v in window.items() if k in declared.column_names} | columns
+    return values(declared) | nulls | {k: v for k, v in window.items() if k in declared.column_names} | columns
 
 
 def quote(when: datetime, source: str, text: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from spark_jobs.catalog.classes import ROW_CLASS
 from spark_jobs.catalog.model import EVIDENCE_TYPE, Column, Table
 
 AT = datetime(2026, 10, 1, 3, tzinfo=UTC)
@@ -13,11 +14,16 @@ QUOTE = {"line_id": "line-1", "source": "broker-1/server.log", "happened_at": AT
 _DEFAULTS: dict[str, Any] = {"STRING": "", "INT": 1, "BIGINT": 0, "DOUBLE": 0.0, "BOOLEAN": False, "TIMESTAMP": AT}
 
 
-def row(table: Table, /, **columns: Any) -> dict[str, Any]:
+def row(table: Table, /, **columns: Any) -> Any:
     """A row that breaks none of the table's checks, with these columns instead of the defaults.
 
     Codes are the first of their vocabulary, instants are AT, other optional columns are null.
     """
+    return ROW_CLASS[table.full_name].of(values(table, **columns))
+
+
+def values(table: Table, /, **columns: Any) -> dict[str, Any]:
+    """The values of such a row by column, as a lake holds them."""
     unknown = columns.keys() - set(table.column_names)
     if unknown:
         raise KeyError(f"{table.full_name} has no {', '.join(sorted(unknown))}")

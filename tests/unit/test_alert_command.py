@@ -21,7 +21,7 @@ from spark_jobs.shared.clusters import FILE_VARIABLE
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from tests.support.lake import write_lake
 from tests.support.receivers import Box, mail_server, webhook
-from tests.support.rows import AT, row
+from tests.support.rows import AT, values
 from tests.unit.test_alerts import EVENT
 
 DAY = timedelta(days=1)
@@ -78,7 +78,7 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         "quality.validation_results": [{**window, "severity": "warning", "success": False, "sentences": ["Odd rows."]}],
         "quality.coverage": [{**window, "lines_in": 1, "ignored": 1}],
     }
-    rows = {n: [row(BY_NAME[n], **{"cluster": "prod", **r}) for r in given] for n, given in tables.items()}
+    rows = {n: [values(BY_NAME[n], **{"cluster": "prod", **r}) for r in given] for n, given in tables.items()}
     return str(write_lake(tmp_path / "lake", rows))
 
 

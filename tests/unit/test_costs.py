@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drill.plain_reader import read_folder
 from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
 from spark_jobs.catalog.gold import REBALANCES
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.reading import read_folder
 from spark_jobs.transforms.groups.assignments import partitions_in
 from spark_jobs.transforms.groups.costs import Witnesses, cost_of, price, stops_of
 from tests.support.histories import BOTH, lines

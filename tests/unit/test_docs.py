@@ -13,7 +13,9 @@ from spark_jobs.catalog import TABLES
 from spark_jobs.catalog.model import Check, Table, optional, required
 from spark_jobs.commands import docs
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
+from spark_jobs.edges.samples import samples_of
 from spark_jobs.knowledge.causes import CAUSES
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Cause, Noise, Pattern, Rule, Sample
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.knowledge.rules import RULES
@@ -111,7 +113,7 @@ def test_every_column_stands_in_its_row() -> None:
 def test_captured_lines_stand_whole() -> None:
     shown = fences(docs.pages()["patterns.md"])
     for pattern in PATTERNS:
-        assert any(quoted(sample.record) in shown for sample in pattern.samples), pattern.pattern_id
+        assert any(quoted(sample.record) in shown for sample in samples_of(pattern)), pattern.pattern_id
     shown = fences(docs.pages()["causes.md"])
     for cause in CAUSES:
         for lines in (cause.holds, cause.looks_alike):
@@ -157,7 +159,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
     assert {len(row) for row in cells(page)} == {2, 3, 5}
 
     sample = Sample(text, {}, "4.1")
-    pattern = Pattern("p", "rebalance_started", (text,), text, "x", text, text, (sample,), (text,))
+    pattern = Pattern("p", Kind.REBALANCE_STARTED, (text,), text, "x", text, text, (sample,), (text,))
     page = docs.patterns_page([pattern], [Noise((text,), text, text, text)])
     assert headings(page) == ["Patterns", "rebalance_started", "p", "Known and ignored"]
     assert fences(page) == [quoted(text)]
@@ -177,7 +179,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
 
 def test_a_made_sample_is_shown_only_where_no_captured_one_is() -> None:
     def pattern(pattern_id: str, *samples: Sample) -> Pattern:
-        return Pattern(pattern_id, "rebalance_started", ("l",), "x", "x", "4.1", "s", samples, ("y",))
+        return Pattern(pattern_id, Kind.REBALANCE_STARTED, ("l",), "x", "x", "4.1", "s", samples, ("y",))
 
     made, captured = Sample("made it", {}, "4.1", made=True), Sample("wrote it", {}, "3.9")
     page = docs.patterns_page([pattern("both", made, captured), pattern("alone", made)], ())

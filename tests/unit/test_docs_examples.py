@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from drill import plain_reader
 from expectations.derive import expectations_of
 from setup import build
 from spark_jobs.catalog import TABLES
@@ -19,9 +20,8 @@ from spark_jobs.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyn
 from spark_jobs.commands import cli, docs
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
-from spark_jobs.knowledge import kinds, reading
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
-from spark_jobs.knowledge.failover_kinds import FAILOVER_ADVICE
+from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
 from spark_jobs.knowledge.imbalance import SPELL_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
 from spark_jobs.knowledge.layouts import APACHE, class_of
@@ -67,21 +67,17 @@ def test_every_kind_of_extension_has_its_example() -> None:
 
 def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     (block,) = sections()["A pattern"]
-    added = run(block, dict(GIVEN))
-    pattern, noise = added["PATTERN"], added["NOISE"]
+    pattern = run(block, dict(GIVEN))["PATTERN"]
     (name,) = {class_of(logger) for logger in pattern.loggers}
-    assert name not in test_patterns.RELEVANT_CLASSES
-    for kind, meaning in added["KIND"].items():
-        monkeypatch.setitem(kinds.KINDS, kind, meaning)
+    known = plain_reader._PATTERNS_OF[name]
     monkeypatch.setattr(test_patterns, "PATTERNS", (*test_patterns.PATTERNS, pattern))
-    monkeypatch.setattr(test_patterns, "RELEVANT_CLASSES", test_patterns.RELEVANT_CLASSES | {name})
-    monkeypatch.setitem(reading._PATTERNS_OF, name, (pattern,))
-    monkeypatch.setitem(reading._NOISE_OF, name, (noise,))
+    monkeypatch.setitem(plain_reader._PATTERNS_OF, name, (*known, pattern))
+    test_patterns.test_each_pattern_has_its_own_name()
     test_patterns.test_a_pattern_speaks_the_catalogs_words(pattern)
     test_patterns.test_a_regex_holds_the_whole_message_and_only_named_groups_capture(pattern)
     test_patterns.test_samples_are_claimed_by_their_pattern_alone(pattern)
     test_patterns.test_what_only_looks_alike_is_not_claimed(pattern)
-    test_patterns.test_noise_is_of_a_logger_that_matters_and_no_pattern_wants_it(noise)
+    test_patterns.test_a_regex_does_not_run_away_on_what_strangers_write(pattern)
 
 
 def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,8 +98,8 @@ def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest
     quoted = {q["text"] for _, now in changed for q in now["evidence"]}
     assert set(cause.holds) <= quoted
     for record, holds in ((cause.holds[0], True), (cause.looks_alike[0], False)):
-        parsed = reading.parse(record)
-        _, fields = reading.claim_of(parsed.logger or "", parsed.message) or ("", {})
+        parsed = plain_reader.parse(record)
+        _, fields = plain_reader.claim_of(parsed.logger or "", parsed.message) or ("", {})
         act = judge_act_of(added["Act"], fields["reason"])
         assert (judge_closed(act) is not None) is holds
 
@@ -237,12 +233,12 @@ def test_what_pages_call_no_logs_is_not_read(file: str) -> None:
 
 @pytest.mark.parametrize("folder", ["broker-3", "kafka_3", "prod-kafka-3", "controller-3", "kafka-3/var/log/kafka"])
 def test_the_folders_on_the_page_name_their_broker(folder: str) -> None:
-    assert reading.broker_of_folder(f"{folder}/server.log") == 3
+    assert plain_reader.broker_of_folder(f"{folder}/server.log") == 3
 
 
 def told(folder: Path) -> Counter[tuple[int | None, str, str]]:
     """What the logs of a folder say: who, when, what."""
-    events, _ = reading.read_folder(folder, "orders", "broker")
+    events, _ = plain_reader.read_folder(folder, "orders", "broker")
     return Counter((e["broker"], e["kind"], str(e["happened_at"])) for e in events)
 
 

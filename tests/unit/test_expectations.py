@@ -14,7 +14,7 @@ from expectations.sentences import breach, columns_breach
 from spark_jobs.catalog import BY_NAME, gold
 from spark_jobs.catalog.gold import REBALANCES
 from spark_jobs.catalog.model import Check, Table, optional, required
-from tests.support.rows import AT, row
+from tests.support.rows import AT, values
 
 PETS = Table(
     layer="gold",
@@ -127,16 +127,16 @@ def test_wrong_columns_are_told_by_name() -> None:
 
 @pytest.mark.parametrize("table", BY_NAME.values(), ids=lambda t: t.full_name)
 def test_the_row_factory_fills_exactly_the_declared_columns(table: Table) -> None:
-    made = row(table)
+    made = values(table)
     assert tuple(made) == table.column_names
     assert all(made[c.name] is not None for c in table.columns if not c.nullable)
     assert all(made[c.name] in (None, *c.codes) for c in table.columns if c.codes)
 
 
 def test_the_row_factory_takes_only_columns_of_the_table() -> None:
-    assert row(REBALANCES, group_id="orders", ended_at=AT)["group_id"] == "orders"
+    assert values(REBALANCES, group_id="orders", ended_at=AT)["group_id"] == "orders"
     with pytest.raises(KeyError, match=r"gold\.rebalances has no generation"):
-        row(REBALANCES, generation=3)
+        values(REBALANCES, generation=3)
 
 
 def test_great_expectations_is_known_to_the_suites_and_to_one_module_alone() -> None:

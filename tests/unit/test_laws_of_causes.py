@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drill.plain_reader import parse
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
-from spark_jobs.knowledge.reading import parse
 from spark_jobs.transforms.rebalances import GroupHistory
 from spark_jobs.transforms.rebalances.timeline import drop_superseded_coordinators
 from tests.support.groups import EXCERPT_NAMES, GROUPS, Witnessed, excerpt, sample_night, witnessed

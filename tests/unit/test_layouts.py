@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drill.plain_reader import Leftovers, broker_of_folder, broker_told, parse, read_folder
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout
-from spark_jobs.knowledge.reading import Leftovers, broker_of_folder, broker_told, parse, read_folder, source_of
+from spark_jobs.edges.samples import layout_samples
+from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout, source_of
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 each_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda x: x.name)
@@ -47,13 +48,16 @@ def accounted(left: Leftovers, events: list[dict[str, object]]) -> int:
 
 @each_layout
 def test_a_head_is_known_by_its_beginning(layout: Layout) -> None:
-    assert all(re.match(layout.head, sample) for sample in layout.samples)
-    assert not any(re.match(layout.head, sample) for sample in layout.counter_samples)
+    samples, counter_samples = layout_samples(layout)
+    assert samples
+    assert counter_samples
+    assert all(re.match(layout.head, sample) for sample in samples)
+    assert not any(re.match(layout.head, sample) for sample in counter_samples)
 
 
 @each_layout
 def test_a_sample_is_taken_apart_by_its_own_layout(layout: Layout) -> None:
-    for sample in layout.samples:
+    for sample in layout_samples(layout)[0]:
         record = parse(sample)
         assert record.layout is layout
         assert record.logger

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from drill.plain_reader import read_folder
 from drill.score import score
-from spark_jobs.knowledge.reading import read_folder
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs, named_within
 from spark_jobs.transforms.brokers.outages import rebuild_outages

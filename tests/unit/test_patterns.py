@@ -7,13 +7,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drill.plain_reader import claim_of, is_noise, parse
 from spark_jobs.catalog.silver import EVENT_FIELDS
+from spark_jobs.edges.samples import SHOWS_NOISE, captured, counter_samples_of, noise_samples, samples_of
 from spark_jobs.knowledge.kinds import KINDS
-from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, class_of
+from spark_jobs.knowledge.layouts import LAYOUTS, MESSAGE_LIMIT, class_of
 from spark_jobs.knowledge.model import Noise, Pattern
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
-from spark_jobs.knowledge.reading import claim_of, is_noise, parse
 
 FIELD_NAMES = {c.name for c in EVENT_FIELDS}
 
@@ -114,15 +115,16 @@ def test_a_regex_holds_the_whole_message_and_only_named_groups_capture(pattern: 
 
 @each_pattern
 def test_samples_are_claimed_by_their_pattern_alone(pattern: Pattern) -> None:
-    for sample in pattern.samples:
+    assert samples_of(pattern)
+    for sample in samples_of(pattern):
         assert claimants(sample.record) == [pattern.pattern_id]
         assert read(sample.record) == (pattern.pattern_id, {**pattern.constants, **sample.fields})
 
 
 @each_pattern
 def test_what_only_looks_alike_is_not_claimed(pattern: Pattern) -> None:
-    assert pattern.counter_samples
-    for record in pattern.counter_samples:
+    assert counter_samples_of(pattern)
+    for record in counter_samples_of(pattern):
         assert parse(record).logger in pattern.loggers
         assert pattern.pattern_id not in claimants(record)
 
@@ -136,7 +138,18 @@ def test_a_class_that_kafka_moves_is_still_read_and_a_stranger_of_its_name_is_no
 
 
 def test_the_patterns_that_rest_on_made_lines_are_known_by_name() -> None:
-    assert {p.pattern_id for p in PATTERNS if all(s.made for s in p.samples)} == MADE
+    assert {p.pattern_id for p in PATTERNS if all(s.made for s in samples_of(p))} == MADE
+
+
+def test_each_sample_on_file_shows_or_is_unlike_something_that_is_declared() -> None:
+    known = {*(p.pattern_id for p in PATTERNS), *(layout.name for layout in LAYOUTS), SHOWS_NOISE}
+    assert captured()
+    for sample in captured():
+        assert {sample.shows, *sample.unlike} <= {*known, None}, sample.record
+        assert sample.shows or sample.unlike, sample.record
+        if sample.shows == SHOWS_NOISE:
+            record = parse(sample.record)
+            assert is_noise(record.logger or "", record.message), sample.record
 
 
 def test_every_kind_is_told_by_some_pattern() -> None:
@@ -145,17 +158,17 @@ def test_every_kind_is_told_by_some_pattern() -> None:
 
 @each_noise
 def test_noise_is_of_a_logger_that_matters_and_no_pattern_wants_it(noise: Noise) -> None:
-    record = parse(noise.sample)
-    assert record.logger in noise.loggers
     assert {class_of(logger) for logger in noise.loggers} <= RELEVANT_CLASSES
-    assert noise.contains in record.message
-    assert is_noise(record.logger, record.message)
-    assert claim_of(record.logger, record.message) is None
+    held = [r for r in map(parse, noise_samples([noise])) if r.logger in noise.loggers and noise.contains in r.message]
+    assert held
+    for record in held:
+        assert is_noise(record.logger, record.message)
+        assert claim_of(record.logger, record.message) is None
 
 
 @each_pattern
 def test_a_regex_does_not_run_away_on_what_strangers_write(pattern: Pattern) -> None:
-    message = parse(pattern.samples[0].record).message
+    message = parse(samples_of(pattern)[0].record).message
     copies = (message[:-1] + " ") * (MESSAGE_LIMIT // len(message) + 1)
     hostile = copies[: MESSAGE_LIMIT - 1] + "!"
     began = time.perf_counter()

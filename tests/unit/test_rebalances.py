@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drill.plain_reader import read_folder
 from spark_jobs.catalog.gold import REBALANCES
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.reading import read_folder
 from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
 from spark_jobs.transforms.rebalances.model import TopicChange
 from tests.support.nights import EXCERPTS, Row, at

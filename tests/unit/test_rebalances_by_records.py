@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from drill.plain_reader import read_folder
 from spark_jobs.catalog.bronze import GROUP_RECORDS
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.reading import read_folder
 from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
 from spark_jobs.transforms.rebalances.records import events_of_records
 from tests.support.nights import EXCERPTS, Row, at

@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drill.plain_reader import read_folder
 from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
 from spark_jobs.catalog.gold import MEMBER_SETTINGS
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.reading import read_folder
 from spark_jobs.transforms.groups.settings import rebuild_settings
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import EXCERPTS, WHOLE, Row

@@ -8,13 +8,13 @@ from typing import Any
 
 from spark_jobs.catalog.quality import VALIDATION_RESULTS
 from spark_jobs.report.validation import validation_page
-from tests.support.rows import AT, row
+from tests.support.rows import AT, values
 
 RUN = {"run_id": "run-1", "cluster": "prod", "window_from": AT, "window_to": AT + timedelta(hours=24)}
 
 
 def held(**columns: Any) -> dict[str, Any]:
-    return row(VALIDATION_RESULTS, success=True, table="gold.rebalances", **columns)
+    return values(VALIDATION_RESULTS, success=True, table="gold.rebalances", **columns)
 
 
 def broken(severity: str, sentence: str) -> dict[str, Any]:

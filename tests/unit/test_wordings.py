@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.knowledge.reading import claim_of, parse
+from drill.plain_reader import claim_of, parse
 from spark_jobs.knowledge.reasons import POLL_EXPIRED, REMOVED_WHILE_ALIVE, read_client_reason, read_coordinator_reason
 
 MEMBER = "app-1-0f9c477f-157b-4328-8f40-679b535209b1"

@@ -1,6 +1,4 @@
-"""What many patterns share: pieces of regexes, and the two ways to write a sample."""
-
-from spark_jobs.knowledge.model import Sample
+"""Pieces of regexes that many patterns share."""
 
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
@@ -27,17 +25,6 @@ JAVA_HEAD = r"^\[GroupCoordinator id=\d+ topic=__consumer_offsets partition=(?P<
 
 CLASSIC = {"protocol": "classic"}
 CONSUMER = {"protocol": "consumer"}
-
-
-def captured(version: str, record: str, **fields: str) -> Sample:
-    """A record of a real broker or client of that version, with the fields to read from it."""
-    return Sample(record, fields, version)
-
-
-def made(version: str, record: str, **fields: str) -> Sample:
-    """A record made from Kafka's source: nobody has captured one yet."""
-    return Sample(record, fields, version, made=True)
-
 
 TOPIC_PARTITION = r"(?P<topic>[\w.-]+)-(?P<partition>\d+)"
 """A partition as Kafka prints it. Brokers accept no other characters in the name of a topic."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.knowledge.metadata_log import FOLDER, UNDECODED
+from spark_jobs.knowledge.version import READING_VERSION
 from spark_jobs.transforms.windows import Row, Window
 
 PATTERN = "metadata_log.record"
@@ -350,7 +350,7 @@ def _event(record: Row, controller: int | None, kind: str, fields: Mapping[str, 
         "kind": kind,
         "pattern_id": PATTERN,
         "text": f"offset {offset}: {record['text']}",
-        "knowledge_version": KNOWLEDGE_VERSION,
+        "knowledge_version": READING_VERSION,
         **fields,
     }
 

@@ -14,7 +14,6 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog.silver import EVENT_FIELDS, EVENTS
-from spark_jobs.knowledge import KNOWLEDGE_VERSION
 from spark_jobs.knowledge.layouts import (
     BROKER_FOLDER_REGEX,
     BROKER_REGEX,
@@ -24,6 +23,7 @@ from spark_jobs.knowledge.layouts import (
     class_of,
 )
 from spark_jobs.knowledge.model import Noise, Pattern
+from spark_jobs.knowledge.version import READING_VERSION
 from spark_jobs.shared.conform import quoted
 from spark_jobs.transforms.intake.collect import MOST_LINES
 
@@ -108,7 +108,7 @@ def events(parsed: DataFrame) -> DataFrame:
     folder = F.regexp_extract("source", "^(.*)/", 1)
     writer = F.when(F.col("origin") == "broker", F.coalesce(F.col("broker").cast("string"), folder))
     same = Window.partitionBy(F.coalesce(writer, F.col("source")), "origin", "happened_at", F.xxhash64("text"))
-    told = {"text": _first_line(F.col("text")), "knowledge_version": F.lit(KNOWLEDGE_VERSION)}
+    told = {"text": _first_line(F.col("text")), "knowledge_version": F.lit(READING_VERSION)}
     first = F.row_number().over(same.orderBy("source", quoted("order"))) == 1
     once = named.withColumn("is_first", first).where("is_first")
     return once.withColumns(told).select(*map(quoted, EVENTS.column_names))

@@ -1,4 +1,4 @@
-"""Log files read in plain Python: the twin of the Spark ingest, for tests, for the truth scorer, as its oracle."""
+"""Log files read in plain Python: the oracle that tests compare the Spark ingest with, and the reader of lessons."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.catalog.ids import row_id
+from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENT_FIELDS, EVENTS
 from spark_jobs.knowledge.layouts import (
     APACHE,
@@ -22,22 +23,21 @@ from spark_jobs.knowledge.layouts import (
     LOGGER_REACH,
     LOGGER_REGEX,
     MESSAGE_LIMIT,
-    MISSPELT_LOGS,
-    ROTATED_SUFFIXES,
     SEGMENT_REGEX,
     class_of,
+    source_of,
 )
 from spark_jobs.knowledge.model import Layout, Pattern
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
 
-Event = dict[str, Any]
+Fields = dict[str, Any]
+"""The columns of an event while it is read."""
 
 _HEADS = tuple((layout, re.compile(layout.head, re.ASCII)) for layout in LAYOUTS)
 _LOGGER = re.compile(LOGGER_REGEX, re.ASCII)
 _BROKER = re.compile(BROKER_REGEX, re.ASCII)
 _FOLDER = re.compile(BROKER_FOLDER_REGEX, re.ASCII)
-_ROTATED = tuple(re.compile(s, re.ASCII) for s in ROTATED_SUFFIXES)
 _INTEGERS = frozenset(c.name for c in EVENT_FIELDS if c.type in ("INT", "BIGINT"))
 _EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
 
@@ -92,7 +92,7 @@ def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event
     said: set[tuple[Any, ...]] = set()
     left = Leftovers()
     for source, paths in _files_by_source(Path(root)).items():
-        claimed: list[tuple[Record, Event]] = []
+        claimed: list[tuple[Record, Fields]] = []
         for record in _records_of_source(cluster, source, paths):
             left.records += 1
             left.lines += record.line_count
@@ -111,11 +111,11 @@ def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event
                 left.repeats += 1
             else:
                 said.add(words)
-                events.append(event)
+                events.append(Event.of(event))
     return events, left
 
 
-def _name_writers(source: str, events: list[Event]) -> None:
+def _name_writers(source: str, events: list[Fields]) -> None:
     """Lines that tell no broker were written by the one that the log's other lines tell, else by its folder's."""
     told = {event["broker"] for event in events} - {None}
     writer = told.pop() if len(told) == 1 else broker_of_folder(source)
@@ -123,7 +123,7 @@ def _name_writers(source: str, events: list[Event]) -> None:
         event["broker"] = writer if event["broker"] is None else event["broker"]
 
 
-def _writer(event: Event) -> tuple[Any, ...]:
+def _writer(event: Fields) -> tuple[Any, ...]:
     """Whose words an event is: a broker's wherever they stand, a client's in its own file alone."""
     source = event["source"]
     if event["origin"] == "client":
@@ -131,7 +131,7 @@ def _writer(event: Event) -> tuple[Any, ...]:
     return "broker", event["broker"] if event["broker"] is not None else source.rpartition("/")[0]
 
 
-def event_of(record: Record, cluster: str, origin: str) -> Event | None:
+def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
     """The event a record is, or None where no pattern claims it. Its broker is the one that the line itself tells."""
     if record.happened_at is None or record.logger is None:
         return None
@@ -147,7 +147,7 @@ def event_of(record: Record, cluster: str, origin: str) -> Event | None:
         "happened_at": record.happened_at,
         "order": record.order,
         "broker": broker_told(record.message) if origin == "broker" else None,
-        "kind": pattern.kind,
+        "kind": pattern.kind.value,
         "pattern_id": pattern.pattern_id,
         "text": first_line(record.text)[:2000],
         **{k: int(v) if k in _INTEGERS else v for k, v in fields.items()},
@@ -184,14 +184,6 @@ def broker_of_folder(source: str) -> int | None:
         if match := _FOLDER.match(folder):
             return int(match[1])
     return None
-
-
-def source_of(path: str) -> str:
-    """The log a file belongs to: its path below the root without compression and rotation suffix."""
-    for suffix in _ROTATED:
-        path = suffix.sub("", path)
-    folder, slash, name = path.rpartition("/")
-    return folder + slash + MISSPELT_LOGS.get(name, name)
 
 
 def first_line(text: str) -> str:
