@@ -16,7 +16,7 @@ from spark_jobs.catalog import BY_NAME
 from spark_jobs.commands import cli
 from spark_jobs.shared.exits import BAD_INPUT, DONE
 from tests.support.lake import write_lake
-from tests.support.rows import AT
+from tests.support.rows import AT, values
 
 OUTAGE, OTHER, FAILOVER, TWIN = "0" * 31 + "a", "0" * 31 + "b", "f1" * 16, "f2" * 16
 HOSTILE = "\x1b[2Jorders\u202e"

@@ -11,7 +11,7 @@ import pytest
 from drill import score
 from spark_jobs.catalog import BY_NAME
 from tests.support.lake import write_lake
-from tests.support.rows import AT
+from tests.support.rows import AT, values
 
 LEFT = values(
     BY_NAME["gold.rebalances"], group_id="g", client_id="a", cause="member_left", confidence="certain", started_at=AT
