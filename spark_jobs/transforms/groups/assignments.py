@@ -54,30 +54,30 @@ def partitions_in(listed: str) -> frozenset[Owned]:
 def _by_leaders(events: Iterable[Row]) -> Iterator[Assignment]:
     """Source: ConsumerCoordinator.onLeaderElected prints the whole assignment; it arrives only if the group syncs."""
     for event in events:
-        if event["kind"] == "client_assignment_finished" and event["detail"]:
-            held = {m["member"]: partitions_in(m["partitions"]) for m in _OF_A_MEMBER.finditer(event["detail"])}
-            yield _assignment(event["happened_at"], event["generation"], held, quote(event))
+        if event.kind == "client_assignment_finished" and event.detail:
+            held = {m["member"]: partitions_in(m.partitions) for m in _OF_A_MEMBER.finditer(event.detail)}
+            yield _assignment(event.happened_at, event.generation, held, quote(event))
 
 
 def _by_records(records: Iterable[Row]) -> Iterator[Assignment]:
     for record in in_turn(records):
-        if record["record_type"] == "group_metadata" and record["members"]:
-            held = {m["member_id"]: _owned(m["assignment"]) for m in record["members"]}
+        if record.record_type == "group_metadata" and record.members:
+            held = {m.member_id: _owned(m.assignment) for m in record.members}
             if None not in held.values():
-                says = f"generation {record['generation']} is stored with {_count(held)} partitions"
-                yield _assignment(record["written_at"], record["generation"], held, quote_record(record, says))
+                says = f"generation {record.generation} is stored with {_count(held)} partitions"
+                yield _assignment(record.written_at, record.generation, held, quote_record(record, says))
 
 
 def _by_readings(readings: Iterable[Row], member_snapshots: Iterable[Row]) -> Iterator[Assignment]:
     members: dict[datetime, list[Row]] = {}
     for member in member_snapshots:
-        members.setdefault(member["snapshot_at"], []).append(member)
+        members.setdefault(member.snapshot_at, []).append(member)
     for reading in readings:
-        at = reading["snapshot_at"]
-        held = {m["member_id"]: _owned(m["assignment"]) for m in members.get(at, ())}
+        at = reading.snapshot_at
+        held = {m.member_id: _owned(m.assignment) for m in members.get(at, ())}
         if held and answers(reading) and None not in held.values():
-            says = f"group {reading['group_id']}: {len(held)} members hold {_count(held)} partitions"
-            yield _assignment(at, None, held, quote_snapshot(reading["snapshot_id"], at, says))
+            says = f"group {reading.group_id}: {len(held)} members hold {_count(held)} partitions"
+            yield _assignment(at, None, held, quote_snapshot(reading.snapshot_id, at, says))
 
 
 def _assignment(
@@ -88,7 +88,7 @@ def _assignment(
 
 
 def _owned(assignment: Sequence[Row] | None) -> frozenset[Owned] | None:
-    return None if assignment is None else frozenset((a["topic"], a["partition"]) for a in assignment)
+    return None if assignment is None else frozenset((a.topic, a.partition) for a in assignment)
 
 
 def _count(held: Mapping[str, frozenset[Owned] | None]) -> int:

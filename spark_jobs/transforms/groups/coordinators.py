@@ -54,8 +54,8 @@ def losses_of_groups(
         return {}
     lost: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
     for row in failovers:
-        if row["topic"] == OFFSETS_TOPIC and row["outage_id"]:
-            lost[row["partition"]].append((row["happened_at"], row["outage_id"]))
+        if row.topic == OFFSETS_TOPIC and row.outage_id:
+            lost[row.partition].append((row.happened_at, row.outage_id))
     return {g: sorted(lost[offsets_partition_of(g, partition_count)]) for g in sorted(set(group_ids))}
 
 
@@ -72,19 +72,19 @@ def rebuild_coordinator_moves(
     only loading makes a former coordinator one again. Where nothing tells of a new one's loading, its first act does.
     """
     by_group: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for event in in_order(e for e in events if e["kind"] in GROUP_KINDS and e["broker"] is not None):
-        if event["group_id"] is not None and event["kind"] != _UNLOADED:
-            by_group[event["cluster"], event["group_id"]].append(event)
+    for event in in_order(e for e in events if e.kind in GROUP_KINDS and e.broker is not None):
+        if event.group_id is not None and event.kind != _UNLOADED:
+            by_group[event.cluster, event.group_id].append(event)
     rows = [
         row
         for (cluster, group_id), lines in sorted(by_group.items())
         for row in _moves(cluster, group_id, _partition_of(group_id, lines, partition_count), lines, context)
     ]
-    return [row for row in rows if window.holds(row["moved_at"])]
+    return [row for row in rows if window.holds(row.moved_at)]
 
 
 def _partition_of(group_id: str, lines: Sequence[Row], partition_count: int | None) -> int | None:
-    told = next((e["offsets_partition"] for e in lines if e["offsets_partition"] is not None), None)
+    told = next((e.offsets_partition for e in lines if e.offsets_partition is not None), None)
     if told is None and partition_count:
         return offsets_partition_of(group_id, partition_count)
     return told
@@ -96,12 +96,12 @@ def _moves(
     coordinator: int | None = None
     former: set[int] = set()
     for i, line in enumerate(lines):
-        broker = line["broker"]
-        if broker == coordinator or (broker in former and line["kind"] not in _LOADED):
+        broker = line.broker
+        if broker == coordinator or (broker in former and line.kind not in _LOADED):
             continue
         if coordinator is not None:
-            proof = _end_of_load(lines[i:]) if line["kind"] in _LOADED else line
-            moved_at: datetime = proof["happened_at"]
+            proof = _end_of_load(lines[i:]) if line.kind in _LOADED else line
+            moved_at: datetime = proof.happened_at
             outage = context.outage_at(coordinator, moved_at)
             yield {
                 "cluster": cluster,
@@ -111,7 +111,7 @@ def _moves(
                 "moved_at": moved_at,
                 "broker_from": coordinator,
                 "broker_to": broker,
-                "outage_id": outage["outage_id"] if outage else None,
+                "outage_id": outage.outage_id if outage else None,
                 "evidence": evidence_of([quote(line), quote(proof)]),
             }
             former.add(coordinator)
@@ -122,6 +122,6 @@ def _moves(
 def _end_of_load(lines: Sequence[Row]) -> Row:
     """The line that ends one loading: the group's own, where there is one, else the first that tells of it."""
     first = lines[0]
-    until = first["happened_at"] + _ONE_LOAD
-    ends = (e for e in lines if e["kind"] == "group_loaded" and e["broker"] == first["broker"])
-    return next((e for e in ends if e["happened_at"] <= until), first)
+    until = first.happened_at + _ONE_LOAD
+    ends = (e for e in lines if e.kind == "group_loaded" and e.broker == first.broker)
+    return next((e for e in ends if e.happened_at <= until), first)

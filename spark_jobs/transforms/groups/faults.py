@@ -49,8 +49,8 @@ def find_faults(settings: Iterable[Row], rebalances: Sequence[Row], frequent: Ma
     Keeps: at most one fault for each group and rule, the same ones whatever the order of the rows.
     """
     members: dict[str, list[Row]] = defaultdict(list)
-    for row in sorted(settings, key=lambda r: (r["first_seen_at"], r["settings_id"])):
-        members[row["group_id"]].append(row)
+    for row in sorted(settings, key=lambda r: (r.first_seen_at, r.settings_id)):
+        members[row.group_id].append(row)
     found: list[Fault] = []
     for group_id, rows in members.items():
         found += _slow_heartbeats(group_id, rows)
@@ -70,9 +70,9 @@ def _fault(rule_id: str, group_id: str, told: str, rows: Sequence[Row], *weight:
         group_id,
         told,
         weight,
-        min(r["first_seen_at"] for r in rows),
-        max(r["last_seen_at"] for r in rows),
-        tuple(e for r in rows for e in r["evidence"]),
+        min(r.first_seen_at for r in rows),
+        max(r.last_seen_at for r in rows),
+        tuple(e for r in rows for e in r.evidence),
     )
 
 
@@ -81,23 +81,23 @@ def _slow_heartbeats(group_id: str, rows: Sequence[Row]) -> Iterator[Fault]:
     slow = [
         r
         for r in rows
-        if r["heartbeat_interval_ms"]
-        and r["session_timeout_ms"]
-        and r["heartbeat_interval_ms"] > round(r["session_timeout_ms"] * share)
+        if r.heartbeat_interval_ms
+        and r.session_timeout_ms
+        and r.heartbeat_interval_ms > round(r.session_timeout_ms * share)
     ]
     if slow:
-        worst = max(slow, key=lambda r: r["heartbeat_interval_ms"] / r["session_timeout_ms"])
-        beat, session = worst["heartbeat_interval_ms"], worst["session_timeout_ms"]
+        worst = max(slow, key=lambda r: r.heartbeat_interval_ms / r.session_timeout_ms)
+        beat, session = worst.heartbeat_interval_ms, worst.session_timeout_ms
         told = f"every {took(beat)} in a session of {took(session)}"
         yield _fault("heartbeat_slow", group_id, told, slow, beat / session)
 
 
 def _short_sessions(group_id: str, rows: Sequence[Row], rebalances: Iterable[Row]) -> Iterator[Fault]:
     limit = RULE_BY_ID["session_short"].thresholds["ms"]
-    short = [r for r in rows if r["session_timeout_ms"] and r["session_timeout_ms"] < limit]
+    short = [r for r in rows if r.session_timeout_ms and r.session_timeout_ms < limit]
     if short:
-        lost = sum(r["group_id"] == group_id and r["cause"] == "heartbeat_expired" for r in rebalances)
-        shortest = min(r["session_timeout_ms"] for r in short)
+        lost = sum(r.group_id == group_id and r.cause == "heartbeat_expired" for r in rebalances)
+        shortest = min(r.session_timeout_ms for r in short)
         ran_out = f", which ran out {_times(lost)} on a living member" if lost else ""
         yield _fault("session_short", group_id, f"{took(shortest)}{ran_out}", short, lost, -shortest)
 
@@ -106,11 +106,11 @@ def _short_polls(group_id: str, rows: Sequence[Row]) -> Iterator[Fault]:
     short = [
         r
         for r in rows
-        if r["rebalance_timeout_ms"] and r["session_timeout_ms"] and r["rebalance_timeout_ms"] < r["session_timeout_ms"]
+        if r.rebalance_timeout_ms and r.session_timeout_ms and r.rebalance_timeout_ms < r.session_timeout_ms
     ]
     if short:
-        worst = min(short, key=lambda r: r["rebalance_timeout_ms"] / r["session_timeout_ms"])
-        poll, session = worst["rebalance_timeout_ms"], worst["session_timeout_ms"]
+        worst = min(short, key=lambda r: r.rebalance_timeout_ms / r.session_timeout_ms)
+        poll, session = worst.rebalance_timeout_ms, worst.session_timeout_ms
         yield _fault("poll_below_session", group_id, f"{took(poll)} for {took(session)}", short, session / poll)
 
 
@@ -119,7 +119,7 @@ def _mixtures(group_id: str, rows: Sequence[Row]) -> Iterator[Fault]:
     mixed = {name: found for name in COMPARED if (found := _differing(name, rows))}
     if mixed:
         told = "; ".join(f"{KAFKA_NAMES[name]} {_counted(r[name] for r in found)}" for name, found in mixed.items())
-        apart = list({r["settings_id"]: r for found in mixed.values() for r in found}.values())
+        apart = list({r.settings_id: r for found in mixed.values() for r in found}.values())
         yield _fault("settings_mixed", group_id, told, apart, len(mixed), len(apart))
 
 
@@ -144,11 +144,11 @@ class _Presence:
     @classmethod
     def of(cls, rows: Iterable[Row]) -> _Presence:
         seen = list(rows)
-        return cls(sorted(r["first_seen_at"] for r in seen), sorted(r["last_seen_at"] for r in seen))
+        return cls(sorted(r.first_seen_at for r in seen), sorted(r.last_seen_at for r in seen))
 
     def beside(self, row: Row) -> int:
         """How many were there at some time while the row's client was."""
-        return bisect_right(self.came, row["last_seen_at"]) - bisect_left(self.went, row["first_seen_at"])
+        return bisect_right(self.came, row.last_seen_at) - bisect_left(self.went, row.first_seen_at)
 
 
 def _counted(values: Iterable[Any]) -> str:
@@ -159,7 +159,7 @@ def _counted(values: Iterable[Any]) -> str:
 
 
 def _eager(group_id: str, rows: Sequence[Row], times: int) -> Iterator[Fault]:
-    eager = [r for r in rows if r["protocol"] != "consumer" and _eager_assignors(r)]
+    eager = [r for r in rows if r.protocol != "consumer" and _eager_assignors(r)]
     if eager:
         names = sorted({a for r in eager for a in _eager_assignors(r)})
         yield _fault("eager_often", group_id, f"{', '.join(names)}, {times} rebalances within 60 minutes", eager, times)
@@ -167,7 +167,7 @@ def _eager(group_id: str, rows: Sequence[Row], times: int) -> Iterator[Fault]:
 
 def _eager_assignors(row: Row) -> Collection[str]:
     """The assignors for which a member stops all its partitions: those it offers, else the one its group uses."""
-    return EAGER.intersection(row["assignors"] or [row["assignor"]])
+    return EAGER.intersection(row.assignors or [row.assignor])
 
 
 @dataclass(frozen=True)
@@ -181,26 +181,26 @@ def _acts_of_groups(rebalances: Iterable[Row]) -> dict[str, dict[str, list[_Act]
     """What dynamic members of each group did, triggers and contributors, by client id, in order."""
     found: dict[str, dict[str, list[_Act]]] = defaultdict(lambda: defaultdict(list))
     for r in rebalances:
-        for act in ({**r, "at": r["started_at"]}, *r["contributors"]):
-            if act["client_id"] and not act["instance_id"]:
-                found[r["group_id"]][act["client_id"]].append(_Act(act["at"], act["cause"], r))
+        for act in ({**r, "at": r.started_at}, *r.contributors):
+            if act.client_id and not act.instance_id:
+                found[r.group_id][act.client_id].append(_Act(act.at, act.cause, r))
     return found
 
 
 def _restarts(group_id: str, acts: Mapping[str, list[_Act]], rows: Sequence[Row]) -> Iterator[Fault]:
     """Members that left and were back before a session would have run out: a static one keeps its place so long."""
     rule = RULE_BY_ID["static_membership_missing"]
-    sessions = {r["client_id"]: r["session_timeout_ms"] for r in rows if r["session_timeout_ms"]}
+    sessions = {r.client_id: r.session_timeout_ms for r in rows if r.session_timeout_ms}
     pairs: list[tuple[str, _Act, _Act]] = []
     for client_id, own in acts.items():
         limit = timedelta(milliseconds=sessions.get(client_id, rule.thresholds["ms where no session is told"]))
-        for left, back in pairwise(sorted(own, key=lambda a: (a.at, a.cause, a.rebalance["rebalance_id"]))):
+        for left, back in pairwise(sorted(own, key=lambda a: (a.at, a.cause, a.rebalance.rebalance_id))):
             if (left.cause, back.cause) == ("member_left", "member_rejoined") and back.at - left.at <= limit:
                 pairs.append((client_id, left, back))
     if len(pairs) >= rule.thresholds["restarts"]:
-        cost = {r["rebalance_id"]: r for _, *both in pairs for r in (a.rebalance for a in both)}
+        cost = {r.rebalance_id: r for _, *both in pairs for r in (a.rebalance for a in both)}
         most, often = min(Counter(client_id for client_id, _, _ in pairs).items(), key=lambda c: (-c[1], c[0]))
-        started = sorted(r["started_at"] for r in cost.values())
+        started = sorted(r.started_at for r in cost.values())
         yield Fault(
             rule.rule_id,
             group_id,
@@ -208,7 +208,7 @@ def _restarts(group_id: str, acts: Mapping[str, list[_Act]], rows: Sequence[Row]
             (len(pairs),),
             started[0],
             started[-1],
-            tuple(e for r in cost.values() for e in r["evidence"][:1]),
+            tuple(e for r in cost.values() for e in r.evidence[:1]),
         )
 
 

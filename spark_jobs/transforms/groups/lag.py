@@ -22,16 +22,16 @@ def judge_lag(offset_snapshots: Iterable[Row], window: Window) -> list[OutRow]:
     Order: by group, topic and partition.
     """
     points: dict[tuple[str, str, str, int], list[Row]] = defaultdict(list)
-    for row in sorted(offset_snapshots, key=lambda r: r["snapshot_at"]):
-        if row["committed_offset"] is not None and window.holds(row["snapshot_at"]):
-            points[row["cluster"], row["group_id"], row["topic"], row["partition"]].append(row)
+    for row in sorted(offset_snapshots, key=lambda r: r.snapshot_at):
+        if row.committed_offset is not None and window.holds(row.snapshot_at):
+            points[row.cluster, row.group_id, row.topic, row.partition].append(row)
     return [_row(key, points[key], window) for key in sorted(points)]
 
 
 def _row(key: tuple[str, str, str, int], points: Sequence[Row], window: Window) -> OutRow:
     cluster, group_id, topic, partition = key
-    known = [p for p in points if p["lag"] is not None]
-    largest = max(known, key=lambda p: p["lag"]) if known else None
+    known = [p for p in points if p.lag is not None]
+    largest = max(known, key=lambda p: p.lag) if known else None
     shown = [known[0], largest, known[-1]] if known and largest else [points[0], points[-1]]
     return {
         "cluster": cluster,
@@ -41,10 +41,10 @@ def _row(key: tuple[str, str, str, int], points: Sequence[Row], window: Window) 
         "window_from": window.start,
         "window_to": window.end,
         "status": status_of(points),
-        "lag_first": known[0]["lag"] if known else None,
-        "lag_last": known[-1]["lag"] if known else None,
-        "lag_max": largest["lag"] if largest else None,
-        "evidence": evidence_of(quote_snapshot(p["snapshot_id"], p["snapshot_at"], _says(p)) for p in shown),
+        "lag_first": known[0].lag if known else None,
+        "lag_last": known[-1].lag if known else None,
+        "lag_max": largest.lag if largest else None,
+        "evidence": evidence_of(quote_snapshot(p.snapshot_id, p.snapshot_at, _says(p)) for p in shown),
     }
 
 
@@ -58,9 +58,9 @@ def status_of(points: Sequence[Row]) -> str:
     there was something to read, is a stop.
     Source: Burrow, core/internal/evaluator/caching.go.
     """
-    if not points or not points[-1]["lag"]:
+    if not points or not points[-1].lag:
         return "ok"
-    committed = [p["committed_offset"] for p in points]
+    committed = [p.committed_offset for p in points]
     has_moved = len(set(committed)) > 1
     *former, now = _waits(points)
     if has_moved and len(now) >= MINIMUM_READINGS and all(_length(now) > _length(w) for w in former):
@@ -72,14 +72,14 @@ def status_of(points: Sequence[Row]) -> str:
         return "ok"
     if not has_moved:
         return "stall"
-    lags = [p["lag"] for p in behind]
+    lags = [p.lag for p in behind]
     return "warn" if all(later >= earlier for earlier, later in pairwise(lags)) else "ok"
 
 
 def _since_caught_up(points: Sequence[Row]) -> list[Row]:
     """The readings with a lag since the last one without."""
-    known = [p for p in points if p["lag"] is not None]
-    start = next((i for i in range(len(known), 0, -1) if known[i - 1]["lag"] == 0), 0)
+    known = [p for p in points if p.lag is not None]
+    start = next((i for i in range(len(known), 0, -1) if known[i - 1].lag == 0), 0)
     return known[start:]
 
 
@@ -87,9 +87,9 @@ def _waits(points: Sequence[Row]) -> list[list[Row]]:
     """Runs of readings in which an offset stood while there was something to read."""
     waits: list[list[Row]] = []
     for before, point in zip([None, *points], points, strict=False):
-        if not point["lag"]:
+        if not point.lag:
             continue
-        stands = before is not None and before["lag"] and before["committed_offset"] == point["committed_offset"]
+        stands = before is not None and before.lag and before.committed_offset == point.committed_offset
         if stands:
             waits[-1].append(point)
         else:
@@ -98,7 +98,7 @@ def _waits(points: Sequence[Row]) -> list[list[Row]]:
 
 
 def _length(wait: Sequence[Row]) -> timedelta:
-    length: timedelta = wait[-1]["snapshot_at"] - wait[0]["snapshot_at"]
+    length: timedelta = wait[-1].snapshot_at - wait[0].snapshot_at
     return length
 
 
@@ -111,4 +111,4 @@ def _is_rewound(committed: Sequence[int]) -> bool:
 
 
 def _says(point: Row) -> str:
-    return f"committed {point['committed_offset']}, end {point['end_offset']}, lag {point['lag']}"
+    return f"committed {point.committed_offset}, end {point.end_offset}, lag {point.lag}"

@@ -22,34 +22,34 @@ def add_effects(moves: Iterable[Row], rebalances: Iterable[Row], observed_to: da
     run out or the group moved on: of several moves the last one before a rebalance is behind it; null where the lines
     end before that.
     """
-    ordered = sorted(moves, key=lambda m: m["moved_at"])
-    begun = sorted(rebalances, key=lambda r: (r["started_at"], r["rebalance_id"]))
+    ordered = sorted(moves, key=lambda m: m.moved_at)
+    begun = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
     return [
-        {**move, **_effect(move, following["moved_at"] if following else None, begun, observed_to)}
+        {**move, **_effect(move, following.moved_at if following else None, begun, observed_to)}
         for move, following in zip_longest(ordered, ordered[1:])
     ]
 
 
 def _effect(move: Row, next_at: datetime | None, rebalances: Sequence[Row], observed_to: datetime) -> OutRow:
-    at = move["moved_at"]
-    before = [r for r in rebalances if r["started_at"] < at and r["coordinator"] == move["broker_from"]]
+    at = move.moved_at
+    before = [r for r in rebalances if r.started_at < at and r.coordinator == move.broker_from]
     if before and _is_cut_short(before[-1], at):
-        return {"effect": "cut_short", "rebalance_id": before[-1]["rebalance_id"]}
+        return {"effect": "cut_short", "rebalance_id": before[-1].rebalance_id}
     until = min(next_at or at + OUTAGE_SHADOW, at + OUTAGE_SHADOW)
     after = (
         r
         for r in rebalances
-        if at - _LOADING <= r["started_at"] <= until
-        and r["coordinator"] == move["broker_to"]
-        and r["cause"] in BROKER_INDUCED_CAUSES
+        if at - _LOADING <= r.started_at <= until
+        and r.coordinator == move.broker_to
+        and r.cause in BROKER_INDUCED_CAUSES
     )
     followed = next(after, None)
     if followed:
-        return {"effect": "rebalanced", "rebalance_id": followed["rebalance_id"]}
+        return {"effect": "rebalanced", "rebalance_id": followed.rebalance_id}
     return {"effect": "none" if until <= observed_to else None, "rebalance_id": None}
 
 
 def _is_cut_short(last: Row, moved_at: datetime) -> bool:
     """Whether the former coordinator's last rebalance was still under way: it ended with the move or after it."""
-    is_open = last["outcome"] in ("interrupted", "unfinished")
-    return is_open and (last["ended_at"] is None or last["ended_at"] >= moved_at - _LOADING)
+    is_open = last.outcome in ("interrupted", "unfinished")
+    return is_open and (last.ended_at is None or last.ended_at >= moved_at - _LOADING)

@@ -37,41 +37,41 @@ def rebuild_ownership(
     """
     members: dict[tuple[str, str, datetime], list[Row]] = defaultdict(list)
     for row in member_snapshots:
-        members[row["cluster"], row["group_id"], row["snapshot_at"]].append(row)
+        members[row.cluster, row.group_id, row.snapshot_at].append(row)
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in sorted(readings, key=lambda r: r["snapshot_at"]):
-        groups[row["cluster"], row["group_id"]].append(row)
+    for row in sorted(readings, key=lambda r: r.snapshot_at):
+        groups[row.cluster, row.group_id].append(row)
     written: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in in_turn(records):
-        written[row["cluster"], row["group_id"]].append(row)
+        written[row.cluster, row.group_id].append(row)
     rows: list[OutRow] = []
     for key in sorted(groups.keys() | written.keys()):
         answered = [r for r in groups[key] if answers(r)]
-        seen = {r["snapshot_at"]: members[*key, r["snapshot_at"]] for r in answered}
+        seen = {r.snapshot_at: members[*key, r.snapshot_at] for r in answered}
         held = (_row(key, span, window) for span in _spans(answered, seen, written[key]))
         rows += [row for row in held if row]
-    return sorted(rows, key=lambda r: (r["group_id"], r["topic"], r["partition"], r["valid_from"], r["member_id"]))
+    return sorted(rows, key=lambda r: (r.group_id, r.topic, r.partition, r.valid_from, r.member_id))
 
 
 def _spans(answered: Sequence[Row], members: dict[datetime, list[Row]], records: Sequence[Row]) -> list[Span]:
     """What records say while they are complete, and what readings show before and after."""
-    telling = [r for r in records if r["record_type"] in _HOLDS]
+    telling = [r for r in records if r.record_type in _HOLDS]
     if not telling:
         return _seen(answered, members)
-    first, last = telling[0]["written_at"], telling[-1]["written_at"]
+    first, last = telling[0].written_at, telling[-1].written_at
     recorded = recorded_spans(records)
-    holders = {s.member["member_id"] for s in recorded if s.until is None}
+    holders = {s.member.member_id for s in recorded if s.until is None}
     missed = next(
         (
-            r["snapshot_at"]
+            r.snapshot_at
             for r in answered
-            if r["snapshot_at"] > last
-            and {m["member_id"] for m in members[r["snapshot_at"]] if m["assignment"]} - holders
+            if r.snapshot_at > last
+            and {m.member_id for m in members[r.snapshot_at] if m.assignment} - holders
         ),
         None,
     )
-    before = _until(_seen([r for r in answered if r["snapshot_at"] < first], members), first)
-    after = [] if missed is None else _seen([r for r in answered if r["snapshot_at"] >= missed], members)
+    before = _until(_seen([r for r in answered if r.snapshot_at < first], members), first)
+    after = [] if missed is None else _seen([r for r in answered if r.snapshot_at >= missed], members)
     return [*before, *(recorded if missed is None else _until(recorded, missed)), *after]
 
 
@@ -83,8 +83,8 @@ def _until(spans: Sequence[Span], end: datetime) -> list[Span]:
 
 def answers(reading: Row) -> bool:
     """Whether a reading of a group tells who holds what: it was answered, and the group had settled."""
-    is_between = (reading["state"] or "").lower().startswith(_IN_BETWEEN)
-    return reading["error"] is None and reading["member_count"] is not None and not is_between
+    is_between = (reading.state or "").lower().startswith(_IN_BETWEEN)
+    return reading.error is None and reading.member_count is not None and not is_between
 
 
 def _seen(answered: Sequence[Row], members: dict[datetime, list[Row]]) -> list[Span]:
@@ -92,13 +92,13 @@ def _seen(answered: Sequence[Row], members: dict[datetime, list[Row]]) -> list[S
     open_: dict[tuple[Owned, str], tuple[Span, Row]] = {}
     closed: list[tuple[Span, Row]] = []
     for reading in answered:
-        at = reading["snapshot_at"]
+        at = reading.snapshot_at
         seen = {
-            ((owned["topic"], owned["partition"]), m["member_id"]): m
+            ((owned.topic, owned.partition), m.member_id): m
             for m in members[at]
-            for owned in m["assignment"] or ()
+            for owned in m.assignment or ()
         }
-        silent = {m["member_id"] for m in members[at] if m["assignment"] is None}
+        silent = {m.member_id for m in members[at] if m.assignment is None}
         taken = {owned for owned, _ in seen}
         for key in list(open_):
             if key not in seen and (key[1] not in silent or key[0] in taken):
@@ -117,8 +117,8 @@ def _seen(answered: Sequence[Row], members: dict[datetime, list[Row]]) -> list[S
 
 
 def _shown(reading: Row, owned: Owned, member: Row) -> OutRow:
-    says = f"member {member['member_id']} holds {owned[0]}-{owned[1]}"
-    return quote_snapshot(reading["snapshot_id"], reading["snapshot_at"], says)
+    says = f"member {member.member_id} holds {owned[0]}-{owned[1]}"
+    return quote_snapshot(reading.snapshot_id, reading.snapshot_at, says)
 
 
 def _row(group: tuple[str, str], span: Span, window: Window) -> OutRow | None:
@@ -133,9 +133,9 @@ def _row(group: tuple[str, str], span: Span, window: Window) -> OutRow | None:
         "group_id": group[1],
         "topic": topic,
         "partition": partition,
-        "member_id": span.member["member_id"],
-        "client_id": span.member["client_id"],
-        "host": (span.member["host"] or "").lstrip("/") or None,
+        "member_id": span.member.member_id,
+        "client_id": span.member.client_id,
+        "host": (span.member.host or "").lstrip("/") or None,
         "valid_from": start,
         "valid_to": end,
         "is_open": span.until is None or span.until > window.end,

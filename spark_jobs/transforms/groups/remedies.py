@@ -46,10 +46,10 @@ class Polls:
     @classmethod
     def of(cls, events: Iterable[Row]) -> Polls:
         """What the events of one group tell."""
-        told = [e for e in events if e["took_ms"] is not None]
+        told = [e for e in events if e.took_ms is not None]
         return cls(
-            {e["member_id"]: e["took_ms"] for e in told if e["kind"] == "client_poll_exceeded"},
-            {e["client_id"]: e["took_ms"] for e in told if e["kind"] == "client_poll_expired"},
+            {e.member_id: e.took_ms for e in told if e.kind == "client_poll_exceeded"},
+            {e.client_id: e.took_ms for e in told if e.kind == "client_poll_expired"},
         )
 
     def limit_of(self, member: Member) -> int | None:
@@ -97,8 +97,8 @@ def judge_remedies(
     Odd: a rebalance is avoided only if all that fell into it is; its cooperative follow-up is avoided with it. What
         the evidence gives no number for is not counted. The replay changes one setting and nothing else.
     """
-    ordered = sorted(rebalances, key=lambda r: (r["started_at"], r["rebalance_id"]))
-    inside = [r for r in ordered if window.holds(r["started_at"])]
+    ordered = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+    inside = [r for r in ordered if window.holds(r.started_at)]
     polls = Polls.of(events)
     acts = [a for r in ordered for a in acts_of(r, directory)]
     found = [_of_timeout(t, replay(t, ordered, acts, polls), inside, polls, window) for t in TIMEOUTS]
@@ -127,10 +127,10 @@ def replay(timeout: Timeout, ordered: Sequence[Row], acts: Sequence[Act], polls:
     needs: dict[str, int | None] = {}
     before: int | None = None
     for rebalance in ordered:
-        lengths = [asked.get(id(a)) for a in by_rebalance[rebalance["rebalance_id"]]]
-        if rebalance["cause"] == "cooperative_followup":
+        lengths = [asked.get(id(a)) for a in by_rebalance[rebalance.rebalance_id]]
+        if rebalance.cause == "cooperative_followup":
             lengths[0] = before
-        before = needs[rebalance["rebalance_id"]] = _longest(lengths)
+        before = needs[rebalance.rebalance_id] = _longest(lengths)
     return Replay(needs, bridged)
 
 
@@ -153,18 +153,18 @@ def _longest(lengths: Sequence[int | None]) -> int | None:
 def acts_of(rebalance: Row, directory: MemberRegistry) -> list[Act]:
     """The acts of a rebalance: what began it, and what else fell into it."""
     told = [
-        {**rebalance, "at": rebalance["started_at"]},
-        *({**c, "silent_ms": None} for c in rebalance["contributors"]),
+        {**rebalance, "at": rebalance.started_at},
+        *({**c, "silent_ms": None} for c in rebalance.contributors),
     ]
     return [
         Act(
-            rebalance["rebalance_id"],
-            a["at"],
-            a["cause"],
-            a["instance_id"] or a["client_id"],
-            member := directory.get(a["member_id"], a["instance_id"]),
-            bool(a["instance_id"] or member.instance_id),
-            a["silent_ms"],
+            rebalance.rebalance_id,
+            a.at,
+            a.cause,
+            a.instance_id or a.client_id,
+            member := directory.get(a.member_id, a.instance_id),
+            bool(a.instance_id or member.instance_id),
+            a.silent_ms,
         )
         for a in told
     ]
@@ -218,23 +218,23 @@ def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
 
 
 def _of_timeout(timeout: Timeout, found: Replay, inside: Sequence[Row], polls: Polls, window: Window) -> OutRow | None:
-    by_id = {r["rebalance_id"]: r for r in inside}
+    by_id = {r.rebalance_id: r for r in inside}
     needs = {i: n for i, n in found.needs.items() if i in by_id}
     value = smallest(needs)
     if value is None:
         return None
     avoided = [by_id[i] for i in avoided_by(needs, value)]
-    named = {r["rebalance_id"] for r in avoided}
+    named = {r.rebalance_id for r in avoided}
     helped = [a for a, length in found.bridged if length < value and a.rebalance_id in named]
     now = min((n for a in helped if (n := timeout.now(a.member, polls)) is not None), default=None)
-    costs = [r["partition_seconds"] for r in avoided if r["partition_seconds"] is not None]
-    is_likely = all(r["confidence"] in ("certain", "likely") for r in avoided)
+    costs = [r.partition_seconds for r in avoided if r.partition_seconds is not None]
+    is_likely = all(r.confidence in ("certain", "likely") for r in avoided)
     return _row(timeout.setting, inside, window) | {
         "value_now": now,
         "value_smallest": value,
         "rebalances_avoided": len(avoided),
         "partition_seconds_avoided": round(sum(costs), 3) if costs else None,
-        "rebalance_ids": [r["rebalance_id"] for r in avoided],
+        "rebalance_ids": [r.rebalance_id for r in avoided],
         "confidence": "likely" if is_likely else "possible",
         "explanation": timeout.says(now, value, len(helped)).format(
             avoided=f"would have avoided {len(avoided)} of {counted(len(inside), 'rebalance')}"
@@ -245,7 +245,7 @@ def _of_timeout(timeout: Timeout, found: Replay, inside: Sequence[Row], polls: P
 
 def _beginning(rebalance: Row) -> list[dict[str, Any]]:
     """The two lines nearest to where it began: what began it. Others of its evidence tell who was who."""
-    return sorted(rebalance["evidence"], key=lambda e: abs(e["happened_at"] - rebalance["started_at"]))[:2]
+    return sorted(rebalance.evidence, key=lambda e: abs(e.happened_at - rebalance.started_at))[:2]
 
 
 def _of_cooperation(inside: Sequence[Row], stops: Mapping[str, Stop], window: Window) -> OutRow | None:
@@ -257,12 +257,12 @@ def _of_cooperation(inside: Sequence[Row], stops: Mapping[str, Stop], window: Wi
     spared = [
         (r, stop, cost)
         for r in inside
-        if (stop := stops[r["rebalance_id"]]).is_eager and (cost := cost_of(r, stop.kept))
+        if (stop := stops[r.rebalance_id]).is_eager and (cost := cost_of(r, stop.kept))
     ]
     seconds = round(sum(cost for _, _, cost in spared), 3)
     if seconds < WORTH_TELLING:
         return None
-    paid = sum(r["partition_seconds"] or 0 for r in inside)
+    paid = sum(r.partition_seconds or 0 for r in inside)
     return _row("cooperative_assignment", inside, window) | {
         "value_now": None,
         "value_smallest": None,
@@ -278,8 +278,8 @@ def _of_cooperation(inside: Sequence[Row], stops: Mapping[str, Stop], window: Wi
 
 def _row(setting: str, inside: Sequence[Row], window: Window) -> dict[str, Any]:
     return {
-        "cluster": inside[0]["cluster"],
-        "group_id": inside[0]["group_id"],
+        "cluster": inside[0].cluster,
+        "group_id": inside[0].group_id,
         "window_from": window.start,
         "window_to": window.end,
         "setting": setting,

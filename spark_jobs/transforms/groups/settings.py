@@ -91,8 +91,8 @@ def rebuild_settings(
     Keeps: the same rows whatever the order of what is given.
     Odd: a client id that several members share may be several rows, one for each set of settings.
     """
-    group_id = next((rows[0]["group_id"] for rows in (events, records, sightings) if rows), "")
-    types = {r["type"] for r in readings if r["type"] in set(Protocol)}
+    group_id = next((rows[0].group_id for rows in (events, records, sightings) if rows), "")
+    types = {r.type for r in readings if r.type in set(Protocol)}
     told = [*_by_events(events), *_by_records(records, window), *_by_readings(sightings, types)]
     told = sorted((t for t in told if t.at < window.end), key=_turn)
     names = _Names.of(told)
@@ -102,7 +102,7 @@ def rebuild_settings(
         if who is not None:
             _join(clients[who], one)
     used = [(t.at, t.assignor) for t in told if t.assignor]
-    used += [(r["snapshot_at"], r["assignor"]) for r in readings if r["assignor"] and r["type"] != "consumer"]
+    used += [(r.snapshot_at, r.assignor) for r in readings if r.assignor and r.type != "consumer"]
     assignor = max(used, default=(None, None))[1]
     rows = [
         _row(cluster, group_id, who, client, names, assignor, window)
@@ -110,36 +110,36 @@ def rebuild_settings(
         for client in found
         if any(window.holds(t.at) for t in client.told)
     ]
-    return sorted(rows, key=lambda r: (r["first_seen_at"], r["settings_id"]))
+    return sorted(rows, key=lambda r: (r.first_seen_at, r.settings_id))
 
 
 def _turn(told: _Told) -> tuple[Any, ...]:
     said = told.quote
-    return told.at, said["source"], said["line_id"], told.member_id or "", repr(sorted(told.values.items()))
+    return told.at, said.source, said.line_id, told.member_id or "", repr(sorted(told.values.items()))
 
 
 def _by_events(events: Iterable[Row]) -> Iterator[_Told]:
     for event in in_order(events):
-        if event["origin"] not in _WITNESSES or not (event["client_id"] or event["member_id"] or event["instance_id"]):
+        if event.origin not in _WITNESSES or not (event.client_id or event.member_id or event.instance_id):
             continue
         values = _known(_values_of(event))
         yield _Told(
-            event["happened_at"],
-            _WITNESSES[event["origin"]],
-            event["member_id"],
-            event["client_id"],
-            option_value(event["instance_id"]),
+            event.happened_at,
+            _WITNESSES[event.origin],
+            event.member_id,
+            event.client_id,
+            option_value(event.instance_id),
             values,
-            event["assignor"] if event["kind"] == "member_loaded" else None,
+            event.assignor if event.kind == "member_loaded" else None,
             _quote(event, values),
-            is_past=event["kind"] == "member_loaded",
+            is_past=event.kind == "member_loaded",
         )
 
 
 def _quote(event: Row, values: Mapping[str, Any]) -> Quote:
     """A line as it stands; of a record that prints one setting a line, its first line and the settings."""
     said = quote(event)
-    if event["kind"] == "client_configured":
+    if event.kind == "client_configured":
         return replace(said, text=f"{said.text.rstrip()} … {_words(values)}")
     return said
 
@@ -150,18 +150,18 @@ def _words(values: Mapping[str, Any]) -> str:
 
 
 def _values_of(event: Row) -> dict[str, Any]:
-    kind, protocol = event["kind"], event["protocol"]
+    kind, protocol = event.kind, event.protocol
     values = {name: event[name] for name in SETTINGS if name != "assignors"}
     values["protocol"] = protocol if protocol in set(Protocol) else None
     if kind == "client_configured":
-        values["assignors"] = _classes(event["assignor"])
+        values["assignors"] = _classes(event.assignor)
         values["protocol"] = protocol or "classic"
         if protocol == "consumer":
             values |= dict.fromkeys(_IGNORED_BY_CONSUMER_PROTOCOL)
-    elif kind == "member_left" and event["origin"] == "broker":
-        values["assignors"] = _offered(event["detail"])
+    elif kind == "member_left" and event.origin == "broker":
+        values["assignors"] = _offered(event.detail)
     elif kind in _LIMIT_KINDS:
-        values["rebalance_timeout_ms"] = event["took_ms"]
+        values["rebalance_timeout_ms"] = event.took_ms
     return values
 
 
@@ -188,36 +188,36 @@ def _by_records(records: Iterable[Row], window: Window) -> Iterator[_Told]:
     """What records tell when they are written, and what held already when the window began."""
     held: dict[tuple[str, str | None], Row] = {}
     for record in in_turn(records):
-        if record["written_at"] >= window.start:
-            yield from _of_record(record, record["written_at"])
+        if record.written_at >= window.start:
+            yield from _of_record(record, record.written_at)
         else:
-            held[record["record_type"], record["member_id"]] = record
+            held[record.record_type, record.member_id] = record
     for record in held.values():
         yield from _of_record(record, window.start)
 
 
 def _of_record(record: Row, at: datetime) -> Iterator[_Told]:
-    if record["is_tombstone"]:
+    if record.is_tombstone:
         return
-    if record["record_type"] == "group_metadata":
-        for member in record["members"] or ():
-            says = f"generation {record['generation']}: member {member['member_id']}"
-            yield _recorded(record, member, at, "classic", record["protocol"], says)
-    elif record["record_type"] == "consumer_group_member_metadata":
-        protocol = "classic" if record["session_timeout_ms"] else "consumer"
-        yield _recorded(record, record, at, protocol, None, f"member {record['member_id']}")
+    if record.record_type == "group_metadata":
+        for member in record.members or ():
+            says = f"generation {record.generation}: member {member.member_id}"
+            yield _recorded(record, member, at, "classic", record.protocol, says)
+    elif record.record_type == "consumer_group_member_metadata":
+        protocol = "classic" if record.session_timeout_ms else "consumer"
+        yield _recorded(record, record, at, protocol, None, f"member {record.member_id}")
 
 
 def _recorded(record: Row, member: Row, at: datetime, protocol: str, assignor: str | None, says: str) -> _Told:
     values = _known(
         {
-            "session_timeout_ms": member["session_timeout_ms"],
-            "rebalance_timeout_ms": member["rebalance_timeout_ms"],
+            "session_timeout_ms": member.session_timeout_ms,
+            "rebalance_timeout_ms": member.rebalance_timeout_ms,
             "protocol": protocol,
         }
     )
     proof = quote_record(record, f"{says}: {_words(values)}")
-    named = member["member_id"], member["client_id"], member["instance_id"]
+    named = member.member_id, member.client_id, member.instance_id
     return _Told(at, "group_record", *named, values, assignor or None, proof)
 
 
@@ -225,10 +225,10 @@ def _by_readings(sightings: Iterable[Row], types: Collection[str]) -> Iterator[_
     """Who was there. The type of the group counts where it did not change."""
     values = {"protocol": next(iter(types))} if len(types) == 1 else {}
     for seen in sightings:
-        says = f"member {seen['member_id']} of group {seen['group_id']}"
-        proof = quote_snapshot(seen["snapshot_id"], seen["snapshot_at"], says)
-        named = seen["member_id"], seen["client_id"], seen["instance_id"]
-        yield _Told(seen["snapshot_at"], "snapshot", *named, values, None, proof)
+        says = f"member {seen.member_id} of group {seen.group_id}"
+        proof = quote_snapshot(seen.snapshot_id, seen.snapshot_at, says)
+        named = seen.member_id, seen.client_id, seen.instance_id
+        yield _Told(seen.snapshot_at, "snapshot", *named, values, None, proof)
 
 
 def _known(values: Mapping[str, Any]) -> dict[str, Any]:
