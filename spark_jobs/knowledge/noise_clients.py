@@ -16,7 +16,7 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("org.apache.kafka.clients.Metadata",),
-        "Epochs as a client keeps them, and the cluster of a producer or an administrator: another than the consumers', maybe.",
+        "Epochs as a client keeps them, and the cluster of a producer or an administrator: possibly not that of the consumers.",
         "] Cluster ID: ",
         "Resetting the last seen epoch of partition ",
     ),

@@ -43,7 +43,7 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("kafka.controller.KafkaController",),
-        "What the controller keeps of its brokers; their coming and going has lines of its own. The longest sample is cut.",
+        "What the controller keeps of its brokers. Other lines show when they come and go. The longest sample is cut.",
         "egister BrokerModifications handler ",
         "Updated broker epochs cache: ",
         "Removed ",

@@ -79,7 +79,7 @@ def rebuilt(store: Store, cluster: str, window: Window, seen: Window) -> Iterato
 
     Takes: what the lake holds of the cluster; `seen` is the window with its look-back and look-ahead.
     """
-    run = _Run(store, Scope(cluster, window, seen))
+    run = Rebuild(store, Scope(cluster, window, seen))
     try:
         for judgement in check_published(PUBLISHED, WANTED):
             run.judge(judgement)
@@ -89,7 +89,7 @@ def rebuilt(store: Store, cluster: str, window: Window, seen: Window) -> Iterato
             frame.unpersist()
 
 
-def _published(name: str, run: _Run, window: Window) -> DataFrame:
+def _published(name: str, run: Rebuild, window: Window) -> DataFrame:
     frame, table = run.frame(PUBLISHED[name]), BY_NAME[name]
     assert frame is not None, name
     rows = frame.where(inside(window, str(table.time_column)))
@@ -99,7 +99,7 @@ def _published(name: str, run: _Run, window: Window) -> DataFrame:
 
 
 @dataclass
-class _Run:
+class Rebuild:
     """The frames and values of one rebuild, as far as it has come."""
 
     store: Store
