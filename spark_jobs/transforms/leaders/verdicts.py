@@ -125,7 +125,7 @@ def _unclean(change: Change, context: ClusterContext) -> Verdict | None:
 
     Source: since metadata.version 3.2 an unclean leader is marked RECOVERING, by the controller's line and its own;
     the controller marks the last leader of a leaderless partition too, who has every record. Before 3.2, and with
-    ZooKeeper, only the ISR tells (PartitionRegistration.logPartitionChange, Partition.makeLeader).
+    ZooKeeper, only the ISR tells (PartitionRegistration.maybeLogPartitionChange, Partition.makeLeader).
     """
     leader = change.after.leader
     if leader in (NOBODY, change.last_leader) or change.last_leader is None:
