@@ -25,7 +25,7 @@ from spark_jobs.transforms.rebalances.wording import subject, took
 METADATA_LAG = timedelta(minutes=11)
 """How long after a change of topics a group may still react to it: metadata.max.age.ms (5 min) for classic members,
 10 min between two refreshes of a regular expression under KIP-848, and a minute for the rebalance to begin.
-Source: ConsumerConfig, GroupCoordinatorConfig, catalogue section 7.2."""
+Source: ConsumerConfig, GroupCoordinatorConfig."""
 
 FOLLOWS_AT_ONCE = timedelta(seconds=5)
 """A cooperative member that has revoked partitions rejoins within its next poll."""

@@ -20,7 +20,7 @@ _ACTS = {
     "static_member_returned": "returned",
 }
 _ONLY_BEFORE_4_0 = ("member_subscribed", "member_assignment_state", "subscription_metadata")
-"""Lines that tell a coordinator of 3.7 to 3.9: later ones print them at DEBUG. Source: catalogue CGC-13 to CGC-15."""
+"""Lines that tell a coordinator of 3.7 to 3.9: later ones print them at DEBUG. Source: GroupMetadataManager.java."""
 _NO_REASON = CoordinatorReason("none")
 
 
