@@ -13,7 +13,7 @@ import pyarrow
 from deltalake import DeltaTable, write_deltalake
 
 from spark_jobs.catalog import BY_NAME, TABLES
-from spark_jobs.edges.lake_views import duck_type
+from spark_jobs.edges.duck_types import duck_type
 
 REBUILT = [t for t in TABLES if t.layer in ("silver", "gold")]
 

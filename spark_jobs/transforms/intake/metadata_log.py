@@ -24,7 +24,7 @@ _TOPIC, _BROKER = 2, 4
 """Types of resources that a setting belongs to. Source: ConfigResource.Type."""
 
 Record = Any
-"""A MetadataRecord. Which of its fields are null depends on the type of the record; those that it has are never null."""
+"""A MetadataRecord. The type of a record says which of its fields it has; those are never null."""
 
 Said = tuple[str, Mapping[str, Any]]
 
