@@ -75,13 +75,14 @@ class Ruling(Generic[Case]):
     looks_alike: str
     unless: Sequence[Predicate[Case]] = ()
 
-    def decide(self, case: Case) -> Verdict | None:
-        """The verdict where the ruling holds, else None."""
+    def decide(self, case: Case, **words: object) -> Verdict | None:
+        """The verdict where the ruling holds, else None. `words`: those that every sentence may name."""
         proof = all_of(*self.proof)(case)
         if proof is None or any(p(case) is not None for p in self.unless):
             return None
         confidence = self.confidence if proof.confidence is None else self.confidence.at_most(proof.confidence)
-        return Verdict(self.code, confidence, self.sentence.format_map(proof.words), proof.evidence, proof.facts)
+        sentence = self.sentence.format_map({**words, **proof.words})
+        return Verdict(self.code, confidence, sentence, proof.evidence, proof.facts)
 
     @cached_property
     def wording(self) -> re.Pattern[str]:
@@ -90,16 +91,23 @@ class Ruling(Generic[Case]):
         return re.compile(".*?".join(map(re.escape, pieces)), re.DOTALL)
 
 
-def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
-    """The verdict of the first ruling that holds.
+def judge(rulings: Iterable[Ruling[Case]], case: Case, **words: object) -> Verdict:
+    """The verdict of the first ruling that holds. `words`: those that every sentence may name.
 
     Raises: LookupError where none holds: the last ruling of a table has to hold always.
     """
     for ruling in rulings:
-        verdict = ruling.decide(case)
+        verdict = ruling.decide(case, **words)
         if verdict is not None:
             return verdict
     raise LookupError(f"No ruling holds for {case!r}. Needed: a last one that always does.")
+
+
+def proof_if(
+    holds: object, *evidence: Quote, confidence: Confidence | None = None, **words: object
+) -> Proof | None:
+    """The proof with this evidence and these words where something holds, else None."""
+    return Proof(evidence, words, confidence=confidence) if holds else None
 
 
 def always(case: object) -> Proof | None:
