@@ -60,10 +60,10 @@ class Verdict:
 class Ruling(Generic[Case]):
     """When a code is the verdict.
 
-    `sentence` names words of the proof in braces. `proof` are predicates that must all hold, `unless` predicates of
-    which none may. `confidence` is the most that the ruling allows: a proof may be less sure. `decides` names a
-    captured case that this ruling decides, `looks_alike` one that looks like it and that another ruling decides; see
-    tests/unit/test_rulings.py.
+    `sentence` names in braces words of the proof, or else attributes of the case. `proof` are predicates that must all
+    hold, `unless` predicates of which none may. `confidence` is the most that the ruling allows: a proof may be less
+    sure. `decides` names a captured case that this ruling decides, `looks_alike` one that looks like it and that
+    another ruling decides; see tests/unit/test_*_rulings.py.
     """
 
     code: Code
@@ -75,13 +75,13 @@ class Ruling(Generic[Case]):
     looks_alike: str
     unless: Sequence[Predicate[Case]] = ()
 
-    def decide(self, case: Case, **words: object) -> Verdict | None:
-        """The verdict where the ruling holds, else None. `words`: those that every sentence may name."""
+    def decide(self, case: Case) -> Verdict | None:
+        """The verdict where the ruling holds, else None."""
         proof = all_of(*self.proof)(case)
         if proof is None or any(p(case) is not None for p in self.unless):
             return None
         confidence = self.confidence if proof.confidence is None else self.confidence.at_most(proof.confidence)
-        sentence = self.sentence.format_map({**words, **proof.words})
+        sentence = self.sentence.format_map(_Words(case, proof))
         return Verdict(self.code, confidence, sentence, proof.evidence, proof.facts)
 
     @cached_property
@@ -91,21 +91,30 @@ class Ruling(Generic[Case]):
         return re.compile(".*?".join(map(re.escape, pieces)), re.DOTALL)
 
 
-def judge(rulings: Iterable[Ruling[Case]], case: Case, **words: object) -> Verdict:
-    """The verdict of the first ruling that holds. `words`: those that every sentence may name.
+class _Words(dict[str, object]):
+    """The words of a proof, and for any other name the attribute of the case."""
+
+    def __init__(self, case: object, proof: Proof) -> None:
+        super().__init__(proof.words)
+        self._case = case
+
+    def __missing__(self, name: str) -> object:
+        return getattr(self._case, name)
+
+
+def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
+    """The verdict of the first ruling that holds.
 
     Raises: LookupError where none holds: the last ruling of a table has to hold always.
     """
     for ruling in rulings:
-        verdict = ruling.decide(case, **words)
+        verdict = ruling.decide(case)
         if verdict is not None:
             return verdict
     raise LookupError(f"No ruling holds for {case!r}. Needed: a last one that always does.")
 
 
-def proof_if(
-    holds: object, *evidence: Quote, confidence: Confidence | None = None, **words: object
-) -> Proof | None:
+def proof_if(holds: object, *evidence: Quote, confidence: Confidence | None = None, **words: object) -> Proof | None:
     """The proof with this evidence and these words where something holds, else None."""
     return Proof(evidence, words, confidence=confidence) if holds else None
 

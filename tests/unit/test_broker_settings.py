@@ -39,7 +39,7 @@ def test_a_broker_tells_its_settings_when_it_starts() -> None:
         settings = settings_of(events(excerpt))
         found = settings.of_broker(2, "offsets.topic.replication.factor", at(started))
         assert found and found.value == replicas and found.number == 3
-        assert found.quote["text"].endswith("KafkaConfig values: offsets.topic.replication.factor = 3")
+        assert found.quote.text.endswith("KafkaConfig values: offsets.topic.replication.factor = 3")
         rack = settings.of_broker(2, "broker.rack", at(started))
         assert rack and rack.value == "rack-b"
         assert settings.of_broker(2, "broker.rack", at(started) - timedelta(seconds=1)) is None

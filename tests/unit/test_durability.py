@@ -60,9 +60,9 @@ def raised(
     found = judge_findings(facts)
     for finding in found:
         assert set(finding) == set(FINDINGS.column_names) - {"knowledge_version"}
-        assert finding["evidence"]
-        assert (finding["first_at"], finding["last_at"]) == (AT, AT)
-    return {f["rule_id"]: f for f in found}
+        assert finding.evidence
+        assert (finding.first_at, finding.last_at) == (AT, AT)
+    return {f.rule_id: f for f in found}
 
 
 def test_a_cluster_set_up_well_hears_nothing() -> None:
@@ -104,14 +104,14 @@ def test_a_thousand_topics_with_one_fault_are_one_finding_and_kafka_s_own_are_to
     settings = set_up(dict.fromkeys(names, "min.insync.replicas=1") | {"__consumer_offsets": "min.insync.replicas=1"})
     facts = Facts("c", partitions=some, brokers=brokers(RACKS), broker_settings=settings, judged_at=AT)
     found = judge_findings(facts)
-    assert [(f["rule_id"], f["subject"]) for f in found] == [
+    assert [(f.rule_id, f.subject) for f in found] == [
         ("min_isr_low", "__consumer_offsets"),
         ("min_isr_low", "t000 and 999 more"),
     ]
-    assert found[1]["message"].endswith(
+    assert found[1].message.endswith(
         ": t000 (1 of 3), t001 (1 of 3), t002 (1 of 3), t003 (1 of 3), t004 (1 of 3), ..."
     )
-    assert "acks" in found[1]["advice"] and "cannot see" in found[1]["advice"]
+    assert "acks" in found[1].advice and "cannot see" in found[1].advice
 
 
 def test_what_nobody_tells_breaks_no_rule() -> None:
@@ -130,7 +130,7 @@ def test_all_replicas_in_one_rack() -> None:
     some = [partition("t", 1, 2, 3), partition("t", 1, 2, 4, number=1)]
     found = raised(some, racks)
     assert set(found) == {"replicas_in_one_rack"}
-    assert "though there are 2: t (1 partitions)" in found["replicas_in_one_rack"]["message"]
+    assert "though there are 2: t (1 partitions)" in found["replicas_in_one_rack"].message
     assert "replicas_in_one_rack" not in raised(some, {1: "a", 2: "a", 3: "a", 4: "a"})
     assert "replicas_in_one_rack" not in raised(some, {1: "a", 2: None, 3: "a", 4: "b"})
 
@@ -157,7 +157,7 @@ def test_the_topics_that_keep_offsets_and_transactions() -> None:
     assert "transaction_topic_weak" in own("__transaction_state", 1, 2)
     made_weak = set_up(transaction_state_log_replication_factor=1, transaction_state_log_min_isr=1)
     found = raised(settings=made_weak)["transaction_topic_weak"]
-    assert found["message"].endswith(
+    assert found.message.endswith(
         "it is not there yet, and transaction.state.log.replication.factor is 1 and transaction.state.log.min.isr is 1"
     )
     assert "transaction_topic_weak" not in raised([partition("__transaction_state", 1, 2, 3)], settings=made_weak)
@@ -184,7 +184,7 @@ def test_brokers_that_differ_are_told_with_both_their_values() -> None:
     lines = [line_of_broker(1, **HEALTHY), line_of_broker(2, **{**HEALTHY, "min_insync_replicas": 1})]
     found = raised(settings=settings_of([*lines, line_of_topic("t", "")]))
     assert set(found) == {"settings_differ"}
-    assert "min.insync.replicas is 1 or 2" in found["settings_differ"]["message"]
+    assert "min.insync.replicas is 1 or 2" in found["settings_differ"].message
 
 
 def test_the_question_in_sql_asks_for_every_rule() -> None:

@@ -29,7 +29,7 @@ def rebalances(count: int, apart: timedelta, **columns: Any) -> list[dict[str, A
 
 
 def raised(facts: Facts) -> list[tuple[str, str, str]]:
-    return [(f["rule_id"], f["severity"], f["subject"]) for f in judge_findings(facts)]
+    return [(f.rule_id, f.severity, f.subject) for f in judge_findings(facts)]
 
 
 def test_six_within_an_hour_warn_and_twelve_are_critical() -> None:
@@ -65,8 +65,8 @@ def test_one_broker_s_trouble_is_told_once() -> None:
         {**f, "kind": "leader_restored", "epoch_from": 4, "happened_at": AT + timedelta(seconds=9)} for f in offline
     ]
     (found,) = judge_findings(Facts("c", failovers=[*offline, *back]))
-    assert found["message"] == "Partition 't-0' and 2 more had no leader from 03:00:00 on to 03:00:09"
-    assert found["last_at"] == AT + timedelta(seconds=9)
+    assert found.message == "Partition 't-0' and 2 more had no leader from 03:00:00 on to 03:00:09"
+    assert found.last_at == AT + timedelta(seconds=9)
 
 
 def test_a_broker_over_the_gate_is_told_once_with_how_long_and_since_when() -> None:
@@ -77,11 +77,10 @@ def test_a_broker_over_the_gate_is_told_once_with_how_long_and_since_when() -> N
         for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=5)))
     ]  # fmt: skip
     (found,) = judge_findings(Facts("c", imbalance_periods=imbalance_periods))
-    assert found["message"] == (
-        "Broker '2' led too few of the partitions of which it is the preferred leader: 90% were led elsewhere."
-        " It was so 2 times"
+    assert found.message == (
+        "Broker '2' led too few of the partitions that it is preferred for: 90% were led elsewhere. It was so 2 times"
     )
-    assert (found["first_at"], found["last_at"]) == (AT, AT + timedelta(minutes=6))
+    assert (found.first_at, found.last_at) == (AT, AT + timedelta(minutes=6))
 
 
 def test_records_that_were_or_may_be_lost_by_a_cut_are_told_once_for_each_broker() -> None:
@@ -92,13 +91,13 @@ def test_records_that_were_or_may_be_lost_by_a_cut_are_told_once_for_each_broker
     unsure = row(TRUNCATIONS, broker=2, topic="u", partition=0, verdict="unknown", records_cut=None)
     harmless = row(TRUNCATIONS, broker=3, topic="v", partition=0, records_cut=9)
     facts = Facts("c", truncations=[*lost, unsure, harmless])
-    assert sorted(f["message"] for f in judge_findings(facts)) == [
-        "Partition 't-0' and 1 more lost committed records when broker 1 truncated its log: 10 cut",
-        "Partition 'u-0' may have lost committed records when broker 2 truncated its log: how many is not told",
+    assert sorted(f.message for f in judge_findings(facts)) == [
+        "Partition 't-0' and 1 more lost committed records when broker 1 cut its log: 10 cut",
+        "Partition 'u-0' may have lost committed records when broker 2 cut its log: how many is not told",
     ]
     unclean = row(FAILOVERS, kind="unclean_election", topic="u", partition=0)
     told = judge_findings(Facts("c", truncations=[unsure], failovers=[unclean]))
-    assert [f["rule_id"] for f in told] == ["unclean_election"], "the election tells it"
+    assert [f.rule_id for f in told] == ["unclean_election"], "the election tells it"
 
 
 def test_an_unclean_election_says_what_was_lost() -> None:
@@ -106,7 +105,7 @@ def test_an_unclean_election_says_what_was_lost() -> None:
         lost = row(
             FAILOVERS, kind="unclean_election", topic="t", partition=0, records_lost_low=low, records_lost_high=high
         )
-        return str(judge_findings(Facts("c", failovers=[lost]))[0]["message"]).rpartition(": ")[2]
+        return str(judge_findings(Facts("c", failovers=[lost]))[0].message).rpartition(": ")[2]
 
     assert [says(40, 40), says(0, 0), says(3, 9), says(3, None), says(None, None)] == [
         "40 records were lost",
@@ -129,10 +128,10 @@ def test_leaders_that_nobody_saw_are_told_once_for_all_partitions() -> None:
         unseen(2, 5, explained_by="its replicas were reassigned"),
     ]
     [finding] = judge_findings(Facts("c", leadership_gaps=gaps))
-    assert (finding["rule_id"], finding["subject"]) == ("leaderships_unseen", "t-0 and 1 more")
-    assert (finding["first_at"], finding["last_at"]) == (AT, AT + timedelta(minutes=1))
-    assert finding["message"] == (
-        "Partition 't-0' and 1 more: the leader is unknown in 3 gaps of leader epochs; in 1 of them a failover and a"
+    assert (finding.rule_id, finding.subject) == ("leaderships_unseen", "t-0 and 1 more")
+    assert (finding.first_at, finding.last_at) == (AT, AT + timedelta(minutes=1))
+    assert finding.message == (
+        "Partition 't-0' and 1 more: nobody saw who led, in 3 breaks of leader epochs; in 1 of them a failover and a"
         " return are possible"
     )
 
@@ -148,13 +147,13 @@ def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
         ],
         outages=[row(BROKER_OUTAGES, broker=2, confidence="unknown")],
     )
-    messages = {f["rule_id"]: (f["subject"], f["message"]) for f in judge_findings(told)}
+    messages = {f.rule_id: (f.subject, f.message) for f in judge_findings(told)}
     assert messages["broker_log_missing"] == (
         "2",
-        "No log of broker '2' was read, although other logs name it: 1 failovers, 1 outages rest on less",
+        "No log of broker '2' was read, though others name it: 1 failovers, 1 outages rest on less",
     )
     [alone] = judge_findings(Facts("c", unheard=[silent]))
-    assert alone["message"] == "No log of broker '2' was read, although other logs name it"
+    assert alone.message == "No log of broker '2' was read, though others name it"
 
 
 def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it() -> None:
@@ -171,7 +170,7 @@ def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it()
             lacks(10, "topics", "groups", error="nobody answered"),
         ],
     )
-    assert [(f["subject"], f["severity"], f["message"]) for f in judge_findings(facts)] == [
+    assert [(f.subject, f.severity, f.message) for f in judge_findings(facts)] == [
         (
             "configs",
             "info",
@@ -188,7 +187,7 @@ def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it()
             "Readings of the cluster that lack everything, wholly or in part: 1. The first says: nobody answered",
         ),
     ]
-    assert [len(f["evidence"]) for f in judge_findings(facts)] == [1, 2, 1]
+    assert [len(f.evidence) for f in judge_findings(facts)] == [1, 2, 1]
 
 
 def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
@@ -212,4 +211,4 @@ def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
     ]
     for found in judge_findings(facts):
         assert set(found) == set(FINDINGS.column_names) - {"knowledge_version"}
-        assert found["evidence"]
+        assert found.evidence

@@ -36,20 +36,20 @@ def period(broker: int, suspect: int, **more: Any) -> Row:
 class TestSlow:
     def test_one_finding_for_each_suspect(self) -> None:
         (told,) = found(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
-        assert (told["rule_id"], told["severity"], told["subject"]) == ("broker_slow", "warning", "3")
-        assert told["message"] == (
+        assert (told.rule_id, told.severity, told.subject) == ("broker_slow", "warning", "3")
+        assert told.message == (
             "Broker '3' was alive and too slow to keep up with its leaders, which dropped it from ISRs (9 partitions at"
             " most, 2 min in all)"
         )
 
     def test_the_leader_of_those_that_fell_out(self) -> None:
         (told,) = found(out_of_sync_periods=[period(2, 1), period(3, 1)])
-        assert told["subject"] == "1"
-        assert "too slow as a leader: its followers 2, 3 fell out" in told["message"]
+        assert told.subject == "1"
+        assert "too slow as a leader: its followers 2, 3 fell out" in told.message
 
     def test_doubt_is_told(self) -> None:
         (told,) = found(out_of_sync_periods=[period(2, 2, confidence="possible")])
-        assert told["message"].endswith("unless its only leader or the way between them was")
+        assert told.message.endswith("unless its only leader or the way between them was")
 
     def test_who_was_away_is_not_slow(self) -> None:
         assert found(out_of_sync_periods=[period(2, 2, kind="outage"), period(2, 2, kind="disk")]) == []
@@ -59,9 +59,9 @@ def test_three_cycles_within_half_an_hour_are_flapping() -> None:
     calm = {"kind": "outage", "partitions": 2}
     assert found(out_of_sync_periods=[period(2, 2, cycles=2, **calm)]) == []
     (told,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
-    assert (told["rule_id"], told["subject"]) == ("isr_flapping", "2")
-    assert told["message"] == (
-        "Broker '2' left and rejoined the ISR of one partition 3 times within 30 minutes: 4 times again, over 2"
+    assert (told.rule_id, told.subject) == ("isr_flapping", "2")
+    assert told.message == (
+        "Broker '2' left the ISR of one partition and came back 3 times within 30 minutes: 4 times again, over 2"
         " partitions"
     )
 
@@ -74,22 +74,22 @@ class TestTooEarly:
     def test_a_warning(self) -> None:
         assert found(restarts=[self.restart(False), self.restart(None)]) == []
         (told,) = found(restarts=[self.restart(True)])
-        assert (told["rule_id"], told["severity"], told["subject"]) == ("restart_too_early", "warning", "2")
+        assert (told.rule_id, told.severity, told.subject) == ("restart_too_early", "warning", "2")
 
     def test_critical_where_partitions_suffered(self) -> None:
         offline = row(FAILOVERS, kind="offline", outage_id="o", topic="t", leader_to=-1)
-        told = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f["subject"] == "2")
-        assert (told["severity"], told["message"].endswith(": 1 partition had no leader")) == ("critical", True)
+        told = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f.subject == "2")
+        assert (told.severity, told.message.endswith(": 1 partition had no leader")) == ("critical", True)
         spans = [{"topic": "t", "partition": p, "outage_id": "o", "isr_size": 1} for p in (0, 1, 1)]
         (told,) = found(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=2")
         )
-        assert told["severity"] == "critical"
-        assert ": 2 partitions had less in sync than min.insync.replicas" in told["message"]
+        assert told.severity == "critical"
+        assert ": 2 partitions had less in sync than min.insync.replicas" in told.message
         (told,) = found(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=1")
         )
-        assert told["severity"] == "warning"
+        assert told.severity == "warning"
 
 
 class TestLeadership:
@@ -103,7 +103,7 @@ class TestLeadership:
             broker=broker, snapshot_at=after(minute), led_elsewhere=3, preferred_partitions=9, ratio=3 / 9,
             over_threshold=True,
         )  # fmt: skip
-        return sorted(f["rule_id"] for f in found(outages=outages, imbalance=[reading]))
+        return sorted(f.rule_id for f in found(outages=outages, imbalance=[reading]))
 
     def test_two_rounds_of_the_automatic_election_later(self) -> None:
         assert self.rules([self.outage()], 10.9) == []
@@ -137,9 +137,9 @@ def test_under_replicated_tells_whom_since_when_and_why() -> None:
         {**span, "broker": 3, "partition": 1, "out_of_sync_until": after(-1)},
     ]
     (told,) = found(partitions=troubled, isr_spans=[{**s, "evidence": [QUOTE]} for s in spans])
-    assert told["message"] == (
+    assert told.message == (
         "2 partitions had fewer in-sync replicas than replicas at the last reading: broker 2 is missing from 2 since"
         " 02:51:00 (alive and too slow); broker 3 is missing from 1 since 02:58:00 (it was away)"
     )
     (told,) = found(partitions=troubled)
-    assert told["message"].endswith("at the last reading")
+    assert told.message.endswith("at the last reading")

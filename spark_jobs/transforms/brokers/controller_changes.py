@@ -40,25 +40,24 @@ def _cases(ordered: Sequence[Event], outages: Iterable[BrokerOutage]) -> Iterato
         by_broker[event.broker].append(event)
     lines = {broker: Timeline(own, lambda e: e.happened_at) for broker, own in by_broker.items()}
     terms: Sequence[Term | None] = [None, *terms_of(ordered)]
-    for former, term in pairwise(terms):
+    for before, term in pairwise(terms):
         if term and term.is_change:
-            own = lines.get(former.controller) if former else None
+            own = lines.get(before.controller) if before else None
             yield ControllerCase(
                 term=term,
-                former=former,
+                before=before,
                 outages=[o.value for o in away.at(term.since, CLOCKS)],
-                lines=own.between(former.since, term.since + CLOCKS) if former and own else (),
+                lines=own.between(before.since, term.since + CLOCKS) if before and own else (),
             )
 
 
 def _row(case: ControllerCase) -> ControllerChange:
-    former = case.former.controller if case.former else None
-    verdict = judge(CONTROLLER_RULINGS, case, controller=case.term.controller, former=former)
+    verdict = judge(CONTROLLER_RULINGS, case)
     return ControllerChange(
         cluster=case.term.lines[0].cluster,
         happened_at=case.term.since,
-        controller_from=former,
-        controller_to=case.term.controller,
+        controller_from=case.former,
+        controller_to=case.controller,
         epoch=case.term.epoch,
         outage_id=verdict.facts.get("outage_id"),
         confidence=verdict.confidence,

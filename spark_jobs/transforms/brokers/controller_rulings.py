@@ -36,25 +36,35 @@ class ControllerChangeCause(Code):
 class ControllerCase:
     """One change of the controller.
 
-    `former` is None where no line shows the controller before. `outages` are those that lasted at the change,
+    `before` is None where no line shows the controller before. `outages` are those that lasted at the change,
     `lines` the former controller's own from when it became active until the change.
     """
 
     term: Term
-    former: Term | None
+    before: Term | None
     outages: Sequence[BrokerOutage]
     lines: Sequence[Event]
 
     @property
+    def controller(self) -> int:
+        """The controller that became active."""
+        return self.term.controller
+
+    @property
+    def former(self) -> int | None:
+        """The controller before."""
+        return self.before.controller if self.before else None
+
+    @property
     def skips_epochs(self) -> bool:
         """Whether epochs lie between: a quorum counts elections that no node won, and a node may have won one."""
-        return self.former is not None and self.term.epoch > self.former.epoch + 1
+        return self.before is not None and self.term.epoch > self.before.epoch + 1
 
 
 def predecessor_unknown(case: ControllerCase) -> Proof | None:
     """No line shows the controller before. ZooKeeper's epochs count controllers alone, so that none is skipped."""
     by_zookeeper = case.term.lines[0].pattern_id.startswith("zookeeper.")
-    return proof_if(case.former is None or (by_zookeeper and case.skips_epochs))
+    return proof_if(case.before is None or (by_zookeeper and case.skips_epochs))
 
 
 def first_epoch(case: ControllerCase) -> Proof | None:
@@ -64,12 +74,12 @@ def first_epoch(case: ControllerCase) -> Proof | None:
 
 def same_controller(case: ControllerCase) -> Proof | None:
     """The controller before was the same node."""
-    return proof_if(case.former and case.former.controller == case.term.controller)
+    return proof_if(case.former == case.controller)
 
 
 def former_was_down(case: ControllerCase) -> Proof | None:
     """An outage of the former controller lasted at the change; likely at most where epochs lie between."""
-    outage = next((o for o in case.outages if case.former and o.broker == case.former.controller), None)
+    outage = next((o for o in case.outages if o.broker == case.former), None)
     if outage is None:
         return None
     return Proof(
@@ -95,7 +105,7 @@ def resigned(case: ControllerCase) -> Proof | None:
 
 def others_were_down(case: ControllerCase) -> Proof | None:
     """Outages of other nodes lasted at the change."""
-    others = sorted({o.broker for o in case.outages if case.former and o.broker != case.former.controller})
+    others = sorted({o.broker for o in case.outages if o.broker != case.former})
     return proof_if(others, others=" and ".join(map(str, others)))
 
 

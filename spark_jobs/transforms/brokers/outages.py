@@ -44,7 +44,7 @@ def rebuild_outages(events: Iterable[Event], readings: Iterable[BrokerSnapshot],
 
 
 def _row(cluster: str, absence: Absence) -> BrokerOutage:
-    verdict = judge(OUTAGE_RULINGS, absence, broker=absence.broker)
+    verdict = judge(OUTAGE_RULINGS, absence)
     kind = OutageKind(verdict.code)
     return BrokerOutage(
         cluster=cluster,
