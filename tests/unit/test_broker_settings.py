@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import permutations
 
+from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.broker_settings import SETTING_READ, BrokerSettings, settings_of
-from tests.support.nights import Row, at, events
+from tests.support.nights import at, events
 from tests.support.rows import AT, row
 
 MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
@@ -19,16 +20,16 @@ def says(settings: BrokerSettings, topic: str, name: str, clock: str) -> str | N
     return found.value if found else None
 
 
-def configured(hour: int, broker: int = 1, **values: str) -> Row:
+def configured(hour: int, broker: int = 1, **values: str) -> Event:
     detail = "\n".join(["", *(f"{name.replace('_', '.')} = {value}" for name, value in values.items())])
     return row(EVENTS, kind="broker_configured", broker=broker, happened_at=AT + hour * HOUR, detail=detail)
 
 
-def own(hour: int, detail: str | None) -> Row:
+def own(hour: int, detail: str | None) -> Event:
     return row(EVENTS, kind="topic_configured", topic="t", happened_at=AT + hour * HOUR, detail=detail)
 
 
-def read(hour: int, name: str, value: str, topic: str | None = None, node: int | None = None) -> Row:
+def read(hour: int, name: str, value: str, topic: str | None = None, node: int | None = None) -> Event:
     return row(
         EVENTS, kind=SETTING_READ, topic=topic, node=node, reason=name, detail=value, happened_at=AT + hour * HOUR
     )
@@ -102,7 +103,7 @@ def test_a_reading_tells_what_was_before_it_too_and_a_start_does_not() -> None:
 
 
 def test_a_controller_decides_on_unclean_elections_alone() -> None:
-    def node(number: int, roles: str, least: str, unclean: str) -> Row:
+    def node(number: int, roles: str, least: str, unclean: str) -> Event:
         values = {"min_insync_replicas": least, "process_roles": roles, "unclean_leader_election_enable": unclean}
         return configured(0, number, **values)
 

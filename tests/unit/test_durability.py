@@ -9,11 +9,11 @@ import pytest
 
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import FINDINGS
+from spark_jobs.catalog.rows import Finding, PartitionSnapshot
 from spark_jobs.knowledge.rules import durability as rules
 from spark_jobs.shared.launch import HOME
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
 from spark_jobs.transforms.findings import Facts, judge_findings
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 from tests.support.settings import line_of_broker, line_of_topic
 
@@ -33,12 +33,12 @@ HEALTHY = {
 }
 
 
-def partition(topic: str, *replicas: int, number: int = 0) -> Row:
+def partition(topic: str, *replicas: int, number: int = 0) -> PartitionSnapshot:
     told = {"topic": topic, "partition": number, "replicas": list(replicas), "isr": list(replicas)}
     return row(PARTITION_SNAPSHOTS, leader=replicas[0], is_internal=topic.startswith("__"), **told)
 
 
-def brokers(racks: dict[int, str | None] | dict[int, str]) -> list[Row]:
+def brokers(racks: dict[int, str | None] | dict[int, str]) -> list[BrokerSnapshot]:
     return [row(BROKER_SNAPSHOTS, broker=b, rack=r) for b, r in racks.items()]
 
 
@@ -49,17 +49,17 @@ def set_up(own: dict[str, str] | None = None, **changed: object) -> BrokerSettin
 
 
 def raised(
-    partitions: list[Row] | None = None,
+    partitions: list[PartitionSnapshot] | None = None,
     racks: dict[int, str | None] | dict[int, str] = RACKS,
     settings: BrokerSettings | None = None,
-) -> dict[str, Row]:
+) -> dict[str, Finding]:
     some = partitions or [partition("t", 1, 2, 3), partition("__consumer_offsets", 1, 2, 3)]
     facts = Facts(
         "c", partitions=some, brokers=brokers(racks), broker_settings=settings or set_up(), judged_at=AT
     )  # fmt: skip
     found = judge_findings(facts)
     for finding in found:
-        assert set(finding) == set(FINDINGS.column_names) - {"knowledge_version"}
+        assert set(finding.as_dict()) == set(FINDINGS.column_names)
         assert finding.evidence
         assert (finding.first_at, finding.last_at) == (AT, AT)
     return {f.rule_id: f for f in found}
@@ -108,9 +108,7 @@ def test_a_thousand_topics_with_one_fault_are_one_finding_and_kafka_s_own_are_to
         ("min_isr_low", "__consumer_offsets"),
         ("min_isr_low", "t000 and 999 more"),
     ]
-    assert found[1].message.endswith(
-        ": t000 (1 of 3), t001 (1 of 3), t002 (1 of 3), t003 (1 of 3), t004 (1 of 3), ..."
-    )
+    assert found[1].message.endswith(": t000 (1 of 3), t001 (1 of 3), t002 (1 of 3), t003 (1 of 3), t004 (1 of 3), ...")
     assert "acks" in found[1].advice and "cannot see" in found[1].advice
 
 
@@ -149,7 +147,7 @@ def test_racks_that_some_or_all_brokers_do_not_tell(racks: dict[int, str | None]
 
 
 def test_the_topics_that_keep_offsets_and_transactions() -> None:
-    def own(topic: str, *replicas: int) -> dict[str, Row]:
+    def own(topic: str, *replicas: int) -> dict[str, Finding]:
         return raised([partition(topic, *replicas)])
 
     assert set(own("__consumer_offsets", 1, 2)) == {"offsets_topic_weak", "min_isr_equals_replication"}
@@ -158,7 +156,8 @@ def test_the_topics_that_keep_offsets_and_transactions() -> None:
     made_weak = set_up(transaction_state_log_replication_factor=1, transaction_state_log_min_isr=1)
     found = raised(settings=made_weak)["transaction_topic_weak"]
     assert found.message.endswith(
-        "it is not there yet, and transaction.state.log.replication.factor is 1 and transaction.state.log.min.isr is 1"
+        "it does not exist yet, and transaction.state.log.replication.factor is 1 and transaction.state.log.min.isr is"
+        " 1"
     )
     assert "transaction_topic_weak" not in raised([partition("__transaction_state", 1, 2, 3)], settings=made_weak)
 
