@@ -9,7 +9,7 @@ import pytest
 
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import FINDINGS
-from spark_jobs.catalog.rows import Finding, PartitionSnapshot
+from spark_jobs.catalog.rows import BrokerSnapshot, Finding, PartitionSnapshot
 from spark_jobs.knowledge.rules import durability as rules
 from spark_jobs.shared.launch import HOME
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
