@@ -120,25 +120,26 @@ def _begun(signal: LivenessSignal, observed: _Observed, served_since: datetime |
     begun = Absence(broker, signal.at, observed.until, shows_starts=observed.has_incarnations or index.has_log(broker))
     if signal.signal in (Signal.SHUTDOWN, Signal.HALTED):
         return replace(begun, began_with=signal.signal)
-    last_line = index.last_before(broker, signal.at)
-    if last_line and served_since and last_line.happened_at < served_since:
-        last_line = None
+    last_line = index.last_before(broker, signal.at, since=served_since)
     heard_at = last_line.happened_at if last_line else served_since
     failure = index.first_failure(broker, heard_at, signal.at)
-    if failure:
-        down_at = failure.happened_at
-    else:
-        # The controller detects a silent broker within about one session.
-        bounds = (heard_at, None if signal.is_own else signal.at - observed.session)
-        down_at = max((b for b in bounds if b), default=signal.at)
+    down_at = failure.happened_at if failure else _silent_since(signal, heard_at, observed.session)
     replaced_at = _replaced_at(broker, heard_at, signal.at, observed.terms)
     return replace(
         begun,
         down_at=min(down_at, replaced_at or signal.at),
         last_line=last_line,
         failure=failure,
-        lines=tuple(line for line in (last_line, failure) if line),
+        lines=tuple(filter(None, (last_line, failure))),
     )
+
+
+def _silent_since(signal: LivenessSignal, heard_at: datetime | None, session: timedelta) -> datetime:
+    """When the broker fell silent: the controller detects that within about one session."""
+    if signal.is_own:
+        return heard_at or signal.at
+    earliest = signal.at - session
+    return max(heard_at, earliest) if heard_at else earliest
 
 
 def _continued(absence: Absence, signal: LivenessSignal, index: ActivityIndex) -> Absence:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from spark_jobs.catalog.rows import Event, Quote
 from spark_jobs.knowledge.broker_settings import OF_CONTROLLERS
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.evidence import quote
+from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.timelines import Timeline
 from spark_jobs.transforms.windows import in_order
+
+K = TypeVar("K")
 
 SETTING_READ = "setting_read"
 """The kind of a setting as a reading shows it: topic or node, reason (the setting), detail (its value)."""
@@ -122,7 +125,7 @@ class BrokerSettings:
 
     def with_topics(self, events: Iterable[Event]) -> BrokerSettings:
         """The same brokers with the topics that events report."""
-        return replace(self, topics=_topics_of(in_order(e for e in events if e.kind in SETTING_KINDS)))
+        return replace(self, topics=_reports_of(_of_settings(events), _topic_of))
 
 
 def settings_of(events: Iterable[Event]) -> BrokerSettings:
@@ -130,16 +133,11 @@ def settings_of(events: Iterable[Event]) -> BrokerSettings:
 
     Takes: events of SETTING_KINDS, with look-back, in any order; others are passed over.
     """
-    ordered = in_order(e for e in events if e.kind in SETTING_KINDS)
-    reports: dict[int, list[_Report]] = defaultdict(list)
-    for event in ordered:
-        broker = event.node if event.kind == SETTING_READ else event.broker
-        if event.kind in (Kind.BROKER_CONFIGURED, SETTING_READ) and event.topic is None and broker is not None:
-            reports[broker].append(_report(event))
-    brokers = {broker: Timeline(own, lambda r: r.at) for broker, own in reports.items()}
+    ordered = _of_settings(events)
+    brokers = _reports_of(ordered, _broker_of)
     names = sorted({name for own in brokers.values() for report in own for name in report.values})
     agreed = {name: _agreed({b: brokers[b] for b in _deciding(brokers, name)}, name) for name in names}
-    return BrokerSettings(brokers, _topics_of(ordered), agreed)
+    return BrokerSettings(brokers, _reports_of(ordered, _topic_of), agreed)
 
 
 def at_instant(course: Course, at: datetime) -> Setting | None:
@@ -154,14 +152,15 @@ def _deciding(nodes: Mapping[int, _Reports], name: str) -> list[int]:
     Source: ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic reads the controller's own static settings;
     ControllerServer gives its leader.imbalance.check.interval only where its auto.leader.rebalance.enable is true.
     """
-    roles = {
-        node: next((r.values[_ROLES] for r in reversed(own.values) if _ROLES in r.values), "")
-        for node, own in nodes.items()
-    }
+    roles = {node: _last_roles(reports) for node, reports in nodes.items()}
     controllers = [node for node in nodes if "controller" in roles[node]]
     if controllers and name in OF_CONTROLLERS:
         return controllers
     return [node for node in nodes if "broker" in roles[node] or node not in controllers]
+
+
+def _last_roles(reports: _Reports) -> str:
+    return next((r.values[_ROLES] for r in reversed(reports.values) if _ROLES in r.values), "")
 
 
 def _agreed(brokers: Mapping[int, _Reports], name: str) -> Course:
@@ -199,12 +198,25 @@ def _first_reading(reports: Iterable[_Report], name: str) -> Setting | None:
     return next((r.setting(name) for r in reports if r.is_reading and name in r.values), None)
 
 
-def _topics_of(ordered: Iterable[Event]) -> dict[str, _Reports]:
-    topics: dict[str, list[_Report]] = defaultdict(list)
-    for event in ordered:
-        if event.topic is not None:
-            topics[event.topic].append(_report(event))
-    return {topic: Timeline(reports, lambda r: r.at) for topic, reports in topics.items()}
+def _reports_of(events: Iterable[Event], subject: Callable[[Event], K | None]) -> dict[K, _Reports]:
+    """The reports on each subject; events without one are passed over."""
+    by_subject = grouped(events, subject)
+    return {s: Timeline(map(_report, own), lambda r: r.at) for s, own in by_subject.items() if s is not None}
+
+
+def _topic_of(event: Event) -> str | None:
+    return event.topic
+
+
+def _broker_of(event: Event) -> int | None:
+    """The broker whose settings an event reports; None where it reports a topic's."""
+    if event.topic is None and event.kind in (Kind.BROKER_CONFIGURED, SETTING_READ):
+        return event.node if event.kind == SETTING_READ else event.broker
+    return None
+
+
+def _of_settings(events: Iterable[Event]) -> list[Event]:
+    return in_order(e for e in events if e.kind in SETTING_KINDS)
 
 
 def _report(event: Event) -> _Report:

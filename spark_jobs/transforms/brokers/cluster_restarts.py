@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from spark_jobs.catalog.codes import Confidence, OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, IsrSpan, RestartStep, RollingRestart
@@ -37,8 +37,8 @@ def rebuild_rolling_restarts(
     spans_of = grouped(isr_spans, lambda s: s.outage_id)
     rows = []
     restart_of: dict[str, str] = {}
-    for chain in _chains(planned):
-        members = _with_crashes(chain, others)
+    for stops in _chains(planned):
+        members = _with_crashes(stops, others)
         row = _row(members, [[*spans_of.get(o.outage_id, ())] for o in members], known_brokers)
         rows.append(row)
         restart_of |= {o.outage_id: row.restart_id for o in members}
@@ -54,8 +54,13 @@ def _chains(planned: Sequence[BrokerOutage]) -> list[list[BrokerOutage]]:
         joined = [*chain_of[n], *chain_of[n + 1]]
         if waited <= _GAP and len({planned[i].broker for i in joined}) == len(joined):
             chain_of |= dict.fromkeys(joined, joined)
-    chains = ([planned[i] for i in chain] for n, chain in chain_of.items() if n == chain[0])
-    return [c for c in chains if len(c) > 1 and max(o.down_at for o in c) >= min(map(_up_at, c))]
+    chains = ([planned[i] for i in places] for n, places in chain_of.items() if n == places[0])
+    return [stops for stops in chains if len(stops) > 1 and not _is_stop_of_all(stops)]
+
+
+def _is_stop_of_all(stops: Sequence[BrokerOutage]) -> bool:
+    """Whether all brokers were down at once."""
+    return max(o.down_at for o in stops) < min(map(_up_at, stops))
 
 
 def _up_at(outage: BrokerOutage) -> datetime:
@@ -70,48 +75,52 @@ def _waited(before: BrokerOutage, after: BrokerOutage) -> timedelta:
     return max(timedelta(), after.down_at - max(up_at, before.isr_recovered_at or up_at))
 
 
-def _with_crashes(chain: Sequence[BrokerOutage], others: Iterable[BrokerOutage]) -> list[BrokerOutage]:
-    """The chain with the first crash in between of each broker that was not restarted otherwise."""
-    restarted = {o.broker for o in chain}
-    between = (o for o in others if chain[0].down_at < o.down_at < chain[-1].down_at and o.broker not in restarted)
+def _with_crashes(stops: Sequence[BrokerOutage], others: Iterable[BrokerOutage]) -> list[BrokerOutage]:
+    """The stops with the first crash in between of each broker that was not restarted otherwise."""
+    restarted = {o.broker for o in stops}
+    between = (o for o in others if stops[0].down_at < o.down_at < stops[-1].down_at and o.broker not in restarted)
     crashed = [crashes[0] for crashes in grouped(between, lambda o: o.broker).values()]
-    return sorted([*chain, *crashed], key=lambda o: (o.down_at, o.broker))
+    return sorted([*stops, *crashed], key=lambda o: (o.down_at, o.broker))
 
 
 def _row(
     members: Sequence[BrokerOutage], spans: Sequence[Sequence[IsrSpan]], known_brokers: Collection[int]
 ) -> RollingRestart:
     """The restart of these outages; `spans` are each one's."""
-    first, started_at, ended_at = members[0], members[0].down_at, max(map(_up_at, members))
+    cluster, started_at, ended_at = members[0].cluster, members[0].down_at, max(map(_up_at, members))
     steps = [_step(o, members[:n], spans[:n]) for n, o in enumerate(members)]
     brokers = [o.broker for o in members]
     is_complete = {*known_brokers} <= {*brokers}
-    missing = _most_at_once([s for own in spans for s in own])
-    who = f"{'All ' if is_complete else ''}{len(steps)} brokers"
-    order = ", ".join(map(str, brokers))
+    missing = _most_at_once([*chain.from_iterable(spans)])
+    who = f"All {len(steps)} brokers" if is_complete else f"{len(steps)} brokers"
     sentences = (
-        f"{who} were restarted one after another in {took(started_at, ended_at)}: {order}.",
+        f"{who} were restarted one after another in {took(started_at, ended_at)}: {', '.join(map(str, brokers))}.",
         *_recovery(steps),
         *_troubles(steps),
         f"At most {missing} partitions lacked a replica at once.",
     )
     return RollingRestart(
-        cluster=first.cluster,
-        restart_id=row_id(first.cluster, "rolling_restart", *(o.outage_id for o in members)),
+        cluster=cluster,
+        restart_id=row_id(cluster, "rolling_restart", *(s.outage_id for s in steps)),
         started_at=started_at,
         ended_at=ended_at,
         brokers=brokers,
         planned=all(o.planned for o in members),
         is_complete=is_complete,
         scorecard=steps,
-        elections=sum(o.elections or 0 for o in members),
+        elections=sum(s.elections for s in steps),
         rebalances=sum(o.rebalances or 0 for o in members),
         max_under_replicated=missing,
-        confidence=Confidence.LIKELY if is_complete and len(members) > 2 else Confidence.POSSIBLE,
+        confidence=_confidence(is_complete, len(members)),
         explanation=" ".join(sentences),
         advice=RESTART_ADVICE[any(s.is_early for s in steps)],
         evidence=evidence_of(q for o in members for q in o.evidence[:_QUOTED]),
     )
+
+
+def _confidence(is_complete: bool, count: int) -> Confidence:
+    """Stops of all of three brokers or more are hardly a coincidence."""
+    return Confidence.LIKELY if is_complete and count > 2 else Confidence.POSSIBLE
 
 
 def _step(outage: BrokerOutage, before: Sequence[BrokerOutage], spans: Sequence[Sequence[IsrSpan]]) -> RestartStep:

@@ -184,9 +184,10 @@ class ActivityIndex:
         """Whether the broker's own log is known, so that a start would be in it."""
         return broker in self._active
 
-    def last_before(self, broker: int, instant: datetime) -> Event | None:
-        """The broker's own last line before an instant."""
-        return self._active.get(broker, _NO_EVENTS).last_before(instant)
+    def last_before(self, broker: int, instant: datetime, since: datetime | None = None) -> Event | None:
+        """The broker's own last line before an instant, and not before another one."""
+        line = self._active.get(broker, _NO_EVENTS).last_before(instant)
+        return line if line and (since is None or line.happened_at >= since) else None
 
     def is_active_between(self, broker: int, start: datetime, end: datetime) -> bool:
         """Whether the broker itself wrote a line between two instants, neither included."""

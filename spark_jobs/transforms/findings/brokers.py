@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from spark_jobs.catalog.codes import FailoverKind, TruncationVerdict
-from spark_jobs.catalog.rows import Finding, PartitionSnapshot
+from spark_jobs.catalog.rows import Finding, PartitionSnapshot, Truncation
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.findings.facts import Facts, finding_of
 from spark_jobs.transforms.findings.replicas import missing_brokers
@@ -90,12 +90,7 @@ def _lost(low: int | None, high: int | None) -> str:
 
 def _truncated(facts: Facts) -> Iterator[Finding]:
     """One finding for each replica's broker, verdict and outage, except where an unclean election has a finding."""
-    unclean = {(f.topic, f.partition) for f in facts.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION}
-    harmful = (
-        t
-        for t in facts.truncations
-        if t.verdict != TruncationVerdict.NOTHING_COMMITTED_LOST and (t.topic, t.partition) not in unclean
-    )
+    harmful = _harmful_truncations(facts)
     for (broker, verdict, _), cuts in sorted(
         grouped(harmful, lambda t: (t.broker, t.verdict, t.outage_id or "")).items()
     ):
@@ -114,6 +109,13 @@ def _truncated(facts: Facts) -> Iterator[Finding]:
             lost="lost committed records" if is_lost else "may have lost committed records",
             cut=f"{sum(records)} cut" if len(records) == len(cuts) else "the number is not known",
         )
+
+
+def _harmful_truncations(facts: Facts) -> Iterator[Truncation]:
+    unclean = {(f.topic, f.partition) for f in facts.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION}
+    for t in facts.truncations:
+        if t.verdict != TruncationVerdict.NOTHING_COMMITTED_LOST and (t.topic, t.partition) not in unclean:
+            yield t
 
 
 RULES = (_imbalance, _replication, _leaderless, _unclean, _truncated)

@@ -55,9 +55,7 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
         yield _of_periods(facts, "isr_flapping", broker, periods, cycles=cycles, over=over)
 
 
-def _of_periods(
-    facts: Facts, rule_id: str, broker: int, periods: Sequence[OutOfSyncPeriod], **words: Any
-) -> Finding:
+def _of_periods(facts: Facts, rule_id: str, broker: int, periods: Sequence[OutOfSyncPeriod], **words: Any) -> Finding:
     return finding_of(
         facts,
         rule_id,
