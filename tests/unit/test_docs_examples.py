@@ -60,7 +60,7 @@ def test_every_kind_of_extension_has_its_example() -> None:
     assert {h: len(blocks) for h, blocks in sections().items()} == {
         "A pattern": 1,
         "A cause": 1,
-        "A rule": 2,
+        "A rule": 3,
         "A table": 2,
     }
 
@@ -110,11 +110,12 @@ def judge_act_of(act: Any, reason: str) -> Any:
 
 
 def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared, tested = sections()["A rule"]
+    declared, judged, tested = sections()["A rule"]
     added = run(declared, dict(GIVEN))
     rule = added["RULE"]
     assert rule.rule_id not in RULE_BY_ID
     monkeypatch.setitem(RULE_BY_ID, rule.rule_id, rule)
+    run(judged, added)
     run(tested, added)
     assert f"[{rule.rule_id}](rules.md#{rule.rule_id})" in docs.runbook_page([rule], [])
 

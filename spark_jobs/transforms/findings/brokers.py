@@ -23,7 +23,7 @@ def _imbalance(facts: Facts) -> Iterator[Finding]:
             min(p.started_at if p.started_at_is_exact else p.first_reading_at for p in periods),
             max(p.ended_at or p.last_reading_at for p in periods),
             [q for p in periods for q in p.evidence],
-            told=f"{worst.explanation}{again}".removesuffix("."),
+            details=f"{worst.explanation}{again}".removesuffix("."),
         )
 
 
@@ -46,8 +46,16 @@ def _lacking_replicas(facts: Facts, rule_id: str, partitions: Sequence[Partition
         for p in sorted(partitions, key=lambda p: (p.topic, p.partition))[:5]
     ]
     subject = partitions[0].topic if len(topics) == 1 else f"{len(partitions)} partitions"
-    told = missing_brokers(partitions, facts.isr_spans)
-    return finding_of(facts, rule_id, subject, at, at, quotes, count=len(partitions), told=told)
+    return finding_of(
+        facts,
+        rule_id,
+        subject,
+        at,
+        at,
+        quotes,
+        count=len(partitions),
+        details=missing_brokers(partitions, facts.isr_spans),
+    )
 
 
 def _leaderless(facts: Facts) -> Iterator[Finding]:

@@ -168,7 +168,7 @@ def _folded(
     names = list(told)
     some = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
     at = facts.judged_at
-    return finding_of(facts, rule_id, subjects[0], at, at, quotes, more=len(subjects) - 1, told=some, **words)
+    return finding_of(facts, rule_id, subjects[0], at, at, quotes, more=len(subjects) - 1, details=some, **words)
 
 
 def _of_settings(facts: Facts, rule_id: str, names: Iterable[str]) -> Iterator[Finding]:

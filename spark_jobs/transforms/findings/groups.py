@@ -57,7 +57,7 @@ def of_faults(facts: Facts, faults: Sequence[Fault]) -> Finding:
         max(f.last_at for f in faults),
         [q for f in faults for q in f.evidence],
         more=len(faults) - 1,
-        told=named(faults),
+        details=named(faults),
     )
 
 

@@ -31,7 +31,7 @@ def _slow(facts: Facts) -> Iterator[Finding]:
     """One finding for each suspect, however many partitions and brokers left an ISR through it."""
     slow = grouped((p for p in facts.out_of_sync_periods if p.kind == OutOfSyncKind.SLOW), lambda p: p.suspected_broker)
     for suspect, periods in sorted((s, periods) for s, periods in slow.items() if s is not None):
-        yield _of_periods(facts, "broker_slow", suspect, periods, told=_slowness(suspect, periods))
+        yield _of_periods(facts, "broker_slow", suspect, periods, details=_slowness(suspect, periods))
 
 
 def _slowness(suspect: int, periods: Sequence[OutOfSyncPeriod]) -> str:
