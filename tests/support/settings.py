@@ -1,4 +1,4 @@
-"""Settings of brokers and topics, told by lines."""
+"""Settings of brokers and topics, as lines report them."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def fired(facts: Facts) -> dict[str, tuple[int, int, int]]:
-    """Of the rules that fired: how often, how often in planned work, and how often nobody was told."""
+    """Of the rules that fired: how often, how often in planned work, and how often planned work suppressed them."""
     rows = back_test(facts, DAY)
     return {r.rule_id: (r.fired, r.fired_in_planned, r.suppressed) for r in rows if r.fired}
 

@@ -64,20 +64,20 @@ def test_a_topic_has_settings_of_its_own_and_inherits_the_rest() -> None:
         assert says(settings, topic, UNCLEAN, since) == "true"
         assert says(settings, topic, MIN_ISR, since) == "1"
         assert says(settings, topic, UNCLEAN, "01:50:00") is None
-        assert says(settings, "never-told", MIN_ISR, "01:55:00") is None
+        assert says(settings, "never-set", MIN_ISR, "01:55:00") is None
 
 
 def test_zookeeper_brokers_tell_each_change_of_a_topic() -> None:
     settings = settings_of(events("settings-3.9"))
-    told = [says(settings, "__consumer_offsets", MIN_ISR, clock) for clock in ("13:10:24", "13:10:25", "13:10:45")]
-    assert told == [None, "3", "1"]
+    reports = [says(settings, "__consumer_offsets", MIN_ISR, clock) for clock in ("13:10:24", "13:10:25", "13:10:45")]
+    assert reports == [None, "3", "1"]
     course = settings.course_of_topic("__consumer_offsets", MIN_ISR)
     assert [(s and s.value) for _, s in course] == [None, "3", "1"]
 
 
 def test_the_newest_word_counts_whether_a_line_s_or_a_reading_s_in_whatever_order_they_come() -> None:
-    told = [read(0, MIN_ISR, "2", "t"), own(2, "min.insync.replicas=1"), read(4, MIN_ISR, "3", "t")]
-    for some in permutations(told):
+    reports = [read(0, MIN_ISR, "2", "t"), own(2, "min.insync.replicas=1"), read(4, MIN_ISR, "3", "t")]
+    for some in permutations(reports):
         settings = settings_of(some)
         values = [settings.of_topic("t", MIN_ISR, AT + hour * HOUR) for hour in (-1, 1, 3, 5)]
         assert [v.value for v in values if v] == ["2", "2", "1", "3"]
@@ -90,8 +90,8 @@ def test_a_setting_that_was_taken_from_a_topic_is_inherited_again() -> None:
 
 
 def test_brokers_that_differ_agree_on_nothing() -> None:
-    told = [configured(0, 1, min_insync_replicas="1"), configured(1, 2, min_insync_replicas="2")]
-    settings = settings_of([*told, configured(3, 1, min_insync_replicas="2")])
+    reports = [configured(0, 1, min_insync_replicas="1"), configured(1, 2, min_insync_replicas="2")]
+    settings = settings_of([*reports, configured(3, 1, min_insync_replicas="2")])
     values = [settings.of_brokers(MIN_ISR, AT + hour * HOUR) for hour in (-1, 0, 1, 3)]
     assert [v and v.value for v in values] == [None, "1", None, "2"]
 

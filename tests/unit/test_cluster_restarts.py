@@ -81,7 +81,7 @@ class TestEarly:
         (restart,) = restarts(one, two, spans=(span(one, 0, None),))
         assert restart.scorecard[1].is_early is True
 
-    def test_nobody_tells(self) -> None:
+    def test_not_known(self) -> None:
         (restart,) = restarts(away(1, 0, 10, isr_recovered_at=None), away(2, 15, 25))
         assert restart.scorecard[1].is_early is None
         assert restart.is_complete is False

@@ -18,7 +18,7 @@ def changes_of(found: list[Event]) -> list[ControllerChange]:
 
 
 def test_each_epoch_that_somebody_won_is_one_change() -> None:
-    """Epoch 4 found no majority: controller 3 was followed by itself."""
+    """Epoch 4 found no majority: controller 3 followed itself."""
     changes = changes_of(events("unclean-4.1"))
     assert [(c.epoch, c.controller_from, c.controller_to, c.happened_at) for c in changes] == [
         (3, None, 3, at("01:51:57.578")),

@@ -1,4 +1,4 @@
-"""The durability audit: each rule where it is broken and just where it is not, each fault told once."""
+"""The durability audit: each rule where it is broken and just where it is not, each fault one finding."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ HEALTHY = {
 
 
 def partition(topic: str, *replicas: int, number: int = 0) -> PartitionSnapshot:
-    told = {"topic": topic, "partition": number, "replicas": list(replicas), "isr": list(replicas)}
-    return row(PARTITION_SNAPSHOTS, leader=replicas[0], is_internal=topic.startswith("__"), **told)
+    columns = {"topic": topic, "partition": number, "replicas": list(replicas), "isr": list(replicas)}
+    return row(PARTITION_SNAPSHOTS, leader=replicas[0], is_internal=topic.startswith("__"), **columns)
 
 
 def brokers(racks: dict[int, str | None] | dict[int, str]) -> list[BrokerSnapshot]:
@@ -43,9 +43,9 @@ def brokers(racks: dict[int, str | None] | dict[int, str]) -> list[BrokerSnapsho
 
 
 def set_up(own: dict[str, str] | None = None, **changed: object) -> BrokerSettings:
-    told = [line_of_broker(b, **{**HEALTHY, **changed}) for b in RACKS]
+    lines = [line_of_broker(b, **{**HEALTHY, **changed}) for b in RACKS]
     topics = {"t": "", "__consumer_offsets": "", **(own or {})}
-    return settings_of([*told, *(line_of_topic(t, d) for t, d in topics.items())])
+    return settings_of([*lines, *(line_of_topic(t, d) for t, d in topics.items())])
 
 
 def raised(
@@ -112,7 +112,7 @@ def test_a_thousand_topics_with_one_fault_are_one_finding_and_kafka_s_own_are_to
     assert "acks" in found[1].advice and "cannot see" in found[1].advice
 
 
-def test_what_nobody_tells_breaks_no_rule() -> None:
+def test_what_is_not_known_breaks_no_rule() -> None:
     silent = settings_of([])
     assert set(raised([partition("t", 1, 2, 3)], settings=silent)) == set()
 

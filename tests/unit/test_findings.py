@@ -102,8 +102,8 @@ def test_records_that_were_or_may_be_lost_by_a_cut_are_told_once_for_each_broker
         "Partition 'u-0' may have lost committed records when broker 2 truncated its log: the number is not known",
     ]
     unclean = row(FAILOVERS, kind="unclean_election", topic="u", partition=0)
-    told = judge_findings(Facts("c", truncations=[unsure], failovers=[unclean]))
-    assert [f.rule_id for f in told] == ["unclean_election"], "the election tells it"
+    findings = judge_findings(Facts("c", truncations=[unsure], failovers=[unclean]))
+    assert [f.rule_id for f in findings] == ["unclean_election"], "the finding of the election covers it"
 
 
 def test_an_unclean_election_says_what_was_lost() -> None:
@@ -128,7 +128,7 @@ def unseen(partition: int, next_epoch: int, **columns: Any) -> LeadershipGap:
     )
 
 
-def test_leaders_that_nobody_saw_are_told_once_for_all_partitions() -> None:
+def test_unknown_leaders_are_one_finding_for_all_partitions() -> None:
     gaps = [
         unseen(1, 6, leader_before=1, leader_after=2),
         unseen(0, 5, leader_before=1, leader_after=1, seen_at=AT + timedelta(minutes=1)),
@@ -146,7 +146,7 @@ def test_leaders_that_nobody_saw_are_told_once_for_all_partitions() -> None:
 
 def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
     silent = row(MISSING_BROKER_LOGS, broker=2, first_at=AT, last_at=AT + timedelta(hours=1))
-    told = Facts(
+    facts = Facts(
         "c",
         unheard=[silent],
         failovers=[
@@ -155,10 +155,11 @@ def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
         ],
         outages=[row(BROKER_OUTAGES, broker=2, confidence="unknown")],
     )
-    messages = {f.rule_id: (f.subject, f.message) for f in judge_findings(told)}
+    messages = {f.rule_id: (f.subject, f.message) for f in judge_findings(facts)}
     assert messages["broker_log_missing"] == (
         "2",
-        "No log of broker '2' was read, although other logs name it: 1 failovers, 1 outages are less certain without it",
+        "No log of broker '2' was read, although other logs name it: 1 failovers, 1 outages are less certain without"
+        " it",
     )
     [alone] = judge_findings(Facts("c", unheard=[silent]))
     assert alone.message == "No log of broker '2' was read, although other logs name it"
@@ -166,9 +167,9 @@ def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
 
 def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it() -> None:
     def lacks(minute: int, *parts: str, error: str | None = None, **reasons: str) -> SnapshotReading:
-        told = [{"part": part, "reason": reason} for part, reason in reasons.items()] or None
+        given = [{"part": part, "reason": reason} for part, reason in reasons.items()] or None
         at = AT + timedelta(minutes=minute)
-        return row(SNAPSHOT_READINGS, snapshot_at=at, missing=list(parts), reasons=told, error=error)
+        return row(SNAPSHOT_READINGS, snapshot_at=at, missing=list(parts), reasons=given, error=error)
 
     facts = Facts(
         "c",

@@ -37,21 +37,21 @@ def period(broker: int, suspect: int, **more: Any) -> OutOfSyncPeriod:
 
 class TestSlow:
     def test_one_finding_for_each_suspect(self) -> None:
-        (told,) = found(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
-        assert (told.rule_id, told.severity, told.subject) == ("broker_slow", "warning", "3")
-        assert told.message == (
+        (finding,) = found(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
+        assert (finding.rule_id, finding.severity, finding.subject) == ("broker_slow", "warning", "3")
+        assert finding.message == (
             "Broker '3' was alive and too slow to keep up with its leaders, which removed it from ISRs (9 partitions at"
             " most, 2 min in all)"
         )
 
     def test_the_leader_of_those_that_fell_out(self) -> None:
-        (told,) = found(out_of_sync_periods=[period(2, 1), period(3, 1)])
-        assert told.subject == "1"
-        assert "too slow as a leader: its followers 2, 3 left ISRs" in told.message
+        (finding,) = found(out_of_sync_periods=[period(2, 1), period(3, 1)])
+        assert finding.subject == "1"
+        assert "too slow as a leader: its followers 2, 3 left ISRs" in finding.message
 
     def test_doubt_is_told(self) -> None:
-        (told,) = found(out_of_sync_periods=[period(2, 2, confidence="possible")])
-        assert told.message.endswith("unless its only leader or the network between them was slow")
+        (finding,) = found(out_of_sync_periods=[period(2, 2, confidence="possible")])
+        assert finding.message.endswith("unless its only leader or the network between them was slow")
 
     def test_who_was_away_is_not_slow(self) -> None:
         assert found(out_of_sync_periods=[period(2, 2, kind="outage"), period(2, 2, kind="disk")]) == []
@@ -60,9 +60,9 @@ class TestSlow:
 def test_three_cycles_within_half_an_hour_are_flapping() -> None:
     calm = {"kind": "outage", "partitions": 2}
     assert found(out_of_sync_periods=[period(2, 2, cycles=2, **calm)]) == []
-    (told,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
-    assert (told.rule_id, told.subject) == ("isr_flapping", "2")
-    assert told.message == (
+    (finding,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
+    assert (finding.rule_id, finding.subject) == ("isr_flapping", "2")
+    assert finding.message == (
         "Broker '2' left and rejoined the ISR of one partition 3 times within 30 minutes: 4 repeated shrinks"
         " in all, over 2 partitions"
     )
@@ -78,23 +78,23 @@ class TestTooEarly:
 
     def test_a_warning(self) -> None:
         assert found(restarts=[self.restart(False), self.restart(None)]) == []
-        (told,) = found(restarts=[self.restart(True)])
-        assert (told.rule_id, told.severity, told.subject) == ("restart_too_early", "warning", "2")
+        (finding,) = found(restarts=[self.restart(True)])
+        assert (finding.rule_id, finding.severity, finding.subject) == ("restart_too_early", "warning", "2")
 
     def test_critical_where_partitions_suffered(self) -> None:
         offline = row(FAILOVERS, kind="offline", outage_id="o", topic="t", leader_to=-1)
-        told = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f.subject == "2")
-        assert (told.severity, told.message.endswith(": 1 partition had no leader")) == ("critical", True)
+        finding = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f.subject == "2")
+        assert (finding.severity, finding.message.endswith(": 1 partition had no leader")) == ("critical", True)
         spans = [row(ISR_SPANS, topic="t", partition=p, outage_id="o", isr_size=1) for p in (0, 1, 1)]
-        (told,) = found(
+        (finding,) = found(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=2")
         )
-        assert told.severity == "critical"
-        assert ": 2 partitions had fewer in-sync replicas than min.insync.replicas" in told.message
-        (told,) = found(
+        assert finding.severity == "critical"
+        assert ": 2 partitions had fewer in-sync replicas than min.insync.replicas" in finding.message
+        (finding,) = found(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=1")
         )
-        assert told.severity == "warning"
+        assert finding.severity == "warning"
 
 
 class TestLeadership:
@@ -125,7 +125,7 @@ class TestLeadership:
         assert self.rules([self.outage(), again], 31) == ["leadership_not_restored"]
 
 
-def test_under_replicated_tells_whom_since_when_and_why() -> None:
+def test_under_replicated_names_the_missing_brokers_since_when_and_why() -> None:
     troubled = [row(PARTITION_SNAPSHOTS, topic="t", partition=p, replicas=[1, 2, 3], isr=[1]) for p in (0, 1)]
     span = row(
         ISR_SPANS,
@@ -137,10 +137,10 @@ def test_under_replicated_tells_whom_since_when_and_why() -> None:
         replace(span, broker=3, shrink_cause="outage", happened_at=after(-2)),
         replace(span, broker=3, partition=1, out_of_sync_until=after(-1)),
     ]
-    (told,) = found(partitions=troubled, isr_spans=spans)
-    assert told.message == (
+    (finding,) = found(partitions=troubled, isr_spans=spans)
+    assert finding.message == (
         "2 partitions had fewer in-sync replicas than replicas at the last reading: broker 2 is missing from 2 since"
         " 02:51:00 (alive and too slow); broker 3 is missing from 1 since 02:58:00 (it was down)"
     )
-    (told,) = found(partitions=troubled)
-    assert told.message.endswith("at the last reading")
+    (finding,) = found(partitions=troubled)
+    assert finding.message.endswith("at the last reading")

@@ -9,7 +9,7 @@ from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS
 from spark_jobs.catalog.internal import ISR_SPANS, OUT_OF_SYNC_COUNTS
 from spark_jobs.catalog.rows import BrokerOutage, Failover, IsrSpan, OutOfSyncCount
-from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, tell_outages
+from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, explain_outages
 from spark_jobs.transforms.replicas.in_sync import count_out_of_sync
 from tests.support.rows import AT, row
 
@@ -82,7 +82,7 @@ def test_other_brokers_do_not_count() -> None:
     assert (first.isr_shrinks, first.isr_recovered_at) == (0, None)
 
 
-def test_a_reading_tells_what_it_led_where_no_election_followed() -> None:
+def test_a_reading_shows_what_it_led_where_no_election_followed() -> None:
     led = [row(PARTITION_SNAPSHOTS, partition=i, snapshot_at=after(-5), leader=1 if i else 2) for i in range(4)]
     assert impact([], [], readings=led).partitions_led_before == 3
     assert impact([], []).partitions_led_before is None
@@ -103,12 +103,12 @@ def seen(seconds: int, partitions_out: int, broker: int = 1) -> OutOfSyncCount:
 
 
 def test_in_sync_again_where_only_readings_tell() -> None:
-    told = [seen(-5, 0), seen(10, 3), seen(15, 0, broker=2), seen(25, 1), seen(35, 0), seen(45, 0)]
-    first = impact([], [], in_sync=told)
+    counts = [seen(-5, 0), seen(10, 3), seen(15, 0, broker=2), seen(25, 1), seen(35, 0), seen(45, 0)]
+    first = impact([], [], in_sync=counts)
     assert first.isr_recovered_at == after(35)
     assert [e.line_id for e in first.evidence][-2:] == ["10", "35"]
     assert impact([], [], in_sync=[seen(25, 0)]).isr_recovered_at is None
-    assert impact([], [out(0, 10, None)], in_sync=told).isr_recovered_at is None
+    assert impact([], [out(0, 10, None)], in_sync=counts).isr_recovered_at is None
 
 
 def test_a_reading_counts_for_each_replica_whether_it_is_in_sync() -> None:
@@ -120,17 +120,17 @@ def test_a_reading_counts_for_each_replica_whether_it_is_in_sync() -> None:
 
 
 class TestStory:
-    def told(self, moves: int = 0, **columns: Any) -> BrokerOutage:
+    def explained(self, moves: int = 0, **columns: Any) -> BrokerOutage:
         known = {"outage_id": "o", "broker": 1, "down_at": AT, "up_at": after(11), "detected_at": after(2)}
         away = [row(BROKER_OUTAGES, **known | columns)]
         moved = [row(COORDINATOR_MOVES, group_id=f"g{i}", outage_id="o") for i in range(moves)]
         spans = [out(0, 1, 13, "o"), out(1, 1, 15, "o")]
         incident = row(INCIDENTS, outage_id="o", group_ids=["g0", "h"], rebalance_count=3, partition_seconds=12.5)
         counted = add_rebalances(add_impact(away, [], spans, moved), [incident] if moves else [])
-        return tell_outages(counted, {"o": "r"})[0]
+        return explain_outages(counted, {"o": "r"})[0]
 
     def test_it_says_when_it_was_over_and_who_was_disturbed(self) -> None:
-        story = self.told(moves=2, explanation="Broker 1 was shut down in order.", planned=True)
+        story = self.explained(moves=2, explanation="Broker 1 was shut down in order.", planned=True)
         assert story.explanation == (
             "Broker 1 was shut down in order. The controller released it after 2 s, it was in every ISR again after"
             " 15 s."
@@ -142,10 +142,10 @@ class TestStory:
     def test_a_move_alone_starts_no_rebalance(self) -> None:
         moved = [row(COORDINATOR_MOVES, group_id="g", outage_id="o")]
         counted = add_rebalances(add_impact([outage("o", 0, None)], [], [], moved), [])
-        (story,) = tell_outages(counted, {})
+        (story,) = explain_outages(counted, {})
         assert story.explanation.endswith("Coordinators of groups moved 1 time, and the outage caused no rebalance.")
 
     def test_nothing_is_said_of_what_is_not_known(self) -> None:
-        story = self.told(explanation="Gone.", up_at=None, detected_at=None)
+        story = self.explained(explanation="Gone.", up_at=None, detected_at=None)
         assert story.explanation == "Gone."
         assert (story.rebalances, story.partition_seconds) == (0, None)

@@ -1,4 +1,4 @@
-"""The law "a log is missing": what is left is right, what needed it less sure or a gap, and who is silent is named."""
+"""The law "a log is missing": what remains is right, what needed it is less certain, the silent node is named."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def test_what_remains_without_a_log_is_right_and_no_surer_than_with_it(
         left = rebuilt([e for e in lines if e.broker != broker])
         counted = right_and_wrong(left, truth)
         assert counted["wrong"] == 0, f"without broker {broker}"
-        assert counted["right"] > 250, "most is told by those who are left"
+        assert counted["right"] > 250, "the other logs show most of it"
         for f in left["failovers"]:
-            told = changes[_key(f)]
-            assert RANK[f.confidence] <= RANK[told.confidence]
-            assert f.kind == told.kind or f.confidence in ("possible", "unknown")
+            whole_row = changes[_key(f)]
+            assert RANK[f.confidence] <= RANK[whole_row.confidence]
+            assert f.kind == whole_row.kind or f.confidence in ("possible", "unknown")
         fell = sum(RANK[f.confidence] < RANK[changes[_key(f)].confidence] for f in left["failovers"])
-        assert fell > 0, "what the log had told rests on less"
+        assert fell > 0, "what the log showed is less certain"
 
 
 def _key(failover: Failover) -> tuple[Any, ...]:
@@ -108,7 +108,7 @@ def test_a_node_that_others_name_and_that_wrote_nothing_is_named(
             assert 0 < len(silent.evidence) <= 12
 
 
-def test_who_is_silent_is_told_in_each_window_in_which_others_name_him() -> None:
+def test_a_silent_node_is_named_in_each_window_in_which_others_name_it() -> None:
     named = row(MISSING_BROKER_LOGS, broker=2, first_at=AT, last_at=AT + 3 * HOUR)
     found = [named_within([named], Window(AT + h * HOUR, AT + (h + 1) * HOUR)) for h in (-1, 0, 1, 4)]
     assert [[r.first_at for r in rows] for rows in found] == [[], [AT], [AT + HOUR], []]

@@ -46,7 +46,7 @@ def test_a_session_that_expired_is_no_crash() -> None:
     assert (pause.broker, pause.kind, pause.detected_at) == (2, "unresponsive", at("01:53:43.760"))
 
 
-def test_a_controller_that_dies_with_its_broker_is_missed_by_the_next_one() -> None:
+def test_a_controller_that_dies_with_its_broker_is_detected_as_down_by_the_next_one() -> None:
     first, second = rebuild_outages(events("unclean-2.8"), [], WHOLE)
     assert (first.broker, first.kind, first.detected_at) == (1, "crash", at("01:54:31.771"))
     assert (second.broker, second.kind, second.up_at) == (2, "crash", at("01:54:30.309"))
@@ -68,7 +68,7 @@ def test_an_incarnation_that_a_controller_repeats_is_no_restart_where_the_broker
     assert said(rebuild_outages([*found, repeated], [], WHOLE)) == said(rebuild_outages(found, [], WHOLE))
 
 
-def test_a_broker_that_spoke_while_it_was_missed_was_alive_even_if_it_is_restarted_later() -> None:
+def test_a_broker_that_wrote_lines_while_it_was_considered_down_was_alive_even_if_it_restarts_later() -> None:
     found = events("crash-2.8")
     spoke = row(EVENTS, kind="fetch_failed", broker=1, node=2, happened_at=at("01:52:35"))
     [absence] = rebuild_outages([*found, spoke], [], WHOLE)
@@ -132,8 +132,8 @@ def test_readings_tell_of_an_absence_only_where_no_line_does() -> None:
         return [row(BROKER_SNAPSHOTS, snapshot_id=clock, snapshot_at=at(clock), broker=b) for b in brokers]
 
     readings = [*listed("01:52:20", 1, 2), *listed("01:52:30", 2), *listed("01:52:50", 1, 2)]
-    [missed] = rebuild_outages([], readings, WHOLE)
-    assert said([missed]) == [(1, "unknown", "unknown", at("01:52:20"), at("01:52:30"), at("01:52:50"))]
+    [absence] = rebuild_outages([], readings, WHOLE)
+    assert said([absence]) == [(1, "unknown", "unknown", at("01:52:20"), at("01:52:30"), at("01:52:50"))]
     assert [r.kind for r in rebuild_outages(events("crash-2.8"), readings, WHOLE)] == ["crash"]
 
 

@@ -124,7 +124,7 @@ def _with_rebalances(outage: BrokerOutage, incidents: Sequence[Incident]) -> Bro
     )
 
 
-def tell_outages(outages: Iterable[BrokerOutage], restarts: Mapping[str, str]) -> list[BrokerOutage]:
+def explain_outages(outages: Iterable[BrokerOutage], restarts: Mapping[str, str]) -> list[BrokerOutage]:
     """Rows of gold.broker_outages with the restart that each belongs to, and its impact in sentences.
 
     Takes: what `add_rebalances` gives; the restart of each outage that belongs to one.
@@ -145,10 +145,10 @@ def _recovery(outage: BrokerOutage) -> str:
         (outage.isr_recovered_at, "it was in every ISR again after {}"),
         (outage.leadership_restored_at, "it led all its former partitions again after {}"),
     )
-    told = [words.format(took(outage.down_at, at)) for at, words in steps if at is not None]
+    parts = [words.format(took(outage.down_at, at)) for at, words in steps if at is not None]
     if outage.up_at and outage.isr_shrinks and not outage.isr_recovered_at:
-        told.append("no line shows it in every ISR again before it went again or the lines end")
-    sentence = ", ".join(told)
+        parts.append("no line shows it in every ISR again before it went again or the lines end")
+    sentence = ", ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
 
 
@@ -192,9 +192,9 @@ def _recovery_in_readings(impact: _Impact) -> Sequence[OutOfSyncCount]:
     if impact.spans or up_at is None:
         return ()
     seen = [r for r in impact.in_sync if impact.outage.down_at <= r.snapshot_at and impact.unless_again(r.snapshot_at)]
-    missed = next((r for r in seen if r.partitions_out), None)
-    if missed is None:
+    out = next((r for r in seen if r.partitions_out), None)
+    if out is None:
         return ()
-    since = max(up_at, missed.snapshot_at)
+    since = max(up_at, out.snapshot_at)
     back = next((r for r in seen if not r.partitions_out and r.snapshot_at >= since), None)
-    return (missed, back) if back else ()
+    return (out, back) if back else ()

@@ -80,21 +80,21 @@ def _absences_in_snapshots(
         listing = [n for n, snapshot in enumerate(snapshots) if broker in snapshot]
         for last, back in pairwise([*listing, len(snapshots)]):
             if back > last + 1:
-                seen, missed = snapshots[last][broker], next(iter(snapshots[last + 1].values()))
+                seen, without = snapshots[last][broker], next(iter(snapshots[last + 1].values()))
                 up_at = snapshots[back][broker].snapshot_at if back < len(snapshots) else None
                 if not any(a.meets(seen.snapshot_at - LATE_REPORT, up_at) for a in in_lines.get(broker, ())):
-                    yield _absence_between(seen, missed, up_at)
+                    yield _absence_between(seen, without, up_at)
 
 
-def _absence_between(seen: BrokerSnapshot, missed: BrokerSnapshot, up_at: datetime | None) -> Absence:
+def _absence_between(seen: BrokerSnapshot, without: BrokerSnapshot, up_at: datetime | None) -> Absence:
     return Absence(
         broker=seen.broker,
         down_at=seen.snapshot_at,
         observed_until=seen.snapshot_at,
-        detected_at=missed.snapshot_at,
+        detected_at=without.snapshot_at,
         up_at=up_at,
         snapshots=(
             quote_snapshot(seen.snapshot_id, seen.snapshot_at, f"broker {seen.broker} is listed"),
-            quote_snapshot(missed.snapshot_id, missed.snapshot_at, f"broker {seen.broker} is not listed"),
+            quote_snapshot(without.snapshot_id, without.snapshot_at, f"broker {seen.broker} is not listed"),
         ),
     )

@@ -119,7 +119,7 @@ def _missing_logs(facts: Facts) -> Iterator[Finding]:
             "rebalances": [r.confidence for r in facts.rebalances if r.coordinator == row.broker],
         }
         counts = {name: sum(c != Confidence.CERTAIN for c in levels) for name, levels in less_sure.items()}
-        told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        counted = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         yield finding_of(
             facts,
             "broker_log_missing",
@@ -127,7 +127,7 @@ def _missing_logs(facts: Facts) -> Iterator[Finding]:
             row.first_at,
             row.last_at,
             row.evidence,
-            less=f": {told} are less certain without it" if told else "",
+            less=f": {counted} are less certain without it" if counted else "",
         )
 
 

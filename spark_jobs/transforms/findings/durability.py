@@ -161,11 +161,11 @@ def _topic_faults(facts: Facts, topics: Sequence[_Topic]) -> Iterator[Finding]:
 
 
 def _folded(
-    facts: Facts, rule_id: str, subjects: Sequence[str], told: Iterable[str], quotes: Iterable[Quote],
+    facts: Facts, rule_id: str, subjects: Sequence[str], details: Iterable[str], quotes: Iterable[Quote],
     **words: object,
 ) -> Finding:  # fmt: skip
     """One finding for all subjects, at the instant of the reading."""
-    names = list(told)
+    names = list(details)
     some = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
     at = facts.judged_at
     return finding_of(facts, rule_id, subjects[0], at, at, quotes, more=len(subjects) - 1, details=some, **words)
@@ -175,8 +175,8 @@ def _of_settings(facts: Facts, rule_id: str, names: Iterable[str]) -> Iterator[F
     """One finding about settings that the brokers agree on; none for no setting."""
     known = [(name, setting) for name in names if (setting := facts.agreed(name))]
     if known:
-        told = [f"{name} is {setting.value}" for name, setting in known]
-        yield _folded(facts, rule_id, [facts.cluster], told, [setting.quote for _, setting in known])
+        details = [f"{name} is {setting.value}" for name, setting in known]
+        yield _folded(facts, rule_id, [facts.cluster], details, [setting.quote for _, setting in known])
 
 
 def _one_rack(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
@@ -190,8 +190,8 @@ def _one_rack(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
             )
             for name, (p, *_) in alone[:_NAMED]
         ]
-        told = (f"{name} ({len(found)} partitions)" for name, found in alone)
-        yield _folded(facts, "replicas_in_one_rack", [name for name, _ in alone], told, quotes, racks=len(racks))
+        details = (f"{name} ({len(found)} partitions)" for name, found in alone)
+        yield _folded(facts, "replicas_in_one_rack", [name for name, _ in alone], details, quotes, racks=len(racks))
 
 
 def _is_in_one_rack(partition: PartitionSnapshot, rack: Mapping[int, str]) -> bool:
@@ -212,12 +212,12 @@ def _racks(facts: Facts) -> Iterator[Finding]:
         yield _of_racks(facts, "racks_unknown", racks or ["no broker has one"], without or brokers)
 
 
-def _of_racks(facts: Facts, rule_id: str, told: Iterable[str], brokers: Sequence[BrokerSnapshot]) -> Finding:
+def _of_racks(facts: Facts, rule_id: str, details: Iterable[str], brokers: Sequence[BrokerSnapshot]) -> Finding:
     quotes = [
         quote_snapshot(b.snapshot_id, b.snapshot_at, f"broker {b.broker}: rack {b.rack or 'none'}")
         for b in brokers[:_NAMED]
     ]
-    return _folded(facts, rule_id, [facts.cluster], told, quotes)
+    return _folded(facts, rule_id, [facts.cluster], details, quotes)
 
 
 def _transactions(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
@@ -225,9 +225,9 @@ def _transactions(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
     if _broker_count(facts) < MANY:
         return
     topic = next((t for t in topics if t.name == TRANSACTIONS_TOPIC), None)
-    told, quotes = _weak_topic(topic) if topic else _weak_settings(facts)
-    if told:
-        yield _folded(facts, "transaction_topic_weak", [TRANSACTIONS_TOPIC], [told], quotes)
+    details, quotes = _weak_topic(topic) if topic else _weak_settings(facts)
+    if details:
+        yield _folded(facts, "transaction_topic_weak", [TRANSACTIONS_TOPIC], [details], quotes)
 
 
 _TRANSACTION_LIMITS = RULE_BY_ID["transaction_topic_weak"].thresholds
@@ -249,8 +249,8 @@ def _weak_settings(facts: Facts) -> tuple[str, list[Quote]]:
         ("transaction.state.log.min.isr", _TRANSACTION_LIMITS["in sync"]),
     )
     weak = [(name, s) for name, least in limits if (s := facts.agreed(name)) and (s.number or 0) < least]
-    told = " and ".join(f"{name} is {s.value}" for name, s in weak)
-    return f"it does not exist yet, and {told}" if weak else "", [s.quote for _, s in weak]
+    details = " and ".join(f"{name} is {s.value}" for name, s in weak)
+    return f"it does not exist yet, and {details}" if weak else "", [s.quote for _, s in weak]
 
 
 def _number(facts: Facts, name: str) -> int | None:
@@ -261,24 +261,24 @@ def _number(facts: Facts, name: str) -> int | None:
 def _broker_defaults(facts: Facts) -> Iterator[Finding]:
     factor, creates = facts.agreed("default.replication.factor"), facts.agreed("auto.create.topics.enable")
     if factor and factor.number is not None and factor.number < MANY <= _broker_count(facts):
-        told = f"{factor.value}, and topics are created automatically" if creates and creates.is_on else factor.value
+        details = f"{factor.value}, and topics are created automatically" if creates and creates.is_on else factor.value
         quotes = [factor.quote, *([creates.quote] if creates else [])]
-        yield _folded(facts, "default_replication_low", [facts.cluster], [told], quotes)
+        yield _folded(facts, "default_replication_low", [facts.cluster], [details], quotes)
     balances = facts.agreed(AUTO_REBALANCE)
     if balances and not balances.is_on:
         yield _folded(facts, "auto_rebalance_off", [facts.cluster], [], [balances.quote])
 
 
 def _differences(facts: Facts) -> Iterator[Finding]:
-    settings, told, quotes = facts.broker_settings, [], []
+    settings, details, quotes = facts.broker_settings, [], []
     for name in _ALIKE:
         reported = (settings.of_broker(b, name, facts.judged_at) for b in settings.serving())
         held = grouped((s for s in reported if s), lambda s: s.value)
         if len(held) > 1:
-            told.append(f"{name} is {' or '.join(sorted(held))}")
+            details.append(f"{name} is {' or '.join(sorted(held))}")
             quotes += [held[value][0].quote for value in sorted(held)]
-    if told:
-        yield _folded(facts, "settings_differ", [facts.cluster], told, quotes)
+    if details:
+        yield _folded(facts, "settings_differ", [facts.cluster], details, quotes)
 
 
 def _session_bounds(facts: Facts) -> Iterator[Finding]:

@@ -153,8 +153,8 @@ def missing_brokers(partitions: Iterable[PartitionSnapshot], isr_spans: Iterable
     }
     spans = (s for s in isr_spans if _was_out(s, lacking.get((s.topic, s.partition, s.broker))))
     ranked = sorted(grouped(spans, lambda s: s.broker).items(), key=lambda b: (-len(b[1]), b[0]))[:_NAMED]
-    told = "; ".join(_missing_since(broker, own) for broker, own in ranked)
-    return f": {told}" if told else ""
+    details = "; ".join(_missing_since(broker, own) for broker, own in ranked)
+    return f": {details}" if details else ""
 
 
 def _was_out(span: IsrSpan, at: datetime | None) -> bool:

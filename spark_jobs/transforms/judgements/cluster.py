@@ -39,7 +39,7 @@ from spark_jobs.catalog.rows import (
 from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.brokers.broker_settings import settings_of
 from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
-from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, tell_outages
+from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, explain_outages
 from spark_jobs.transforms.brokers.missing_broker_logs import named_within
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.groups.coordinators import losses_of_groups
@@ -108,7 +108,7 @@ def judge_cluster(
     away = add_rebalances(away, [Incident.of(i) for i in incidents])
     brokers = {r.broker for rows in (outages, isr_spans, out_of_sync) for r in rows}
     restarts, restart_of = rebuild_rolling_restarts(away, isr_spans, brokers)
-    away = tell_outages(away, restart_of)
+    away = explain_outages(away, restart_of)
     out_of_sync_periods = rebuild_out_of_sync_periods(isr_spans, away, window)
     imbalance_periods = rebuild_imbalance_periods(imbalance, failovers)
     reading = Reading(
