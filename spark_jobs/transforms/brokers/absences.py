@@ -106,8 +106,8 @@ def _absences(signals: Iterable[LivenessSignal], observed: _Observed) -> list[Ab
 
 def _begins(signal: LivenessSignal, index: ActivityIndex, served_since: datetime | None) -> bool:
     """Whether a signal begins an absence of a broker that, as far as known, serves."""
-    if signal.signal is not Signal.RESTARTED:
-        return signal.signal in (Signal.SHUTDOWN, Signal.HALTED, Signal.DOWN)
+    if signal.shows is not Signal.RESTARTED:
+        return signal.shows in (Signal.SHUTDOWN, Signal.HALTED, Signal.DOWN)
     if signal.is_own:
         return served_since is not None or index.last_before(signal.broker, signal.at) is not None
     # A controller that starts repeats old incarnations, and ZooKeeper's report may be late.
@@ -118,8 +118,8 @@ def _begins(signal: LivenessSignal, index: ActivityIndex, served_since: datetime
 def _begun(signal: LivenessSignal, observed: _Observed, served_since: datetime | None) -> Absence:
     broker, index = signal.broker, observed.index
     begun = Absence(broker, signal.at, observed.until, shows_starts=observed.has_incarnations or index.has_log(broker))
-    if signal.signal in (Signal.SHUTDOWN, Signal.HALTED):
-        return replace(begun, began_with=signal.signal)
+    if signal.shows in (Signal.SHUTDOWN, Signal.HALTED):
+        return replace(begun, began_with=signal.shows)
     last_line = index.last_before(broker, signal.at, since=served_since)
     heard_at = last_line.happened_at if last_line else served_since
     failure = index.first_failure(broker, heard_at, signal.at)
@@ -144,7 +144,7 @@ def _silent_since(signal: LivenessSignal, heard_at: datetime | None, session: ti
 
 def _continued(absence: Absence, signal: LivenessSignal, index: ActivityIndex) -> Absence:
     absence = replace(absence, lines=(*absence.lines, signal.event))
-    match signal.signal:
+    match signal.shows:
         case Signal.DOWN | Signal.RELEASED:
             return replace(absence, detected_at=absence.detected_at or signal.at)
         case Signal.RESTARTED if signal.is_own or not index.has_log(signal.broker):

@@ -38,7 +38,7 @@ class LivenessSignal:
     """One signal about one broker, with the line that shows it."""
 
     broker: int
-    signal: Signal
+    shows: Signal
     event: Event
 
     @property
