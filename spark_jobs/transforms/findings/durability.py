@@ -41,6 +41,11 @@ class _Topic:
     unclean: Setting | None
 
     @property
+    def is_unclean(self) -> bool:
+        """Whether it allows unclean elections."""
+        return self.unclean is not None and self.unclean.is_on
+
+    @property
     def weakest(self) -> PartitionSnapshot:
         """The partition with the fewest replicas."""
         return min(self.partitions, key=lambda p: (len(p.replicas or ()), p.partition))
@@ -109,34 +114,20 @@ class _TopicFault:
 _OWN_RULES = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)
 """Topics whose replicas have rules of their own."""
 
+
+def _min_isr_fault(rule_id: str, has: Callable[[_Topic, int], bool]) -> _TopicFault:
+    return _TopicFault(rule_id, has, _against_minimum, lambda t: t.min_isr)
+
+
 _TOPIC_FAULTS = (
     _TopicFault("replication_factor_one", lambda t, brokers: t.replicas == 1 < brokers and t.name not in _OWN_RULES),
     _TopicFault(
         "replication_factor_low", lambda t, brokers: 1 < t.replicas < MANY <= brokers and t.name not in _OWN_RULES
     ),
-    _TopicFault(
-        "min_isr_low",
-        lambda t, _: t.replicas >= MANY and t.margin == t.replicas - 1,
-        _against_minimum,
-        lambda t: t.min_isr,
-    ),
-    _TopicFault(
-        "min_isr_equals_replication",
-        lambda t, _: t.replicas > 1 and t.margin == 0,
-        _against_minimum,
-        lambda t: t.min_isr,
-    ),
-    _TopicFault(
-        "min_isr_above_replication",
-        lambda t, _: t.margin is not None and t.margin < 0,
-        _against_minimum,
-        lambda t: t.min_isr,
-    ),
-    _TopicFault(
-        "unclean_election_enabled",
-        lambda t, _: t.replicas > 1 and t.unclean is not None and t.unclean.is_on,
-        setting=lambda t: t.unclean,
-    ),
+    _min_isr_fault("min_isr_low", lambda t, _: t.replicas >= MANY and t.margin == t.replicas - 1),
+    _min_isr_fault("min_isr_equals_replication", lambda t, _: t.replicas > 1 and t.margin == 0),
+    _min_isr_fault("min_isr_above_replication", lambda t, _: t.margin is not None and t.margin < 0),
+    _TopicFault("unclean_election_enabled", lambda t, _: t.replicas > 1 and t.is_unclean, setting=lambda t: t.unclean),
     _TopicFault("offsets_topic_weak", lambda t, brokers: t.name == OFFSETS_TOPIC and t.replicas < min(MANY, brokers)),
 )
 
