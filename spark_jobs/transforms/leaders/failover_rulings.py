@@ -1,0 +1,249 @@
+"""Why a partition's leader changed: the rulings, in order. The first that holds decides."""
+
+from __future__ import annotations
+
+from spark_jobs.catalog.codes import Confidence, FailoverKind
+from spark_jobs.transforms.leaders.failover_proofs import (
+    another_broker_leads,
+    controller_is_heard,
+    disk_of_partition_failed,
+    first_replica_leads,
+    former_leader_crashed,
+    former_leader_lost,
+    former_leader_shut_down,
+    former_leader_unresponsive,
+    former_leader_was_away,
+    had_every_record,
+    had_no_leader,
+    in_zookeeper_mode,
+    isr_unknown,
+    marked_recovering,
+    no_leader,
+    not_in_known_isr,
+    not_in_last_isr,
+    preferred_election_shown,
+    reassignment_changed_leader,
+    replicas_reassigned,
+    some_disk_failed,
+)
+from spark_jobs.transforms.leaders.leader_change import LeaderChange
+from spark_jobs.transforms.rulings import Ruling, always
+
+_DISKS = (
+    "ReplicaManager.handleLogDirFailure: a broker names the partitions of a failed directory and leads the others;"
+    " without its metadata directory or its last one it ends. Controllers name only the broker."
+)
+_UNCLEAN = (
+    "Since metadata.version 3.2 an unclean leader is marked RECOVERING, by the controller and by itself; the controller"
+    " marks the last leader of a leaderless partition too, which has every record. Before 3.2, and in ZooKeeper mode,"
+    " only the ISR shows it."
+)
+_REASSIGNED = (
+    "ReplicationControlManager names the leader epoch of the change; KafkaController."
+    "moveReassignedPartitionLeaderIfRequired names the leader that has to go."
+)
+_PREFERRED = "Nothing else but a reassignment makes a healthy leader give way."
+_OUTAGES = "gold.broker_outages; ReplicationControlManager.handleBrokerFenced, KafkaController.onBrokerFailure."
+
+FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
+    Ruling(
+        FailoverKind.LOG_DIR_FAILED,
+        Confidence.CERTAIN,
+        "The log directory of broker {former} that held the partition failed, so the broker could not lead it.",
+        proof=[disk_of_partition_failed],
+        source=_DISKS,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.LOG_DIR_FAILED,
+        Confidence.LIKELY,
+        "A log directory of broker {former} failed; it probably held the partition, but no line names the partitions.",
+        proof=[some_disk_failed],
+        source=_DISKS,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.UNCLEAN_ELECTION,
+        Confidence.CERTAIN,
+        "Broker {new} was made leader although it was not in sync: the last ISR was {isr}, and the partition was marked"
+        " RECOVERING. The records that broker {new} had not copied are lost.",
+        proof=[another_broker_leads, not_in_last_isr, marked_recovering],
+        source=_UNCLEAN,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.UNCLEAN_ELECTION,
+        Confidence.CERTAIN,
+        "Broker {new} was made leader although it was not in sync: the last ISR was {isr}. The records that broker"
+        " {new} had not copied are lost.",
+        proof=[another_broker_leads, not_in_last_isr, in_zookeeper_mode],
+        source=_UNCLEAN,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.UNCLEAN_ELECTION,
+        Confidence.LIKELY,
+        "The partition was marked RECOVERING when broker {new} was made leader, and broker {new} was not in the ISR"
+        " known before, {isr}, which may have changed since. The records that it had not copied are lost.",
+        proof=[another_broker_leads, not_in_known_isr, marked_recovering],
+        source=_UNCLEAN,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.UNCLEAN_ELECTION,
+        Confidence.LIKELY,
+        "The partition was marked RECOVERING when broker {new} was made leader; the ISR before is not known. The"
+        " records that broker {new} had not copied are lost.",
+        proof=[another_broker_leads, isr_unknown, marked_recovering],
+        source=_UNCLEAN,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.OFFLINE,
+        Confidence.POSSIBLE,
+        "The partition had no leader, and no outage of broker {former} is known: the deletion of the topic looks the"
+        " same.",
+        proof=[no_leader, in_zookeeper_mode],
+        unless=[former_leader_was_away],
+        source="TopicDeletionManager.onTopicDeletion sets the leaders of a topic to -1 on the way.",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.OFFLINE,
+        Confidence.CERTAIN,
+        "The partition had no leader: broker {former} was away ({outage_kind}), and no replica could take over.",
+        proof=[no_leader, former_leader_was_away],
+        source=_OUTAGES,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.OFFLINE,
+        Confidence.CERTAIN,
+        "The partition had no leader: broker {former} stopped leading it, and no replica could take over.",
+        proof=[no_leader],
+        source="A leader of -1 in the metadata of KRaft: PartitionRegistration.hasLeader.",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.LEADER_RESTORED,
+        Confidence.CERTAIN,
+        "Broker {new} leads the partition, which had no leader; broker {new} had every record.",
+        proof=[had_no_leader, had_every_record],
+        source="PartitionChangeBuilder.electLeader: the ISR, the ELR, and the last known leader.",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.LEADER_RESTORED,
+        Confidence.POSSIBLE,
+        "Broker {new} leads the partition, which had no leader; whether broker {new} had every record is not known.",
+        proof=[had_no_leader],
+        source="PartitionChangeBuilder.electLeader: the ISR, the ELR, and the last known leader.",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.REASSIGNMENT,
+        Confidence.CERTAIN,
+        "Leadership moved from broker {former} to broker {new} by a reassignment of the partition's replicas.",
+        proof=[reassignment_changed_leader],
+        source=_REASSIGNED,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.REASSIGNMENT,
+        Confidence.LIKELY,
+        "Leadership moved from broker {former} to broker {new} while the partition's replicas were reassigned.",
+        proof=[replicas_reassigned],
+        unless=[preferred_election_shown, former_leader_was_away],
+        source=_REASSIGNED,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.CONTROLLED_SHUTDOWN,
+        Confidence.CERTAIN,
+        "Leadership moved from broker {former} to broker {new}, since broker {former} was shut down in order.",
+        proof=[former_leader_shut_down],
+        source=_OUTAGES,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.BROKER_UNRESPONSIVE,
+        Confidence.CERTAIN,
+        "Leadership moved from broker {former} to broker {new}, since the controller did not hear broker {former},"
+        " which was alive.",
+        proof=[former_leader_unresponsive],
+        source=_OUTAGES,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.BROKER_CRASH,
+        Confidence.CERTAIN,
+        "Leadership moved from broker {former} to broker {new}, since broker {former} had crashed.",
+        proof=[former_leader_crashed],
+        source=_OUTAGES,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Leadership moved from broker {former} to broker {new}, since broker {former} was down; the evidence does not"
+        " show whether it was shut down, crashed or was cut off.",
+        proof=[former_leader_lost],
+        source=_OUTAGES,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.PREFERRED_ELECTION,
+        Confidence.CERTAIN,
+        "Leadership moved from broker {former} to broker {new}, its first replica, in a preferred election.",
+        proof=[preferred_election_shown],
+        source=_PREFERRED,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.PREFERRED_ELECTION,
+        Confidence.LIKELY,
+        "Leadership moved from broker {former}, which was alive, to broker {new}, its first replica: only a preferred"
+        " election does that.",
+        proof=[first_replica_leads, controller_is_heard],
+        source=_PREFERRED,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.PREFERRED_ELECTION,
+        Confidence.POSSIBLE,
+        "Leadership moved from broker {former} to broker {new}, its first replica, in a preferred election or because"
+        " broker {former} was away: no log of the controller shows which.",
+        proof=[first_replica_leads],
+        source=_PREFERRED,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        FailoverKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Leadership moved from broker {former} to broker {new}; the evidence does not show why.",
+        proof=[always],
+        source="Every change that no ruling above explains.",
+        decides="",
+        looks_alike="",
+    ),
+)
