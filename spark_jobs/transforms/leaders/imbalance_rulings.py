@@ -1,0 +1,64 @@
+"""What ended a period of imbalance: the rulings, in order. The first that holds decides."""
+
+from __future__ import annotations
+
+from spark_jobs.catalog.codes import Confidence, FailoverKind, ImbalanceEnd
+from spark_jobs.catalog.rows import Failover
+from spark_jobs.transforms.rulings import Proof, Ruling, always
+
+
+def is_not_preferred_election(change: Failover) -> Proof | None:
+    """The change of leader that brought the broker below the threshold is not a preferred election."""
+    return Proof() if change.kind != FailoverKind.PREFERRED_ELECTION else None
+
+
+def is_requested(change: Failover) -> Proof | None:
+    """An operator or a tool requested the election."""
+    return Proof() if change.requested_by_operator else None
+
+
+def is_automatic(change: Failover) -> Proof | None:
+    """A task of Kafka's own made the election."""
+    return Proof() if change.requested_by_operator is False else None
+
+
+_SOURCE = "gold.failovers, columns kind and requested_by_operator."
+
+IMBALANCE_END_RULINGS: tuple[Ruling[Failover], ...] = (
+    Ruling(
+        ImbalanceEnd.FAILOVER,
+        Confidence.CERTAIN,
+        "Another change of leader brought leaders back.",
+        proof=[is_not_preferred_election],
+        source=_SOURCE,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        ImbalanceEnd.REQUESTED_ELECTION,
+        Confidence.CERTAIN,
+        "A preferred election that an operator requested brought leaders back.",
+        proof=[is_requested],
+        source=_SOURCE,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        ImbalanceEnd.AUTOMATIC_ELECTION,
+        Confidence.CERTAIN,
+        "A preferred election of Kafka's own brought leaders back.",
+        proof=[is_automatic],
+        source=_SOURCE,
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        ImbalanceEnd.PREFERRED_ELECTION,
+        Confidence.CERTAIN,
+        "A preferred election brought leaders back; the evidence does not show who requested it.",
+        proof=[always],
+        source=_SOURCE,
+        decides="",
+        looks_alike="",
+    ),
+)
