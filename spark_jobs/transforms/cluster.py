@@ -64,7 +64,9 @@ class ClusterContext:
     @cached_property
     def uses_zookeeper(self) -> bool:
         """Whether a line shows that the cluster's controllers are those of ZooKeeper mode."""
-        return any(line.pattern_id.startswith("zookeeper.") for epoch in self.controller_epochs for line in epoch.lines[:1])
+        return any(
+            line.pattern_id.startswith("zookeeper.") for epoch in self.controller_epochs for line in epoch.lines[:1]
+        )
 
     @cached_property
     def elections_by_time(self) -> Timeline[Event]:
@@ -77,12 +79,12 @@ class ClusterContext:
         return Timeline(self.disk_failures, lambda e: e.happened_at)
 
     @cached_property
-    def _known_outages(self) -> Mapping[int, Intervals[BrokerOutage]]:
+    def _known_outages(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
         """Each broker's outages, from the instant at which they could move leaders."""
         return _by_broker(self.outages, lambda o: Interval(known_at(o), o.up_at, o))
 
     @cached_property
-    def _catching_up(self) -> Mapping[int, Intervals[BrokerOutage]]:
+    def _catching_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
         """Each broker's outages, with the time in which it catches up afterwards."""
         return _by_broker(
             self.outages,
@@ -119,8 +121,8 @@ class ClusterContext:
 
 def _by_broker(
     outages: Iterable[BrokerOutage], interval_of: Callable[[BrokerOutage], Interval[BrokerOutage]]
-) -> Mapping[int, Intervals[BrokerOutage]]:
-    found: defaultdict[int, list[Interval[BrokerOutage]]] = defaultdict(list)
+) -> Mapping[int | None, Intervals[BrokerOutage]]:
+    found: defaultdict[int | None, list[Interval[BrokerOutage]]] = defaultdict(list)
     for outage in outages:
         found[outage.broker].append(interval_of(outage))
     return {broker: Intervals(intervals) for broker, intervals in found.items()}

@@ -223,9 +223,7 @@ def _isr_of(reading: PartitionSnapshot) -> tuple[int, ...] | None:
     return tuple(reading.isr) if reading.isr is not None else None
 
 
-def _is_step(
-    former: Leadership | None, now: Leadership, following: Leadership | None, context: ClusterContext
-) -> bool:
+def _is_step(former: Leadership | None, now: Leadership, following: Leadership | None, context: ClusterContext) -> bool:
     """Whether a lack of a leader is only a step of one election: a replica in sync could take over at once.
 
     Edge case: a new ZooKeeper controller first removes dead brokers from all partitions, which leaves a partition

@@ -60,10 +60,10 @@ class Verdict:
 class Ruling(Generic[Case]):
     """When a code is the verdict.
 
-    `sentence` names in braces words of the proof, or else attributes of the case. `proof` are predicates that must all hold, `unless` predicates of
-    which none may. `confidence` is the most that the ruling allows: a proof may be less sure. `decides` names a
-    captured case that this ruling decides, `looks_alike` one that looks like it and that another ruling decides; see
-    tests/unit/test_rulings.py.
+    `sentence` names in braces words of the proof, or else attributes of the case. `proof` are predicates that must all
+    hold, `unless` predicates of which none may. `confidence` is the most that the ruling allows: a proof may be less
+    sure. `decides` names a captured case that this ruling decides, `looks_alike` one that looks like it and that another
+    ruling decides; see tests/unit/test_rulings.py.
     """
 
     code: Code
@@ -81,7 +81,9 @@ class Ruling(Generic[Case]):
         if proof is None or any(p(case) is not None for p in self.unless):
             return None
         confidence = self.confidence if proof.confidence is None else self.confidence.at_most(proof.confidence)
-        return Verdict(self.code, confidence, self.sentence.format_map(_Words(case, proof)), proof.evidence, proof.facts)
+        return Verdict(
+            self.code, confidence, self.sentence.format_map(_Words(case, proof)), proof.evidence, proof.facts
+        )
 
     @cached_property
     def wording(self) -> re.Pattern[str]:

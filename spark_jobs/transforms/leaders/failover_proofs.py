@@ -111,9 +111,14 @@ def had_every_record(change: LeaderChange) -> Proof | None:
 
 def former_leader_was_away(change: LeaderChange) -> Proof | None:
     """The former leader was away at that time."""
-    if change.outage is None:
-        return None
-    return _in_outage(change.outage) + Proof(words={"outage_kind": change.outage.kind.replace("_", " ")})
+    return _in_outage(change.outage) if change.outage else None
+
+
+def former_leader_gone(change: LeaderChange) -> Proof | None:
+    """The former leader was away, or it stopped leading the partition."""
+    outage = change.outage
+    what = f"was away ({outage.kind.replace('_', ' ')})" if outage else "stopped leading the partition"
+    return _in_outage(outage) + Proof(words={"gone": what})
 
 
 def reassignment_changed_leader(change: LeaderChange) -> Proof | None:

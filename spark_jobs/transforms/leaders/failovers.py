@@ -58,7 +58,7 @@ def rebuild_leaders(
     """
     history = LeaderHistory([], [])
     for incarnation in incarnations_of(events, readings, FAILOVER_KINDS, context.controller_epochs):
-        steps = list(_steps_of(incarnation, context))
+        steps = list(leader_changes_of(incarnation, context))
         history.gaps.extend(gap_row(incarnation, gap) for _, gap in steps if gap and window.holds(gap.at))
         changes = [(change, gap) for change, gap in steps if change is not None]
         history.failovers.extend(
@@ -78,8 +78,13 @@ def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
     ]
 
 
-def _steps_of(incarnation: Incarnation, context: ClusterContext) -> Iterator[tuple[LeaderChange | None, Gap | None]]:
-    """Each step from one leadership to the next: the change of leader and the gap in the epochs, where there is one."""
+def leader_changes_of(
+    incarnation: Incarnation, context: ClusterContext
+) -> Iterator[tuple[LeaderChange | None, Gap | None]]:
+    """Each step from one leadership of a partition to the next: the change of leader, the gap in the epochs, or both.
+
+    Takes: a partition with its events of FAILOVER_KINDS.
+    """
     commits = commits_of(e for e in incarnation.events if e.kind in ISR_KINDS)
     last_leader: int | None = None
     steps = list(pairwise(leaderships_of(incarnation, context)))
@@ -147,9 +152,7 @@ def _row(change: LeaderChange, gap: Gap | None, leaderless: Leaderless) -> Failo
     replicas, isr_after = change.replicas, change.after.isr
     return Failover(
         cluster=cluster,
-        failover_id=row_id(
-            cluster, "failover", topic, partition, change.after.epoch, *((number,) if number else ())
-        ),
+        failover_id=row_id(cluster, "failover", topic, partition, change.after.epoch, *((number,) if number else ())),
         topic=topic,
         partition=partition,
         happened_at=change.at,
@@ -188,6 +191,4 @@ def _beside(gap: Gap | None, verdict: Verdict) -> Verdict:
 def _loss(change: LeaderChange) -> Loss:
     assert change.last_leader is not None
     incarnation = change.incarnation
-    return loss_of(
-        change.after, change.last_leader, change.isr_before or (), incarnation.events, incarnation.readings
-    )
+    return loss_of(change.after, change.last_leader, change.isr_before or (), incarnation.events, incarnation.readings)

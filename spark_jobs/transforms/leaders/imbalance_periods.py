@@ -167,9 +167,7 @@ def _between(
     return [f for f in changes.between(since, until) if f.happened_at > since]
 
 
-def _agreeing(
-    earlier: LeaderImbalance, later: LeaderImbalance, changes: Timeline[Failover]
-) -> list[Failover]:
+def _agreeing(earlier: LeaderImbalance, later: LeaderImbalance, changes: Timeline[Failover]) -> list[Failover]:
     """The changes that lead from one reading to the next; none where those that are known do not.
 
     Edge case: a reading takes a moment, so it may show what happened just after its instant.

@@ -31,8 +31,8 @@ IMBALANCE_END_RULINGS: tuple[Ruling[Failover], ...] = (
         "Another change of leader brought leaders back.",
         proof=[is_not_preferred_election],
         source=_SOURCE,
-        decides="",
-        looks_alike="",
+        decides="crash-2.8 shop-events-2 epoch 1",
+        looks_alike="preferred-2.8 shop-events-3 epoch 5",
     ),
     Ruling(
         ImbalanceEnd.REQUESTED_ELECTION,
@@ -40,8 +40,8 @@ IMBALANCE_END_RULINGS: tuple[Ruling[Failover], ...] = (
         "A preferred election that an operator requested brought leaders back.",
         proof=[is_requested],
         source=_SOURCE,
-        decides="",
-        looks_alike="",
+        decides="reordered-2.8 billing.46-t-0 epoch 2",
+        looks_alike="cancelled-4.1 parcels.83-t-0 epoch 4",
     ),
     Ruling(
         ImbalanceEnd.AUTOMATIC_ELECTION,
@@ -49,8 +49,8 @@ IMBALANCE_END_RULINGS: tuple[Ruling[Failover], ...] = (
         "A preferred election of Kafka's own brought leaders back.",
         proof=[is_automatic],
         source=_SOURCE,
-        decides="",
-        looks_alike="",
+        decides="cancelled-4.1 parcels.83-t-0 epoch 4",
+        looks_alike="reordered-2.8 billing.46-t-0 epoch 2",
     ),
     Ruling(
         ImbalanceEnd.PREFERRED_ELECTION,
@@ -58,7 +58,7 @@ IMBALANCE_END_RULINGS: tuple[Ruling[Failover], ...] = (
         "A preferred election brought leaders back; the evidence does not show who requested it.",
         proof=[always],
         source=_SOURCE,
-        decides="",
-        looks_alike="",
+        decides="metadata-4.3 orders-0 epoch 3",
+        looks_alike="cancelled-4.1 parcels.83-t-0 epoch 4",
     ),
 )

@@ -70,9 +70,7 @@ class LeaderChange:
     @cached_property
     def is_by_zookeeper(self) -> bool:
         """Whether a line of the partition is one that only controllers in ZooKeeper mode print."""
-        return any(
-            e.kind in ("partition_state_changed", "replica_removed_from_isr") for e in self.incarnation.events
-        )
+        return any(e.kind in ("partition_state_changed", "replica_removed_from_isr") for e in self.incarnation.events)
 
     def nearby(self, kind: str) -> list[Event]:
         """The partition's events of a kind at that time, as far as the clocks of two brokers may differ."""
