@@ -190,7 +190,9 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     out_of_sync_periods = [
         (code(kind), prose(OUT_OF_SYNC_LABELS[kind]), prose(do)) for kind, do in OUT_OF_SYNC_ADVICE.items()
     ]
-    imbalance_periods = [(code(healed) if healed else "nothing yet", prose(do)) for healed, do in IMBALANCE_ADVICE.items()]
+    imbalance_periods = [
+        (code(healed) if healed else "nothing yet", prose(do)) for healed, do in IMBALANCE_ADVICE.items()
+    ]
     restarts = [("yes" if early else "no", prose(do)) for early, do in RESTART_ADVICE.items()]
     settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in REMEDIES]
     parts = (

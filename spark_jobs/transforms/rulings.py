@@ -62,8 +62,8 @@ class Ruling(Generic[Case]):
 
     `sentence` names in braces words of the proof, or else attributes of the case. `proof` are predicates that must all
     hold, `unless` predicates of which none may. `confidence` is the most that the ruling allows: a proof may be less
-    sure. `decides` names a captured case that this ruling decides, `looks_alike` one that looks like it and that another
-    ruling decides; see tests/unit/test_rulings.py.
+    sure. `decides` names a captured case that this ruling decides, `looks_alike` one that looks like it and that
+    another ruling decides; see tests/unit/test_rulings.py.
     """
 
     code: Code
