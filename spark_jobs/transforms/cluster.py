@@ -156,7 +156,7 @@ def context_of(events: Iterable[Event], outages: Iterable[BrokerOutage]) -> Clus
     tasks = [e for e in ordered if e.kind == "periodic_election"]
     effective = (e for e in tasks if e.event_count and speaks_for_cluster(epochs, e))
     return ClusterContext(
-        outages=tuple(sorted(outages, key=lambda o: (o.broker, o.down_at))),
+        outages=tuple(sorted(map(BrokerOutage.of, outages), key=lambda o: (o.broker, o.down_at))),
         controller_epochs=epochs,
         elections=tuple(in_order([*(e for e in ordered if e.kind == "election_started"), *effective])),
         disk_failures=tuple(e for e in ordered if e.kind in _DISK_FAILURES),

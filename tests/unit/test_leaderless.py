@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.rows import Event, Failover
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
@@ -17,8 +18,6 @@ from spark_jobs.transforms.windows import Window
 from tests.support.leaders import leaders
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
-
-Row = dict[str, Any]
 
 HOURS = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))
 ELECTED_AT = 30.0
@@ -28,7 +27,7 @@ def after(seconds: float) -> Any:
     return AT + timedelta(seconds=seconds)
 
 
-def line(kind: str, broker: int, second: float, **columns: Any) -> Row:
+def line(kind: str, broker: int, second: float, **columns: Any) -> Event:
     return row(
         EVENTS,
         line_id=f"{kind}-{broker}-{second}", kind=kind, broker=broker, topic="t", partition=0,
@@ -36,7 +35,7 @@ def line(kind: str, broker: int, second: float, **columns: Any) -> Row:
     )  # fmt: skip
 
 
-def handover(outage: dict[str, Any] | None, *others: Row) -> Row:
+def handover(outage: dict[str, Any] | None, *others: Event) -> Failover:
     """Broker 1 leads from second 0 on, broker 2 from second 30 on."""
     known = {k: after(v) if k.endswith("_at") and v is not None else v for k, v in (outage or {}).items()}
     outages = [row(BROKER_OUTAGES, broker=1, confidence="certain", **known)] if outage else []
@@ -49,8 +48,8 @@ def handover(outage: dict[str, Any] | None, *others: Row) -> Row:
     return change
 
 
-def bounds(change: Row) -> tuple[int | None, int | None, int | None]:
-    return change["leaderless_low_ms"], change["leaderless_ms"], change["leaderless_high_ms"]
+def bounds(change: Failover) -> tuple[int | None, int | None, int | None]:
+    return change.leaderless_low_ms, change.leaderless_ms, change.leaderless_high_ms
 
 
 CRASH = {"kind": "crash", "last_heard_at": 18, "down_at": 20, "unreachable_at": 20, "detected_at": 29, "up_at": 50}
@@ -122,22 +121,22 @@ def test_the_bounds_hold_what_is_told(times: tuple[int | None, ...], kind: str, 
 def test_a_partition_is_offline_until_somebody_leads_it_again(excerpt: str, low: int | None, high: int | None) -> None:
     gone, back = leaders(events(excerpt), [], WHOLE).failovers
     for bound, value in (("leaderless_low_ms", low), ("leaderless_high_ms", high)):
-        assert gone[bound] == back[bound]
-        assert value in (None, gone[bound])
-    assert gone["leaderless_low_ms"] <= back["leaderless_ms"] <= gone["leaderless_high_ms"]
+        assert getattr(gone, bound) == getattr(back, bound)
+        assert value in (None, getattr(gone, bound))
+    assert gone.leaderless_low_ms <= back.leaderless_ms <= gone.leaderless_high_ms
 
 
 def test_a_partition_that_nobody_leads_again_has_no_bounds() -> None:
     [gone, _] = leaders(events("offline-3.9"), [], WHOLE).failovers
-    until_then = [e for e in events("offline-3.9") if e["happened_at"] <= gone["happened_at"]]
+    until_then = [e for e in events("offline-3.9") if e.happened_at <= gone.happened_at]
     [still] = leaders(until_then, [], WHOLE).failovers
-    assert (still["kind"], *bounds(still)) == ("offline", None, None, None)
+    assert (still.kind, *bounds(still)) == ("offline", None, None, None)
 
 
 def test_a_failed_disk_says_when_its_broker_led_no_more() -> None:
-    lost = [f for f in leaders(events("disk-4.3"), [], WHOLE).failovers if f["kind"] == "log_dir_failed"]
+    lost = [f for f in leaders(events("disk-4.3"), [], WHOLE).failovers if f.kind == "log_dir_failed"]
     assert lost
-    assert all(f["leaderless_low_ms"] == f["leaderless_ms"] == f["leaderless_high_ms"] for f in lost)
+    assert all(f.leaderless_low_ms == f.leaderless_ms == f.leaderless_high_ms for f in lost)
 
 
 @pytest.mark.parametrize(
@@ -153,11 +152,11 @@ def test_a_failed_disk_says_when_its_broker_led_no_more() -> None:
     ],
 )
 def test_whether_somebody_asked_for_it(excerpt: str, kind: str, expected: set[bool | None]) -> None:
-    found = [f for f in leaders(events(excerpt), [], WHOLE).failovers if f["kind"] == kind]
-    assert {f["requested_by_operator"] for f in found} == expected
+    found = [f for f in leaders(events(excerpt), [], WHOLE).failovers if f.kind == kind]
+    assert {f.requested_by_operator for f in found} == expected
 
 
-def elected(*around: Row) -> bool | None:
+def elected(*around: Event) -> bool | None:
     """Whether somebody asked for an election of broker 2, the preferred leader, at second 30."""
     lines = [
         line("leader_started", 1, 0, leader_epoch=0, replicas="2,1"),
@@ -165,12 +164,12 @@ def elected(*around: Row) -> bool | None:
     ]
     active = row(EVENTS, kind="controller_elected", broker=9, controller_epoch=1, happened_at=after(-600))
     [change] = rebuild_failovers(lines, [], context_of([active, *around], []), HOURS)
-    assert change["kind"] == "preferred_election"
-    asked: bool | None = change["requested_by_operator"]
+    assert change.kind == "preferred_election"
+    asked: bool | None = change.requested_by_operator
     return asked
 
 
-def task(second: float, count: int, broker: int = 9) -> Row:
+def task(second: float, count: int, broker: int = 9) -> Event:
     return row(EVENTS, kind="periodic_election", reason="electPreferred", event_count=count, broker=broker,
                happened_at=after(second))  # fmt: skip
 

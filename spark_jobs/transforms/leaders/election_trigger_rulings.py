@@ -9,7 +9,7 @@ from spark_jobs.catalog.rows import Event
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaders.leader_change import PREFERRED, UNCLEAN, LeaderChange
-from spark_jobs.transforms.rulings import Proof, Ruling, always, judge
+from spark_jobs.transforms.rulings import Proof, Ruling, always, judge, proof_if
 
 _BY_OPERATOR = ("AdminClientTriggered", "ZkTriggered")
 _REASONS = {
@@ -44,23 +44,23 @@ def requested_by_operator(kind: FailoverKind, change: LeaderChange) -> bool | No
 
 def is_reassignment(case: TriggeredChange) -> Proof | None:
     """The leader changed by a reassignment."""
-    return Proof() if case.kind == FailoverKind.REASSIGNMENT else None
+    return proof_if(case.kind == FailoverKind.REASSIGNMENT)
 
 
 def named_as_requested(case: TriggeredChange) -> Proof | None:
     """A line that starts the election names a request of an operator's tool."""
     requested = [e for e in case.named if e.detail in _BY_OPERATOR]
-    return Proof((quote(requested[0]),)) if requested else None
+    return proof_if(requested, *map(quote, requested[:1]))
 
 
 def named_as_own(case: TriggeredChange) -> Proof | None:
     """A line shows the election, and names no request."""
-    return Proof((quote(case.named[0]),)) if case.named else None
+    return proof_if(case.named, *map(quote, case.named[:1]))
 
 
 def is_unclean(case: TriggeredChange) -> Proof | None:
     """The election is unclean."""
-    return Proof() if case.kind == FailoverKind.UNCLEAN_ELECTION else None
+    return proof_if(case.kind == FailoverKind.UNCLEAN_ELECTION)
 
 
 def last_leader_just_detected_as_down(case: TriggeredChange) -> Proof | None:
@@ -68,29 +68,29 @@ def last_leader_just_detected_as_down(case: TriggeredChange) -> Proof | None:
     change = case.change
     outage = change.context.outage_at(change.last_leader, change.at)
     detected_at = outage.detected_at if outage else None
-    return Proof() if detected_at and abs(change.at - detected_at) <= CLOCK_SKEW else None
+    return proof_if(detected_at and abs(change.at - detected_at) <= CLOCK_SKEW)
 
 
 def controller_log_at_hand(case: TriggeredChange) -> Proof | None:
     """The log of the active controller covers that time."""
-    return Proof() if case.change.context.has_controller_log_at(case.change.at) else None
+    return proof_if(case.change.context.has_controller_log_at(case.change.at))
 
 
 def in_zookeeper_mode(case: TriggeredChange) -> Proof | None:
     """The controllers are those of ZooKeeper mode."""
-    return Proof() if case.change.context.uses_zookeeper else None
+    return proof_if(case.change.context.uses_zookeeper)
 
 
 def own_task_reported(case: TriggeredChange) -> Proof | None:
     """Controllers report what Kafka's own task for these elections does."""
-    return Proof() if case.change.context.reported_tasks.intersection(_REASONS[case.kind]) else None
+    return proof_if(case.change.context.reported_tasks.intersection(_REASONS[case.kind]))
 
 
 def controller_just_changed(case: TriggeredChange) -> Proof | None:
     """A controller became active at that time: it commits what a task of the former one elected."""
     at = case.change.at
     begun = (abs(at - e.since) <= CLOCK_SKEW for e in case.change.context.controller_epochs)
-    return Proof() if any(begun) else None
+    return proof_if(any(begun))
 
 
 _ZOOKEEPER = (

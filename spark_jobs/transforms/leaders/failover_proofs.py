@@ -12,8 +12,8 @@ from spark_jobs.transforms.cluster import disk_owners, known_at, on_failed_disk
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaders.leader_change import PREFERRED, LeaderChange
-from spark_jobs.transforms.leaderships import NOBODY
-from spark_jobs.transforms.rulings import Proof
+from spark_jobs.transforms.leaderships import NOBODY, Leadership
+from spark_jobs.transforms.rulings import Proof, proof_if
 
 _SAME_LEADER = "leader=-2,"
 """How a record of KRaft writes that the leader stays."""
@@ -62,20 +62,19 @@ def not_in_last_isr(change: LeaderChange) -> Proof | None:
 
 def not_in_known_isr(change: LeaderChange) -> Proof | None:
     """An ISR before the change is known, and the new leader was neither in it nor in the ELR."""
-    if change.isr_before is None or change.new in change.eligible:
-        return None
-    return Proof(words={"isr": sorted(change.isr_before)})
+    is_known = change.isr_before is not None
+    return proof_if(is_known and change.new not in change.eligible, isr=sorted(change.isr_before or ()))
 
 
 def isr_unknown(change: LeaderChange) -> Proof | None:
     """No ISR before the change is known, and the new leader was not in the ELR."""
-    return Proof() if change.isr_before is None and change.new not in change.eligible else None
+    return proof_if(change.isr_before is None and change.new not in change.eligible)
 
 
 def marked_recovering(change: LeaderChange) -> Proof | None:
     """The controller or the new leader marks the partition as RECOVERING in the epoch of the change."""
     marks = [e for e in change.incarnation.events if _marks_recovering(e, change)]
-    return Proof(tuple(map(quote, marks[:2]))) if marks else None
+    return proof_if(marks, *map(quote, marks[:2]))
 
 
 def _marks_recovering(event: Event, change: LeaderChange) -> bool:
@@ -87,26 +86,26 @@ def _marks_recovering(event: Event, change: LeaderChange) -> bool:
 
 def in_zookeeper_mode(change: LeaderChange) -> Proof | None:
     """A controller in ZooKeeper mode changed the partition."""
-    return Proof() if change.is_by_zookeeper else None
+    return proof_if(change.is_by_zookeeper)
 
 
 def no_leader(change: LeaderChange) -> Proof | None:
     """The partition has no leader any more; less sure where no line names that epoch."""
-    return _as_told(change.after.is_told) if change.new == NOBODY else None
+    return proof_if(change.new == NOBODY, confidence=_most(change.after))
 
 
 def had_no_leader(change: LeaderChange) -> Proof | None:
     """The partition had no leader before; less sure where no line names that epoch."""
-    return _as_told(change.before.is_told) if change.former == NOBODY else None
+    return proof_if(change.former == NOBODY, confidence=_most(change.before))
 
 
-def _as_told(is_told: bool) -> Proof:
-    return Proof(confidence=None if is_told else Confidence.LIKELY)
+def _most(leadership: Leadership) -> Confidence:
+    return Confidence.CERTAIN if leadership.is_told else Confidence.LIKELY
 
 
 def had_every_record(change: LeaderChange) -> Proof | None:
     """The new leader led last, or was in the last known ISR or in the ELR."""
-    return Proof() if change.new == change.last_leader or change.new in change.eligible else None
+    return proof_if(change.new == change.last_leader or change.new in change.eligible)
 
 
 def former_leader_was_away(change: LeaderChange) -> Proof | None:
@@ -139,7 +138,7 @@ def _moves_leader(move: Event, change: LeaderChange) -> bool:
 def replicas_reassigned(change: LeaderChange) -> Proof | None:
     """The partition's replicas were reassigned in the five minutes before."""
     moves = [e for e in _reassignments(change) if e.leader_epoch in (None, change.before.epoch)]
-    return Proof((quote(moves[-1]),)) if moves else None
+    return proof_if(moves, *map(quote, moves[-1:]))
 
 
 def _reassignments(change: LeaderChange) -> list[Event]:
@@ -195,19 +194,19 @@ def _confidence_in(outage: BrokerOutage, change: LeaderChange) -> Confidence:
 def preferred_election_shown(change: LeaderChange) -> Proof | None:
     """A line of the controller shows a preferred election of this partition at that time."""
     shown = [*_named_preferred(change), *change.elections(PREFERRED)]
-    return Proof(tuple(map(quote, shown[:2]))) if shown and _may_be_preferred(change) else None
+    return proof_if(shown and _may_be_preferred(change), *map(quote, shown[:2]))
 
 
 def first_replica_leads(change: LeaderChange) -> Proof | None:
     """The new leader is the first replica of the partition."""
-    return Proof() if change.new in (change.replicas or ())[:1] else None
+    return proof_if(change.new in (change.replicas or ())[:1])
 
 
 def controller_is_heard(change: LeaderChange) -> Proof | None:
     """A KRaft controller's log covers that time and shows no outage of the former leader."""
     # A controller in ZooKeeper mode would have named the election.
     is_heard = change.after.is_exact and change.context.has_controller_log_at(change.at)
-    return Proof() if is_heard and not change.context.uses_zookeeper else None
+    return proof_if(is_heard and not change.context.uses_zookeeper)
 
 
 def _may_be_preferred(change: LeaderChange) -> bool:

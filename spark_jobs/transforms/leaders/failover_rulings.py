@@ -203,7 +203,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     Ruling(
         FailoverKind.PREFERRED_ELECTION,
         Confidence.CERTAIN,
-        "Leadership moved from broker {former} to broker {new}, its first replica, in a preferred election.",
+        "Leadership moved from broker {former} to broker {new}, the first replica, in a preferred election.",
         proof=[preferred_election_shown],
         source=_PREFERRED,
         decides="preferred-2.8 shop-events-3 epoch 5",
@@ -212,7 +212,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     Ruling(
         FailoverKind.PREFERRED_ELECTION,
         Confidence.LIKELY,
-        "Leadership moved from broker {former}, which was alive, to broker {new}, its first replica: only a preferred"
+        "Leadership moved from broker {former}, which was alive, to broker {new}, the first replica: only a preferred"
         " election does that.",
         proof=[first_replica_leads, controller_is_heard],
         source=_PREFERRED,
@@ -222,7 +222,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     Ruling(
         FailoverKind.PREFERRED_ELECTION,
         Confidence.POSSIBLE,
-        "Leadership moved from broker {former} to broker {new}, its first replica, in a preferred election or because"
+        "Leadership moved from broker {former} to broker {new}, the first replica, in a preferred election or because"
         " broker {former} was away: no log of the controller shows which.",
         proof=[first_replica_leads],
         source=_PREFERRED,

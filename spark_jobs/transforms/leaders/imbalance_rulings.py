@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from spark_jobs.catalog.codes import Confidence, FailoverKind, ImbalanceEnd
 from spark_jobs.catalog.rows import Failover
-from spark_jobs.transforms.rulings import Proof, Ruling, always
+from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
 
 
 def is_not_preferred_election(change: Failover) -> Proof | None:
     """The change of leader that brought the broker below the threshold is not a preferred election."""
-    return Proof() if change.kind != FailoverKind.PREFERRED_ELECTION else None
+    return proof_if(change.kind != FailoverKind.PREFERRED_ELECTION)
 
 
 def is_requested(change: Failover) -> Proof | None:
     """An operator or a tool requested the election."""
-    return Proof() if change.requested_by_operator else None
+    return proof_if(change.requested_by_operator)
 
 
 def is_automatic(change: Failover) -> Proof | None:
     """A task of Kafka's own made the election."""
-    return Proof() if change.requested_by_operator is False else None
+    return proof_if(change.requested_by_operator is False)
 
 
 _SOURCE = "gold.failovers, columns kind and requested_by_operator."
