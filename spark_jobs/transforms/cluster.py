@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -53,8 +53,8 @@ class ClusterContext:
     controller_epochs: tuple[ControllerEpoch, ...] = ()
     elections: tuple[Event, ...] = ()
     disk_failures: tuple[Event, ...] = ()
-    reported_tasks: frozenset[str] = frozenset()
-    controller_logs_from: Mapping[int, datetime] = field(default_factory=dict)
+    reported_tasks: frozenset[str | None] = frozenset()
+    controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
 
     @property
     def terms(self) -> tuple[ControllerEpoch, ...]:
@@ -153,15 +153,17 @@ def context_of(events: Iterable[Event], outages: Iterable[BrokerOutage]) -> Clus
     """
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
     epochs = controller_epochs_of(ordered)
-    tasks = [e for e in ordered if e.kind == "periodic_election"]
-    effective = (e for e in tasks if e.event_count and speaks_for_cluster(epochs, e))
     return ClusterContext(
         outages=tuple(sorted(map(BrokerOutage.of, outages), key=lambda o: (o.broker, o.down_at))),
         controller_epochs=epochs,
-        elections=tuple(in_order([*(e for e in ordered if e.kind == "election_started"), *effective])),
+        elections=tuple(e for e in ordered if _is_election(e, epochs)),
         disk_failures=tuple(e for e in ordered if e.kind in _DISK_FAILURES),
-        reported_tasks=frozenset(e.reason for e in tasks if e.reason is not None),
-        controller_logs_from={
-            e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS and e.broker is not None
-        },
+        reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
+        controller_logs_from={e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS},
     )
+
+
+def _is_election(event: Event, epochs: Sequence[ControllerEpoch]) -> bool:
+    """Whether a controller elects: it starts an election, or its own task has just elected leaders."""
+    has_elected = event.kind == "periodic_election" and event.event_count and speaks_for_cluster(epochs, event)
+    return event.kind == "election_started" or bool(has_elected)

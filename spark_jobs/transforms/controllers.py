@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -34,6 +34,7 @@ class ControllerEpoch:
 class _Claim(NamedTuple):
     """A line that names the controller of an epoch; `is_news` says that it shows the change itself."""
 
+    epoch: int
     controller: int
     is_news: bool
     line: Event
@@ -43,25 +44,32 @@ def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]
     """The epochs of all controllers that any line names, in order of epoch.
 
     Takes: silver.events of at least CONTROLLER_KINDS.
+    """
+    ordered = in_order(e for e in events if e.kind in CONTROLLER_KINDS)
+    claims: dict[int, list[_Claim]] = defaultdict(list)
+    for claim in _claims_in(e for e in ordered if e.kind != "controller_resigned"):
+        claims[claim.epoch].append(claim)
+    begun = [_epoch_of(epoch, claims[epoch]) for epoch in sorted(claims)]
+    return _with_ends(begun, [e for e in ordered if e.kind == "controller_resigned"])
+
+
+def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
+    """What each line claims.
+
     Edge case: a node prints "in the new epoch N the leader is M" also after its own start, when the change is old. The
     line counts as news only where the same node named an earlier epoch before, or this one without a leader.
     """
-    claims: dict[int, list[_Claim]] = defaultdict(list)
     last_named: dict[int | None, tuple[int, bool]] = {}
-    ordered = in_order(e for e in events if e.kind in CONTROLLER_KINDS)
-    for event in ordered:
-        epoch = event.controller_epoch
-        if event.kind == "controller_resigned" or epoch is None:
+    for line in lines:
+        is_elected, epoch = line.kind == "controller_elected", line.controller_epoch
+        controller = line.broker if is_elected else line.node
+        if epoch is None:
             continue
-        is_elected = event.kind == "controller_elected"
-        controller = event.broker if is_elected else event.node
-        before = last_named.get(event.broker)
-        last_named[event.broker] = (epoch, controller is not None)
+        before = last_named.get(line.broker)
+        last_named[line.broker] = (epoch, controller is not None)
         if controller is not None:
-            is_news = is_elected or (before is not None and (before[0] < epoch or before == (epoch, False)))
-            claims[epoch].append(_Claim(controller, is_news, event))
-    begun = [_epoch_of(epoch, claims[epoch]) for epoch in sorted(claims)]
-    return _with_ends(begun, [e for e in ordered if e.kind == "controller_resigned"])
+            is_news = before is not None and (before[0] < epoch or before == (epoch, False))
+            yield _Claim(epoch, controller, is_elected or is_news, line)
 
 
 def _epoch_of(epoch: int, claims: Sequence[_Claim]) -> ControllerEpoch:

@@ -10,9 +10,9 @@ from datetime import datetime
 from functools import cached_property
 from itertools import dropwhile
 from operator import attrgetter
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from spark_jobs.catalog.rows import Event, PartitionSnapshot
+from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot
 from spark_jobs.transforms.controllers import ControllerEpoch, speaks_for_cluster
 from spark_jobs.transforms.timelines import Timeline
 from spark_jobs.transforms.windows import broker_ids, in_order
@@ -23,18 +23,7 @@ _FROM_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topi
 """Kinds that standby controllers print too, and that every controller prints again when it starts."""
 
 
-class _OfPartition(Protocol):
-    """A row that may name a partition."""
-
-    @property
-    def cluster(self) -> str: ...
-    @property
-    def topic(self) -> str | None: ...
-    @property
-    def partition(self) -> int | None: ...
-
-
-_Row = TypeVar("_Row", bound=_OfPartition)
+_Row = TypeVar("_Row", Event, PartitionSnapshot, Failover)
 
 
 @dataclass(frozen=True)

@@ -38,17 +38,19 @@ def leaderless_of(change: LeaderChange) -> Leaderless:
     if change.new == NOBODY or change.last_leader is None:
         return Leaderless()
     outage = _outage_of(change)
-    sudden = outage if outage and outage.kind != OutageKind.CONTROLLED_SHUTDOWN else None
+    sudden = None if outage and outage.kind == OutageKind.CONTROLLED_SHUTDOWN else outage
     stopped_at = _stopped_at(change)
-    started_at = _first(e for e in change.incarnation.events if _starts_leading(e, change))
-    since = sudden.down_at if sudden else stopped_at
-    until = started_at or (change.at if change.after.is_exact else None)
-    ms = _between(since, until)
+    started_at = _started_at(change)
+    shown_at = change.at if change.after.is_exact else None
+    ms = _between(sudden.down_at if sudden else stopped_at, started_at or shown_at)
     low = _between(_down_by(sudden, stopped_at), started_at)
     led_until = stopped_at if stopped_at and not sudden else _last_led(change, outage)
     high = _between(led_until, started_at or _proved_at(change))
-    if ms is None:
-        return Leaderless(None, low, high)
+    return Leaderless(ms, low, high) if ms is None else _around(ms, low, high)
+
+
+def _around(ms: int, low: int | None, high: int | None) -> Leaderless:
+    """What is shown, with bounds that hold it."""
     return Leaderless(ms, None if low is None else min(low, ms), None if high is None else max(high, ms))
 
 
@@ -92,9 +94,10 @@ def _proved_at(change: LeaderChange) -> datetime | None:
     return _first(e for e in change.incarnation.events_by_time.since(change.at) if _leads(e, change.new))
 
 
-def _starts_leading(event: Event, change: LeaderChange) -> bool:
-    is_leader = event.kind == "leader_started" and event.broker == change.new
-    return is_leader and event.leader_epoch == change.after.epoch
+def _started_at(change: LeaderChange) -> datetime | None:
+    """When the new leader wrote that it leads."""
+    own = (e for e in change.incarnation.events if e.kind == "leader_started" and e.broker == change.new)
+    return _first(e for e in own if e.leader_epoch == change.after.epoch)
 
 
 def _stopped_at(change: LeaderChange) -> datetime | None:
