@@ -150,8 +150,8 @@ def needed_snapshots(rows: Iterable[Row]) -> set[str]:
     return found
 
 
-def _segments(rows: Iterable[Row]) -> list[tuple[int, int]]:
-    return [(r["first_offset"], r["next_offset"]) for r in rows if not r["is_snapshot"]]
+def _segments(files: Iterable[Row]) -> list[tuple[int, int]]:
+    return [(f["first_offset"], f["next_offset"]) for f in files if not f["is_snapshot"]]
 
 
 def _reaches(snapshot: Row, rows: Iterable[Row]) -> bool:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
 from spark_jobs.catalog.codes import MetadataRecordType
-from spark_jobs.catalog.rows import BrokerOutage, Event, Failover, MetadataFile, MetadataRecord
+from spark_jobs.catalog.rows import MetadataFile, MetadataRecord
 from spark_jobs.knowledge.batches import batches, crc32c
 from spark_jobs.knowledge.kinds import KINDS, RECORD_KINDS
 from spark_jobs.knowledge.metadata_log import (
@@ -35,6 +35,8 @@ from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.nights import EXCERPTS, WHOLE, events
 from tests.support.rows import row
+
+Row = dict[str, Any]
 
 VERSIONS = ("3.9", "4.3")
 SEGMENT = "00000000000000000000.log"
@@ -59,34 +61,28 @@ def snapshots(version: str) -> list[tuple[Named, bytes]]:
 def rows(found: Found, version: str = "4.3") -> list[MetadataRecord]:
     """Rows of bronze.metadata_records, as the ingest writes them."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    known = {"cluster": f"metadata-{version}", "source": "a"}
-    return [
-        MetadataRecord.of({**known, **r, "written_at": epoch + timedelta(milliseconds=r["written_at"])})
-        for r in found.rows
-    ]
+    known = {**dict.fromkeys(METADATA_RECORDS.column_names), "cluster": f"metadata-{version}", "source": "a"}
+    written = ({**known, **r, "written_at": epoch + timedelta(milliseconds=r["written_at"])} for r in found.rows)
+    return [MetadataRecord.of(r) for r in written]
 
 
 def file(found: Found, first: int = 0) -> MetadataFile:
     return row(METADATA_FILES, first_offset=first, next_offset=found.next_offset, is_snapshot=False)
 
 
-def replayed(version: str, window: Window = WHOLE) -> list[Event]:
+def replayed(version: str, window: Window = WHOLE) -> list[Row]:
     found = read_segment(segment(version), 0)
     return events_of_metadata(rows(found, version), [file(found)], window)
 
 
-def failovers(found: list[Event]) -> list[Failover]:
+def failovers(found: list[Row]) -> list[Row]:
     ordered = in_order(found)
-    return rebuild_failovers(ordered, [], context_of(ordered, outages(ordered)), WHOLE)
+    return rebuild_failovers(ordered, [], context_of(ordered, rebuild_outages(ordered, [], WHOLE)), WHOLE)
 
 
-def outages(found: list[Event]) -> list[BrokerOutage]:
-    return list(map(BrokerOutage.of, rebuild_outages(found, [], WHOLE)))
-
-
-def moves(found: list[Event]) -> set[tuple[Any, ...]]:
+def moves(found: list[Row]) -> set[tuple[Any, ...]]:
     told = ("topic", "partition", "epoch_from", "epoch_to", "leader_from", "leader_to")
-    return {tuple(getattr(f, c) for c in told) for f in failovers(found)}
+    return {tuple(row[c] for c in told) for row in failovers(found)}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -118,17 +114,17 @@ def test_what_the_log_tells_alone_equals_what_the_nodes_logs_tell(version: str) 
     assert all(at <= commit for (*_, at), (*_, commit) in zip(heard, committed, strict=True))
 
 
-def _partition(row: Event | Failover) -> tuple[str | None, int | None]:
+def _partition(row: Row) -> tuple[str, int]:
     return row.topic, row.partition
 
 
-def _elects(event: Event) -> bool:
+def _elects(event: Row) -> bool:
     return event.kind == "partition_changed" and event.leader_epoch != event.previous_leader_epoch
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_absences_of_brokers_are_known_without_a_line(version: str) -> None:
-    told = [(o.broker, o.kind, o.up_at is not None) for o in outages(replayed(version))]
+    told = [(o.broker, o.kind, o.up_at is not None) for o in rebuild_outages(replayed(version), [], WHOLE)]
     assert told == [(1, "controlled_shutdown", True), (2, "crash", True), (3, "crash", True)]
 
 
@@ -167,13 +163,13 @@ def _begin_of(data: bytes, offset: int) -> int:
     raise AssertionError(offset)
 
 
-def _offset(event: Event) -> int:
+def _offset(event: Row) -> int:
     return int(event.text.removeprefix("offset ").partition(":")[0])
 
 
-def _bare(event: Event) -> Event:
+def _bare(event: Row) -> Row:
     """An event without its writer: who the controller was stands in the first segment only."""
-    return replace(event, broker=None)
+    return {k: v for k, v in event.items() if k != "broker"}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -184,7 +180,7 @@ def test_two_copies_and_two_readings_give_each_record_once(version: str) -> None
     rest = read_segment(data, first.next_offset, first.end, first.last_epoch)
     assert [*first.rows, *rest.rows] == read_segment(data, 0).rows
     twice = {
-        tuple(getattr(r, k) for k in METADATA_RECORDS.key): r
+        tuple(r[k] for k in METADATA_RECORDS.key): r
         for r in [*rows(read_segment(data, 0), version), *rows(first, version)]
     }
     files = [file(first), file(rest, first.next_offset)]
@@ -241,14 +237,12 @@ def test_the_checksum_is_the_castagnoli_one() -> None:
 def test_records_that_are_missing_are_not_guessed() -> None:
     found = read_segment(segment("4.3"), 0)
     kept = [r for r in rows(found) if r.record_offset < 40 or r.record_offset > 60]
-    broken = [replace(file(found), next_offset=40), file(found, 61)]
+    broken = [row(METADATA_FILES, first_offset=0, next_offset=40, is_snapshot=False), file(found, 61)]
     told = events_of_metadata(kept, broken, WHOLE)
     changed = {(e.topic, e.partition) for e in told if e.kind == "partition_changed"}
     # What was created after the gap is known; what was there before is not, for no epoch can be counted.
     assert changed == {("doomed", 0)}
-    undecoded = [
-        r if r.record_offset != 49 else replace(r, record_type=MetadataRecordType(UNDECODED)) for r in rows(found)
-    ]
+    undecoded = [r if r.record_offset != 49 else replace(r, record_type=UNDECODED) for r in rows(found)]
     told = events_of_metadata(undecoded, [file(found)], WHOLE)
     assert max(_offset(e) for e in told if e.topic == "orders" and e.kind == "partition_changed") < 49
 
@@ -257,9 +251,9 @@ def test_what_a_later_controller_cut_off_never_was() -> None:
     found = read_segment(segment("4.3"), 0)
     all_of = rows(found)
     (change,) = [r for r in all_of if r.record_offset == 47]
-    stray = replace(change, record_offset=300, leader=3)
+    stray = {**change, "record_offset": 300, "leader": 3}
     later = replace(all_of[0], record_offset=300, controller_epoch=2, broker=5, written_at=change.written_at)
-    beyond = [replace(file(found), next_offset=400)]
+    beyond = [{**file(found), "next_offset": 400}]
     told = events_of_metadata([*all_of, stray, later], beyond, WHOLE)
     assert [e.kind for e in told if _offset(e) == 300] == ["controller_elected"]
 
@@ -274,13 +268,13 @@ def test_a_broker_that_led_nothing_may_have_asked_to_go() -> None:
         "broker_incarnated",
         "broker_unfence_granted",
     ]
-    [absence] = outages(told)
+    [absence] = rebuild_outages(told, [], WHOLE)
     assert (absence.broker, absence.kind, absence.confidence) == (2, "unknown", "unknown")
 
 
 def test_a_transaction_that_was_aborted_changed_nothing() -> None:
     found = read_segment(segment("4.3"), 0)
-    aborted = [replace(r, record_type=MetadataRecordType.ABORT_TRANSACTION) if r.record_type == "end_transaction" else r
+    aborted = [replace(r, record_type="abort_transaction") if r.record_type == "end_transaction" else r
                for r in rows(found)]  # fmt: skip
     first = next(e for e in replayed("4.3") if e.kind == "config_changed")
     told = events_of_metadata(aborted, [file(found)], WHOLE)

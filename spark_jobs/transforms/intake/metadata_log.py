@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any
 
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.ids import row_id
-from spark_jobs.catalog.rows import Event, MetadataFile, MetadataRecord
+from spark_jobs.catalog.rows import Event, MetadataFile
 from spark_jobs.knowledge.metadata_log import FOLDER, UNDECODED
 from spark_jobs.knowledge.version import READING_VERSION
 from spark_jobs.transforms.windows import Window
@@ -23,8 +23,10 @@ _LISTS = ("isr", "replicas", "removing", "adding", "elr", "last_known_elr")
 _TOPIC, _BROKER = 2, 4
 """Types of resources that a setting belongs to. Source: ConfigResource.Type."""
 
+Record = Any
+"""A MetadataRecord. Which of its fields are null depends on the type of the record; those that it has are never null."""
+
 Said = tuple[str, Mapping[str, Any]]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -43,28 +45,23 @@ class Partition:
     last_known_elr: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, record: MetadataRecord) -> Partition:
+    def of(cls, record: Record) -> Partition:
         """What a partition's record says."""
         lists = {name: tuple(getattr(record, name) or ()) for name in _LISTS}
-        return cls(
-            _given(record.leader),
-            _given(record.leader_epoch),
-            _given(record.partition_epoch),
-            record.recovery_state or 0,
-            **lists,
-        )
+        return cls(record.leader, record.leader_epoch, record.partition_epoch, record.recovery_state or 0, **lists)
 
-    def merge(self, change: MetadataRecord) -> Partition:
+    def merge(self, change: Record) -> Partition:
         """The partition after a change. Source: PartitionRegistration.merge: each change raises the partition epoch,
-        each that names a leader, even the same one, the leader epoch."""
+        each that names a leader, be it the same, the leader epoch."""
+        led = change.leader is not None
         recovery = change.recovery_state
         lists = {
             name: getattr(self, name) if getattr(change, name) is None else tuple(getattr(change, name))
             for name in _LISTS
         }
         return Partition(
-            leader=self.leader if change.leader is None else change.leader,
-            leader_epoch=self.leader_epoch + (change.leader is not None),
+            leader=change.leader if led else self.leader,
+            leader_epoch=self.leader_epoch + led,
             partition_epoch=self.partition_epoch + 1,
             recovery_state=self.recovery_state if recovery is None else recovery,
             **lists,
@@ -97,19 +94,18 @@ class _State:
         self.brokers.clear()
 
 
-def events_of_metadata(records: Iterable[MetadataRecord], files: Iterable[MetadataFile], seen: Window) -> list[Event]:
+def events_of_metadata(records: Iterable[Record], files: Iterable[MetadataFile], seen: Window) -> list[Event]:
     """Events out of a cluster's metadata log.
 
     Takes: rows of bronze.metadata_records and bronze.metadata_files of one cluster, from their beginning.
     Gives: events in the shape of silver.events, of the records written in `seen`.
     Keeps: leader and partition epochs are those that every broker had; each change once, whosever copy it was read in.
-    Edge case: where records are missing, epochs of the partitions are not known until a snapshot or their creation
-    shows them.
+    Edge case: where records are missing, epochs of partitions are unknown until a snapshot or a creation shows them.
     """
     spans = spans_of((f.first_offset, f.next_offset) for f in files if not f.is_snapshot)
-    state, leaders = _State(), dict[int, int | None]()
+    state, leaders = _State(), dict[int, int]()
     events: list[Event] = []
-    last: MetadataRecord | None = None
+    last: Record | None = None
     for record in _applied(_committed(records)):
         if last is not None and not _touch(spans, last.record_offset, record.record_offset):
             state.forget()
@@ -122,7 +118,7 @@ def events_of_metadata(records: Iterable[MetadataRecord], files: Iterable[Metada
     return _ranked(events)
 
 
-def _committed(records: Iterable[MetadataRecord]) -> Iterator[MetadataRecord]:
+def _committed(records: Iterable[Record]) -> Iterator[Record]:
     """Records in the order of the log, the snapshots between them, without those that a later controller undid.
 
     Source: a node that follows a new leader cuts off what it has beyond the leader's log (KIP-595): what stands behind
@@ -135,9 +131,9 @@ def _committed(records: Iterable[MetadataRecord]) -> Iterator[MetadataRecord]:
             yield record
 
 
-def _applied(records: Iterable[MetadataRecord]) -> Iterator[MetadataRecord]:
+def _applied(records: Iterable[Record]) -> Iterator[Record]:
     """Records without those of transactions that were aborted, or have not ended. Source: KIP-868."""
-    held: list[MetadataRecord] | None = None
+    held: list[Record] | None = None
     for record in records:
         kind = record.record_type
         if kind == "begin_transaction":
@@ -154,7 +150,7 @@ def _applied(records: Iterable[MetadataRecord]) -> Iterator[MetadataRecord]:
 
 
 def spans_of(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The parts of the log that were read without a break, in order: from an offset up to but without another.
+    """The stretches of the log that were read without a break, in order: from an offset up to but without another.
 
     Takes: the first offset of each segment, and the one after its last.
     """
@@ -171,44 +167,30 @@ def _touch(spans: Sequence[tuple[int, int]], before: int, after: int) -> bool:
     return after <= before + 1 or any(start <= before + 1 and after < end for start, end in spans)
 
 
-def _given(value: T | None) -> T:
-    """A column that every record of its type has.
-
-    Raises: ValueError where it is null.
-    """
-    if value is None:
-        raise ValueError("Found: a record without a column that every record of its type has. Needed: a whole record.")
-    return value
-
-
-def _key(record: MetadataRecord) -> tuple[str, int]:
-    return _given(record.topic_id), _given(record.partition)
-
-
-def _nothing(record: MetadataRecord, state: _State) -> Iterable[Said]:
+def _nothing(record: Record, state: _State) -> Iterable[Said]:
     return ()
 
 
-def _topic(record: MetadataRecord, state: _State) -> Iterable[Said]:
-    state.topics[_given(record.topic_id)] = _given(record.topic)
+def _topic(record: Record, state: _State) -> Iterable[Said]:
+    state.topics[record.topic_id] = record.topic
     return [("topic_created", {"topic": record.topic})]
 
 
-def _removed_topic(record: MetadataRecord, state: _State) -> Iterable[Said]:
-    topic = state.topics.get(_given(record.topic_id))
+def _removed_topic(record: Record, state: _State) -> Iterable[Said]:
+    topic = state.topics.get(record.topic_id)
     state.partitions = {key: p for key, p in state.partitions.items() if key[0] != record.topic_id}
     return [("topic_deleted", {"topic": topic})] if topic else []
 
 
-def _partition(record: MetadataRecord, state: _State) -> Iterable[Said]:
+def _partition(record: Record, state: _State) -> Iterable[Said]:
     now = Partition.of(record)
-    state.partitions[_key(record)] = now
+    state.partitions[record.topic_id, record.partition] = now
     place = _place(record, state)
     return [("partition_created", {**place, **_now(now)})] if place else []
 
 
-def _changed_partition(record: MetadataRecord, state: _State) -> Iterable[Said]:
-    key = _key(record)
+def _changed_partition(record: Record, state: _State) -> Iterable[Said]:
+    key = (record.topic_id, record.partition)
     before, place = state.partitions.get(key), _place(record, state)
     if before is None:
         return
@@ -226,24 +208,24 @@ def _changed_partition(record: MetadataRecord, state: _State) -> Iterable[Said]:
         "detail": detail,
     }
     yield "partition_changed", {**place, **_now(now), **former}
-    if any(moved is not None for moved in (record.replicas, record.removing, record.adding)):
+    if any(getattr(record, name) is not None for name in ("replicas", "removing", "adding")):
         stays = "" if record.leader is not None else "leader=-2, "
         yield "reassignment_changed", {**place, **_now(now), "detail": f"{stays}{detail}"}
 
 
-def _cleared_elr(record: MetadataRecord, state: _State) -> Iterable[Said]:
+def _cleared_elr(record: Record, state: _State) -> Iterable[Said]:
     """Source: ReplicationControlManager.replay of ClearElrRecord: one topic's, or all where none is named; no epoch
     rises."""
     for (topic_id, number), p in state.partitions.items():
         if record.topic in ("", state.topics.get(topic_id)) and (p.elr or p.last_known_elr):
-            state.partitions[topic_id, number] = replace(p, elr=(), last_known_elr=())
+            state.partitions[topic_id, number] = Partition(**{**vars(p), "elr": (), "last_known_elr": ()})
     return ()
 
 
-def _registered(record: MetadataRecord, state: _State) -> Iterable[Said]:
-    """Source: ClusterControlManager.registerBroker: a broker that registers again is fenced, and replaces its
-    former process."""
-    broker, before = _given(record.broker), state.brokers.get(_given(record.broker))
+def _registered(record: Record, state: _State) -> Iterable[Said]:
+    """Source: ClusterControlManager.registerBroker: whoever registers anew is fenced, and takes its former process's
+    place."""
+    broker, before = record.broker, state.brokers.get(record.broker)
     now = _Broker(record.incarnation_id, bool(record.fenced), bool(record.in_controlled_shutdown))
     state.brokers[broker] = now
     if before and before.incarnation != now.incarnation:
@@ -252,36 +234,36 @@ def _registered(record: MetadataRecord, state: _State) -> Iterable[Said]:
         yield "broker_incarnated", {"node": broker}
 
 
-def _registration(record: MetadataRecord, state: _State) -> Iterable[Said]:
+def _registration(record: Record, state: _State) -> Iterable[Said]:
     """What fences a broker in its controlled shutdown lets it go; else it was missed, unless it led nothing.
 
     Source: BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing is let go at once, in a record
     that looks as if its session had run out.
     """
-    broker = state.brokers.setdefault(_given(record.broker), _Broker(None, record.fenced is False, False))
+    broker = state.brokers.setdefault(record.broker, _Broker(None, record.fenced is False, False))
     named = {"node": record.broker}
     if record.in_controlled_shutdown and not broker.is_shutting_down:
         broker.is_shutting_down = True
         yield "broker_controlled_shutdown_granted", named
     if record.fenced and not broker.is_fenced:
         broker.is_fenced = True
-        missed = "broker_fenced" if state.leads(_given(record.broker), record.written_at) else "broker_fenced_idle"
+        missed = "broker_fenced" if state.leads(record.broker, record.written_at) else "broker_fenced_idle"
         yield "broker_shutdown_granted" if broker.is_shutting_down else missed, named
     elif record.fenced is False and broker.is_fenced:
         broker.is_fenced = broker.is_shutting_down = False
         yield "broker_unfence_granted", named
 
 
-def _unregistered(record: MetadataRecord, state: _State) -> Iterable[Said]:
-    state.brokers.pop(_given(record.broker), None)
+def _unregistered(record: Record, state: _State) -> Iterable[Said]:
+    state.brokers.pop(record.broker, None)
     return ()
 
 
-def _elected(record: MetadataRecord, state: _State) -> Iterable[Said]:
+def _elected(record: Record, state: _State) -> Iterable[Said]:
     return [("controller_elected", {"controller_epoch": record.controller_epoch})]
 
 
-def _configured(record: MetadataRecord, state: _State) -> Iterable[Said]:
+def _configured(record: Record, state: _State) -> Iterable[Said]:
     said = {"reason": record.name, "detail": record.value}
     if record.resource_type == _TOPIC:
         yield "config_changed", {**said, "topic": record.resource}
@@ -289,12 +271,12 @@ def _configured(record: MetadataRecord, state: _State) -> Iterable[Said]:
         yield "config_changed", {**said, "node": int(record.resource) if record.resource else None}
 
 
-def _lost(record: MetadataRecord, state: _State) -> Iterable[Said]:
+def _lost(record: Record, state: _State) -> Iterable[Said]:
     state.forget()
     return ()
 
 
-_SAYS: Mapping[str, Callable[[MetadataRecord, _State], Iterable[Said]]] = {
+_SAYS: Mapping[str, Callable[[Record, _State], Iterable[Said]]] = {
     "topic": _topic,
     "remove_topic": _removed_topic,
     "partition": _partition,
@@ -311,9 +293,9 @@ _SAYS: Mapping[str, Callable[[MetadataRecord, _State], Iterable[Said]]] = {
 }
 
 
-def _place(record: MetadataRecord, state: _State) -> dict[str, Any] | None:
+def _place(record: Record, state: _State) -> dict[str, Any] | None:
     """Topic and partition by name; None where the topic's record is not at hand."""
-    topic = state.topics.get(_given(record.topic_id))
+    topic = state.topics.get(record.topic_id)
     return {"topic": topic, "partition": record.partition} if topic is not None else None
 
 
@@ -362,7 +344,7 @@ def _shown(value: Any) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 
-def _event(record: MetadataRecord, controller: int | None, kind: str, fields: Mapping[str, Any]) -> Event:
+def _event(record: Record, controller: int | None, kind: str, fields: Mapping[str, Any]) -> Event:
     offset = record.record_offset
     return Event(
         line_id=row_id(record.cluster, FOLDER, record.controller_epoch, offset, kind),
@@ -381,7 +363,7 @@ def _event(record: MetadataRecord, controller: int | None, kind: str, fields: Ma
 
 
 def _ranked(events: Sequence[Event]) -> list[Event]:
-    """Each event with its rank among those of its instant, in the order of the log.
+    """Each event with its rank among those of its instant, as the log has them.
 
     Edge case: a controller's clock may go back; within one instant offsets order.
     """
