@@ -15,7 +15,7 @@ from spark_jobs.transforms.windows import Window
 
 
 def leaders(found: list[Event], readings: list[PartitionSnapshot], window: Window) -> LeaderHistory:
-    """The leaders that these events and readings tell of."""
+    """The leaders that these events and readings show."""
     return rebuild_leaders(found, readings, context_of(found, rebuild_outages(found, [], window)), window)
 
 

@@ -1,4 +1,4 @@
-"""Balance of leaders by the definitions that people use beside Kafka's gate."""
+"""Balance of leaders by the definitions that people use besides Kafka's threshold."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def test_a_broker_that_leads_nothing_stays_in_the_mean() -> None:
     assert (found.most_loaded_broker, found.least_loaded_broker) == (1, 3)
 
 
-def test_a_partition_that_nobody_leads_is_counted_apart() -> None:
+def test_a_partition_without_a_leader_is_counted_separately() -> None:
     found = by_scope(LED, [])["all"]
     assert (found.partitions, found.leaderless, found.non_preferred) == (5, 1, 1)
     assert found.non_preferred_share == 0.25
-    nobody = by_scope([partition(0, 1, None)], [])["all"]
-    assert nobody.non_preferred_share is nobody.leader_spread is nobody.leader_excess is None
+    leaderless = by_scope([partition(0, 1, None)], [])["all"]
+    assert leaderless.non_preferred_share is leaderless.leader_spread is leaderless.leader_excess is None
 
 
-def test_kafkas_own_topics_are_told_with_and_without() -> None:
+def test_balance_is_counted_with_and_without_kafkas_own_topics() -> None:
     offsets = [partition(n, 2, 2, "__consumer_offsets") for n in range(4)]
     found = by_scope([*LED, *offsets], brokers(b1=None, b2=None))
     assert (found["all"].partitions, found["without_internal"].partitions) == (9, 5)

@@ -23,7 +23,7 @@ def after(second: int) -> datetime:
 
 @st.composite
 def outages(draw: st.DrawFn) -> list[BrokerOutage]:
-    """Outages of two brokers, each down at an instant of its own; clocks differ, so that one may end before it began."""
+    """Outages of two brokers, each down at an instant of its own; clocks differ, so one may end before it began."""
     found = []
     for down in draw(st.lists(SECONDS, max_size=8, unique=True)):
         detected, up = draw(st.none() | SECONDS), draw(st.none() | SECONDS)

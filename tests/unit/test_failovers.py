@@ -39,7 +39,7 @@ def outages(excerpt: str) -> list[BrokerOutage]:
     return list(map(BrokerOutage.of, rebuild_outages(events(excerpt), [], WHOLE)))
 
 
-def told(rows: Iterable[Failover | BrokerOutage], *columns: str) -> list[tuple[object, ...]]:
+def columns_of(rows: Iterable[Failover | BrokerOutage], *columns: str) -> list[tuple[object, ...]]:
     return [tuple(getattr(r, c) for c in columns) for r in rows]
 
 
@@ -72,7 +72,7 @@ def test_a_leader_is_lost_with_its_broker(
 def test_a_paused_controller_is_missed_by_the_one_that_follows_it() -> None:
     # A ZooKeeper controller that is elected calls no broker failed: it lists those that it finds.
     [outage] = outages("pause-2.8")
-    assert told([outage], "broker", "kind", "confidence", "detected_at", "up_at") == [
+    assert columns_of([outage], "broker", "kind", "confidence", "detected_at", "up_at") == [
         (1, "unresponsive", "certain", at("12:28:10.216"), at("12:28:19.273"))
     ]
 
@@ -89,7 +89,7 @@ def test_a_paused_controller_is_missed_by_the_one_that_follows_it() -> None:
 )
 def test_a_leader_is_lost_with_its_disk(excerpt: str, topic: str, partition: int, changes: list[object]) -> None:
     found = [r for r in failovers(events(excerpt)) if (r.topic, r.partition) == (topic, partition)]
-    assert told(found, "kind", "confidence", "leader_from", "leader_to") == changes
+    assert columns_of(found, "kind", "confidence", "leader_from", "leader_to") == changes
 
 
 @pytest.mark.parametrize(("excerpt", "leaders"), [("reassignment-4.3", (1, 2)), ("reassignment-2.8", (1, 3))])
@@ -109,7 +109,7 @@ def test_an_election_goes_before_a_disk_that_was_mended_and_a_reassignment_that_
     found = {(r.topic, r.happened_at): r for r in failovers(events("elections-3.9"))}
     after_disk = found["ads-69-svc", at("15:49:13.793")]
     after_move = found["search-34-sink-t", at("15:48:13.763")]
-    assert told([after_disk, after_move], "kind", "confidence", "leader_from", "leader_to") == [
+    assert columns_of([after_disk, after_move], "kind", "confidence", "leader_from", "leader_to") == [
         ("preferred_election", "certain", 3, 1),
         ("preferred_election", "certain", 2, 3),
     ]
@@ -119,15 +119,15 @@ def test_an_election_goes_before_a_disk_that_was_mended_and_a_reassignment_that_
 def test_a_move_that_was_called_off_leaves_another_first_replica_which_is_elected_by_itself() -> None:
     # KRaft: replicas [2, 1], to be [3, 1], are [1, 2] afterwards.
     last = failovers(events("cancelled-4.1"))[-1]
-    assert told([last], "happened_at", "kind", "leader_from", "leader_to", "requested_by_operator") == [
+    assert columns_of([last], "happened_at", "kind", "leader_from", "leader_to", "requested_by_operator") == [
         (at("15:36:45.335"), "preferred_election", 2, 1, False)
     ]
 
 
-def test_an_election_that_somebody_asked_for_may_be_of_a_new_first_replica() -> None:
-    # ZooKeeper's controller tells only that it starts, and the replicas were put into another order just before.
+def test_a_requested_election_may_be_of_a_new_first_replica() -> None:
+    # A controller in ZooKeeper mode prints only the start; the replicas were put into another order just before.
     [change] = failovers(events("reordered-2.8"))
-    assert told([change], "kind", "confidence", "leader_from", "leader_to", "requested_by_operator") == [
+    assert columns_of([change], "kind", "confidence", "leader_from", "leader_to", "requested_by_operator") == [
         ("preferred_election", "certain", 3, 1, True)
     ]
 
@@ -141,7 +141,7 @@ def test_a_disk_without_the_partition_takes_no_leader() -> None:
 def test_a_broker_that_ends_itself_over_its_disks_has_crashed() -> None:
     for excerpt, down_at in (("disk-4.3", "11:57:35.972"), ("disk-3.9", "11:58:30.606")):
         [outage] = outages(excerpt)
-        assert told([outage], "broker", "kind", "confidence", "down_at") == [(3, "crash", "certain", at(down_at))]
+        assert columns_of([outage], "broker", "kind", "confidence", "down_at") == [(3, "crash", "certain", at(down_at))]
 
 
 def test_an_epoch_that_rises_with_the_same_leader_is_no_failover() -> None:
@@ -149,13 +149,13 @@ def test_an_epoch_that_rises_with_the_same_leader_is_no_failover() -> None:
     epochs = {e.leader_epoch for e in events("preferred-2.8") if e.partition == 3 and e.leader_epoch}
     assert epochs == {3, 4, 5}
     changes = [c for c in failovers(events("preferred-2.8")) if c.partition == 3]
-    assert told(changes, "epoch_from", "epoch_to") == [(0, 3), (4, 5)]
+    assert columns_of(changes, "epoch_from", "epoch_to") == [(0, 3), (4, 5)]
 
 
 def test_the_first_replica_takes_over_from_a_living_leader() -> None:
     """It happened 6 ms before the last line of a broker that was paused soon after: that pause had no part in it."""
     elected = [c for c in failovers(events("preferred-2.8")) if c.happened_at == at("01:53:31.511")]
-    assert told(elected, "partition", "kind", "confidence", "leader_from", "leader_to", "outage_id") == [
+    assert columns_of(elected, "partition", "kind", "confidence", "leader_from", "leader_to", "outage_id") == [
         (3, "preferred_election", "certain", 1, 2, None),
         (4, "preferred_election", "certain", 2, 3, None),
     ]
@@ -164,14 +164,14 @@ def test_the_first_replica_takes_over_from_a_living_leader() -> None:
 def test_a_preferred_election_that_no_controllers_log_shows_may_be_something_else() -> None:
     blind = [e for e in events("preferred-2.8") if not e.source.endswith("controller.log")]
     elected = [c for c in failovers(blind) if c.happened_at == at("01:53:31.511")]
-    assert told(elected, "kind", "confidence") == [("preferred_election", "possible")] * 2
+    assert columns_of(elected, "kind", "confidence") == [("preferred_election", "possible")] * 2
 
 
 @pytest.mark.parametrize(("excerpt", "lost"), [("unclean-2.8", [40]), ("unclean-4.1", [40, 0])])
 def test_an_unclean_election_and_what_it_lost(excerpt: str, lost: list[int]) -> None:
     """Broker 2 died with 28 records of partition 0, broker 1 with 68; then broker 2 was made leader."""
     unclean = [c for c in failovers(events(excerpt)) if c.kind == "unclean_election"]
-    assert told(unclean, "partition", "confidence", "leader_to", "records_lost_low", "records_lost_high") == [
+    assert columns_of(unclean, "partition", "confidence", "leader_to", "records_lost_low", "records_lost_high") == [
         (p, "certain", 2, n, n) for p, n in enumerate(lost)
     ]
     assert all(c.isr_before == [1] and c.isr_after == [2] for c in unclean)
@@ -204,12 +204,12 @@ def test_the_last_leader_that_comes_back_restores_the_partition(
 ) -> None:
     """Kafka 4.1 calls that UNCLEAN and RECOVERING, though the last leader has every record."""
     gone, back = failovers(events(excerpt))
-    assert told([gone, back], "kind", "confidence", "records_lost_high") == [
+    assert columns_of([gone, back], "kind", "confidence", "records_lost_high") == [
         ("offline", "certain", None),
         ("leader_restored", "certain", None),
     ]
     assert gone.leader_to == back.leader_from == -1
-    assert gone.happened_at == at(fenced_at), "when the broker was fenced, not when it came back to tell"
+    assert gone.happened_at == at(fenced_at), "when the broker was fenced, not when it came back and wrote it"
     assert gone.leaderless_ms is None
     assert back.leaderless_ms == leaderless_ms
 
@@ -221,10 +221,10 @@ def test_a_lone_replica_that_returns_two_epochs_later_was_offline_in_between() -
         if e.kind != "follower_started"
     ]
     gone, back = failovers(unseen)
-    assert told([gone, back], "kind", "confidence") == [("offline", "likely"), ("leader_restored", "likely")]
+    assert columns_of([gone, back], "kind", "confidence") == [("offline", "likely"), ("leader_restored", "likely")]
 
 
-def test_a_reading_shows_that_nobody_leads() -> None:
+def test_a_reading_shows_that_a_partition_has_no_leader() -> None:
     """Where no line names the replicas, more than one may be there to lead."""
     until_fenced = [replace(e, replicas=None) for e in events("offline-3.9") if e.happened_at < at("02:03:50")]
     leaderless = row(
@@ -233,13 +233,13 @@ def test_a_reading_shows_that_nobody_leads() -> None:
     )  # fmt: skip
     assert failovers(until_fenced) == []
     [gone] = failovers(until_fenced, [leaderless])
-    assert told([gone], "kind", "confidence", "leader_to", "epoch_to") == [("offline", "likely", -1, 1)]
+    assert columns_of([gone], "kind", "confidence", "leader_to", "epoch_to") == [("offline", "likely", -1, 1)]
 
 
-def test_a_lone_replica_that_was_missed_and_did_not_come_back_leaves_nobody() -> None:
+def test_a_lone_replica_that_was_detected_as_down_and_did_not_come_back_leaves_no_leader() -> None:
     until_fenced = [e for e in events("offline-3.9") if e.happened_at < at("02:03:50")]
     [gone] = failovers(until_fenced)
-    assert told([gone], "kind", "confidence", "leader_to", "happened_at") == [
+    assert columns_of([gone], "kind", "confidence", "leader_to", "happened_at") == [
         ("offline", "likely", -1, at("02:03:47.653"))
     ]
     alive = [e for e in until_fenced if e.kind != "broker_fenced"]
@@ -261,7 +261,7 @@ def test_a_step_of_one_election_is_not_two() -> None:
         row(EVENTS, kind="partition_state_changed", leader=3, leader_epoch=2, isr="3", **step),
     ]
     [change] = failovers([replace(e, line_id=str(i)) for i, e in enumerate(lines)], window=AROUND_AT)
-    assert told([change], "leader_from", "leader_to", "epoch_from", "epoch_to") == [(1, 3, 0, 2)]
+    assert columns_of([change], "leader_from", "leader_to", "epoch_from", "epoch_to") == [(1, 3, 0, 2)]
 
 
 def moved_at(instant: datetime, outage: BrokerOutage, replicas: str = "3,2,1") -> Failover:
@@ -288,7 +288,7 @@ def absence(kind: str) -> BrokerOutage:
     [
         (20, "3,2,1", "crash", "broker_crash"),
         (20, "3,2,1", "unresponsive", "broker_unresponsive"),
-        # Nobody had missed it yet.
+        # The controller had not detected it yet.
         (14, "3,2,1", "crash", "unknown"),
         # A shutdown asks for it, a little before by another broker's clock.
         (11, "3,2,1", "controlled_shutdown", "controlled_shutdown"),
@@ -351,7 +351,7 @@ def test_the_chain_is_the_history_whoever_tells_it(leaders: list[int], chance: r
     chance.shuffle(both)
     rows = rebuild_failovers(both, [], ClusterContext(), AROUND_AT)
     history = [(a, b, i, i + 1) for i, (a, b) in enumerate(pairwise(leaders)) if a != b]
-    assert told(rows, "leader_from", "leader_to", "epoch_from", "epoch_to") == history
+    assert columns_of(rows, "leader_from", "leader_to", "epoch_from", "epoch_to") == history
 
 
 @given(st.lists(st.sampled_from([1, 2, 3]), min_size=2, max_size=9), st.sets(st.integers(0, 26)))

@@ -144,10 +144,10 @@ def test_a_leader_that_only_a_later_line_names_is_marked_and_not_dated() -> None
     [gap] = found.gaps
     assert (gap.after_epoch, gap.next_epoch, gap.leader_after, gap.explained_by) == (0, 1, 2, None)
     assert unmarked_breaks(found) == []
-    # The absence of the former leader tells when.
-    told = history(lines, (away(1, 20, 90),))
-    assert [(f.leader_from, f.leader_to) for f in told.failovers] == [(1, 2), (2, 3)]
-    assert (told.failovers[0].happened_at, told.gaps) == (AT + 20 * SECOND, [])
+    # The outage of the former leader shows when.
+    found = history(lines, (away(1, 20, 90),))
+    assert [(f.leader_from, f.leader_to) for f in found.failovers] == [(1, 2), (2, 3)]
+    assert (found.failovers[0].happened_at, found.gaps) == (AT + 20 * SECOND, [])
 
 
 def test_a_topic_that_comes_back_begins_another_chain() -> None:

@@ -212,7 +212,7 @@ def controller_is_heard(change: LeaderChange) -> Proof | None:
 def _may_be_preferred(change: LeaderChange) -> bool:
     """Whether the first replica leads, or a controller names the partition as it elects the preferred leader.
 
-    Edge case: the first replica may be a new one; of an election that somebody requests, a controller in ZooKeeper mode
+    Edge case: the first replica may be a new one; of an election that is requested, a controller in ZooKeeper mode
     prints only the start (KafkaController.onReplicaElection).
     """
     named = [e for e in change.elections(PREFERRED) if e.kind != "periodic_election"]
