@@ -43,7 +43,9 @@ _REASSIGNED = (
     "ReplicationControlManager names the leader epoch of the change; KafkaController."
     "moveReassignedPartitionLeaderIfRequired names the leader that has to go."
 )
-_PREFERRED = "Nothing else but a reassignment makes a healthy leader give way."
+_PREFERRED = (
+    "KafkaController, PeriodicTaskControlManager: nothing else but a reassignment makes a healthy leader give way."
+)
 _OUTAGES = "gold.broker_outages; ReplicationControlManager.handleBrokerFenced, KafkaController.onBrokerFailure."
 
 FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from spark_jobs.catalog.codes import Confidence, FailoverKind
@@ -73,7 +73,7 @@ def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
     """How long each change left no leader. Where it took the leader away, the next change bounds that."""
     times = [leaderless_of(change) for change in changes]
     return [
-        Leaderless(None, after.low_ms, after.high_ms) if change.new == NOBODY else own
+        Leaderless(None, after.low, after.high) if change.new == NOBODY else own
         for change, own, after in zip(changes, times, [*times[1:], Leaderless()], strict=False)
     ]
 
@@ -163,9 +163,9 @@ def _row(change: LeaderChange, gap: Gap | None, leaderless: Leaderless) -> Failo
         topic_incarnation=number,
         kind=kind,
         requested_by_operator=requested_by_operator(kind, change),
-        leaderless_ms=leaderless.ms,
-        leaderless_low_ms=leaderless.low_ms,
-        leaderless_high_ms=leaderless.high_ms,
+        leaderless_ms=_ms(leaderless.shown),
+        leaderless_low_ms=_ms(leaderless.low),
+        leaderless_high_ms=_ms(leaderless.high),
         preferred_leader=replicas[0] if replicas else None,
         isr_before=sorted(change.isr_before) if change.isr_before is not None else None,
         isr_after=sorted(isr_after) if isr_after is not None else None,
@@ -176,6 +176,10 @@ def _row(change: LeaderChange, gap: Gap | None, leaderless: Leaderless) -> Failo
         explanation=f"{verdict.sentence} Records lost: {loss.says}." if loss else verdict.sentence,
         evidence=evidence_of([*change.after.quotes, *verdict.evidence, *(loss.quotes if loss else ())]),
     )
+
+
+def _ms(length: timedelta | None) -> int | None:
+    return None if length is None else length // timedelta(milliseconds=1)
 
 
 def _beside(gap: Gap | None, verdict: Verdict) -> Verdict:

@@ -31,6 +31,7 @@ _STARTED: Mapping[FailoverKind, str] = {
     FailoverKind.PREFERRED_ELECTION: "with an election",
     FailoverKind.UNKNOWN: "when leaders left it for an unknown reason",
 }
+"""How a period starts, as its sentence goes on: one phrase for each kind, which the rulings on failovers decided."""
 
 
 @dataclass(frozen=True)

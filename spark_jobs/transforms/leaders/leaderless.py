@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from spark_jobs.catalog.codes import OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, Event
@@ -12,7 +12,6 @@ from spark_jobs.transforms.cluster import on_failed_disk
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.leaders.leader_change import LeaderChange
 from spark_jobs.transforms.leaderships import NOBODY
-from spark_jobs.transforms.windows import elapsed_ms
 
 _ONLY_LEADERS = ("leader_started", "isr_updated")
 """Kinds that a broker writes only of partitions that it leads."""
@@ -22,15 +21,15 @@ _ONLY_LEADERS = ("leader_started", "isr_updated")
 class Leaderless:
     """How long it was, as witnesses show it, and its bounds. None: not shown, not bounded."""
 
-    ms: int | None = None
-    low_ms: int | None = None
-    high_ms: int | None = None
+    shown: timedelta | None = None
+    low: timedelta | None = None
+    high: timedelta | None = None
 
 
 def leaderless_of(change: LeaderChange) -> Leaderless:
     """How long the partition had no leader before a change that gave it one.
 
-    Keeps: low_ms <= ms <= high_ms, where they are known.
+    Keeps: low <= shown <= high, where they are known.
     Edge case: the instant at which a leader crashed or fell silent is unknown: it lies between its own last line and
     the first failure to reach it, or its detection as down. A leader that was cut off may have served the clients that
     it still reached.
@@ -42,20 +41,21 @@ def leaderless_of(change: LeaderChange) -> Leaderless:
     stopped_at = _stopped_at(change)
     started_at = _started_at(change)
     shown_at = change.at if change.after.is_exact else None
-    ms = _between(sudden.down_at if sudden else stopped_at, started_at or shown_at)
+    shown = _between(sudden.down_at if sudden else stopped_at, started_at or shown_at)
     low = _between(_down_by(sudden, stopped_at), started_at)
     led_until = stopped_at if stopped_at and not sudden else _last_led(change, outage)
     high = _between(led_until, started_at or _proved_at(change))
-    return Leaderless(ms, low, high) if ms is None else _around(ms, low, high)
+    return Leaderless(None, low, high) if shown is None else _around(shown, low, high)
 
 
-def _around(ms: int, low: int | None, high: int | None) -> Leaderless:
+def _around(shown: timedelta, low: timedelta | None, high: timedelta | None) -> Leaderless:
     """What is shown, with bounds that hold it."""
-    return Leaderless(ms, None if low is None else min(low, ms), None if high is None else max(high, ms))
+    return Leaderless(shown, None if low is None else min(low, shown), None if high is None else max(high, shown))
 
 
-def _between(start: datetime | None, end: datetime | None) -> int | None:
-    return elapsed_ms(start, end) if start and end else None
+def _between(start: datetime | None, end: datetime | None) -> timedelta | None:
+    """How long it was, never below zero: the clocks of two brokers may differ a little."""
+    return max(timedelta(0), end - start) if start and end else None
 
 
 def _first(events: Iterable[Event]) -> datetime | None:
