@@ -22,7 +22,7 @@ from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
-from spark_jobs.knowledge.imbalance import SPELL_ADVICE
+from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
 from spark_jobs.knowledge.layouts import APACHE, class_of
 from spark_jobs.knowledge.reasons import read_coordinator_reason
@@ -282,4 +282,4 @@ def test_the_runbook_has_every_rule_cause_and_kind() -> None:
     assert all(f"[{code}](causes.md#{code})" in page for code in Cause)
     assert tuple(FAILOVER_ADVICE) == tuple(FailoverKind)
     assert set(OUT_OF_SYNC_ADVICE) == set(OutOfSyncKind)
-    assert set(SPELL_ADVICE) == {None, *ImbalanceEnd}
+    assert set(IMBALANCE_ADVICE) == {None, *ImbalanceEnd}

@@ -251,9 +251,9 @@ def test_what_a_later_controller_cut_off_never_was() -> None:
     found = read_segment(segment("4.3"), 0)
     all_of = rows(found)
     (change,) = [r for r in all_of if r.record_offset == 47]
-    stray = {**change, "record_offset": 300, "leader": 3}
+    stray = replace(change, record_offset=300, leader=3)
     later = replace(all_of[0], record_offset=300, controller_epoch=2, broker=5, written_at=change.written_at)
-    beyond = [{**file(found), "next_offset": 400}]
+    beyond = [replace(file(found), next_offset=400)]
     told = events_of_metadata([*all_of, stray, later], beyond, WHOLE)
     assert [e.kind for e in told if _offset(e) == 300] == ["controller_elected"]
 
