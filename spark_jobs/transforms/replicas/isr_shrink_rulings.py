@@ -1,0 +1,241 @@
+"""Why a broker left a partition's ISR: the rulings, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from spark_jobs.catalog.codes import Confidence, OutOfSyncKind
+from spark_jobs.catalog.rows import BrokerOutage, Event, IsrChange, PartitionSnapshot
+from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, disk_owners, on_failed_disk
+from spark_jobs.transforms.controllers import speaks_for_cluster
+from spark_jobs.transforms.durations import CATCHING_UP
+from spark_jobs.transforms.evidence import quote
+from spark_jobs.transforms.rulings import Proof, Ruling
+from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.windows import broker_ids
+
+SHORTLY = timedelta(minutes=1)
+"""The ISR shows within this a disk that failed, or a reassignment that ended. Our choice: the controller writes both
+into the metadata within seconds, and brokers apply it within seconds more."""
+
+
+class Incarnation:
+    """One incarnation of a partition, from its topic's creation to its deletion, with its cluster."""
+
+    def __init__(
+        self,
+        lines: Sequence[Event],
+        readings: Iterable[PartitionSnapshot],
+        deleted_at: datetime | None,
+        context: ClusterContext,
+    ) -> None:
+        """Takes: its events of at least SHRINK_CAUSE_KINDS, in order; its readings."""
+        self.started_at, self.deleted_at, self.context = lines[0].happened_at, deleted_at, context
+        self.readings = Timeline(readings, lambda r: r.snapshot_at)
+        self.proposals = _of_kind(lines, "isr_shrink_proposed")
+        self.reassignments = _of_kind(lines, "reassignment_changed")
+        self.disk_failures = Timeline(context.disk_failures, lambda e: e.happened_at)
+        # Every controller logs former reassignments again when it starts; only those of the active one are news.
+        self.active_reassignments = Timeline(
+            (e for e in self.reassignments if speaks_for_cluster(context.terms, e)), lambda e: e.happened_at
+        )
+        listing = (*self.active_reassignments, *_of_kind(lines, "leadership_kept"))
+        self.replica_lists = Timeline(
+            [
+                *((e.happened_at, broker_ids(e.replicas) or ()) for e in listing if e.replicas),
+                *((r.snapshot_at, tuple(r.replicas)) for r in self.readings if r.replicas),
+            ],
+            lambda listed: listed[0],
+        )
+
+
+def _of_kind(lines: Iterable[Event], kind: str) -> Timeline[Event]:
+    return Timeline((e for e in lines if e.kind == kind), lambda e: e.happened_at)
+
+
+@dataclass(frozen=True)
+class Shrink:
+    """One broker that left one partition's ISR.
+
+    `previous_commit_at`: the commit before it. `returned_at`: when the broker had last come back into this ISR.
+    """
+
+    change: IsrChange
+    incarnation: Incarnation
+    previous_commit_at: datetime | None
+    returned_at: datetime | None
+
+    @property
+    def at(self) -> datetime:
+        """When the ISR shrank."""
+        return self.change.happened_at
+
+    @cached_property
+    def proposal(self) -> Event | None:
+        """The leader's last line, since the commit before, that removes the broker because it lags."""
+        since = self.previous_commit_at and self.previous_commit_at - CLOCKS
+        proposed = (
+            e
+            for e in self.incarnation.proposals.until(self.at + CLOCKS)
+            if (since is None or since <= e.happened_at)
+            and self.change.broker in (broker_ids(e.previous_isr) or ())
+            and self.change.broker not in (broker_ids(e.isr) or ())
+        )
+        return max(proposed, key=lambda e: (e.happened_at, e.source, e.order), default=None)
+
+    @cached_property
+    def outages(self) -> list[BrokerOutage]:
+        """The broker's outages."""
+        return [o for o in map(BrokerOutage.of, self.incarnation.context.outages) if o.broker == self.change.broker]
+
+    @cached_property
+    def outage(self) -> BrokerOutage | None:
+        """The broker's outage at that time: of several the one that started last."""
+        around = (
+            o
+            for o in self.outages
+            if o.down_at - CLOCKS <= self.at and (o.up_at is None or self.at <= o.up_at + CATCHING_UP)
+        )
+        return max(around, key=lambda o: (o.down_at, o.outage_id), default=None)
+
+    @cached_property
+    def replica_removed_at(self) -> datetime | None:
+        """From when on a line or a reading shows that the broker is not a replica of the partition."""
+        later = self.incarnation.replica_lists.since(self.at - CLOCKS)
+        return next((at for at, replicas in later if self.change.broker not in replicas), None)
+
+    @property
+    def words(self) -> dict[str, object]:
+        """What every sentence may name."""
+        return {"broker": self.change.broker}
+
+    def just_before(self, events: Timeline[Event]) -> Sequence[Event]:
+        """Those of the events that happened at most SHORTLY before it."""
+        return events.between(self.at - SHORTLY, self.at + CLOCKS)
+
+
+def was_away(shrink: Shrink) -> Proof | None:
+    """The broker was down, or had come back at most 10 s before."""
+    outage = shrink.outage
+    if outage is None:
+        return None
+    return Proof(words=shrink.words, facts={"outage_id": outage.outage_id}, confidence=outage.confidence)
+
+
+def lagged_after_its_return(shrink: Shrink) -> Proof | None:
+    """A leader removed the broker because it lagged, after the outage and after it had been in this ISR again."""
+    outage = shrink.outage
+    if shrink.proposal is None or outage is None or outage.up_at is None or outage.up_at >= shrink.at:
+        return None
+    was_back = shrink.returned_at is not None and shrink.returned_at >= outage.down_at
+    return Proof() if was_back or outage.up_at <= shrink.incarnation.started_at else None
+
+
+def moved_after_its_return(shrink: Shrink) -> Proof | None:
+    """The reassignment of the partition changed shortly before, after the outage, and no leader removed the broker."""
+    outage = shrink.outage
+    is_over = outage is not None and outage.up_at is not None and outage.up_at < shrink.at
+    is_moved = shrink.proposal is None and shrink.just_before(shrink.incarnation.active_reassignments)
+    return Proof() if is_over and is_moved else None
+
+
+def its_disk_failed(shrink: Shrink) -> Proof | None:
+    """A log directory of the broker failed shortly before, the broker did not restart since, and no line excludes that
+    the directory held the partition."""
+    broker, partition = shrink.change.broker, f"{shrink.change.topic}-{shrink.change.partition}"
+    for failure in shrink.just_before(shrink.incarnation.disk_failures):
+        named = on_failed_disk(failure)
+        is_restarted = any(o.up_at and failure.happened_at < o.up_at <= shrink.at for o in shrink.outages)
+        if broker in disk_owners(failure) and (not named or partition in named) and not is_restarted:
+            return Proof((quote(failure),), shrink.words)
+    return None
+
+
+def lagged(shrink: Shrink) -> Proof | None:
+    """The leader logged that it removes the broker because the broker lagged."""
+    return Proof(words={**shrink.words, "leader": shrink.proposal.broker}) if shrink.proposal else None
+
+
+def reassignment_changed(shrink: Shrink) -> Proof | None:
+    """A controller logged at most a minute before that the partition's reassignment changed."""
+    moves = shrink.just_before(shrink.incarnation.reassignments)
+    return Proof((quote(moves[-1]),), shrink.words) if moves else None
+
+
+def is_not_a_replica(shrink: Shrink) -> Proof | None:
+    """A line or a reading, at most a minute later, shows that the broker is not a replica of the partition."""
+    removed_at = shrink.replica_removed_at
+    return Proof(words=shrink.words) if removed_at is not None and removed_at - shrink.at <= SHORTLY else None
+
+
+def is_a_shrink(shrink: Shrink) -> Proof | None:
+    """In every other case."""
+    return Proof(words=shrink.words)
+
+
+SHRINK_RULINGS: tuple[Ruling[Shrink], ...] = (
+    Ruling(
+        code=OutOfSyncKind.OUTAGE,
+        confidence=Confidence.CERTAIN,
+        sentence="Broker {broker} was away.",
+        proof=(was_away,),
+        unless=(lagged_after_its_return, moved_after_its_return),
+        source="The controller removes a broker that it fences or that shuts down (ReplicationControlManager;"
+        " ZooKeeper: ReplicaStateMachine); a leader removes one that does not fetch (Partition.isFollowerOutOfSync)",
+        decides="crash-2.8",
+        looks_alike="slow-4.1",
+    ),
+    Ruling(
+        code=OutOfSyncKind.DISK,
+        confidence=Confidence.LIKELY,
+        sentence="A log directory of broker {broker} had failed.",
+        proof=(its_disk_failed,),
+        source="A broker reports failed directories, and the controller removes their replicas from ISRs"
+        " (ReplicationControlManager.handleDirectoriesOffline; ZooKeeper: KafkaController, log dir event)",
+        decides="disk-4.3",
+        looks_alike="disk-4.3",
+    ),
+    Ruling(
+        code=OutOfSyncKind.SLOW,
+        confidence=Confidence.LIKELY,
+        sentence="Leader {leader} removed broker {broker}, which lagged.",
+        proof=(lagged,),
+        source="A leader removes a follower that has not caught up with its log end for replica.lag.time.max.ms"
+        " (Partition.isFollowerOutOfSync)",
+        decides="slow-4.1",
+        looks_alike="crash-2.8",
+    ),
+    Ruling(
+        code=OutOfSyncKind.REASSIGNMENT,
+        confidence=Confidence.LIKELY,
+        sentence="The partition was being reassigned, and broker {broker} left it.",
+        proof=(reassignment_changed,),
+        source="At the end of a reassignment the controller removes replicas that are not in the new list"
+        " (ReplicationControlManager.completeReassignmentIfNeeded; ZooKeeper: KafkaController)",
+        decides="reassignment-4.3",
+        looks_alike="crash-2.8",
+    ),
+    Ruling(
+        code=OutOfSyncKind.REASSIGNMENT,
+        confidence=Confidence.LIKELY,
+        sentence="Broker {broker} is not a replica of the partition any more.",
+        proof=(is_not_a_replica,),
+        source="Only replicas are in an ISR (PartitionRegistration)",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        code=OutOfSyncKind.UNKNOWN,
+        confidence=Confidence.UNKNOWN,
+        sentence="No line shows why broker {broker} left the ISR.",
+        proof=(is_a_shrink,),
+        source="",
+        decides="",
+        looks_alike="",
+    ),
+)
+"""In order: the first that holds decides. Evidence of an outage comes before that of lag: a broker that is away lags
+too."""
