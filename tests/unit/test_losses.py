@@ -1,21 +1,22 @@
-"""What an unclean election threw away: the true number lies within the bounds, whichever witness is missing."""
+"""The records that an unclean election lost: the true number lies within the bounds, whichever evidence is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
+from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.leaderships import Leadership
 from spark_jobs.transforms.replicas.losses import Loss, loss_of, with_commits
-from tests.support.nights import WHOLE, Row, events
+from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
 
 # Both recordings lost the same: the old leader had 68 records of partition 0, the new one 28; of partition 1 none.
@@ -23,14 +24,10 @@ TRUE_LOSS = {0: 40, 1: 0}
 EXCERPTS = ("unclean-2.8", "unclean-4.1")
 
 
-def bounds(found: list[Row]) -> dict[int, tuple[int, int | None]]:
+def bounds(found: list[Event]) -> dict[int, tuple[int, int | None]]:
     context = context_of(found, rebuild_outages(found, [], WHOLE))
-    changes = rebuild_failovers(found, [], context, WHOLE)
-    return {
-        c["partition"]: (c["records_lost_low"], c["records_lost_high"])
-        for c in changes
-        if c["kind"] == "unclean_election"
-    }
+    changes = map(Failover.of, rebuild_failovers(found, [], context, WHOLE))
+    return {c.partition: (c.records_lost_low, c.records_lost_high) for c in changes if c.kind == "unclean_election"}
 
 
 def holds(found: dict[int, tuple[int, int | None]]) -> bool:
@@ -47,27 +44,27 @@ def test_with_all_witnesses_the_loss_is_exact(excerpt: str) -> None:
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
 def test_the_true_loss_is_within_the_bounds_whichever_witness_is_missing(excerpt: str, column: str) -> None:
     told = events(excerpt)
-    found = [bounds([e for e in told if e[column] != silent]) for silent in {e[column] for e in told}]
+    found = [bounds([e for e in told if getattr(e, column) != silent]) for silent in {getattr(e, column) for e in told}]
     assert all(map(holds, found))
     assert any(f.get(0) == (40, 40) for f in found), "more than one witness can tell it"
 
 
 @pytest.mark.parametrize("excerpt", EXCERPTS)
 def test_no_single_line_is_relied_on(excerpt: str) -> None:
-    told = [e for e in events(excerpt) if e["topic"]]
-    rest = [e for e in events(excerpt) if not e["topic"]]
+    told = [e for e in events(excerpt) if e.topic]
+    rest = [e for e in events(excerpt) if not e.topic]
     assert all(holds(bounds([*rest, *told[:i], *told[i + 1 :]])) for i in range(0, len(told), 1 + len(told) // 60))
 
 
 UNCLEAN = Leadership(3, 2, AT + timedelta(minutes=3), True, (2,), (), ())
 
 
-def line(kind: str, broker: int, minute: int, **columns: Any) -> Row:
+def line(kind: str, broker: int, minute: int, **columns: Any) -> Event:
     at = AT + timedelta(minutes=minute)
     return row(EVENTS, kind=kind, broker=broker, happened_at=at, topic="t", partition=0, **columns)
 
 
-def reading(minute: int, epoch: int | None, end: int | None, *isr: int) -> Row:
+def reading(minute: int, epoch: int | None, end: int | None, *isr: int) -> PartitionSnapshot:
     return row(
         PARTITION_SNAPSHOTS,
         snapshot_id=str(minute), topic="t", partition=0, snapshot_at=AT + timedelta(minutes=minute),
@@ -75,7 +72,7 @@ def reading(minute: int, epoch: int | None, end: int | None, *isr: int) -> Row:
     )  # fmt: skip
 
 
-def lost(lines: list[Row], readings: Sequence[Mapping[str, Any]] = ()) -> Loss:
+def lost(lines: list[Event], readings: Sequence[PartitionSnapshot] = ()) -> Loss:
     """Broker 1 led, broker 2 was elected in minute 3 at epoch 3."""
     return loss_of(UNCLEAN, 1, (1,), lines, readings)
 
@@ -89,7 +86,7 @@ def test_what_a_group_had_read_was_there() -> None:
     told = with_commits([reading(4, 3, 30), reading(5, 3, 35)], [commit])
     found = lost([STARTS_AT_28], told)
     assert (found.low, found.high) == (32, None)
-    assert any("group g has committed offset 60" in q["text"] for q in found.quotes)
+    assert any("group g has committed offset 60" in q.text for q in found.quotes)
 
 
 def test_a_commit_that_the_new_leader_reaches_later_proves_nothing() -> None:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.rows import Event, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.leaderships import Leadership
 from spark_jobs.transforms.replicas.losses import loss_of
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 
 BROKERS = (1, 2, 3)
@@ -32,8 +32,8 @@ class History:
     high: int = 0
     written: int = 0
     clock: datetime = AT
-    events: list[Row] = field(default_factory=list)
-    readings: list[Row] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    readings: list[PartitionSnapshot] = field(default_factory=list)
 
     def tell(self, kind: str, broker: int, **columns: Any) -> None:
         self.clock += timedelta(seconds=1)
@@ -144,8 +144,8 @@ def test_the_true_loss_is_within_the_bounds_and_exact_with_all_witnesses(chance:
     assert whole.high == lost or (lost == 0 and whole.high is not None), "without a cut no line tells where logs part"
     for _ in range(4):
         silent = chance.choice([*BROKERS, 9, None])
-        kinds = {e["kind"] for e in history.events if chance.random() < 0.05}
-        heard = [e for e in history.events if e["broker"] != silent and e["kind"] not in kinds]
+        kinds = {e.kind for e in history.events if chance.random() < 0.05}
+        heard = [e for e in history.events if e.broker != silent and e.kind not in kinds]
         readings = [r for r in history.readings if chance.random() < 0.7]
         found = loss_of(unclean, old, holders, heard, readings)
         assert found.low <= lost and (found.high is None or lost <= found.high)
