@@ -13,7 +13,7 @@ from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, disk_owners, o
 from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.durations import CATCHING_UP
 from spark_jobs.transforms.evidence import quote
-from spark_jobs.transforms.rulings import Proof, Ruling
+from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
 from spark_jobs.transforms.timelines import Timeline
 from spark_jobs.transforms.windows import broker_ids
 
@@ -69,6 +69,11 @@ class Shrink:
     returned_at: datetime | None
 
     @property
+    def broker(self) -> int:
+        """The broker."""
+        return self.change.broker
+
+    @property
     def at(self) -> datetime:
         """When the ISR shrank."""
         return self.change.happened_at
@@ -81,15 +86,15 @@ class Shrink:
             e
             for e in self.incarnation.proposals.until(self.at + CLOCKS)
             if (since is None or since <= e.happened_at)
-            and self.change.broker in (broker_ids(e.previous_isr) or ())
-            and self.change.broker not in (broker_ids(e.isr) or ())
+            and self.broker in (broker_ids(e.previous_isr) or ())
+            and self.broker not in (broker_ids(e.isr) or ())
         )
         return max(proposed, key=lambda e: (e.happened_at, e.source, e.order), default=None)
 
     @cached_property
     def outages(self) -> list[BrokerOutage]:
         """The broker's outages."""
-        return [o for o in map(BrokerOutage.of, self.incarnation.context.outages) if o.broker == self.change.broker]
+        return [o for o in map(BrokerOutage.of, self.incarnation.context.outages) if o.broker == self.broker]
 
     @cached_property
     def outage(self) -> BrokerOutage | None:
@@ -105,12 +110,7 @@ class Shrink:
     def replica_removed_at(self) -> datetime | None:
         """From when on a line or a reading shows that the broker is not a replica of the partition."""
         later = self.incarnation.replica_lists.since(self.at - CLOCKS)
-        return next((at for at, replicas in later if self.change.broker not in replicas), None)
-
-    @property
-    def words(self) -> dict[str, object]:
-        """What every sentence may name."""
-        return {"broker": self.change.broker}
+        return next((at for at, replicas in later if self.broker not in replicas), None)
 
     def just_before(self, events: Timeline[Event]) -> Sequence[Event]:
         """Those of the events that happened at most SHORTLY before it."""
@@ -120,9 +120,7 @@ class Shrink:
 def was_away(shrink: Shrink) -> Proof | None:
     """The broker was down, or had come back at most 10 s before."""
     outage = shrink.outage
-    if outage is None:
-        return None
-    return Proof(words=shrink.words, facts={"outage_id": outage.outage_id}, confidence=outage.confidence)
+    return Proof(facts={"outage_id": outage.outage_id}, confidence=outage.confidence) if outage else None
 
 
 def lagged_after_its_return(shrink: Shrink) -> Proof | None:
@@ -131,7 +129,7 @@ def lagged_after_its_return(shrink: Shrink) -> Proof | None:
     if shrink.proposal is None or outage is None or outage.up_at is None or outage.up_at >= shrink.at:
         return None
     was_back = shrink.returned_at is not None and shrink.returned_at >= outage.down_at
-    return Proof() if was_back or outage.up_at <= shrink.incarnation.started_at else None
+    return proof_if(was_back or outage.up_at <= shrink.incarnation.started_at)
 
 
 def moved_after_its_return(shrink: Shrink) -> Proof | None:
@@ -139,41 +137,35 @@ def moved_after_its_return(shrink: Shrink) -> Proof | None:
     outage = shrink.outage
     is_over = outage is not None and outage.up_at is not None and outage.up_at < shrink.at
     is_moved = shrink.proposal is None and shrink.just_before(shrink.incarnation.active_reassignments)
-    return Proof() if is_over and is_moved else None
+    return proof_if(is_over and is_moved)
 
 
 def its_disk_failed(shrink: Shrink) -> Proof | None:
-    """A log directory of the broker failed shortly before, the broker did not restart since, and no line excludes that
-    the directory held the partition."""
-    broker, partition = shrink.change.broker, f"{shrink.change.topic}-{shrink.change.partition}"
+    """A log directory that may hold the partition failed shortly before, and the broker did not restart since."""
+    partition = f"{shrink.change.topic}-{shrink.change.partition}"
     for failure in shrink.just_before(shrink.incarnation.disk_failures):
         named = on_failed_disk(failure)
         is_restarted = any(o.up_at and failure.happened_at < o.up_at <= shrink.at for o in shrink.outages)
-        if broker in disk_owners(failure) and (not named or partition in named) and not is_restarted:
-            return Proof((quote(failure),), shrink.words)
+        if shrink.broker in disk_owners(failure) and (not named or partition in named) and not is_restarted:
+            return Proof((quote(failure),))
     return None
 
 
 def lagged(shrink: Shrink) -> Proof | None:
     """The leader logged that it removes the broker because the broker lagged."""
-    return Proof(words={**shrink.words, "leader": shrink.proposal.broker}) if shrink.proposal else None
+    return proof_if(shrink.proposal, leader=shrink.proposal and shrink.proposal.broker)
 
 
 def reassignment_changed(shrink: Shrink) -> Proof | None:
     """A controller logged at most a minute before that the partition's reassignment changed."""
     moves = shrink.just_before(shrink.incarnation.reassignments)
-    return Proof((quote(moves[-1]),), shrink.words) if moves else None
+    return proof_if(moves, *map(quote, moves[-1:]))
 
 
 def is_not_a_replica(shrink: Shrink) -> Proof | None:
     """A line or a reading, at most a minute later, shows that the broker is not a replica of the partition."""
     removed_at = shrink.replica_removed_at
-    return Proof(words=shrink.words) if removed_at is not None and removed_at - shrink.at <= SHORTLY else None
-
-
-def is_a_shrink(shrink: Shrink) -> Proof | None:
-    """In every other case."""
-    return Proof(words=shrink.words)
+    return proof_if(removed_at is not None and removed_at - shrink.at <= SHORTLY)
 
 
 SHRINK_RULINGS: tuple[Ruling[Shrink], ...] = (
@@ -183,59 +175,59 @@ SHRINK_RULINGS: tuple[Ruling[Shrink], ...] = (
         sentence="Broker {broker} was away.",
         proof=(was_away,),
         unless=(lagged_after_its_return, moved_after_its_return),
-        source="The controller removes a broker that it fences or that shuts down (ReplicationControlManager;"
-        " ZooKeeper: ReplicaStateMachine); a leader removes one that does not fetch (Partition.isFollowerOutOfSync)",
-        decides="crash-2.8",
-        looks_alike="slow-4.1",
+        source="The controller removes a broker that it fences or that shuts down (ReplicationControlManager; with"
+        " ZooKeeper ReplicaStateMachine), a leader one that does not fetch (Partition.isFollowerOutOfSync)",
+        decides="crash-2.8 shop-events-2 broker 1 01:52:31.810",
+        looks_alike="slow-4.1 email-89-reader-t-0 broker 1 15:36:56.383",
     ),
     Ruling(
         code=OutOfSyncKind.DISK,
         confidence=Confidence.LIKELY,
         sentence="A log directory of broker {broker} had failed.",
         proof=(its_disk_failed,),
-        source="A broker reports failed directories, and the controller removes their replicas from ISRs"
-        " (ReplicationControlManager.handleDirectoriesOffline; ZooKeeper: KafkaController, log dir event)",
-        decides="disk-4.3",
-        looks_alike="disk-4.3",
+        source="The controller removes the replicas in directories that a broker reports as failed"
+        " (ReplicationControlManager.handleDirectoriesOffline; with ZooKeeper KafkaController)",
+        decides="disk-3.9 disk-t-3 broker 2 11:58:05.839",
+        looks_alike="disk-3.9 disk-t-3 broker 3 11:58:36.946",
     ),
     Ruling(
         code=OutOfSyncKind.SLOW,
         confidence=Confidence.LIKELY,
         sentence="Leader {leader} removed broker {broker}, which lagged.",
         proof=(lagged,),
-        source="A leader removes a follower that has not caught up with its log end for replica.lag.time.max.ms"
+        source="A leader removes a follower that has not reached its log end for replica.lag.time.max.ms"
         " (Partition.isFollowerOutOfSync)",
-        decides="slow-4.1",
-        looks_alike="crash-2.8",
+        decides="slow-4.1 email-89-reader-t-0 broker 1 15:36:56.383",
+        looks_alike="crash-2.8 shop-events-2 broker 1 01:52:31.810",
     ),
     Ruling(
         code=OutOfSyncKind.REASSIGNMENT,
         confidence=Confidence.LIKELY,
-        sentence="The partition was being reassigned, and broker {broker} left it.",
+        sentence="The reassignment of the partition changed, and broker {broker} left the ISR.",
         proof=(reassignment_changed,),
-        source="At the end of a reassignment the controller removes replicas that are not in the new list"
-        " (ReplicationControlManager.completeReassignmentIfNeeded; ZooKeeper: KafkaController)",
-        decides="reassignment-4.3",
-        looks_alike="crash-2.8",
+        source="At the end of a reassignment the controller removes the replicas that are not in the new list"
+        " (PartitionReassignmentReplicas.maybeCompleteReassignment; with ZooKeeper KafkaController)",
+        decides="cancelled-4.1 parcels.83-t-0 broker 1 15:35:14.780",
+        looks_alike="cancelled-4.1 parcels.83-t-0 broker 1 15:36:13.214",
     ),
     Ruling(
         code=OutOfSyncKind.REASSIGNMENT,
         confidence=Confidence.LIKELY,
         sentence="Broker {broker} is not a replica of the partition any more.",
         proof=(is_not_a_replica,),
-        source="Only replicas are in an ISR (PartitionRegistration)",
-        decides="",
-        looks_alike="",
+        source="An ISR holds replicas only (PartitionRegistration)",
+        decides="made: the next list of replicas lacks the broker",
+        looks_alike="preferred-2.8 shop-events-3 broker 2 01:53:08.842",
     ),
     Ruling(
         code=OutOfSyncKind.UNKNOWN,
         confidence=Confidence.UNKNOWN,
         sentence="No line shows why broker {broker} left the ISR.",
-        proof=(is_a_shrink,),
-        source="",
-        decides="",
-        looks_alike="",
+        proof=(always,),
+        source="Brokers log a commit without its cause (Partition.maybeUpdateIsrAndVersion)",
+        decides="preferred-2.8 shop-events-3 broker 2 01:53:08.842",
+        looks_alike="crash-2.8 shop-events-2 broker 1 01:52:31.810",
     ),
 )
-"""In order: the first that holds decides. Evidence of an outage comes before that of lag: a broker that is away lags
-too."""
+"""An outage comes before lag: a broker that is away lags too. A proposal to remove the broker counts as lag only after
+the outage, when the broker had been in the ISR again."""

@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from spark_jobs.catalog.codes import Confidence, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, IsrSpan
-from spark_jobs.transforms.rulings import Predicate, Proof, Ruling
+from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, proof_if
 from spark_jobs.transforms.windows import counted, took
 
 NEVER = datetime.max.replace(tzinfo=UTC)
@@ -94,54 +94,65 @@ class PeriodCase:
     followers_removed: frozenset[int] = frozenset()
 
     @property
-    def words(self) -> dict[str, object]:
-        """What every sentence may name."""
-        leaders, behind = self.period.leaders, self.period.records_behind
-        return {
-            "broker": self.period.broker,
-            "partitions": counted(len(self.period.partitions), "partition"),
-            "lasted": self.period.lasted,
-            "leaders": f"Leader{'s' if len(leaders) > 1 else ''} {', '.join(map(str, leaders))}",
-            "behind": f", up to {behind} records behind" if behind else "",
-        }
+    def broker(self) -> int:
+        """The broker that was out."""
+        return self.period.broker
+
+    @property
+    def partitions(self) -> str:
+        """How many partitions, in words."""
+        return counted(len(self.period.partitions), "partition")
+
+    @property
+    def leaders(self) -> str:
+        """The leaders that removed it, in words."""
+        leaders = self.period.leaders
+        return f"Leader{'s' if len(leaders) > 1 else ''} {', '.join(map(str, leaders))}"
+
+    @property
+    def behind(self) -> str:
+        """How far it was behind, in words."""
+        records = self.period.records_behind
+        return f", up to {records} records behind" if records else ""
 
 
 def is_of(kind: OutOfSyncKind) -> Predicate[PeriodCase]:
-    """The period is of the kind."""
+    """A predicate: the period is of the kind, and its own broker is the suspect."""
 
     def holds(case: PeriodCase) -> Proof | None:
-        return Proof(words=case.words, facts={"suspect": case.period.broker}) if case.period.kind is kind else None
+        return Proof(facts={"suspect": case.broker}) if case.period.kind is kind else None
 
-    holds.__doc__ = f"Its first shrink with a known cause is `{kind}`."
+    holds.__doc__ = f"The first shrink with a known cause has the cause `{kind}`."
     return holds
 
 
-def as_sure_as_the_outage(case: PeriodCase) -> Proof | None:
+def outage_is_judged(case: PeriodCase) -> Proof | None:
     """The outage is as sure as its own row says."""
     return Proof(confidence=case.outage.confidence if case.outage else Confidence.LIKELY)
 
 
-def nothing_is_suspect(case: PeriodCase) -> Proof | None:
-    """It points to no broker."""
+def points_to_no_broker(case: PeriodCase) -> Proof | None:
+    """That points to no broker."""
     return Proof(facts={"suspect": None})
 
 
 def several_leaders_removed_it(case: PeriodCase) -> Proof | None:
     """More than one leader removed the broker."""
-    return Proof() if len(case.period.leaders) > 1 else None
+    return proof_if(len(case.period.leaders) > 1)
 
 
 def its_leader_removed_others_too(case: PeriodCase) -> Proof | None:
-    """Its only leader removed other followers too, within twice replica.lag.time.max.ms, and no other leader did."""
+    """Within a minute its only leader removed other followers too, which no other leader removed."""
     leader = next(iter(case.period.leaders), None)
     return Proof(words={"leader": leader}, facts={"suspect": leader}) if len(case.followers_removed) > 1 else None
 
 
-_OUT = "Broker {broker} was out of the ISR of {partitions} {lasted}"
+_OUT = "Broker {broker} was out of the ISR of {partitions} {period.lasted}"
 _SLOW = (
     f"{_OUT}, alive, but too slow to keep up with its leaders. {{leaders}} removed it{{behind}}: it had not caught up"
     " for replica.lag.time.max.ms (30 s by default). "
 )
+_SHRINKS = "The cause of the shrinks: the rulings on gold.isr_changes"
 _LAG = "Partition.isFollowerOutOfSync; ReplicaManager looks at every follower each half of replica.lag.time.max.ms"
 
 OUT_OF_SYNC_RULINGS: tuple[Ruling[PeriodCase], ...] = (
@@ -149,28 +160,28 @@ OUT_OF_SYNC_RULINGS: tuple[Ruling[PeriodCase], ...] = (
         code=OutOfSyncKind.OUTAGE,
         confidence=Confidence.CERTAIN,
         sentence=f"{_OUT}, since it was away.",
-        proof=(is_of(OutOfSyncKind.OUTAGE), as_sure_as_the_outage),
-        source="The rulings on shrinks",
-        decides="crash-2.8 broker 1",
-        looks_alike="slow-4.1 broker 1",
+        proof=(is_of(OutOfSyncKind.OUTAGE), outage_is_judged),
+        source=_SHRINKS,
+        decides="crash-2.8 broker 1 01:52:31.810",
+        looks_alike="slow-4.1 broker 1 15:36:56.383",
     ),
     Ruling(
         code=OutOfSyncKind.DISK,
         confidence=Confidence.LIKELY,
         sentence=f"{_OUT}, since one of its log directories had failed.",
         proof=(is_of(OutOfSyncKind.DISK),),
-        source="The rulings on shrinks",
-        decides="disk-4.3 broker 2",
-        looks_alike="disk-4.3 broker 3",
+        source=_SHRINKS,
+        decides="disk-4.3 broker 2 11:57:10.498",
+        looks_alike="disk-4.3 broker 3 11:57:45.041",
     ),
     Ruling(
         code=OutOfSyncKind.REASSIGNMENT,
         confidence=Confidence.LIKELY,
         sentence="Broker {broker} left the ISR of {partitions}, since its replicas were moved to other brokers.",
-        proof=(is_of(OutOfSyncKind.REASSIGNMENT), nothing_is_suspect),
-        source="The rulings on shrinks",
-        decides="reassignment-4.3 broker 1",
-        looks_alike="crash-2.8 broker 1",
+        proof=(is_of(OutOfSyncKind.REASSIGNMENT), points_to_no_broker),
+        source=_SHRINKS,
+        decides="cancelled-4.1 broker 1 15:35:14.780",
+        looks_alike="cancelled-4.1 broker 1 15:36:13.214",
     ),
     Ruling(
         code=OutOfSyncKind.SLOW,
@@ -179,7 +190,7 @@ OUT_OF_SYNC_RULINGS: tuple[Ruling[PeriodCase], ...] = (
         proof=(is_of(OutOfSyncKind.SLOW), several_leaders_removed_it),
         source=_LAG,
         decides="made: two leaders remove one follower",
-        looks_alike="slow-4.1 broker 1",
+        looks_alike="slow-4.1 broker 1 15:36:56.383",
     ),
     Ruling(
         code=OutOfSyncKind.SLOW,
@@ -189,7 +200,7 @@ OUT_OF_SYNC_RULINGS: tuple[Ruling[PeriodCase], ...] = (
         proof=(is_of(OutOfSyncKind.SLOW), its_leader_removed_others_too),
         source=_LAG,
         decides="made: one leader removes two followers",
-        looks_alike="slow-4.1 broker 1",
+        looks_alike="slow-4.1 broker 1 15:36:56.383",
     ),
     Ruling(
         code=OutOfSyncKind.SLOW,
@@ -198,17 +209,17 @@ OUT_OF_SYNC_RULINGS: tuple[Ruling[PeriodCase], ...] = (
         " slow.",
         proof=(is_of(OutOfSyncKind.SLOW),),
         source=_LAG,
-        decides="slow-4.1 broker 1",
+        decides="slow-4.1 broker 1 15:36:56.383",
         looks_alike="made: two leaders remove one follower",
     ),
     Ruling(
         code=OutOfSyncKind.UNKNOWN,
         confidence=Confidence.UNKNOWN,
         sentence=f"{_OUT}; the evidence does not show why.",
-        proof=(is_of(OutOfSyncKind.UNKNOWN), nothing_is_suspect),
-        source="The rulings on shrinks",
-        decides="",
-        looks_alike="",
+        proof=(is_of(OutOfSyncKind.UNKNOWN), points_to_no_broker),
+        source=_SHRINKS,
+        decides="preferred-2.8 broker 2 01:53:08.842",
+        looks_alike="crash-2.8 broker 1 01:52:31.810",
     ),
 )
 """By the kind of the period; among those that lagged, the surest first."""

@@ -19,7 +19,7 @@ from spark_jobs.transforms.cluster import CLOCKS
 from spark_jobs.transforms.evidence import quote, quote_snapshot
 from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.replicas.log_cuts import Cut
-from spark_jobs.transforms.rulings import Proof, Ruling
+from spark_jobs.transforms.rulings import Proof, Ruling, proof_if
 
 METADATA_TOPIC = "__cluster_metadata"
 
@@ -94,6 +94,11 @@ class Truncation:
         return max(shown, key=lambda s: s[0], default=None)
 
     @property
+    def offset(self) -> int | None:
+        """That high watermark."""
+        return self.high_watermark[0] if self.high_watermark else None
+
+    @property
     def new_log_end(self) -> int | None:
         """How far the new leader's log reached."""
         start = self.new_leader_start
@@ -114,7 +119,7 @@ def _quote_end(reading: PartitionSnapshot) -> Quote:
 
 def is_of_the_metadata_log(case: Truncation) -> Proof | None:
     """The log is the metadata log, which a quorum of controllers replicates."""
-    return Proof() if case.topic == METADATA_TOPIC else None
+    return proof_if(case.topic == METADATA_TOPIC)
 
 
 def cut_below_its_high_watermark(case: Truncation) -> Proof | None:
@@ -133,12 +138,12 @@ def cut_below_its_high_watermark(case: Truncation) -> Proof | None:
 
 def no_failover_since(case: Truncation) -> Proof | None:
     """No failover is known since the replica was in sync."""
-    return Proof() if not case.failovers_since else None
+    return proof_if(not case.failovers_since)
 
 
 def follows_an_unknown_epoch(case: Truncation) -> Proof | None:
     """No line shows which leader epoch the replica followed."""
-    return Proof() if case.cut.follows is None or case.cut.follows.leader_epoch is None else None
+    return proof_if(case.cut.follows is None or case.cut.follows.leader_epoch is None)
 
 
 def leader_is_logged(case: Truncation) -> Proof | None:
@@ -159,13 +164,7 @@ def no_record_was_lost(case: Truncation) -> Proof | None:
 
 def high_watermark_above_new_leader(case: Truncation) -> Proof | None:
     """Before the failover a line or a reading shows a high watermark above the new leader's log end."""
-    high, end = case.high_watermark, case.new_log_end
-    return Proof(words={"end": end}) if high and end is not None and high[0] > end else None
-
-
-def election_is_certain(case: Truncation) -> Proof | None:
-    """The verdict on the unclean election is certain."""
-    return Proof() if case.unclean and case.unclean.confidence == Confidence.CERTAIN else None
+    return proof_if(case.offset is not None and case.new_log_end is not None and case.offset > case.new_log_end)
 
 
 def new_leader_is_logged(case: Truncation) -> Proof | None:
@@ -177,9 +176,8 @@ def failover_since(case: Truncation) -> Proof | None:
     """The leader has changed since the replica was in sync."""
     if case.failover is None:
         return None
-    high = case.high_watermark
-    words = {"offset": high[0] if high else None, "leader": case.failover.leader_to}
-    return Proof((high[1],) if high else (), words, {"failover": case.failover, "high_watermark": words["offset"]})
+    shown = (case.high_watermark[1],) if case.high_watermark else ()
+    return Proof(shown, facts={"failover": case.failover, "high_watermark": case.offset})
 
 
 def every_leader_was_in_sync(case: Truncation) -> Proof | None:
@@ -201,12 +199,12 @@ def every_failover_is_certain(case: Truncation) -> Proof | None:
     """Every failover since is certain, and no leader epoch is missing between two of them."""
     chain = case.failovers_since
     is_gapless = all(before.epoch_to == after.epoch_from for before, after in pairwise(chain))
-    return Proof() if is_gapless and all(f.confidence == Confidence.CERTAIN for f in chain) else None
+    return proof_if(is_gapless and all(f.confidence == Confidence.CERTAIN for f in chain))
 
 
 _CUT_BY_EPOCHS = "KIP-101 and KIP-279: OffsetsForLeaderEpoch; UnifiedLog.truncateTo"
 _UNCLEAN = "Partition leader election with unclean.leader.election.enable: the new leader may lack committed records"
-_UNCLEAN_SENTENCE = "Broker {leader} was elected from outside the ISR"
+_UNCLEAN_SENTENCE = "Broker {failover.leader_to} was elected from outside the ISR"
 
 TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
     Ruling(
@@ -215,8 +213,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         sentence="A voter of the metadata quorum cuts only what no majority had.",
         proof=(is_of_the_metadata_log,),
         source="KIP-595: a voter truncates to the leader's log; committed is what a majority has",
-        decides="",
-        looks_alike="",
+        decides="made: a voter of the metadata quorum",
+        looks_alike="truncation-4.1 billing.94-t-0 broker 3 15:37:57.232",
     ),
     Ruling(
         code=TruncationVerdict.COMMITTED_LOST,
@@ -224,8 +222,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         sentence="It knew that records up to offset {offset} were committed: committed records were lost.",
         proof=(cut_below_its_high_watermark,),
         source="A replica's high watermark is never above what is committed (UnifiedLog.updateHighWatermark)",
-        decides="unclean-4.1",
-        looks_alike="unclean-2.8",
+        decides="unclean-4.1 fraud-risky-19-0 broker 1 01:53:02.499",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
     ),
     Ruling(
         code=TruncationVerdict.UNKNOWN,
@@ -233,8 +231,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         sentence="No line shows which leader it followed: committed records may be lost.",
         proof=(no_failover_since, follows_an_unknown_epoch),
         source=_CUT_BY_EPOCHS,
-        decides="",
-        looks_alike="",
+        decides="made: unclean-2.8 without the states of broker 1",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
     ),
     Ruling(
         code=TruncationVerdict.NOTHING_COMMITTED_LOST,
@@ -242,8 +240,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         sentence="As far as the evidence shows, its leader did not change, and still has all records it ever had.",
         proof=(no_failover_since, leader_is_logged),
         source=_CUT_BY_EPOCHS,
-        decides="",
-        looks_alike="",
+        decides="made: the leader did not change",
+        looks_alike="truncation-4.1 billing.94-t-0 broker 3 15:37:57.232",
     ),
     Ruling(
         code=TruncationVerdict.UNKNOWN,
@@ -251,27 +249,27 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         sentence="The log of its leader is missing: committed records may be lost.",
         proof=(no_failover_since,),
         source=_CUT_BY_EPOCHS,
-        decides="",
-        looks_alike="",
+        decides="made: the log of the leader is missing",
+        looks_alike="made: the leader did not change",
     ),
     Ruling(
         code=TruncationVerdict.NOTHING_COMMITTED_LOST,
-        confidence=Confidence.CERTAIN,
+        confidence=Confidence.LIKELY,
         sentence="An election since was unclean, but the new leader had every record of the old one.",
         proof=(unclean_election, no_record_was_lost),
         source=_UNCLEAN,
-        decides="",
-        looks_alike="",
+        decides="made: an unclean leader with every record",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
     ),
     Ruling(
         code=TruncationVerdict.COMMITTED_LOST,
-        confidence=Confidence.CERTAIN,
+        confidence=Confidence.LIKELY,
         sentence=f"{_UNCLEAN_SENTENCE}, and records up to offset {{offset}} were committed:"
         " committed records were lost.",
-        proof=(unclean_election, election_is_certain, high_watermark_above_new_leader),
+        proof=(unclean_election, high_watermark_above_new_leader),
         source=_UNCLEAN,
-        decides="",
-        looks_alike="",
+        decides="made: an unclean leader behind a known end offset",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
     ),
     Ruling(
         code=TruncationVerdict.COMMITTED_LOST,
@@ -279,18 +277,18 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         sentence=f"{_UNCLEAN_SENTENCE}: committed records were lost.",
         proof=(unclean_election,),
         source=_UNCLEAN,
-        decides="unclean-2.8",
-        looks_alike="unclean-4.1",
+        decides="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
+        looks_alike="unclean-4.1 fraud-risky-19-0 broker 1 01:53:02.499",
     ),
     Ruling(
         code=TruncationVerdict.COMMITTED_LOST,
         confidence=Confidence.LIKELY,
-        sentence="Records up to offset {offset} were committed, and the new leader's log ended at {end}:"
+        sentence="Records up to offset {offset} were committed, and the new leader's log ended at {new_log_end}:"
         " committed records were lost.",
         proof=(failover_since, high_watermark_above_new_leader, new_leader_is_logged),
         source=_CUT_BY_EPOCHS,
-        decides="",
-        looks_alike="",
+        decides="made: a clean leader behind a known end offset",
+        looks_alike="truncation-4.1 billing.94-t-0 broker 3 15:37:57.232",
     ),
     Ruling(
         code=TruncationVerdict.UNKNOWN,
@@ -299,8 +297,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         proof=(failover_since,),
         unless=(every_leader_was_in_sync,),
         source=_CUT_BY_EPOCHS,
-        decides="",
-        looks_alike="",
+        decides="made: unclean-2.8 without the last ISR",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
     ),
     Ruling(
         code=TruncationVerdict.NOTHING_COMMITTED_LOST,
@@ -310,8 +308,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         proof=(failover_since, every_failover_is_certain),
         unless=(high_watermark_above_new_leader,),
         source=_CUT_BY_EPOCHS,
-        decides="truncation-4.1",
-        looks_alike="unclean-2.8",
+        decides="truncation-4.1 billing.94-t-0 broker 3 15:37:57.232",
+        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
     ),
     Ruling(
         code=TruncationVerdict.NOTHING_COMMITTED_LOST,
@@ -319,8 +317,8 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         sentence="As far as the evidence shows, every leader since came from the ISR and had all committed records.",
         proof=(failover_since,),
         source=_CUT_BY_EPOCHS,
-        decides="",
-        looks_alike="",
+        decides="made: truncation-3.9 without the starts of leaders",
+        looks_alike="truncation-3.9 fraud.7-t-0 broker 2 15:44:29.369",
     ),
 )
 """In order: the first that holds decides. What the replica itself knew comes first, then unclean elections."""
