@@ -43,7 +43,7 @@ def set_up(topic: str = "t", **values: object) -> BrokerSettings:
 SAFE = set_up(min_insync_replicas=2, unclean_leader_election_enable=False)
 
 
-def told(reading: Reading) -> dict[str, tuple[int, ...]]:
+def counts(reading: Reading) -> dict[str, tuple[int, ...]]:
     return {r.scope: tuple(getattr(r, name) for name in COUNTS) for r in simulate_losses(reading)}
 
 
@@ -69,19 +69,19 @@ def test_without_its_only_in_sync_replica_a_partition_has_no_leader() -> None:
 def test_with_unclean_elections_another_replica_leads_and_loses_records() -> None:
     unclean = set_up(min_insync_replicas=1, unclean_leader_election_enable=True)
     alone = [partition(0, [1], [1, 2])]
-    assert told(Reading(alone, [broker(1), broker(2)], settings=unclean))["1"] == (0, 1, 0, 0, 1)
-    assert told(Reading(alone, [broker(1)], settings=unclean))["1"] == (1, 0, 0, 0, 0)
-    assert told(Reading(alone, [broker(1), broker(2)]))["1"] == (1, 0, 0, 0, 0)
+    assert counts(Reading(alone, [broker(1), broker(2)], settings=unclean))["1"] == (0, 1, 0, 0, 1)
+    assert counts(Reading(alone, [broker(1)], settings=unclean))["1"] == (1, 0, 0, 0, 0)
+    assert counts(Reading(alone, [broker(1), broker(2)]))["1"] == (1, 0, 0, 0, 0)
 
 
-def test_what_is_down_or_short_already_is_not_the_loss_s_cost() -> None:
+def test_a_partition_that_is_down_or_short_already_costs_nothing() -> None:
     down, short = partition(0, [1], leader=None), partition(1, [1, 2], [1, 2, 3])
     strict = set_up(min_insync_replicas=3)
-    assert told(Reading([down, short], [broker(1), broker(2)], settings=strict))["1"] == (0, 0, 0, 0, 1)
+    assert counts(Reading([down, short], [broker(1), broker(2)], settings=strict))["1"] == (0, 0, 0, 0, 1)
 
 
 def test_without_a_known_minimum_writes_are_not_judged() -> None:
-    assert told(Reading([partition(0, [1, 2])], [broker(1), broker(2)]))["2"] == (0, 0, 0, 1, 0)
+    assert counts(Reading([partition(0, [1, 2])], [broker(1), broker(2)]))["2"] == (0, 0, 0, 1, 0)
 
 
 def test_groups_go_with_the_leader_of_their_partition_of_the_offsets_topic() -> None:

@@ -43,17 +43,19 @@ def test_with_all_witnesses_the_loss_is_exact(excerpt: str) -> None:
 @pytest.mark.parametrize("excerpt", EXCERPTS)
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
 def test_the_true_loss_is_within_the_bounds_whichever_witness_is_missing(excerpt: str, column: str) -> None:
-    told = events(excerpt)
-    found = [bounds([e for e in told if getattr(e, column) != silent]) for silent in {getattr(e, column) for e in told}]
+    lines = events(excerpt)
+    found = [
+        bounds([e for e in lines if getattr(e, column) != silent]) for silent in {getattr(e, column) for e in lines}
+    ]
     assert all(map(holds, found))
-    assert any(f.get(0) == (40, 40) for f in found), "more than one witness can tell it"
+    assert any(f.get(0) == (40, 40) for f in found), "more than one witness shows it"
 
 
 @pytest.mark.parametrize("excerpt", EXCERPTS)
 def test_no_single_line_is_relied_on(excerpt: str) -> None:
-    told = [e for e in events(excerpt) if e.topic]
+    lines = [e for e in events(excerpt) if e.topic]
     rest = [e for e in events(excerpt) if not e.topic]
-    assert all(holds(bounds([*rest, *told[:i], *told[i + 1 :]])) for i in range(0, len(told), 1 + len(told) // 60))
+    assert all(holds(bounds([*rest, *lines[:i], *lines[i + 1 :]])) for i in range(0, len(lines), 1 + len(lines) // 60))
 
 
 UNCLEAN = Leadership(3, 2, AT + timedelta(minutes=3), True, (2,), (), ())
@@ -81,10 +83,10 @@ STARTS_AT_28 = line("leader_started", 2, 3, leader_epoch=3, log_offset=28)
 
 
 def test_what_a_group_had_read_was_there() -> None:
-    """Its committed offset outlives the records: it proves them, where no broker tells how many there were."""
+    """Its committed offset outlives the records: it proves them, where no broker logs how many there were."""
     commit = row(OFFSET_SNAPSHOTS, snapshot_id="4", topic="t", partition=0, group_id="g", committed_offset=60)
-    told = with_commits([reading(4, 3, 30), reading(5, 3, 35)], [commit])
-    found = lost([STARTS_AT_28], told)
+    readings = with_commits([reading(4, 3, 30), reading(5, 3, 35)], [commit])
+    found = lost([STARTS_AT_28], readings)
     assert (found.low, found.high) == (32, None)
     assert any("group g has committed offset 60" in q.text for q in found.quotes)
 
@@ -105,13 +107,13 @@ def test_a_new_leader_that_led_before_may_have_parted_where_the_old_one_began() 
     """It had 28 records when it came back, but the old leader had begun with the first 20 of them only."""
     created = line("partition_state_changed", 3, 0, leader=2, leader_epoch=0, isr="1,2")
     began = line("leader_started", 1, 1, leader_epoch=1, log_offset=20, isr="1")
-    nobody = line("partition_state_changed", 3, 2, leader=-1, leader_epoch=2, isr="1")
+    leaderless = line("partition_state_changed", 3, 2, leader=-1, leader_epoch=2, isr="1")
     end = line("log_end_loaded", 1, 5, log_offset=68)
-    found = lost([created, began, nobody, STARTS_AT_28, end])
+    found = lost([created, began, leaderless, STARTS_AT_28, end])
     assert (found.low, found.high) == (40, 48)
     assert found.says == "at least 40 (offset 28 to 68), at most 48 (offset 20 to 68)"
-    unseen = lost([created, nobody, STARTS_AT_28, end])
-    assert (unseen.low, unseen.high) == (40, None), "who led in epoch 1 is not told"
+    unseen = lost([created, leaderless, STARTS_AT_28, end])
+    assert (unseen.low, unseen.high) == (40, None), "who led in epoch 1 is not known"
 
 
 def test_a_log_that_lost_its_own_tail_bounds_nothing_from_above() -> None:
@@ -121,7 +123,7 @@ def test_a_log_that_lost_its_own_tail_bounds_nothing_from_above() -> None:
     assert (lost(lines, [reading(2, 2, 68, 1)]).low, lost(lines, [reading(2, 2, 68, 1)]).high) == (40, None)
 
 
-def test_a_log_that_has_been_cut_before_tells_no_end() -> None:
+def test_a_log_that_was_cut_before_shows_no_end() -> None:
     back = line("isr_updated", 2, 5, isr="2,1")
     again = line("log_end_loaded", 1, 7, log_offset=28)
     assert lost([STARTS_AT_28, back, again]).high is None

@@ -63,18 +63,18 @@ class TestNights:
         assert period.explanation == "Broker 1 was out of the ISR of 1 partition for 10 s, since it was away."
 
     def test_a_disk_that_failed_under_a_living_broker(self) -> None:
-        told = {(r.broker, r.kind, r.partitions_out, r.ended_at) for r in of_night("disk-4.3")}
-        assert told == {(2, "disk", 2, None), (3, "outage", 2, None)}
+        found = {(r.broker, r.kind, r.partitions_out, r.ended_at) for r in of_night("disk-4.3")}
+        assert found == {(2, "disk", 2, None), (3, "outage", 2, None)}
 
     def test_a_follower_that_was_paused_three_times_shorter_than_its_session(self) -> None:
-        """As a drill had it, with replica.lag.time.max.ms at 4 s: alive all the time, and dropped by its leader."""
+        """As a drill had it, with replica.lag.time.max.ms at 4 s: alive all the time, and removed by its leader."""
         (period,) = of_night("slow-4.1")
         assert (period.broker, period.kind, period.confidence) == (1, "slow", "possible")
         assert (period.shrinks, period.expands, period.flaps, period.cycles) == (3, 3, 2, 3)
         assert (period.removed_by_leader, period.records_behind) == ([3], 10)
         assert (period.started_at, period.ended_at) == (at("15:36:56.383"), at("15:37:12.890"))
 
-    def test_zookeeper_tells_it_in_the_same_words(self) -> None:
+    def test_with_zookeeper_it_is_the_same(self) -> None:
         (period,) = of_night("slow-3.9")
         assert (period.broker, period.kind, period.removed_by_leader, period.records_behind) == (
             1,
@@ -85,7 +85,7 @@ class TestNights:
 
 
 class TestMerging:
-    def test_many_partitions_and_flaps_are_one_trouble(self) -> None:
+    def test_many_partitions_and_flaps_are_one_period(self) -> None:
         (period,) = out_of_sync_periods(
             *(span(2, m, m + 1, p) for m in (0, 5, 10) for p in range(3)), span(2, 0, 30, 3)
         )
@@ -93,7 +93,7 @@ class TestMerging:
         assert period.ended_at == after(30)
         assert period.explanation.endswith("Partitions lost it again 6 times.")
 
-    def test_what_lies_far_apart_is_two_and_so_are_two_absences(self) -> None:
+    def test_spans_far_apart_are_two_periods_and_so_are_two_outages(self) -> None:
         assert len(out_of_sync_periods(span(2, 0, 1), span(2, 12, 13))) == 2
         assert [r.outage_id for r in out_of_sync_periods(away(2, 0, 1), away(2, 2, 3, "p"))] == ["o", "p"]
 
@@ -104,7 +104,7 @@ class TestMerging:
         )
         assert (period.flaps, period.cycles) == (3, 2)
 
-    def test_one_that_went_again_before_it_was_back(self) -> None:
+    def test_a_broker_that_went_down_again_before_it_was_back(self) -> None:
         (period,) = out_of_sync_periods(away(2, 0, 9), away(2, 3, 4, "p", partition=1))
         assert (period.kind, period.outage_id) == ("outage", "o")
         assert "It went down again before it was back, 2 times." in period.explanation
@@ -118,7 +118,7 @@ class TestMerging:
 class TestSuspect:
     """Each leader judges its own followers: Partition.isFollowerOutOfSync."""
 
-    def test_one_that_several_leaders_drop_is_slow(self) -> None:
+    def test_a_broker_that_several_leaders_remove_is_slow(self) -> None:
         (period,) = out_of_sync_periods(
             span(3, 0, 1, records_behind=120), span(3, 0, 1, 1, removed_by_leader=2, records_behind=7)
         )
@@ -126,21 +126,21 @@ class TestSuspect:
         assert "up to 120 records behind" in period.explanation
         assert "broker 3 itself is slow" in period.explanation
 
-    def test_a_leader_that_alone_drops_several_is_slow_itself(self) -> None:
+    def test_a_leader_that_alone_removes_several_is_slow_itself(self) -> None:
         rows = out_of_sync_periods(span(2, 0, 1), span(3, 0.25, 1, 1))
         assert [(r.broker, r.suspected_broker, r.confidence) for r in rows] == [
             (2, 1, "likely"),
             (3, 1, "likely"),
         ]
 
-    def test_one_whom_others_drop_too_does_not_make_his_leader_a_suspect(self) -> None:
+    def test_a_follower_that_others_remove_too_does_not_make_its_leader_a_suspect(self) -> None:
         rows = out_of_sync_periods(span(2, 0, 1), span(3, 0, 1, 1), span(3, 0, 1, 2, removed_by_leader=2))
         assert [(r.broker, r.suspected_broker, r.confidence) for r in rows] == [
             (2, 2, "possible"),
             (3, 3, "likely"),
         ]
 
-    def test_one_leader_and_one_follower_leave_it_open(self) -> None:
+    def test_one_leader_and_one_follower_are_possible_at_most(self) -> None:
         (period,) = out_of_sync_periods(span(2, 0, 1))
         assert (period.suspected_broker, period.confidence) == (2, "possible")
         assert "or the network between them" in period.explanation
@@ -150,7 +150,7 @@ class TestSuspect:
         (period,) = out_of_sync_periods(span(2, 0, 1, shrink_cause=shrink_cause, removed_by_leader=None))
         assert (period.kind, period.suspected_broker, period.confidence) == (shrink_cause, suspect, sure)
 
-    def test_what_is_known_stands_for_what_is_not(self) -> None:
+    def test_a_known_cause_goes_before_an_unknown_one(self) -> None:
         (period,) = out_of_sync_periods(span(2, 0, 2, shrink_cause="unknown", removed_by_leader=None), span(2, 1, 2, 1))
         assert period.kind == "slow"
 

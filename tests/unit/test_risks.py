@@ -1,4 +1,4 @@
-"""What partitions risked: on lines as captured, and the laws that times lie within their window and add up."""
+"""The risks of partitions: on lines as captured, and the laws that times lie within their window and add up."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def risks_of_night(excerpt: str, settings: str | None, until: str) -> dict[int, 
     found = events(excerpt)
     context = context_of(found, rebuild_outages(found, [], WHOLE))
     failovers = rebuild_failovers(found, [], context, WHOLE)
-    told = settings_of(events(settings)) if settings else BrokerSettings()
-    rows = rebuild_risks(found, [], failovers, told, context, at(until), WHOLE)
+    configured = settings_of(events(settings)) if settings else BrokerSettings()
+    rows = rebuild_risks(found, [], failovers, configured, context, at(until), WHOLE)
     return {r.partition: r for r in rows}
 
 
 def isr(second: int, brokers: str, version: int, partition: int = 0, **fields: object) -> Event:
     happened_at = AT + second * SECOND
-    told = {"line_id": f"{partition}-{version}", "topic": "t", "partition": partition, "isr": brokers}
+    named = {"line_id": f"{partition}-{version}", "topic": "t", "partition": partition, "isr": brokers}
     versioned = {"kind": "leadership_kept", "partition_epoch": version, "leader_epoch": 0, "replicas": "1,2,3"}
-    return row(EVENTS, happened_at=happened_at, **{**versioned, **told, **fields})
+    return row(EVENTS, happened_at=happened_at, **{**versioned, **named, **fields})
 
 
 def reading(second: int, *brokers: int, replicas: tuple[int, ...] = (1, 2, 3)) -> PartitionSnapshot:
@@ -52,7 +52,7 @@ def reading(second: int, *brokers: int, replicas: tuple[int, ...] = (1, 2, 3)) -
 
 
 def led(second: int, leader: int, low_ms: int | None = None, high_ms: int | None = None) -> Failover:
-    """A change of the partition's leader, and for how long nobody led it before."""
+    """A change of the partition's leader, and for how long it had no leader before."""
     bounds = {"leaderless_low_ms": low_ms, "leaderless_high_ms": high_ms}
     return row(FAILOVERS, topic="t", partition=0, leader_to=leader, happened_at=AT + second * SECOND, **bounds)
 
@@ -72,16 +72,16 @@ NO_RISK = row(PARTITION_RISKS, **dict.fromkeys(TIMES, 0))
 def judged(
     lines: list[Event],
     readings: list[PartitionSnapshot] | None = None,
-    told: BrokerSettings = WITH,
+    configured: BrokerSettings = WITH,
     window: tuple[int, int] = (0, 100),
 ) -> PartitionRisk:
     over = Window(AT + window[0] * SECOND, AT + window[1] * SECOND)
-    rows = rebuild_risks(lines, readings or [], [], told, ClusterContext(), AT + 100 * SECOND, over)
+    rows = rebuild_risks(lines, readings or [], [], configured, ClusterContext(), AT + 100 * SECOND, over)
     return rows[0] if rows else NO_RISK
 
 
 def test_a_crash_leaves_a_partition_short_of_a_replica_until_it_is_back() -> None:
-    """The ISR shrinks at 01:52:31.810 and grows again at 01:52:41.929; nobody tells min.insync.replicas."""
+    """The ISR shrinks at 01:52:31.810 and grows again at 01:52:41.929; min.insync.replicas is unknown."""
     (risk,) = risks_of_night("crash-2.8", None, "01:53:00").values()
     assert (risk.under_replicated_ms, risk.worst_isr_size, risk.elections) == (10_119, 2, 1)
     assert (risk.under_min_isr_ms, risk.at_min_isr_ms, risk.min_insync_replicas) == (None, None, None)
@@ -108,22 +108,22 @@ def test_short_of_replicas_at_and_below_the_minimum() -> None:
     assert (risk.known_ms, risk.worst_isr_size) == (100_000, 1)
     assert (risk.first_at, risk.last_at) == (AT + 10 * SECOND, AT + 60 * SECOND)
     assert {"0-1", "0-2"} <= {e.line_id for e in risk.evidence} != {"0-0"}
-    unclean = judged(lines, told=settings(min_insync_replicas="1", unclean_leader_election_enable="true"))
+    unclean = judged(lines, configured=settings(min_insync_replicas="1", unclean_leader_election_enable="true"))
     assert [getattr(unclean, name) for name in TIMES] == [50_000, 0, 30_000, 0, 30_000]
 
 
-def test_a_partition_in_full_health_is_no_row() -> None:
+def test_a_partition_without_a_risk_has_no_row() -> None:
     assert rebuild_risks([isr(0, "1,2,3", 0)], [], [], WITH, ClusterContext(), AT + 9 * SECOND, WHOLE) == []
 
 
 def test_a_lone_replica_is_always_one_failure_from_offline_and_never_from_unclean() -> None:
     enabled = settings(min_insync_replicas="1", unclean_leader_election_enable="true")
-    risk = judged([isr(0, "1", 0, replicas="1")], told=enabled)
+    risk = judged([isr(0, "1", 0, replicas="1")], configured=enabled)
     assert [getattr(risk, name) for name in TIMES] == [0, 0, 100_000, 100_000, 0]
 
 
 def test_an_eligible_leader_replica_can_lead_too() -> None:
-    """As the metadata log tells it: under the minimum the replica that falls out stays eligible."""
+    """As the metadata log shows it: under the minimum the replica that falls out stays eligible."""
     changed: dict[str, Any] = {"kind": "partition_changed", "previous_isr": "1,2", "previous_leader_epoch": 0}
     diff = "isr: [1, 2] -> [1], elr: [] -> [2], partitionEpoch: 1 -> 2"
     lines = [isr(0, "1,2", 1), isr(20, "1", 2, **changed, detail=diff), isr(60, "1", 3)]
@@ -133,11 +133,11 @@ def test_an_eligible_leader_replica_can_lead_too() -> None:
 
 
 def test_a_minimum_above_the_replicas_counts_as_their_number() -> None:
-    risk = judged([isr(0, "1,2,3", 0)], told=settings(min_insync_replicas="5"))
+    risk = judged([isr(0, "1,2,3", 0)], configured=settings(min_insync_replicas="5"))
     assert (risk.under_min_isr_ms, risk.at_min_isr_ms) == (0, 100_000)
 
 
-def test_who_is_without_leader_is_not_one_failure_away_but_there() -> None:
+def test_a_leaderless_partition_is_not_one_failure_from_offline() -> None:
     lines = [isr(0, "1", 0)]
     failovers = [led(20, -1), led(50, 1, 25_000, 40_000)]
     window = Window(AT, AT + 100 * SECOND)
@@ -158,8 +158,8 @@ def test_a_reading_that_agrees_or_only_lags_changes_nothing() -> None:
     assert replace(judged(lines, late), evidence=[]) == replace(alone, evidence=[])
 
 
-def test_what_a_reading_contradicts_is_not_known_up_to_it() -> None:
-    """Nobody wrote that broker 3 went: it did between 20 and 40, and what came after 40 the next line shows."""
+def test_an_isr_that_a_reading_contradicts_is_not_known_up_to_the_reading() -> None:
+    """No line shows that broker 3 left: it did between 20 and 40, and what came after 40 the next line shows."""
     lines = [isr(0, "1,2,3", 0), isr(70, "1,2", 1)]
     risk = judged(lines, [reading(20, 1, 2, 3), reading(40, 1, 2)])
     assert (risk.under_replicated_ms, risk.known_ms) == (60_000, 80_000)
@@ -170,7 +170,7 @@ def test_where_a_line_between_two_is_missing_the_time_between_is_not_known() -> 
     assert judged([isr(0, "1,2", 0), isr(30, "1,2", 4)]).known_ms == 100_000
 
 
-def test_readings_alone_tell_what_two_in_a_row_agree_on() -> None:
+def test_readings_alone_show_what_two_in_a_row_agree_on() -> None:
     risk = judged([], [reading(0, 1, 2), reading(30, 1, 2), reading(60, 1, 2, 3), reading(100, 1, 2, 3)])
     assert (risk.under_replicated_ms, risk.known_ms) == (30_000, 70_000)
     assert {e.source for e in risk.evidence} > {"snapshots"}
@@ -196,7 +196,7 @@ HISTORY = st.lists(st.tuples(st.integers(1, 30), ISRS), min_size=1, max_size=7)
 def test_times_are_those_of_each_second_and_add_up_over_windows(
     history: list[tuple[int, set[int]]], least: int, unclean: bool, cut: int
 ) -> None:
-    told = settings(min_insync_replicas=str(least), unclean_leader_election_enable=str(unclean).lower())
+    configured = settings(min_insync_replicas=str(least), unclean_leader_election_enable=str(unclean).lower())
     lines, second = [], 0
     in_sync: dict[int, set[int]] = {}
     for version, (lasts, brokers) in enumerate(history):
@@ -206,7 +206,7 @@ def test_times_are_those_of_each_second_and_add_up_over_windows(
     in_sync |= dict.fromkeys(range(second - history[-1][0], 300), history[-1][1])
     sizes = [len(in_sync[s]) for s in range(100)]
     wanted = min(least, 3)
-    risk = judged(lines, told=told)
+    risk = judged(lines, configured=configured)
     assert risk.under_replicated_ms == 1000 * sum(n < 3 for n in sizes)
     assert risk.under_min_isr_ms == 1000 * sum(n < wanted for n in sizes)
     assert risk.at_min_isr_ms == 1000 * sum(n == wanted for n in sizes)
@@ -214,7 +214,7 @@ def test_times_are_those_of_each_second_and_add_up_over_windows(
         n == 1 for n in sizes
     )
     assert getattr(risk, "one_from_offline_ms" if unclean else "one_from_unclean_ms") == 0
-    halves = [judged(lines, told=told, window=w) for w in ((0, cut), (cut, 100))]
+    halves = [judged(lines, configured=configured, window=w) for w in ((0, cut), (cut, 100))]
     for name in TIMES:
         assert getattr(risk, name) == sum(getattr(h, name) for h in halves)
         assert all(0 <= getattr(h, name) <= h.known_ms for h in halves)

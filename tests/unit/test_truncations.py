@@ -28,7 +28,7 @@ AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
 @pytest.mark.parametrize(
     ("excerpt", "cut_at", "confidence", "high_watermark"),
     [
-        # The line that lowers the high watermark tells that 68 had been committed.
+        # The line that lowers the high watermark shows that 68 had been committed.
         ("unclean-4.1", "01:53:02.499", "certain", 68),
         ("unclean-2.8", "01:54:46.678", "likely", None),
     ],
@@ -36,10 +36,10 @@ AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
 def test_what_an_unclean_leader_lacked_is_cut(
     excerpt: str, cut_at: str, confidence: str, high_watermark: int | None
 ) -> None:
-    told = events(excerpt)
-    context = context_of(told, rebuild_outages(told, [], WHOLE))
-    failovers = [Failover.of(f) for f in rebuild_failovers(told, [], context, WHOLE)]
-    [cut] = rebuild_truncations(told, [], failovers, context.terms, WHOLE)
+    lines = events(excerpt)
+    context = context_of(lines, rebuild_outages(lines, [], WHOLE))
+    failovers = [Failover.of(f) for f in rebuild_failovers(lines, [], context, WHOLE)]
+    [cut] = rebuild_truncations(lines, [], failovers, context.terms, WHOLE)
     assert (cut.broker, cut.happened_at, cut.leader) == (1, at(cut_at), 2)
     assert (cut.log_end_before, cut.truncated_to, cut.records_cut) == (68, 28, 40)
     assert (cut.verdict, cut.confidence) == ("committed_lost", confidence)
@@ -75,8 +75,8 @@ def test_what_was_never_copied_is_cut_and_nothing_committed_with_it(excerpt: str
 @pytest.mark.parametrize("excerpt", LEFT_BEHIND)
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
 def test_with_a_witness_missing_a_harmless_cut_is_never_called_a_loss(excerpt: str, column: str) -> None:
-    told = events(excerpt)
-    found = [c for silent in {getattr(e, column) for e in told} for c in without(told, column, silent)]
+    lines = events(excerpt)
+    found = [c for silent in {getattr(e, column) for e in lines} for c in without(lines, column, silent)]
     assert found
     assert all(c.verdict != "committed_lost" for c in found)
 
@@ -84,8 +84,8 @@ def test_with_a_witness_missing_a_harmless_cut_is_never_called_a_loss(excerpt: s
 @pytest.mark.parametrize("excerpt", ["unclean-2.8", "unclean-4.1"])
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
 def test_with_a_witness_missing_a_loss_is_never_called_harmless(excerpt: str, column: str) -> None:
-    told = events(excerpt)
-    found = [c for silent in {getattr(e, column) for e in told} for c in without(told, column, silent)]
+    lines = events(excerpt)
+    found = [c for silent in {getattr(e, column) for e in lines} for c in without(lines, column, silent)]
     assert found
     assert all(c.verdict != "nothing_committed_lost" for c in found)
 
@@ -100,11 +100,12 @@ def line(kind: str, broker: int, seconds: float, **columns: Any) -> Event:
 
 
 def failover(epoch: int, leader_from: int, leader_to: int, isr: list[int] | None, **columns: Any) -> Failover:
-    told: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
+    at = AT + timedelta(seconds=epoch)
+    given: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
     return row(
         FAILOVERS,
         failover_id=f"f{epoch}", topic="t", partition=0, epoch_from=epoch - 1, epoch_to=epoch,
-        leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=AT + timedelta(seconds=epoch), **told,
+        leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=at, **given,
     )  # fmt: skip
 
 
@@ -139,17 +140,17 @@ def test_after_clean_failovers_nothing_committed_is_lost() -> None:
 @pytest.mark.parametrize(
     ("failovers", "expected"),
     [
-        # It was in sync, though nobody told why it was elected.
+        # It was in sync, though no line shows why it was elected.
         ([CLEAN[0], failover(2, 2, 3, [2, 3], confidence="possible")], ("nothing_committed_lost", "likely")),
-        # Whether it was in sync, nobody told; when that was told last, it was not.
+        # Whether it was in sync, no line shows; when one did last, it was not.
         ([CLEAN[0], failover(2, 2, 3, None)], ("unknown", "unknown")),
         ([CLEAN[0], failover(2, 2, 3, [2], confidence="possible")], ("unknown", "unknown")),
-        # A change between the two that nobody saw; an epoch.
+        # A change between the two that no line shows; an epoch.
         ([CLEAN[0], failover(2, 4, 3, [3, 4])], ("unknown", "unknown")),
         ([CLEAN[0], replace(failover(2, 2, 3, [2, 3]), epoch_from=2)], ("nothing_committed_lost", "likely")),
-        # When the replica was in sync, nobody told.
+        # No line shows when the replica was in sync.
         ([CLEAN[1]], ("unknown", "unknown")),
-        # Nobody led for a while, then the last leader again.
+        # No leader for a while, then the last leader again.
         ([CLEAN[0], failover(2, 2, -1, [2]), failover(3, -1, 2, [2])], ("nothing_committed_lost", "certain")),
         ([CLEAN[0], failover(2, 2, 3, [2], kind="unclean_election")], ("committed_lost", "likely")),
         # An election that was unclean before the replica was in sync again is none of its business.
@@ -166,14 +167,14 @@ def test_an_unclean_leader_that_had_every_record_lost_none() -> None:
     assert verdict(BACK, [CLEAN[0], had_all]) == ("nothing_committed_lost", "likely")
 
 
-def test_a_cut_below_its_own_high_watermark_loses_whatever_else_is_told() -> None:
+def test_a_cut_below_its_own_high_watermark_loses_records_whatever_else_is_known() -> None:
     lowered = line("log_truncated", 1, 60.2, log_offset=45, high_watermark=48, detail="Non-monotonic update")
     cut = judged([*BACK, lowered], CLEAN)
     assert (cut.verdict, cut.confidence, cut.high_watermark) == ("committed_lost", "certain", 48)
     assert len(cut.evidence) == 4, "both lines of the cut are one cut; what it followed and a failover prove it"
 
 
-def test_what_a_reading_had_shown_must_be_in_the_new_leaders_log() -> None:
+def test_what_a_reading_shows_must_be_in_the_new_leaders_log() -> None:
     reading = row(
         PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_at=AT, leader_epoch=0, end_offset=48, isr=[1, 2, 3]
     )
@@ -187,11 +188,11 @@ def test_the_metadata_log_is_cut_by_its_quorum() -> None:
     assert (cut.verdict, cut.confidence, cut.records_cut) == ("nothing_committed_lost", "likely", None)
 
 
-def test_a_log_that_begins_anew_is_dropped_whole_and_one_that_goes_on_is_not_cut() -> None:
+def test_a_log_that_starts_again_is_dropped_whole_and_one_that_goes_on_is_not_cut() -> None:
     follows = BACK[0]
     for words in ("from 50 to current leader's start offset", "from 50 to the current leader's start offset"):
-        anew = line("log_truncated", 1, 60.1, log_offset=90, detail=words)
-        cut = judged([follows, anew], CLEAN)
+        again = line("log_truncated", 1, 60.1, log_offset=90, detail=words)
+        cut = judged([follows, again], CLEAN)
         assert (cut.is_whole, cut.log_end_before, cut.truncated_to) == (True, 50, 90)
         assert cut.records_cut is None
         goes_on = line("log_truncated", 1, 60.1, log_offset=20, detail=words)
@@ -230,7 +231,7 @@ def test_only_an_unclean_leader_since_it_was_in_sync_loses_what_was_committed(
 
 
 def test_an_election_of_a_topic_that_was_deleted_since_has_no_part_in_it() -> None:
-    """Epochs begin anew with the topic that came back under the old name."""
+    """Epochs start again with the topic that came back under the old name."""
     before = [
         line("leader_started", 2, 1, leader_epoch=1, log_offset=9),
         row(EVENTS, kind="topic_deleted", topic="t", partition=None, happened_at=AT + timedelta(seconds=20)),
