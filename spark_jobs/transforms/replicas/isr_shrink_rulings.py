@@ -14,7 +14,7 @@ from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.durations import CATCHING_UP
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
 from spark_jobs.transforms.windows import broker_ids
 
 SHORTLY = timedelta(minutes=1)
@@ -35,6 +35,7 @@ class Incarnation:
         """Takes: its events of at least SHRINK_CAUSE_KINDS, in order; its readings."""
         self.started_at, self.deleted_at, self.context = lines[0].happened_at, deleted_at, context
         self.readings = Timeline(readings, lambda r: r.snapshot_at)
+        self.outages = _by_broker(context.outages)
         self.proposals = _of_kind(lines, "isr_shrink_proposed")
         self.reassignments = _of_kind(lines, "reassignment_changed")
         self.disk_failures = Timeline(context.disk_failures, lambda e: e.happened_at)
@@ -50,6 +51,17 @@ class Incarnation:
             ],
             lambda listed: listed[0],
         )
+
+
+NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
+
+
+def _by_broker(outages: Iterable[BrokerOutage]) -> dict[int, Intervals[BrokerOutage]]:
+    found: dict[int, list[Interval[BrokerOutage]]] = {}
+    for outage in map(BrokerOutage.of, outages):
+        caught_up = outage.up_at and outage.up_at + CATCHING_UP
+        found.setdefault(outage.broker, []).append(Interval(outage.down_at - CLOCKS, caught_up, outage))
+    return {broker: Intervals(own) for broker, own in found.items()}
 
 
 def _of_kind(lines: Iterable[Event], kind: str) -> Timeline[Event]:
@@ -91,19 +103,15 @@ class Shrink:
         )
         return max(proposed, key=lambda e: (e.happened_at, e.source, e.order), default=None)
 
-    @cached_property
-    def outages(self) -> list[BrokerOutage]:
-        """The broker's outages."""
-        return [o for o in map(BrokerOutage.of, self.incarnation.context.outages) if o.broker == self.broker]
+    @property
+    def outages(self) -> Intervals[BrokerOutage]:
+        """The broker's outages, each until it has caught up."""
+        return self.incarnation.outages.get(self.broker, NO_OUTAGES)
 
     @cached_property
     def outage(self) -> BrokerOutage | None:
         """The broker's outage at that time: of several the one that started last."""
-        around = (
-            o
-            for o in self.outages
-            if o.down_at - CLOCKS <= self.at and (o.up_at is None or self.at <= o.up_at + CATCHING_UP)
-        )
+        around = (i.value for i in self.outages.at(self.at))
         return max(around, key=lambda o: (o.down_at, o.outage_id), default=None)
 
     @cached_property
@@ -145,7 +153,8 @@ def its_disk_failed(shrink: Shrink) -> Proof | None:
     partition = f"{shrink.change.topic}-{shrink.change.partition}"
     for failure in shrink.just_before(shrink.incarnation.disk_failures):
         named = on_failed_disk(failure)
-        is_restarted = any(o.up_at and failure.happened_at < o.up_at <= shrink.at for o in shrink.outages)
+        returns = [i.value.up_at for i in shrink.outages.between(failure.happened_at, shrink.at)]
+        is_restarted = any(at and failure.happened_at < at <= shrink.at for at in returns)
         if shrink.broker in disk_owners(failure) and (not named or partition in named) and not is_restarted:
             return Proof((quote(failure),))
     return None

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import Enum, auto
+from enum import Enum
 from functools import cached_property
 
 from spark_jobs.catalog.codes import LossScope
@@ -24,21 +24,12 @@ _MAX_QUOTED = 5
 
 
 class Fate(Enum):
-    """What the loss makes of one partition."""
+    """What the loss makes of one partition, in the words of the explanation; the worst first."""
 
-    OFFLINE = auto()
-    UNCLEAN = auto()
-    UNWRITABLE = auto()
-    UNJUDGED = auto()
-
-
-_COSTS = {
-    Fate.OFFLINE: "would have no leader",
-    Fate.UNCLEAN: "would elect one uncleanly and lose records",
-    Fate.UNWRITABLE: "could not take writes with acks=all",
-    Fate.UNJUDGED: "would lose a replica in sync (min.insync.replicas is unknown)",
-}
-_WORST = (Fate.OFFLINE, Fate.UNCLEAN, Fate.UNWRITABLE)
+    OFFLINE = "would have no leader"
+    UNCLEAN = "would elect one uncleanly and lose records"
+    UNWRITABLE = "could not take writes with acks=all"
+    UNJUDGED = "would lose a replica in sync (min.insync.replicas is unknown)"
 
 
 @dataclass(frozen=True)
@@ -149,14 +140,12 @@ class _Loss:
 
     @cached_property
     def worst(self) -> list[PartitionSnapshot]:
-        return [p for fate in _WORST for p in self.by_fate[fate]]
+        return [p for fate, own in self.by_fate.items() if fate is not Fate.UNJUDGED for p in own]
 
     @cached_property
     def leaders_to_move(self) -> int:
-        def led(partitions: Sequence[PartitionSnapshot]) -> int:
-            return sum(p.leader in self.scope.brokers for p in partitions)
-
-        return led(self.hosted) - led(self.by_fate[Fate.OFFLINE])
+        led = sum(p.leader in self.scope.brokers for p in self.hosted)
+        return led - sum(p.leader in self.scope.brokers for p in self.by_fate[Fate.OFFLINE])
 
     @cached_property
     def group_ids(self) -> list[str] | None:
@@ -172,7 +161,7 @@ class _Loss:
         return None if groups is None else [g for g in groups if self.reading.offsets_partitions[g] in offline]
 
     def explanation(self) -> str:
-        costs = [f"{counted(len(own), 'partition')} {_COSTS[fate]}" for fate, own in self.by_fate.items() if own]
+        costs = [f"{counted(len(own), 'partition')} {fate.value}" for fate, own in self.by_fate.items() if own]
         cost = ", ".join(costs) or "every partition with a leader keeps one and takes writes"
         groups, stranded = self.group_ids, self.stranded_group_ids
         coordinators = (

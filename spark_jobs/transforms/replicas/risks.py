@@ -78,16 +78,8 @@ class _State:
         return self.is_alone() and self.may_elect_uncleanly()
 
     def is_risky(self) -> bool:
-        return any(holds(self) for holds in _RISKS)
-
-
-_RISKS: tuple[Callable[[_State], bool], ...] = (
-    _State.is_under_replicated,
-    _State.is_under_min_isr,
-    _State.is_at_min_isr,
-    _State.is_one_from_offline,
-    _State.is_one_from_unclean,
-)
+        is_thin = self.is_under_replicated() or self.is_under_min_isr() or self.is_at_min_isr()
+        return is_thin or self.is_alone()
 
 
 @dataclass(frozen=True)
