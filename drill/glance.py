@@ -13,7 +13,6 @@ from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import terms_of
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
-from spark_jobs.transforms.rebalances.model import BrokerAbsence
 from spark_jobs.transforms.rebalances.topics import topic_changes
 from spark_jobs.transforms.windows import Window, in_order
 
@@ -44,7 +43,7 @@ def glance(logs: Path, clients: Path) -> Glance:
         first,
         last,
         topic_changes(of_brokers, terms_of(of_brokers)),
-        [BrokerAbsence(o["outage_id"], o["broker"], o["down_at"], o["up_at"]) for o in outages],
+        outages,
     )
     both = [*of_brokers, *of_clients]
     groups = sorted({e["group_id"] for e in of_brokers if e["group_id"]})

@@ -14,7 +14,7 @@ from spark_jobs.catalog import BY_NAME, Table
 from spark_jobs.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
 from spark_jobs.catalog.model import EVIDENCE_TYPE
 from spark_jobs.catalog.quality import GENERATION_GAPS, LEADERSHIP_GAPS, RULE_FIRINGS
-from spark_jobs.catalog.rows import BrokerOutage, Event, Quote
+from spark_jobs.catalog.rows import BrokerOutage, Event, TopicChange
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.edges import progress
 from spark_jobs.edges.session import for_few_rows
@@ -28,7 +28,7 @@ from spark_jobs.transforms.by_key import part
 from spark_jobs.transforms.cluster import CONTEXT_KINDS, context_of
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
 from spark_jobs.transforms.intake import group_records
-from spark_jobs.transforms.rebalances.model import BrokerAbsence, GroupContext, TopicChange
+from spark_jobs.transforms.rebalances import GroupContext
 from spark_jobs.transforms.windows import Window
 
 FEW_LINES = 200_000
@@ -202,17 +202,16 @@ def _group_context(
     cluster: str,
     observed: tuple[datetime, datetime],
     brokers: DataFrame,
-    outages: Sequence[Mapping[str, Any]],
+    outages: Sequence[BrokerOutage],
 ) -> GroupContext:
     return GroupContext(
         cluster=cluster,
         observed_from=observed[0].replace(tzinfo=UTC),
         observed_to=observed[1].replace(tzinfo=UTC),
         topic_changes=tuple(
-            TopicChange(c["at"], c["kind"], c["topic"], Quote.of(c["event"]))
-            for c in spark_pipeline.rows_of(part(brokers, "topics").orderBy("at", "kind", "topic"))
+            TopicChange.of(c) for c in spark_pipeline.rows_of(part(brokers, "topics").orderBy("at", "kind", "topic"))
         ),
-        absences=tuple(BrokerAbsence(o["outage_id"], o["broker"], o["down_at"], o["up_at"]) for o in outages),
+        outages=outages,
     )
 
 

@@ -60,19 +60,19 @@ class Verdict:
 class Ruling(Generic[Case]):
     """When a code is the verdict.
 
-    `sentence` names words of the proof in braces. `proof` are predicates that must all hold, `unless` predicates of
-    which none may. `confidence` is the most that the ruling allows: a proof may be less sure. `decides` names a
-    captured case that this ruling decides, `looks_alike` one that looks like it and that another ruling decides; see
-    tests/unit/test_rulings.py.
+    `sentence` names in braces words of the proof, or of the case where that has `words`. `proof` are predicates that
+    must all hold, `unless` predicates of which none may. `confidence` is the most that the ruling allows: a proof may
+    be less sure. `decides` names a captured case that this ruling decides, `looks_alike` one that looks like it and
+    that another ruling decides: tests/unit/test_rulings.py.
     """
 
     code: Code
     confidence: Confidence
     sentence: str
     proof: Sequence[Predicate[Case]]
-    source: str
-    decides: str
-    looks_alike: str
+    source: str = field(compare=False)
+    decides: str = field(compare=False)
+    looks_alike: str = field(compare=False)
     unless: Sequence[Predicate[Case]] = ()
 
     def decide(self, case: Case) -> Verdict | None:
@@ -81,7 +81,8 @@ class Ruling(Generic[Case]):
         if proof is None or any(p(case) is not None for p in self.unless):
             return None
         confidence = self.confidence if proof.confidence is None else self.confidence.at_most(proof.confidence)
-        return Verdict(self.code, confidence, self.sentence.format_map(proof.words), proof.evidence, proof.facts)
+        words = {**getattr(case, "words", {}), **proof.words}
+        return Verdict(self.code, confidence, self.sentence.format_map(words), proof.evidence, proof.facts)
 
     @cached_property
     def wording(self) -> re.Pattern[str]:
@@ -105,6 +106,17 @@ def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
 def always(case: object) -> Proof | None:
     """In every other case."""
     return Proof()
+
+
+def named(says: str, predicate: Predicate[Case]) -> Predicate[Case]:
+    """A predicate made by a function, with the sentence that docs/causes.md prints for it."""
+    predicate.__doc__ = says
+    return predicate
+
+
+def says(predicate: Predicate[Any]) -> str:
+    """What holds where the predicate does: the first line of its docstring."""
+    return (predicate.__doc__ or "").partition("\n")[0]
 
 
 def all_of(*predicates: Predicate[Case]) -> Predicate[Case]:

@@ -70,7 +70,6 @@ from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.by_key import Tables, host, part
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, terms_of
-from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.groups.coordinators import losses_of_groups, rebuild_coordinator_moves
 from spark_jobs.transforms.groups.costs import Witnesses, price, stops_of
@@ -148,10 +147,7 @@ def brokers_of_night(events: DataFrame, broker_snapshots: DataFrame, seen: Windo
             "outages": outages,
             "controllers": rebuild_controller_changes(lines, outages, seen),
             "unheard": find_missing_broker_logs(lines, tables["readings"], terms),
-            "topics": [
-                TopicChange(at=c.at, kind=c.kind, topic=c.topic, event=quote(Event.of(c.event)))
-                for c in topic_changes(lines, terms)
-            ],
+            "topics": topic_changes(lines, terms),
         }
 
     return host(

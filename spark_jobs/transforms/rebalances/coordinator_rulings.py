@@ -1,0 +1,146 @@
+"""What the coordinator's own lines decide: its reason, whom it removed, and whether its move cut a rebalance short."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spark_jobs.catalog.codes import Cause, Confidence
+from spark_jobs.transforms.rebalances.case import Case
+from spark_jobs.transforms.rebalances.model import Change
+from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, always, named
+
+
+def reason_is(act: str, words: str) -> Predicate[Case]:
+    """The coordinator wrote this reason for the rebalance."""
+    return named(
+        f"The coordinator's reason for the rebalance: {words}.",
+        lambda case: Proof() if case.episode.reason.act == act else None,
+    )
+
+
+def lacks_start(case: Case) -> Proof | None:
+    """The line that starts the rebalance is missing."""
+    return Proof() if case.episode.lacks_start else None
+
+
+def member_was(what: Change, words: str) -> Predicate[Case]:
+    """The coordinator did this to the member."""
+    return named(f"The coordinator's line says: {words}.", lambda case: Proof() if _what(case) == what else None)
+
+
+def _what(case: Case) -> Change | None:
+    return None if case.change is None else case.change.what
+
+
+def move_cut_it_short(case: Case) -> Proof | None:
+    """The coordinator moved while the rebalance ran, and no line shows that the generation was reached."""
+    return None if case.began is None else Proof(case.began.evidence, {"began": case.began.sentence})
+
+
+def generation_was_not_stored(case: Case) -> Proof | None:
+    """The new coordinator goes on from the old generation, or the former one unloaded the group in the join phase."""
+    return Proof() if case.episode.cut_shown else None
+
+
+REASON_RULINGS: Sequence[Ruling[Case]] = (
+    Ruling(
+        Cause.STORAGE_ERROR,
+        Confidence.CERTAIN,
+        "The coordinator could not write the group's assignment to __consumer_offsets.",
+        proof=(reason_is("storage_error", "an error when storing the group's assignment"),),
+        source="GroupCoordinator.scala propagateAssignment; GroupMetadataManager.java",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        Cause.GROUP_OVER_CAPACITY,
+        Confidence.LIKELY,
+        "The group that the coordinator loaded has more members than group.max.size.",
+        proof=(reason_is("over_capacity", "the freshly loaded group is over capacity"),),
+        source="KIP-389; GroupCoordinator.scala onGroupLoaded",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        Cause.ASSIGNOR_CHANGED,
+        Confidence.CERTAIN,
+        "A static member came back with other assignors, and the group's assignor changed.",
+        proof=(reason_is("static_protocol_changed", "the group's selectedProtocol will change"),),
+        source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        Cause.UNKNOWN,
+        Confidence.UNKNOWN,
+        "The line that starts this rebalance is missing, and with it its reason.",
+        proof=(lacks_start,),
+        source="GroupCoordinator.scala prepareRebalance writes it at INFO",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        Cause.UNKNOWN,
+        Confidence.UNKNOWN,
+        "The coordinator gives no reason that shows the cause.",
+        proof=(always,),
+        source="brokers before 2.1 write no reason",
+        decides="",
+        looks_alike="",
+    ),
+)
+"""In order: the first that holds decides."""
+
+REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
+    Ruling(
+        Cause.JOIN_TIMEOUT,
+        Confidence.CERTAIN,
+        "{who} was dropped because it did not rejoin within the rebalance timeout.",
+        proof=(member_was(Change.NOT_REJOINED, "the member had not rejoined, or had not left its epoch, in time"),),
+        source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        Cause.SYNC_TIMEOUT,
+        Confidence.CERTAIN,
+        "{who} was dropped because it joined and never asked for its assignment.",
+        proof=(member_was(Change.NOT_SYNCED, "the member was removed on pending sync request expiration"),),
+        source="GroupCoordinator.scala onExpirePendingSync (3.0+); KAFKA-12890",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        Cause.STATIC_MEMBER_CHANGED,
+        Confidence.LIKELY,
+        "{who} came back, or was replaced, with other metadata.",
+        proof=(member_was(Change.RETURNED, "it updates the metadata of a static member"),),
+        source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345, KIP-814",
+        decides="",
+        looks_alike="",
+    ),
+)
+"""In order: the first that holds decides."""
+
+MOVE_RULINGS: Sequence[Ruling[Case]] = (
+    Ruling(
+        Cause.COORDINATOR_MOVED,
+        Confidence.CERTAIN,
+        "The coordinator moved while the group was rebalancing and cut the rebalance short: its generation was not"
+        " stored. {began}",
+        proof=(move_cut_it_short, generation_was_not_stored),
+        source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
+        decides="",
+        looks_alike="",
+    ),
+    Ruling(
+        Cause.COORDINATOR_MOVED,
+        Confidence.LIKELY,
+        "The coordinator moved while the group was rebalancing and cut the rebalance short. {began}",
+        proof=(move_cut_it_short,),
+        source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
+        decides="",
+        looks_alike="",
+    ),
+)
+"""In order: the first that holds decides."""
