@@ -108,9 +108,9 @@ def always(case: object) -> Proof | None:
     return Proof()
 
 
-def named(says: str, predicate: Predicate[Case]) -> Predicate[Case]:
+def named(sentence: str, predicate: Predicate[Case]) -> Predicate[Case]:
     """A predicate made by a function, with the sentence that docs/causes.md prints for it."""
-    predicate.__doc__ = says
+    predicate.__doc__ = sentence
     return predicate
 
 

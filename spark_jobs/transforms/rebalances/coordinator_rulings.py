@@ -49,8 +49,8 @@ REASON_RULINGS: Sequence[Ruling[Case]] = (
         "The coordinator could not write the group's assignment to __consumer_offsets.",
         proof=(reason_is("storage_error", "an error when storing the group's assignment"),),
         source="GroupCoordinator.scala propagateAssignment; GroupMetadataManager.java",
-        decides="",
-        looks_alike="",
+        decides="groups/storage-4.3 12:35:46.475",
+        looks_alike="groups/storm-2.8 01:48:17.257",
     ),
     Ruling(
         Cause.GROUP_OVER_CAPACITY,
@@ -58,8 +58,8 @@ REASON_RULINGS: Sequence[Ruling[Case]] = (
         "The group that the coordinator loaded has more members than group.max.size.",
         proof=(reason_is("over_capacity", "the freshly loaded group is over capacity"),),
         source="KIP-389; GroupCoordinator.scala onGroupLoaded",
-        decides="",
-        looks_alike="",
+        decides="made: a loaded group is over capacity",
+        looks_alike="groups/storage-4.3 12:35:46.475",
     ),
     Ruling(
         Cause.ASSIGNOR_CHANGED,
@@ -67,8 +67,8 @@ REASON_RULINGS: Sequence[Ruling[Case]] = (
         "A static member came back with other assignors, and the group's assignor changed.",
         proof=(reason_is("static_protocol_changed", "the group's selectedProtocol will change"),),
         source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345",
-        decides="",
-        looks_alike="",
+        decides="groups/assignor-4.3 12:17:54.972",
+        looks_alike="made: a static member returns with other metadata",
     ),
     Ruling(
         Cause.UNKNOWN,
@@ -76,8 +76,8 @@ REASON_RULINGS: Sequence[Ruling[Case]] = (
         "The line that starts this rebalance is missing, and with it its reason.",
         proof=(lacks_start,),
         source="GroupCoordinator.scala prepareRebalance writes it at INFO",
-        decides="",
-        looks_alike="",
+        decides="made: a join phase without its first line",
+        looks_alike="made: words that no coordinator writes",
     ),
     Ruling(
         Cause.UNKNOWN,
@@ -85,8 +85,8 @@ REASON_RULINGS: Sequence[Ruling[Case]] = (
         "The coordinator gives no reason that shows the cause.",
         proof=(always,),
         source="brokers before 2.1 write no reason",
-        decides="",
-        looks_alike="",
+        decides="made: words that no coordinator writes",
+        looks_alike="made: a join phase without its first line",
     ),
 )
 """In order: the first that holds decides."""
@@ -98,8 +98,8 @@ REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
         "{who} was dropped because it did not rejoin within the rebalance timeout.",
         proof=(member_was(Change.NOT_REJOINED, "the member had not rejoined, or had not left its epoch, in time"),),
         source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
-        decides="",
-        looks_alike="",
+        decides="made: fenced because it did not leave its epoch",
+        looks_alike="groups/kip848-4.1 01:47:08.865",
     ),
     Ruling(
         Cause.SYNC_TIMEOUT,
@@ -107,8 +107,8 @@ REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
         "{who} was dropped because it joined and never asked for its assignment.",
         proof=(member_was(Change.NOT_SYNCED, "the member was removed on pending sync request expiration"),),
         source="GroupCoordinator.scala onExpirePendingSync (3.0+); KAFKA-12890",
-        decides="",
-        looks_alike="",
+        decides="groups/unsynced-4.3 12:37:45.916",
+        looks_alike="groups/storm-2.8 01:48:17.257",
     ),
     Ruling(
         Cause.STATIC_MEMBER_CHANGED,
@@ -116,8 +116,8 @@ REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
         "{who} came back, or was replaced, with other metadata.",
         proof=(member_was(Change.RETURNED, "it updates the metadata of a static member"),),
         source="GroupCoordinator.scala updateStaticMemberAndRebalance; KIP-345, KIP-814",
-        decides="",
-        looks_alike="",
+        decides="made: a static member returns with other metadata",
+        looks_alike="groups/assignor-4.3 12:17:54.972",
     ),
 )
 """In order: the first that holds decides."""
@@ -130,8 +130,8 @@ MOVE_RULINGS: Sequence[Ruling[Case]] = (
         " stored. {began}",
         proof=(move_cut_it_short, generation_was_not_stored),
         source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
-        decides="",
-        looks_alike="",
+        decides="made: moved before the generation was stored",
+        looks_alike="made: moved while the assignment was awaited",
     ),
     Ruling(
         Cause.COORDINATOR_MOVED,
@@ -139,8 +139,8 @@ MOVE_RULINGS: Sequence[Ruling[Case]] = (
         "The coordinator moved while the group was rebalancing and cut the rebalance short. {began}",
         proof=(move_cut_it_short,),
         source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
-        decides="",
-        looks_alike="",
+        decides="made: moved while the assignment was awaited",
+        looks_alike="made: moved before the generation was stored",
     ),
 )
 """In order: the first that holds decides."""

@@ -50,8 +50,8 @@ EPOCH_RULINGS: Sequence[Ruling[Case]] = (
         "Client '{client}' subscribed to other topics, as its own log shows.",
         proof=(client_subscribed_again,),
         source="KIP-848; AsyncKafkaConsumer.java subscribe",
-        decides="",
-        looks_alike="",
+        decides="made: a KIP-848 client subscribes again",
+        looks_alike="made: an epoch that shows nothing",
     ),
     Ruling(
         Cause.SUBSCRIPTION_CHANGED,
@@ -59,8 +59,8 @@ EPOCH_RULINGS: Sequence[Ruling[Case]] = (
         "A member changed its subscription: no member joined or left, and the topics stayed the same.",
         proof=(topics_stayed_the_same,),
         source=_EPOCHS,
-        decides="",
-        looks_alike="",
+        decides="made: an epoch with the same topics",
+        looks_alike="made: an epoch with other topics",
     ),
     *(
         Ruling(
@@ -69,8 +69,8 @@ EPOCH_RULINGS: Sequence[Ruling[Case]] = (
             f"No member joined or left, and the subscribed topics changed; {{later}} before, {words}.",
             proof=(topics_changed, one_change_fits(cause)),
             source=_EPOCHS,
-            decides="",
-            looks_alike="",
+            decides=f"made: an epoch with other topics after {cause}",
+            looks_alike="made: an epoch with other topics",
         )
         for cause, words in TOPIC_CAUSES.items()
     ),
@@ -81,8 +81,8 @@ EPOCH_RULINGS: Sequence[Ruling[Case]] = (
             f"No member joined or left; {{later}} before, {words}.",
             proof=(one_change_fits(cause),),
             source=_EPOCHS,
-            decides="",
-            looks_alike="",
+            decides=f"made: an epoch after {cause}",
+            looks_alike="made: an epoch that shows nothing",
         )
         for cause, words in TOPIC_CAUSES.items()
     ),
@@ -92,8 +92,8 @@ EPOCH_RULINGS: Sequence[Ruling[Case]] = (
         "No member joined or left, and the subscribed topics changed; no line shows which.",
         proof=(topics_changed,),
         source=_EPOCHS,
-        decides="",
-        looks_alike="",
+        decides="made: an epoch with other topics",
+        looks_alike="made: an epoch with the same topics",
     ),
     Ruling(
         Cause.UNKNOWN,
@@ -101,8 +101,8 @@ EPOCH_RULINGS: Sequence[Ruling[Case]] = (
         "No member joined or left, and no line shows what changed.",
         proof=(always,),
         source=_EPOCHS,
-        decides="",
-        looks_alike="",
+        decides="made: an epoch that shows nothing",
+        looks_alike="made: an epoch with the same topics",
     ),
 )
 """In order: the first that holds decides."""

@@ -107,8 +107,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         "{who} did not poll {limit} and left, as it told the coordinator.",
         proof=(gave_reason(POLL_EXPIRED),),
         source="KIP-62, KIP-800; AbstractCoordinator.java HeartbeatThread",
-        decides="",
-        looks_alike="",
+        decides="night-4.1/ledger-loader-14 01:49:25.678",
+        looks_alike="groups/deployment-4.1 01:45:27.117",
     ),
     Ruling(
         Cause.MEMBER_LEFT,
@@ -116,8 +116,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         "{who} closed its consumer, as it told the coordinator.",
         proof=(gave_reason(CLOSED),),
         source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
-        decides="",
-        looks_alike="",
+        decides="groups/deployment-4.1 01:45:27.117",
+        looks_alike="night-4.1/ledger-loader-14 01:49:25.678",
     ),
     Ruling(
         Cause.MEMBER_LEFT,
@@ -125,8 +125,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         "{who} unsubscribed its consumer, as it told the coordinator.",
         proof=(gave_reason(UNSUBSCRIBED),),
         source="KIP-800; KafkaConsumer.unsubscribe",
-        decides="",
-        looks_alike="",
+        decides="made: unsubscribes",
+        looks_alike="groups/deployment-4.1 01:45:27.117",
     ),
     Ruling(
         Cause.REMOVED_BY_ADMIN,
@@ -134,8 +134,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         "{who} was removed by an administrator.",
         proof=(gave_reason(REMOVED_BY_ADMIN),),
         source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-800",
-        decides="",
-        looks_alike="",
+        decides="groups/removed-3.9 12:39:54.131",
+        looks_alike="groups/deployment-4.1 01:45:27.117",
     ),
     Ruling(
         Cause.REMOVED_BY_ADMIN,
@@ -144,8 +144,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         proof=(is_by_instance,),
         source="KIP-345, Admin.removeMembersFromConsumerGroup: a client that leaves names its member id, and a static"
         " one does not leave at all",
-        decides="",
-        looks_alike="",
+        decides="groups/removed-2.8 12:24:06.058",
+        looks_alike="groups/removed-3.9 12:39:54.131",
     ),
     Ruling(
         Cause.REMOVED_BY_ADMIN,
@@ -153,8 +153,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         "{who} left for a reason that no client writes by itself: an administrator's words, or its own.",
         proof=(gave_reason(FREE_TEXT),),
         source="KIP-800: an administrator may give a reason of its own, and so may a client that is not Kafka's",
-        decides="",
-        looks_alike="",
+        decides="made: leaves for a reason of its own",
+        looks_alike="groups/removed-3.9 12:39:54.131",
     ),
     Ruling(
         Cause.MAX_POLL_EXCEEDED,
@@ -162,8 +162,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         "{who} did not poll {limit} and left, as its own log shows.",
         proof=(own_log_shows_poll_expired,),
         source="KIP-62; AbstractCoordinator.java HeartbeatThread; rdkafka_cgrp.c",
-        decides="",
-        looks_alike="",
+        decides="groups/chain-2.8 01:47:22.862",
+        looks_alike="groups/chain-2.8 01:47:22.862 (brokers only)",
     ),
     Ruling(
         Cause.MEMBER_LEFT,
@@ -171,8 +171,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         "{who} closed its consumer, as its own log shows.",
         proof=(own_log_shows_close,),
         source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
-        decides="",
-        looks_alike="",
+        decides="groups/emptied-2.8 13:31:12.666",
+        looks_alike="groups/emptied-2.8 13:31:05.783",
     ),
     Ruling(
         Cause.REMOVED_BY_ADMIN,
@@ -181,8 +181,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         " member. An administrator removed it.",
         proof=(was_surprised,),
         source="AbstractCoordinator.java maybeLeaveGroup, HeartbeatResponseHandler",
-        decides="",
-        looks_alike="",
+        decides="groups/emptied-2.8 13:31:05.783",
+        looks_alike="groups/emptied-2.8 13:31:12.666",
     ),
     Ruling(
         Cause.MAX_POLL_EXCEEDED,
@@ -191,8 +191,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         " it unsubscribed and subscribed again.",
         proof=(came_back_under_its_id,),
         source="KIP-848: a consumer keeps its member id for as long as it lives",
-        decides="",
-        looks_alike="",
+        decides="groups/kip848-4.1 01:47:38.941 (brokers only)",
+        looks_alike="groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
     ),
     Ruling(
         Cause.MEMBER_LEFT,
@@ -201,8 +201,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         " closed.",
         proof=(poll_limit_had_not_run_out,),
         source="KIP-62: the limit runs from one poll to the next, and a member polls when it joins",
-        decides="",
-        looks_alike="",
+        decides="groups/chain-2.8 01:47:33.471",
+        looks_alike="groups/chain-2.8 01:47:22.862 (brokers only)",
     ),
     Ruling(
         Cause.MEMBER_LEFT,
@@ -210,8 +210,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         "{who} left without a reason and did not come back: it was closed.",
         proof=(did_not_come_back,),
         source="our own choice: a member that was too slow rejoins with its next poll",
-        decides="",
-        looks_alike="",
+        decides="groups/cooperative-2.8 01:49:35.815 (brokers only)",
+        looks_alike="groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
     ),
     Ruling(
         Cause.MAX_POLL_EXCEEDED,
@@ -220,8 +220,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         " again. Its own log would show which.",
         proof=(poll_limit_is_known, came_back),
         source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
-        decides="",
-        looks_alike="",
+        decides="groups/chain-2.8 01:47:22.862 (brokers only)",
+        looks_alike="groups/chain-2.8 01:47:33.471",
     ),
     Ruling(
         Cause.MEMBER_LEFT,
@@ -230,8 +230,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
         " {limit}, whose value is not known. Its own log would show which.",
         proof=(came_back,),
         source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
-        decides="",
-        looks_alike="",
+        decides="groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
+        looks_alike="groups/chain-2.8 01:47:22.862 (brokers only)",
     ),
 )
 """In order: the first that holds decides."""

@@ -124,6 +124,16 @@ def follows_at_once_and_is_cooperative(case: Case) -> Proof | None:
     return shown(cooperative, *before.events) if is_at_once else None
 
 
+_NAMED_BY_CLIENT = {
+    Cause.TOPIC_CREATED: "groups/topics-3.9 01:55:52.661",
+    Cause.TOPIC_DELETED: "groups/topics-3.9 01:55:59.647",
+    Cause.PARTITIONS_ADDED: "groups/grown-2.8 01:46:51.810",
+}
+_ONE_CHANGE = {
+    Cause.TOPIC_CREATED: "night-4.1/ads-rx-13 01:48:19.758 (brokers only)",
+    Cause.TOPIC_DELETED: "made: metadata changed after topic_deleted",
+    Cause.PARTITIONS_ADDED: "night-4.1/stock-grow-12 01:47:58.689 (brokers only)",
+}
 _REASONS = "ConsumerCoordinator.java rejoinNeededOrPending; KIP-800"
 _TOPICS = "ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription; KAFKA-3888"
 
@@ -134,8 +144,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who} gave back partitions and rejoined so that others get them.",
         proof=(said(REVOKES),),
         source="KIP-429; ConsumerCoordinator.java onJoinComplete",
-        decides="",
-        looks_alike="",
+        decides="groups/cooperative-2.8 01:49:25.358",
+        looks_alike="groups/subscribed-2.8 01:46:33.201",
     ),
     Ruling(
         Cause.SUBSCRIPTION_CHANGED,
@@ -143,8 +153,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who} subscribed to other topics.",
         proof=(said(SUBSCRIPTION_CHANGED),),
         source=_REASONS,
-        decides="",
-        looks_alike="",
+        decides="groups/subscribed-2.8 01:46:33.201",
+        looks_alike="groups/leaves-3.9 01:55:12.019",
     ),
     *(
         Ruling(
@@ -153,8 +163,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
             f"{{who}} rejoined because {words}{{more}}, as its own log shows.",
             proof=(said(METADATA_CHANGED), request_names(cause)),
             source=_TOPICS,
-            decides="",
-            looks_alike="",
+            decides=_NAMED_BY_CLIENT[cause],
+            looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)",
         )
         for cause, words in TOPIC_CAUSES.items()
     ),
@@ -165,8 +175,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
             f"{{who}} rejoined over changed metadata {{later}} after {words}.",
             proof=(said(METADATA_CHANGED), one_change_fits(cause)),
             source=f"{_TOPICS}; metadata.max.age.ms",
-            decides="",
-            looks_alike="",
+            decides=_ONE_CHANGE[cause],
+            looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)",
         )
         for cause, words in TOPIC_CAUSES.items()
     ),
@@ -176,8 +186,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who} rejoined over changed metadata; {count} changes of topics before it fit.",
         proof=(said(METADATA_CHANGED), several_changes_fit),
         source=_REASONS,
-        decides="",
-        looks_alike="",
+        decides="made: metadata changed after two topics",
+        looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)",
     ),
     Ruling(
         Cause.METADATA_CHANGED,
@@ -185,8 +195,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who} rejoined over changed metadata; no line shows which topic changed.",
         proof=(said(METADATA_CHANGED),),
         source=_REASONS,
-        decides="",
-        looks_alike="",
+        decides="groups/topics-3.9 01:55:52.661 (brokers only)",
+        looks_alike="groups/topics-3.9 01:55:52.661",
     ),
     Ruling(
         Cause.CLIENT_REQUESTED,
@@ -194,8 +204,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who} asked for a rebalance.",
         proof=(said(ENFORCED),),
         source="Consumer.enforceRebalance; KIP-568, KIP-800",
-        decides="",
-        looks_alike="",
+        decides="made: enforceRebalance",
+        looks_alike="groups/leaves-3.9 01:55:12.019",
     ),
     Ruling(
         Cause.CLIENT_REQUESTED,
@@ -203,8 +213,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who} asked for a rebalance, and its own log shows its reason: '{reason}'.",
         proof=(own_log_shows_request, free_words),
         source="Consumer.enforceRebalance; KIP-568, KIP-800",
-        decides="",
-        looks_alike="",
+        decides="groups/leaves-3.9 01:55:12.019",
+        looks_alike="groups/leaves-3.9 01:55:12.019 (brokers only)",
     ),
     Ruling(
         Cause.CLIENT_REQUESTED,
@@ -212,8 +222,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who} asked for a rebalance, with a reason of its own: '{reason}'.",
         proof=(free_words,),
         source="Consumer.enforceRebalance; KIP-568, KIP-800",
-        decides="",
-        looks_alike="",
+        decides="groups/leaves-3.9 01:55:12.019 (brokers only)",
+        looks_alike="groups/subscribed-2.8 01:46:33.201",
     ),
     Ruling(
         Cause.COORDINATOR_MOVED,
@@ -221,8 +231,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who} rejoined at the new coordinator: the move had cut its rebalance short.",
         proof=(had_trouble, move_had_cut_the_one_before),
         source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
-        decides="",
-        looks_alike="",
+        decides="made: rejoins after a move",
+        looks_alike="made: rejoins while the group rebalances",
     ),
     Ruling(
         Cause.UNKNOWN,
@@ -230,8 +240,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who} rejoined ('{reason}'), which does not show what began the rebalance.",
         proof=(had_trouble,),
         source="AbstractCoordinator.java JoinGroupResponseHandler",
-        decides="",
-        looks_alike="",
+        decides="made: rejoins while the group rebalances",
+        looks_alike="groups/subscribed-2.8 01:46:33.201",
     ),
     Ruling(
         Cause.COOPERATIVE_FOLLOWUP,
@@ -239,8 +249,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who}, a cooperative member, rejoined at once after the rebalance before: it gave partitions back.",
         proof=(follows_at_once_and_is_cooperative,),
         source="KIP-429; ConsumerCoordinator.java onJoinComplete",
-        decides="",
-        looks_alike="",
+        decides="made: a cooperative member rejoins at once",
+        looks_alike="groups/cooperative-2.8 01:49:25.358 (brokers only)",
     ),
     *(
         Ruling(
@@ -250,8 +260,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
             " request of the application.",
             proof=(is_leader, one_change_fits(cause), topic_is_read),
             source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
-            decides="",
-            looks_alike="",
+            decides=f"made: the leader rejoins after {cause}, which it reads",
+            looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)",
         )
         for cause, words in TOPIC_CAUSES.items()
     ),
@@ -262,8 +272,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
             f"{{who}}, the leader, rejoined {{later}} after {words}. That fits; so would a request of the application.",
             proof=(is_leader, one_change_fits(cause)),
             source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
-            decides="",
-            looks_alike="",
+            decides=f"made: the leader rejoins after {cause}",
+            looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)",
         )
         for cause, words in TOPIC_CAUSES.items()
     ),
@@ -273,8 +283,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who}, the leader, rejoined without a reason: the topics changed, or the application asked for it.",
         proof=(is_leader,),
         source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",
-        decides="",
-        looks_alike="",
+        decides="groups/grown-2.8 01:46:51.810 (brokers only)",
+        looks_alike="groups/grown-2.8 01:46:51.810",
     ),
     Ruling(
         Cause.SUBSCRIPTION_CHANGED,
@@ -282,8 +292,8 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         "{who} rejoined with other metadata, without a reason: it reads other topics, or its assignors changed.",
         proof=(always,),
         source="GroupCoordinator.scala updateMemberAndRebalance",
-        decides="",
-        looks_alike="",
+        decides="groups/subscribed-2.8 01:46:33.201 (brokers only)",
+        looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)",
     ),
 )
 """In order: the first that holds decides."""
