@@ -121,7 +121,7 @@ def noise(loggers: tuple[str, ...], why: str, *shapes: str) -> tuple[Noise, ...]
 class Rule:
     """When a finding is raised: its thresholds, with where they come from, and what to do.
 
-    `is_standing` tells rules about how things are set up from those about what happened, which are told first.
+    `is_standing`: the rule is about settings, not about what happened; the report shows what happened first.
     """
 
     rule_id: str

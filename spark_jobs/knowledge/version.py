@@ -47,7 +47,7 @@ def version_of(*known: object) -> str:
 
     Takes: dataclasses, functions, enumerations, regexes, plain values, and containers of these.
     Keeps: the same in every process; another one wherever something differs that a row can depend on.
-    Edge: what only proves or describes does not count: fields with compare=False, docstrings, comments. Of a function
+    Odd: what only proves or describes does not count: fields with compare=False, docstrings, comments. Of a function
         its instructions count, and those of the functions of the same package that it names.
     Raises: TypeError for a value whose content cannot be seen.
     """
@@ -74,8 +74,8 @@ def _written(value: Any, seen: set[Callable[..., Any]]) -> str:
         case partial():
             return f"partial({_written((value.func, value.args, value.keywords), seen)})"
         case _ if is_dataclass(value):
-            told = (f"{f.name}={_written(getattr(value, f.name), seen)}" for f in fields(value) if f.compare)
-            return f"{type(value).__qualname__}({', '.join(told)})"
+            decisive = (f"{f.name}={_written(getattr(value, f.name), seen)}" for f in fields(value) if f.compare)
+            return f"{type(value).__qualname__}({', '.join(decisive)})"
         case _ if isinstance(unwrap(value), FunctionType):
             return _function(unwrap(value), seen)
     raise TypeError(

@@ -1,4 +1,4 @@
-"""The lengths of time that several judgements share, each once, with its source."""
+"""The lengths of time that several rooms share: each once, with its source."""
 
 from __future__ import annotations
 
@@ -25,3 +25,6 @@ Source: ConsumerConfig, GroupCoordinatorConfig."""
 NEXT_POLL = timedelta(seconds=5)
 """A cooperative member that has revoked partitions rejoins within its next poll; lines of a leave in the client's log
 and in the coordinator's are no further apart."""
+
+CATCHING_UP = timedelta(seconds=10)
+"""A broker that is back applies within seconds what it missed. Our choice, after the recorded nights."""

@@ -78,7 +78,8 @@ def test_a_broker_over_the_gate_is_told_once_with_how_long_and_since_when() -> N
     ]  # fmt: skip
     (found,) = judge_findings(Facts("c", imbalance_periods=imbalance_periods))
     assert found["message"] == (
-        "Broker '2' led too few of the partitions that it is preferred for: 90% were led elsewhere. It was so 2 times"
+        "Broker '2' led too few of the partitions of which it is the preferred leader: 90% were led elsewhere."
+        " It was so 2 times"
     )
     assert (found["first_at"], found["last_at"]) == (AT, AT + timedelta(minutes=6))
 
@@ -92,8 +93,8 @@ def test_records_that_were_or_may_be_lost_by_a_cut_are_told_once_for_each_broker
     harmless = row(TRUNCATIONS, broker=3, topic="v", partition=0, records_cut=9)
     facts = Facts("c", truncations=[*lost, unsure, harmless])
     assert sorted(f["message"] for f in judge_findings(facts)) == [
-        "Partition 't-0' and 1 more lost committed records when broker 1 cut its log: 10 cut",
-        "Partition 'u-0' may have lost committed records when broker 2 cut its log: how many is not told",
+        "Partition 't-0' and 1 more lost committed records when broker 1 truncated its log: 10 cut",
+        "Partition 'u-0' may have lost committed records when broker 2 truncated its log: how many is not told",
     ]
     unclean = row(FAILOVERS, kind="unclean_election", topic="u", partition=0)
     told = judge_findings(Facts("c", truncations=[unsure], failovers=[unclean]))
@@ -131,7 +132,7 @@ def test_leaders_that_nobody_saw_are_told_once_for_all_partitions() -> None:
     assert (finding["rule_id"], finding["subject"]) == ("leaderships_unseen", "t-0 and 1 more")
     assert (finding["first_at"], finding["last_at"]) == (AT, AT + timedelta(minutes=1))
     assert finding["message"] == (
-        "Partition 't-0' and 1 more: nobody saw who led, in 3 breaks of leader epochs; in 1 of them a failover and a"
+        "Partition 't-0' and 1 more: the leader is unknown in 3 gaps of leader epochs; in 1 of them a failover and a"
         " return are possible"
     )
 
@@ -150,10 +151,10 @@ def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
     messages = {f["rule_id"]: (f["subject"], f["message"]) for f in judge_findings(told)}
     assert messages["broker_log_missing"] == (
         "2",
-        "No log of broker '2' was read, though others name it: 1 failovers, 1 outages rest on less",
+        "No log of broker '2' was read, although other logs name it: 1 failovers, 1 outages rest on less",
     )
     [alone] = judge_findings(Facts("c", unheard=[silent]))
-    assert alone["message"] == "No log of broker '2' was read, though others name it"
+    assert alone["message"] == "No log of broker '2' was read, although other logs name it"
 
 
 def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it() -> None:

@@ -61,7 +61,7 @@ def test_three_cycles_within_half_an_hour_are_flapping() -> None:
     (told,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
     assert (told["rule_id"], told["subject"]) == ("isr_flapping", "2")
     assert told["message"] == (
-        "Broker '2' left the ISR of one partition and came back 3 times within 30 minutes: 4 times again, over 2"
+        "Broker '2' left and rejoined the ISR of one partition 3 times within 30 minutes: 4 times again, over 2"
         " partitions"
     )
 

@@ -212,8 +212,8 @@ def _judge(absence: Absence, last_at: datetime) -> tuple[str, str, str]:
     """Kind, confidence, and what happened.
 
     Source: a broker halts over its disks (LogManager.handleLogDirFailure); a start without a shutdown before it is a
-    crash (catalogue BRK-04); a fenced broker that is unfenced without a new incarnation was alive all the time
-    (catalogue KRC-05, KRC-08, KRC-09).
+    crash (BrokerServer.shutdown, KafkaServer.shutdown); a fenced broker that is unfenced without a new incarnation was
+    alive all the time (BrokerHeartbeatManager, ClusterControlManager.registerBroker).
     """
     who = f"Broker {absence.broker}"
     if absence.is_shutdown:

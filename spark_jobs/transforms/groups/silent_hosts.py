@@ -13,7 +13,7 @@ from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.groups.storms import Row
 
 SILENT_MEMBERS = 3
-"""Fewer that run out together may do so by chance. Source: the catalogue's network cut, "many of one client host"."""
+"""Fewer that run out together may do so by chance. The number is our choice."""
 
 _SILENCES = ("heartbeat_expired", "member_dead")
 

@@ -125,7 +125,7 @@ def _unclean(change: Change, context: ClusterContext) -> Verdict | None:
 
     Source: since metadata.version 3.2 an unclean leader is marked RECOVERING, by the controller's line and its own;
     the controller marks the last leader of a leaderless partition too, who has every record. Before 3.2, and with
-    ZooKeeper, only the ISR tells (catalogue KRC-13, SCL-06, section 7.3).
+    ZooKeeper, only the ISR tells (PartitionRegistration.maybeLogPartitionChange, Partition.makeLeader).
     """
     leader = change.after.leader
     if leader in (NOBODY, change.last_leader) or change.last_leader is None:
@@ -234,7 +234,8 @@ def _lost_its_broker(change: Change, context: ClusterContext) -> Verdict | None:
 def _preferred(change: Change, context: ClusterContext) -> Verdict | None:
     """The first replica takes over from a living leader.
 
-    Source: nothing else makes a healthy leader give way but a reassignment (catalogue ZKC-08, ZKC-12, KRC-16).
+    Source: nothing else makes a healthy leader give way but a reassignment (KafkaController,
+    PeriodicTaskControlManager).
     """
     if not _is_preferred(change, context):
         return None

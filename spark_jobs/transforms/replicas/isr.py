@@ -14,7 +14,7 @@ from spark_jobs.transforms.partitions import Partition, by_partition, deletions_
 from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS, Life, explain_changes
 from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
 
-# A proposal (isr_shrink_proposed) is no commit: catalogue trap 17.
+# A proposal (isr_shrink_proposed) is not a commit: Partition.maybeShrinkIsr asks, the controller decides.
 ISR_KINDS = (
     "partition_created",
     "leader_started",
