@@ -7,30 +7,32 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from spark_jobs.alerts.sightings import OWN
 from spark_jobs.catalog import TABLES, Column, Table
-from spark_jobs.catalog.codes import FindingSeverity
+from spark_jobs.catalog.codes import Cause, FindingSeverity
 from spark_jobs.catalog.steps import RECLASSIFY, STEPS
 from spark_jobs.commands.design_page import design_page
 from spark_jobs.commands.pipeline_page import pipeline_parts
 from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
 from spark_jobs.edges.samples import samples_of
-from spark_jobs.knowledge.causes import CAUSES
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
 from spark_jobs.knowledge.imbalance import SPELL_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE, RESTART_ADVICE
 from spark_jobs.knowledge.kinds import KINDS
-from spark_jobs.knowledge.model import Cause, Noise, Pattern, Rule
+from spark_jobs.knowledge.model import Noise, Pattern, Rule
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.knowledge.remedies import REMEDIES
 from spark_jobs.knowledge.rules import RULES
 from spark_jobs.report.plain import quoted, visible
-from spark_jobs.report.vocabulary import CAUSE_LABELS, FAILOVER_LABELS, OUT_OF_SYNC_LABELS
+from spark_jobs.report.vocabulary import FAILOVER_LABELS, OUT_OF_SYNC_LABELS
 from spark_jobs.shared.config import INPUTS, KEEP, Input
 from spark_jobs.shared.launch import HOME
+from spark_jobs.transforms.rebalances.judge import RULINGS
+from spark_jobs.transforms.rulings import Ruling, says
 from spark_jobs.transforms.judgement import in_order
 from spark_jobs.transforms.judgements import PUBLISHED
 
@@ -75,9 +77,9 @@ def pages() -> dict[str, str]:
     return {
         "tables.md": tables_page(TABLES, {name: step.name for step in (RECLASSIFY, *STEPS) for name in step.writes}),
         "patterns.md": patterns_page(PATTERNS, NOISE),
-        "causes.md": causes_page(CAUSES),
+        "causes.md": causes_page(tuple(Cause), RULINGS),
         "rules.md": rules_page(RULES),
-        "runbook.md": runbook_page(RULES, CAUSES),
+        "runbook.md": runbook_page(RULES, tuple(Cause)),
         "queries.md": queries_page(tuple(named_queries().values()), kept_answers()),
         "settings.md": settings_page((*INPUTS, KEEP)),
         "pipeline.md": _page(
@@ -142,28 +144,44 @@ def _pattern(pattern: Pattern) -> Iterator[str]:
     yield fenced(sample.record)
 
 
-def causes_page(causes: Sequence[Cause]) -> str:
-    """Why rebalances begin: what each cause needs, what rules it out, and what to do about it."""
-    parts = ["The causes of `gold.rebalances`."]
-    parts.append(_rows(("Cause", "Says"), [(_link(c.code), prose(c.says)) for c in causes]))
+def causes_page(causes: Sequence[Cause], tables: Mapping[str, Sequence[Ruling[Any]]]) -> str:
+    """Why rebalances begin, and how each cause is decided. `tables`: the rulings, by when they are asked."""
+    parts = [
+        "The causes of `gold.rebalances`.",
+        _rows(("Cause", "Means"), [(_link(c), prose(c.meaning)) for c in causes]),
+        "A verdict is reached by rulings. Each table below is asked in one case; its rulings are tried in this order, and"
+        " the first that holds decides.",
+        _rows(
+            ("Asked when", "Rulings in order"),
+            [(when, ", ".join(f"{n} {_link(r.code)}" for n, r in enumerate(t, 1))) for when, t in tables.items()],
+        ),
+    ]
     for cause in causes:
         told = (
-            ("Symptom", prose(cause.symptom)),
-            ("Needs", prose(cause.needs)),
-            ("Ruled out by", prose(cause.ruled_out_by)),
-            ("Told by", prose(", ".join(cause.witnesses))),
+            ("Symptom", prose(cause.noun.symptom)),
             ("What to do", prose(cause.advice)),
-            ("Source", prose(cause.source)),
+            ("Source", prose(cause.noun.source)),
         )
-        parts += [f"## {cause.code}", f"**{prose(cause.says)}**", "\n".join(f"- {name}: {text}" for name, text in told)]
-        parts += ["It holds here" + (" (lines made from Kafka's source):" if cause.made else ":"), *_lines(cause.holds)]
-        parts += ["It only looks so here:", *_lines(cause.looks_alike)]
-    return _page("Causes", "spark_jobs/knowledge/causes/", parts)
+        parts += [f"## {cause}", prose(cause.meaning), "\n".join(f"- {name}: {text}" for name, text in told)]
+        for when, table in tables.items():
+            parts += [_ruling(when, n, table) for n, ruling in enumerate(table) if ruling.code == cause]
+    return _page("Causes", "spark_jobs/catalog/causes.py and spark_jobs/transforms/rebalances/*_rulings.py", parts)
 
 
-def _lines(records: Iterable[str]) -> list[str]:
-    text = "\n".join(records)
-    return [fenced(text)] if text else []
+def _ruling(when: str, place: int, table: Sequence[Ruling[Any]]) -> str:
+    """What one ruling of a table needs, what rules it out, and where it holds."""
+    ruling = table[place]
+    before = f"ruling 1{f' to {place}' if place > 1 else ''} of the same table" if place else ""
+    rules_out = [*(prose(says(p)).rstrip(".") for p in ruling.unless), *([before] if before else [])]
+    told = (
+        ("Needs", " ".join(prose(says(p)) for p in ruling.proof)),
+        ("Ruled out by", "; ".join(rules_out) or "nothing else"),
+        ("Holds here", code(ruling.decides)),
+        ("Only looks so here", code(ruling.looks_alike)),
+        ("Source", prose(ruling.source)),
+    )
+    head = f"**When {when}, ruling {place + 1}: {ruling.confidence}.** {prose(ruling.sentence)}"
+    return head + "\n\n" + "\n".join(f"- {name}: {text}" for name, text in told)
 
 
 def rules_page(rules: Sequence[Rule]) -> str:
@@ -193,7 +211,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     """What to do about each thing that an audit tells: the advice that stands in its row, on one page."""
     worst_first = sorted(rules, key=lambda r: [*map(str, FindingSeverity)].index(r.severity))
     told = [(r.is_standing, (_link(r.rule_id, "rules.md"), r.severity, prose(r.advice))) for r in worst_first]
-    why = [(_link(c.code, "causes.md"), prose(CAUSE_LABELS[c.code]), prose(c.advice)) for c in causes]
+    why = [(_link(c, "causes.md"), prose(c.label), prose(c.advice)) for c in causes]
     leaders = [(code(kind), prose(FAILOVER_LABELS[kind]), prose(do)) for kind, do in FAILOVER_ADVICE.items()]
     out_of_sync_periods = [
         (code(kind), prose(OUT_OF_SYNC_LABELS[kind]), prose(do)) for kind, do in OUT_OF_SYNC_ADVICE.items()
