@@ -149,8 +149,10 @@ def causes_page(causes: Sequence[Cause], tables: Mapping[str, Sequence[Ruling[An
     parts = [
         "The causes of `gold.rebalances`.",
         _rows(("Cause", "Means"), [(_link(c), prose(c.meaning)) for c in causes]),
-        "A verdict is reached by rulings. Each table below is asked in one case; its rulings are tried in this order, and"
-        " the first that holds decides.",
+        "A verdict is reached by rulings. Each table is asked in one case; its rulings are tried in this order, and the"
+        " first that holds decides. For each ruling stands where it holds and where it only looks so: a group of the"
+        " sample night or of an excerpt in `tests/excerpts/` and the start of the rebalance, or lines made from Kafka's"
+        " source in `tests/support/made_groups.py`.",
         _rows(
             ("Asked when", "Rulings in order"),
             [(when, ", ".join(f"{n} {_link(r.code)}" for n, r in enumerate(t, 1))) for when, t in tables.items()],
@@ -162,7 +164,7 @@ def causes_page(causes: Sequence[Cause], tables: Mapping[str, Sequence[Ruling[An
             ("What to do", prose(cause.advice)),
             ("Source", prose(cause.noun.source)),
         )
-        parts += [f"## {cause}", prose(cause.meaning), "\n".join(f"- {name}: {text}" for name, text in told)]
+        parts += [f"## {cause}", f"**{prose(cause.meaning)}**", "\n".join(f"- {name}: {text}" for name, text in told)]
         for when, table in tables.items():
             parts += [_ruling(when, n, table) for n, ruling in enumerate(table) if ruling.code == cause]
     return _page("Causes", "spark_jobs/catalog/causes.py and spark_jobs/transforms/rebalances/*_rulings.py", parts)
