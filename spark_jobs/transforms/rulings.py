@@ -60,10 +60,10 @@ class Verdict:
 class Ruling(Generic[Case]):
     """When a code is the verdict.
 
-    `sentence` names in braces words of the proof, or of the case where that has `words`. `proof` are predicates that
-    must all hold, `unless` predicates of which none may. `confidence` is the most that the ruling allows: a proof may
-    be less sure. `decides` names a captured case that this ruling decides, `looks_alike` one that looks like it and
-    that another ruling decides: tests/unit/test_rulings.py.
+    `sentence` names in braces words of the proof, or else attributes of the case. `proof` are predicates that must all
+    hold, `unless` predicates of which none may. `confidence` is the most that the ruling allows: a proof may be less
+    sure. `decides` names a captured case that this ruling decides, `looks_alike` one that looks like it and that
+    another ruling decides; see tests/unit/test_*_rulings.py.
     """
 
     code: Code
@@ -81,14 +81,25 @@ class Ruling(Generic[Case]):
         if proof is None or any(p(case) is not None for p in self.unless):
             return None
         confidence = self.confidence if proof.confidence is None else self.confidence.at_most(proof.confidence)
-        words = {**getattr(case, "words", {}), **proof.words}
-        return Verdict(self.code, confidence, self.sentence.format_map(words), proof.evidence, proof.facts)
+        sentence = self.sentence.format_map(_Words(case, proof))
+        return Verdict(self.code, confidence, sentence, proof.evidence, proof.facts)
 
     @cached_property
     def wording(self) -> re.Pattern[str]:
         """What its sentences look like, whatever the words in them."""
         pieces = re.split(r"\{[^{}]*\}", self.sentence)
         return re.compile(".*?".join(map(re.escape, pieces)), re.DOTALL)
+
+
+class _Words(dict[str, object]):
+    """The words of a proof, and for any other name the attribute of the case."""
+
+    def __init__(self, case: object, proof: Proof) -> None:
+        super().__init__(proof.words)
+        self._case = case
+
+    def __missing__(self, name: str) -> object:
+        return getattr(self._case, name)
 
 
 def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
@@ -101,6 +112,11 @@ def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
         if verdict is not None:
             return verdict
     raise LookupError(f"No ruling holds for {case!r}. Needed: a last one that always does.")
+
+
+def proof_if(holds: object, *evidence: Quote, confidence: Confidence | None = None, **words: object) -> Proof | None:
+    """The proof with this evidence and these words where something holds, else None."""
+    return Proof(evidence, words, confidence=confidence) if holds else None
 
 
 def always(case: object) -> Proof | None:

@@ -81,14 +81,20 @@ class Case:
         return self.registry.get(reason.members[0], reason.instance_id) if reason.members else Member("")
 
     @property
-    def words(self) -> Mapping[str, object]:
-        """What every sentence may name: the member, its poll limit and its session timeout."""
-        limit, session = self.member.rebalance_timeout_ms, self.member.session_timeout_ms
-        return {
-            "who": subject(self.member),
-            "limit": f"within max.poll.interval.ms ({took(limit)})" if limit else "within max.poll.interval.ms",
-            "session": f" of {took(session)}" if session else "",
-        }
+    def who(self) -> str:
+        """The member as the subject of a sentence."""
+        return subject(self.member)
+
+    @property
+    def limit(self) -> str:
+        """Within which time the member had to poll, in words."""
+        limit = self.member.rebalance_timeout_ms
+        return f"within max.poll.interval.ms ({took(limit)})" if limit else "within max.poll.interval.ms"
+
+    @property
+    def session(self) -> str:
+        """How long its session was, in words after the word session; empty where that is not known."""
+        return f" of {took(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
 
     @cached_property
     def log(self) -> ProcessLog:

@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from spark_jobs.catalog.codes import Cause, Confidence
 from spark_jobs.transforms.rebalances.case import Case
 from spark_jobs.transforms.rebalances.model import Change
-from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, always, named
+from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, always, named, proof_if
 
 
 def reason_is(act: str, words: str) -> Predicate[Case]:
     """The coordinator wrote this reason for the rebalance."""
     return named(
         f"The coordinator's reason for the rebalance: {words}.",
-        lambda case: Proof() if case.episode.reason.act == act else None,
+        lambda case: proof_if(case.episode.reason.act == act),
     )
 
 
 def lacks_start(case: Case) -> Proof | None:
     """The line that starts the rebalance is missing."""
-    return Proof() if case.episode.lacks_start else None
+    return proof_if(case.episode.lacks_start)
 
 
 def member_was(what: Change, words: str) -> Predicate[Case]:
     """The coordinator did this to the member."""
-    return named(f"The coordinator's line says: {words}.", lambda case: Proof() if _what(case) == what else None)
+    return named(f"The coordinator's line says: {words}.", lambda case: proof_if(_what(case) == what))
 
 
 def _what(case: Case) -> Change | None:
@@ -39,7 +39,7 @@ def move_cut_it_short(case: Case) -> Proof | None:
 
 def generation_was_not_stored(case: Case) -> Proof | None:
     """The new coordinator goes on from the old generation, or the former one unloaded the group in the join phase."""
-    return Proof() if case.episode.cut_shown else None
+    return proof_if(case.episode.cut_shown)
 
 
 REASON_RULINGS: Sequence[Ruling[Case]] = (

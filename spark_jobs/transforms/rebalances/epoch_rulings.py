@@ -11,7 +11,7 @@ from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.rejoin_rulings import TOPIC_CAUSES, one_change_fits
-from spark_jobs.transforms.rulings import Proof, Ruling, always
+from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
 
 
 def client_subscribed_again(case: Case) -> Proof | None:
@@ -33,12 +33,12 @@ def client_subscribed_again(case: Case) -> Proof | None:
 
 def topics_stayed_the_same(case: Case) -> Proof | None:
     """The metadata hash of the subscribed topics is the same as in the epoch before."""
-    return Proof() if case.episode.metadata_hash_changed is False else None
+    return proof_if(case.episode.metadata_hash_changed is False)
 
 
 def topics_changed(case: Case) -> Proof | None:
     """The metadata hash of the subscribed topics is another than in the epoch before."""
-    return Proof() if case.episode.metadata_hash_changed else None
+    return proof_if(case.episode.metadata_hash_changed)
 
 
 _EPOCHS = "GroupMetadataManager.java; KIP-848"

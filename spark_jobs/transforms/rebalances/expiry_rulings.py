@@ -15,7 +15,7 @@ from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.leave_rulings import came_back
 from spark_jobs.transforms.rebalances.wording import took
-from spark_jobs.transforms.rulings import Proof, Ruling
+from spark_jobs.transforms.rulings import Proof, Ruling, proof_if
 
 _RECOVERY = timedelta(minutes=1)
 """How long after its coordinator's return a member may still be removed for its silence."""
@@ -23,7 +23,7 @@ _RECOVERY = timedelta(minutes=1)
 
 def is_static(case: Case) -> Proof | None:
     """The member is static: it has a group.instance.id."""
-    return Proof() if case.member.instance_id else None
+    return proof_if(case.member.instance_id)
 
 
 def had_closed(case: Case) -> Proof | None:
@@ -49,7 +49,7 @@ def was_heard_again(case: Case) -> Proof | None:
 
 def log_names_starts(case: Case) -> Proof | None:
     """The client's log shows each start of a process; librdkafka's does not."""
-    return Proof() if case.log.has_starts else None
+    return proof_if(case.log.has_starts)
 
 
 def new_process_started(case: Case) -> Proof | None:

@@ -10,7 +10,7 @@ from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.leave_rulings import gave_reason
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rebalances.wording import took
-from spark_jobs.transforms.rulings import Proof, Ruling
+from spark_jobs.transforms.rulings import Proof, Ruling, proof_if
 
 _HOW_IT_WENT = {
     Change.LEFT: "after it had left",
@@ -43,29 +43,29 @@ def is_surely_the_same(case: Case) -> Proof | None:
     member, former = case.member, case.earlier
     is_there = member.host is not None and former is not None and member.host == former.host
     has_its_id = former is not None and member.member_id == former.member_id
-    return Proof() if member.instance_id or is_there or has_its_id else None
+    return proof_if(member.instance_id or is_there or has_its_id)
 
 
 def client_id_is_shared(case: Case) -> Proof | None:
     """Several members of the group held that client id at once."""
     client_id = case.member.client_id
     is_shared = client_id and not case.member.instance_id and case.registry.is_shared(client_id)
-    return Proof() if is_shared else None
+    return proof_if(is_shared)
 
 
 def client_is_not_known(case: Case) -> Proof | None:
     """No evidence shows the member's client id or instance id."""
-    return Proof() if case.member.client_id is None and case.member.instance_id is None else None
+    return proof_if(case.member.client_id is None and case.member.instance_id is None)
 
 
 def history_has_holes(case: Case) -> Proof | None:
     """Not every member that the group had within the look-back (24 h) is known."""
-    return Proof() if case.registry.had_unnamed(case.at) or not case.history.is_whole(case.at) else None
+    return proof_if(case.registry.had_unnamed(case.at) or not case.history.is_whole(case.at))
 
 
 def history_reaches_back(case: Case) -> Proof | None:
     """The group's history is known from its first generation on, or for the whole look-back (24 h)."""
-    return Proof() if case.history.reaches_back(case.at) else None
+    return proof_if(case.history.reaches_back(case.at))
 
 
 def history_is_short(case: Case) -> Proof | None:

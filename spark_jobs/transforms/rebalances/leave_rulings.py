@@ -16,21 +16,21 @@ from spark_jobs.knowledge.reasons import CLOSED, FREE_TEXT, POLL_EXPIRED, REMOVE
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
 from spark_jobs.transforms.rebalances.wording import took
-from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, named
+from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, named, proof_if
 
 
 def gave_reason(reason: str) -> Predicate[Case]:
     """The client gave this reason, on the coordinator's line (KIP-800)."""
 
     def holds(case: Case) -> Proof | None:
-        return Proof() if case.client_reason == reason else None
+        return proof_if(case.client_reason == reason)
 
     return named(f"The client's reason on the coordinator's line: {REASON_WORDS[reason]}.", holds)
 
 
 def is_by_instance(case: Case) -> Proof | None:
     """The request to leave names an instance id and no member id."""
-    return Proof() if case.change and case.change.is_by_instance else None
+    return proof_if(case.change and case.change.is_by_instance)
 
 
 def own_log_shows_poll_expired(case: Case) -> Proof | None:
@@ -97,7 +97,7 @@ def _joined_last(case: Case) -> tuple[datetime, Event] | None:
 
 def did_not_come_back(case: Case) -> Proof | None:
     """No line shows the same client join again within 10 minutes."""
-    return Proof() if case.back is None else None
+    return proof_if(case.back is None)
 
 
 LEAVE_RULINGS: Sequence[Ruling[Case]] = (

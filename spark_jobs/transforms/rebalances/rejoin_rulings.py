@@ -19,7 +19,7 @@ from spark_jobs.knowledge.reasons import (
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
 from spark_jobs.transforms.rebalances.wording import took
-from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, always, named
+from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, always, named, proof_if
 
 TOPIC_CAUSES = {
     Cause.TOPIC_CREATED: "topic '{topic}' was created",
@@ -40,7 +40,7 @@ def said(reason: str) -> Predicate[Case]:
 
 def own_log_shows_request(case: Case) -> Proof | None:
     """The member's own log shows its request to rejoin."""
-    return Proof() if case.own_request else None
+    return proof_if(case.own_request)
 
 
 def free_words(case: Case) -> Proof | None:
@@ -90,7 +90,7 @@ def _said_of_any(cause: Cause) -> str:
 
 def topic_is_read(case: Case) -> Proof | None:
     """A snapshot, a record or a client's log shows that the group reads the topic."""
-    return Proof() if case.topic_changes[-1].topic in case.registry.topics else None
+    return proof_if(case.topic_changes[-1].topic in case.registry.topics)
 
 
 def several_changes_fit(case: Case) -> Proof | None:
@@ -101,7 +101,7 @@ def several_changes_fit(case: Case) -> Proof | None:
 
 def is_leader(case: Case) -> Proof | None:
     """The coordinator's line says that the group's leader rejoins."""
-    return Proof() if case.episode.reason.act == "leader_rejoined" else None
+    return proof_if(case.episode.reason.act == "leader_rejoined")
 
 
 def had_trouble(case: Case) -> Proof | None:
@@ -112,7 +112,7 @@ def had_trouble(case: Case) -> Proof | None:
 
 def move_had_cut_the_one_before(case: Case) -> Proof | None:
     """The coordinator's move had cut the rebalance before short."""
-    return Proof() if case.episode.previous and case.episode.previous.cut_by_move else None
+    return proof_if(case.episode.previous and case.episode.previous.cut_by_move)
 
 
 def follows_at_once_and_is_cooperative(case: Case) -> Proof | None:
