@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
@@ -51,42 +53,51 @@ class _Attachment:
     def __init__(self, episodes: Sequence[Episode]) -> None:
         self.episodes = episodes
         self.changes = [list(_named_by_reason(e)) for e in episodes]
-        numbers = range(len(episodes))
-        self.starts = Timeline(numbers, at=lambda n: episodes[n].started_at)
+        self.places: dict[tuple[Change, str | None], list[tuple[int, int]]] = defaultdict(list)
+        for n, changes in enumerate(self.changes):
+            for place, change in enumerate(changes):
+                self.places[change.what, change.member_id].append((n, place))
+        self.starts = Timeline(range(len(episodes)), at=lambda n: episodes[n].started_at)
         self.phases = Intervals(Interval(e.started_at, e.joined_at or e.ended_at, n) for n, e in enumerate(episodes))
 
     def attach(self, what: Change, event: Event) -> None:
         at = event.happened_at
-        own = [
-            (abs(change.at - at), n, place)
-            for n, changes in enumerate(self.changes)
-            for place, change in enumerate(changes)
-            if change.what == what and change.member_id == event.member_id
-        ]
-        if own and (min(own)[0] <= SAME_ACT or what == Change.JOINED):
-            _, n, place = min(own)
+        near = min(
+            ((abs(self.changes[n][p].at - at), n, p) for n, p in self.places[what, event.member_id]), default=None
+        )
+        if near and (near[0] <= SAME_ACT or what == Change.JOINED):
+            _, n, place = near
             self.changes[n][place] = _completed(self.changes[n][place], event)
             return
         change = _completed(MembershipChange(what, at, event.member_id), event)
-        # A leave by instance id alone names no member in the reason: its own line names it.
-        unnamed = [
+        unnamed = self.unnamed(what, at)
+        if unnamed is not None:
+            self.changes[unnamed][0] = replace(change, is_by_instance=self.changes[unnamed][0].is_by_instance)
+            self.places[what, None].remove((unnamed, 0))
+            self.places[what, change.member_id].append((unnamed, 0))
+            return
+        running = self.phases.at(at, SAME_ACT)[::-1]
+        if running:
+            self.append(next((i for i in running if i.holds(at)), running[0]).value, change)
+
+    def unnamed(self, what: Change, at: datetime) -> int | None:
+        """The rebalance of that instant whose reason names no member, as in a leave by instance id alone."""
+        found = [
             (abs(self.episodes[n].started_at - at), n)
             for n in self.starts.near(at, SAME_ACT)
             if self.changes[n] and self.changes[n][0].member_id is None and self.changes[n][0].what == what
         ]
-        if unnamed:
-            _, n = min(unnamed)
-            self.changes[n][0] = replace(change, is_by_instance=self.changes[n][0].is_by_instance)
-            return
-        running = self.phases.at(at, SAME_ACT)[::-1]
-        if running:
-            self.changes[next((i for i in running if i.holds(at)), running[0]).value].append(change)
+        return min(found)[1] if found else None
+
+    def append(self, n: int, change: MembershipChange) -> None:
+        self.places[change.what, change.member_id].append((n, len(self.changes[n])))
+        self.changes[n].append(change)
 
     def attach_not_rejoined(self, event: Event) -> None:
         running = self.phases.at(event.happened_at, SAME_ACT)
         for member in split_members(event.members or "") if running else ():
             change = MembershipChange(Change.NOT_REJOINED, event.happened_at, member, events=(event,))
-            self.changes[running[-1].value].append(change)
+            self.append(running[-1].value, change)
 
 
 def _named_by_reason(episode: Episode) -> Iterable[MembershipChange]:

@@ -104,6 +104,11 @@ class MemberRegistry:
         for event in events:
             self._read(event)
         self._name_members()
+        self._by_name: dict[str, list[Member]] = defaultdict(list)
+        for member in self.members.values():
+            for name in {member.instance_id, member.client_id} - {None}:
+                self._by_name[str(name)].append(member)
+        self._is_shared: dict[str, bool] = {}
 
     def _read(self, event: Event) -> None:
         if event.origin == Origin.CLIENT and event.client_id:
@@ -133,19 +138,17 @@ class MemberRegistry:
         if member.instance_id is None and instance_id:
             member.instance_id, member.placed_by = instance_id, event
         member.host = member.host or (event.host or "").lstrip("/") or None
-        member.session_timeout_ms = member.session_timeout_ms or event.session_timeout_ms
-        if member.rebalance_timeout_ms is None and event.rebalance_timeout_ms:
-            member.rebalance_timeout_ms, member.limited_by = event.rebalance_timeout_ms, event
         if event.assignor:
             member.is_cooperative, member.cooperative_by = "cooperative" in event.assignor, event
-        if event.kind in _NAMES_GENERATION and event.generation is not None:
-            self.by_generation[event.generation].add(member.member_id)
-            if member.first_generation is None or event.generation < member.first_generation:
-                member.first_generation = event.generation
+        _limit(member, event)
         self._date(member, event)
 
     def _date(self, member: Member, event: Event) -> None:
         """When the member came or went. A loaded group shows the past: not when its members came."""
+        if event.kind in _NAMES_GENERATION and event.generation is not None:
+            self.by_generation[event.generation].add(member.member_id)
+            if member.first_generation is None or event.generation < member.first_generation:
+                member.first_generation = event.generation
         if event.kind in _REMOVALS or event.kind in _ARRIVALS:
             self._moves[member.member_id].append(event)
         if event.kind in _REMOVALS:
@@ -167,18 +170,15 @@ class MemberRegistry:
     def _name_members(self) -> None:
         """The client in front of a dynamic member's uuid; a static member's client has to be shown by a line."""
         for member in self.members.values():
-            name = name_in_member_id(member.member_id)
             if member.instance_id is None and member.client_id is None:
-                member.client_id = name
+                member.client_id = name_in_member_id(member.member_id)
             settings = self._settings.get(member.client_id or "")
             if settings is not None:
-                member.session_timeout_ms = member.session_timeout_ms or settings.session_timeout_ms
-                if member.rebalance_timeout_ms is None:
-                    member.rebalance_timeout_ms, member.limited_by = settings.rebalance_timeout_ms, settings
+                _limit(member, settings)
         clients = {m.instance_id: m for m in self.members.values() if m.instance_id and m.client_id}
         for member in self.members.values():
-            if member.instance_id in clients and member.client_id is None:
-                same = clients[member.instance_id]
+            same = clients.get(member.instance_id or "")
+            if same is not None and member.client_id is None:
                 member.client_id, member.named_by = same.client_id, same.named_by
 
     def get(self, member_id: str | None, instance_id: str | None = None) -> Member:
@@ -200,21 +200,28 @@ class MemberRegistry:
             return False
         return one.host is None or other.host is None or one.host == other.host
 
+    def _same_clients(self, member: Member) -> list[Member]:
+        """The members that are the same client, itself among them."""
+        names = (member.instance_id, member.client_id)
+        named = {m.member_id: m for name in names if name for m in self._by_name.get(name, ())}
+        if member.member_id in self.members:
+            named[member.member_id] = self.members[member.member_id]
+        return [m for m in named.values() if self.same_client(m, member)]
+
     def is_shared(self, client_id: str) -> bool:
         """Whether several members held that client id at once, so that it identifies no member.
 
         Edge case: a dead member whose session has yet to expire is not a second holder.
         """
-        spans = sorted(
-            (m.first_at, m.member_id, m)
-            for m in self.members.values()
-            if m.client_id == client_id and not m.instance_id and m.first_at is not None
-        )
-        return any(
-            not first.removals
-            or (first.removals[-1].how not in _SILENT and first.removals[-1].at > second_at + SAME_ACT)
-            for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
-        )
+        if client_id not in self._is_shared:
+            held = [m for m in self._by_name.get(client_id, ()) if m.client_id == client_id and not m.instance_id]
+            spans = sorted((m.first_at, m.member_id, m) for m in held if m.first_at is not None)
+            self._is_shared[client_id] = any(
+                not first.removals
+                or (first.removals[-1].how not in _SILENT and first.removals[-1].at > second_at + SAME_ACT)
+                for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
+            )
+        return self._is_shared[client_id]
 
     def had_unnamed(self, before: datetime) -> bool:
         """Whether the group had members by then whose client is not known: any of them may be the same."""
@@ -234,9 +241,8 @@ class MemberRegistry:
         """The same client as it was in the group before `at`, removed or gone, within the look-back."""
         found = [
             m
-            for m in self.members.values()
+            for m in self._same_clients(member)
             if (m.member_id != member.member_id or m.gone_before(at) or self._had_joined(m, at))
-            and self.same_client(m, member)
             and m.known_at is not None
             and (m.known_at < at - SAME_ACT or m.gone_before(at))
             and max([m.known_at, *(r.at for r in m.removals if r.at <= at)]) >= at - look_back
@@ -253,8 +259,7 @@ class MemberRegistry:
         """The same client as it came back after `at`, and when."""
         returns = [
             (e.happened_at, m.member_id, m)
-            for m in self.members.values()
-            if self.same_client(m, member)
+            for m in self._same_clients(member)
             for e in self._moves[m.member_id]
             if e.kind in _ARRIVALS and at < e.happened_at <= at + within
         ]
@@ -288,6 +293,13 @@ class MemberRegistry:
         if not member.client_id or self.is_shared(member.client_id):
             return []
         return self.logs.get(member.client_id, [])
+
+
+def _limit(member: Member, event: Event) -> None:
+    """The member's time-outs, where the line is the first that shows them."""
+    member.session_timeout_ms = member.session_timeout_ms or event.session_timeout_ms
+    if member.rebalance_timeout_ms is None and event.rebalance_timeout_ms:
+        member.rebalance_timeout_ms, member.limited_by = event.rebalance_timeout_ms, event
 
 
 def _namings(event: Event) -> Iterator[tuple[str, str | None]]:

@@ -59,15 +59,22 @@ def process_log(registry: MemberRegistry, member: Member, at: datetime) -> Proce
     """
     log = registry.log_of(member)
     starts = [n for n, e in enumerate(log) if e.kind == Kind.CLIENT_CONFIGURED]
-    place = next((n for n, e in enumerate(log) if e.member_id == member.member_id), None)
+    place = _place_of(log, member.member_id, at)
     if place is None:
-        place = max((n for n, e in enumerate(log) if e.happened_at <= at), default=None)
-        if place is None or log[place].member_id:  # it names another member, and held that one
-            return ProcessLog(_timeline(()), None, bool(starts))
+        return ProcessLog(_timeline(()), None, bool(starts))
     first = max((n for n in starts if n <= place), default=0)
     following = next((n for n in starts if n > place), None)
     next_start = None if following is None else log[following]
     return ProcessLog(_timeline(log[first:following]), next_start, bool(starts), log[place])
+
+
+def _place_of(log: Sequence[Event], member_id: str, at: datetime) -> int | None:
+    """The first line that names the member id; else the last one by then, unless it names another member."""
+    named = next((n for n, e in enumerate(log) if e.member_id == member_id), None)
+    if named is not None:
+        return named
+    last = max((n for n, e in enumerate(log) if e.happened_at <= at), default=None)
+    return None if last is None or log[last].member_id else last
 
 
 def _timeline(lines: Sequence[Event]) -> Timeline[Event]:
