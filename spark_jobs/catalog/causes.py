@@ -26,8 +26,8 @@ class CauseFamily(Code):
 class CauseNoun:
     """One cause in words. `label` is what a reader sees instead of the code, `symptom` how it shows in the logs.
 
-    `is_removal`: the group lost a member against its will. `is_silence`: the member was not heard in time.
-    `is_broker_induced`: an outage of a broker can bring it about.
+    `is_arrival`, `is_departure`: a member came or went. `is_removal`: it went against its will. `is_silence`: its
+    session expired. `is_broker_induced`: an outage of a broker can bring it about.
     """
 
     code: str
@@ -37,6 +37,8 @@ class CauseNoun:
     advice: str
     symptom: str = field(compare=False)
     source: str = field(compare=False)
+    is_arrival: bool = False
+    is_departure: bool = False
     is_removal: bool = False
     is_silence: bool = False
     is_broker_induced: bool = False
@@ -84,6 +86,7 @@ class Cause(CauseCode):
             " group.protocol=consumer keeps the others working meanwhile."
         ),
         source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-394",
+        is_arrival=True,
     )
     MEMBER_REJOINED = CauseNoun(
         code="member_rejoined",
@@ -102,6 +105,7 @@ class Cause(CauseCode):
             " coming starts a rebalance."
         ),
         source="GroupCoordinator.scala, GroupMetadataManager.java; KIP-345",
+        is_arrival=True,
     )
     MEMBER_LEFT = CauseNoun(
         code="member_left",
@@ -114,6 +118,7 @@ class Cause(CauseCode):
             " timeout longer than a restart) or cooperative assignment, and restart one member at a time."
         ),
         source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
+        is_departure=True,
     )
     HEARTBEAT_EXPIRED = CauseNoun(
         code="heartbeat_expired",
@@ -130,6 +135,7 @@ class Cause(CauseCode):
             " between the member and its coordinator."
         ),
         source="GroupCoordinator.scala onExpireHeartbeat; KIP-735; CommonClientConfigs",
+        is_departure=True,
         is_removal=True,
         is_silence=True,
         is_broker_induced=True,
@@ -151,6 +157,7 @@ class Cause(CauseCode):
             " to run out."
         ),
         source="GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848",
+        is_departure=True,
         is_removal=True,
         is_silence=True,
     )
@@ -165,6 +172,7 @@ class Cause(CauseCode):
             " max.poll.interval.ms above the longest batch."
         ),
         source="KIP-62, KIP-800; AbstractCoordinator.java; rdkafka_cgrp.c",
+        is_departure=True,
         is_removal=True,
     )
     SYNC_TIMEOUT = CauseNoun(
@@ -178,6 +186,7 @@ class Cause(CauseCode):
             " than 2.x."
         ),
         source="GroupCoordinator.scala onExpirePendingSync (3.0+); KAFKA-12890",
+        is_departure=True,
         is_removal=True,
     )
     JOIN_TIMEOUT = CauseNoun(
@@ -191,6 +200,7 @@ class Cause(CauseCode):
             " does between two polls."
         ),
         source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
+        is_departure=True,
         is_removal=True,
     )
     SUBSCRIPTION_CHANGED = CauseNoun(
@@ -264,6 +274,7 @@ class Cause(CauseCode):
             " fenced instance id."
         ),
         source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-345",
+        is_departure=True,
     )
     COOPERATIVE_FOLLOWUP = CauseNoun(
         code="cooperative_followup",
