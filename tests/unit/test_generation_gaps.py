@@ -70,10 +70,10 @@ def test_a_generation_that_its_coordinator_did_not_live_to_store_is_explained() 
 
 def test_a_group_that_begins_anew_is_explained_by_its_first_generation() -> None:
     assert breaks(classic("01:00:00", 6), classic("01:30:00", 1)) == [
-        (6, 0, "the group began anew: its metadata had been removed")
+        (6, 0, "the generations restarted: the group's metadata had been removed")
     ]
     assert breaks(epoch("01:00:00", 6), epoch("01:30:00", 1)) == [
-        (6, 1, "the group began anew: its metadata had been removed")
+        (6, 1, "the generations restarted: the group's metadata had been removed")
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the rulings on a rebalance look at: the episode, the change of one member in it, and all that is known beside.
+"""What the rulings on a rebalance look at: the episode, the change of one member in it, and what else is known.
 
 Each look-up is made once, when the first ruling asks for it.
 """
@@ -50,7 +50,7 @@ REASON_WORDS: Mapping[str, str] = {
     ENFORCED: "the application called enforceRebalance",
     FREE_TEXT: "words that no client writes by itself",
 }
-"""What each known reason of a client says."""
+"""What each known reason of a client means."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Case:
 
     @cached_property
     def own_request(self) -> Event | None:
-        """The last line since the rebalance before in which the member's log says why it rejoins."""
+        """The last line since the rebalance before in which the member's log names why it rejoins."""
         since = (
             self.episode.previous.started_at if self.episode.previous else datetime.min.replace(tzinfo=self.at.tzinfo)
         )

@@ -1,4 +1,4 @@
-"""What the coordinator's own lines decide: its reason, whom it removed, and whether its move cut a rebalance short."""
+"""What the coordinator's own lines decide: its reason, the members it removed, a rebalance that its move cut short."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class _Machine:
         if not self.prints_every_rise and 0 < missing <= went:
             return "members left or were fenced, and this version does not print the epoch that this raises"
         if missing < 0 and epoch == 1:
-            return "the group began anew: its metadata had been removed"
+            return "the generations restarted: the group's metadata had been removed"
         if missing < 0 and self.has_moved:
             return f"the coordinator moved before epoch {last} was stored"
         return None

@@ -104,7 +104,7 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(
         Cause.MAX_POLL_EXCEEDED,
         Confidence.CERTAIN,
-        "{who} did not poll {limit} and left, as it told the coordinator.",
+        "{who} did not poll {limit} and left; its request to leave says so.",
         proof=(gave_reason(POLL_EXPIRED),),
         source="KIP-62, KIP-800; AbstractCoordinator.java HeartbeatThread",
         decides="night-4.1/ledger-loader-14 01:49:25.678",
@@ -113,7 +113,7 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(
         Cause.MEMBER_LEFT,
         Confidence.CERTAIN,
-        "{who} closed its consumer, as it told the coordinator.",
+        "{who} closed its consumer; its request to leave says so.",
         proof=(gave_reason(CLOSED),),
         source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
         decides="groups/deployment-4.1 01:45:27.117",
@@ -122,7 +122,7 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(
         Cause.MEMBER_LEFT,
         Confidence.CERTAIN,
-        "{who} unsubscribed its consumer, as it told the coordinator.",
+        "{who} unsubscribed its consumer; its request to leave says so.",
         proof=(gave_reason(UNSUBSCRIBED),),
         source="KIP-800; KafkaConsumer.unsubscribe",
         decides="made: unsubscribes",

@@ -88,7 +88,7 @@ class Member:
 
 
 class MemberRegistry:
-    """The members of one group, from every witness: coordinator lines, loaded groups, client logs, snapshots, records.
+    """The members of one group, from coordinator lines, loaded groups, client logs, snapshots and records.
 
     Takes: all events of the group in order, client lines among them, and sightings (kind member_seen).
     """

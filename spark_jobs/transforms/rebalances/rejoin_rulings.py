@@ -26,10 +26,10 @@ TOPIC_CAUSES = {
     Cause.TOPIC_DELETED: "topic '{topic}' was deleted",
     Cause.PARTITIONS_ADDED: "partitions were added to topic '{topic}'",
 }
-"""The causes that are changes of topics, and how a sentence says them."""
+"""The causes that are changes of topics, and how a sentence words them."""
 
 
-def said(reason: str) -> Predicate[Case]:
+def rejoins_because(reason: str) -> Predicate[Case]:
     """The member gave this reason to rejoin, in its own log or on the coordinator's line."""
 
     def holds(case: Case) -> Proof | None:
@@ -65,7 +65,7 @@ def request_names(cause: Cause) -> Predicate[Case]:
             return None
         return Proof(words={"topic": found[0][1], "more": f" and {len(found) - 1} more" if len(found) > 1 else ""})
 
-    return named(f"The reason names the topics before and after: {_said_of_any(cause)}.", holds)
+    return named(f"The reason names the topics before and after: {_worded(cause)}.", holds)
 
 
 def one_change_fits(cause: Cause) -> Predicate[Case]:
@@ -77,12 +77,10 @@ def one_change_fits(cause: Cause) -> Predicate[Case]:
         fits = case.topic_changes[-1]
         return Proof((fits.event,), {"topic": fits.topic, "later": took(case.episode.started_at - fits.at)})
 
-    return named(
-        f"In the 11 minutes before, one change of the group's topics was logged: {_said_of_any(cause)}.", holds
-    )
+    return named(f"In the 11 minutes before, one change of the group's topics was logged: {_worded(cause)}.", holds)
 
 
-def _said_of_any(cause: Cause) -> str:
+def _worded(cause: Cause) -> str:
     return (
         TOPIC_CAUSES[cause].replace(" '{topic}'", "").replace("topic was", "a topic was").replace("to topic", "to one")
     )
@@ -142,7 +140,7 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         Cause.COOPERATIVE_FOLLOWUP,
         Confidence.CERTAIN,
         "{who} gave back partitions and rejoined so that others get them.",
-        proof=(said(REVOKES),),
+        proof=(rejoins_because(REVOKES),),
         source="KIP-429; ConsumerCoordinator.java onJoinComplete",
         decides="groups/cooperative-2.8 01:49:25.358",
         looks_alike="groups/subscribed-2.8 01:46:33.201",
@@ -151,7 +149,7 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         Cause.SUBSCRIPTION_CHANGED,
         Confidence.CERTAIN,
         "{who} subscribed to other topics.",
-        proof=(said(SUBSCRIPTION_CHANGED),),
+        proof=(rejoins_because(SUBSCRIPTION_CHANGED),),
         source=_REASONS,
         decides="groups/subscribed-2.8 01:46:33.201",
         looks_alike="groups/leaves-3.9 01:55:12.019",
@@ -161,7 +159,7 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
             cause,
             Confidence.CERTAIN,
             f"{{who}} rejoined because {words}{{more}}, as its own log shows.",
-            proof=(said(METADATA_CHANGED), request_names(cause)),
+            proof=(rejoins_because(METADATA_CHANGED), request_names(cause)),
             source=_TOPICS,
             decides=_NAMED_BY_CLIENT[cause],
             looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)",
@@ -173,7 +171,7 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
             cause,
             Confidence.LIKELY,
             f"{{who}} rejoined over changed metadata {{later}} after {words}.",
-            proof=(said(METADATA_CHANGED), one_change_fits(cause)),
+            proof=(rejoins_because(METADATA_CHANGED), one_change_fits(cause)),
             source=f"{_TOPICS}; metadata.max.age.ms",
             decides=_ONE_CHANGE[cause],
             looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)",
@@ -184,7 +182,7 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         Cause.METADATA_CHANGED,
         Confidence.LIKELY,
         "{who} rejoined over changed metadata; {count} changes of topics before it fit.",
-        proof=(said(METADATA_CHANGED), several_changes_fit),
+        proof=(rejoins_because(METADATA_CHANGED), several_changes_fit),
         source=_REASONS,
         decides="made: metadata changed after two topics",
         looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)",
@@ -193,7 +191,7 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         Cause.METADATA_CHANGED,
         Confidence.LIKELY,
         "{who} rejoined over changed metadata; no line shows which topic changed.",
-        proof=(said(METADATA_CHANGED),),
+        proof=(rejoins_because(METADATA_CHANGED),),
         source=_REASONS,
         decides="groups/topics-3.9 01:55:52.661 (brokers only)",
         looks_alike="groups/topics-3.9 01:55:52.661",
@@ -202,7 +200,7 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
         Cause.CLIENT_REQUESTED,
         Confidence.CERTAIN,
         "{who} asked for a rebalance.",
-        proof=(said(ENFORCED),),
+        proof=(rejoins_because(ENFORCED),),
         source="Consumer.enforceRebalance; KIP-568, KIP-800",
         decides="made: enforceRebalance",
         looks_alike="groups/leaves-3.9 01:55:12.019",

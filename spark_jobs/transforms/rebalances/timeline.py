@@ -190,11 +190,11 @@ class _Machine:
 
     def explain_gap(self, last: int, generation: int) -> str | None:
         if self.was_removed and generation <= 1:
-            return "the group was removed and began anew"
+            return "the group was removed, and its generations restarted"
         if generation < last and self.has_moved:
             return f"the coordinator moved before generation {last} was stored"
         if generation == 0:
-            return "the group began anew: its metadata had been removed"
+            return "the generations restarted: the group's metadata had been removed"
         return None
 
 
