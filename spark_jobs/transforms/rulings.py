@@ -17,6 +17,9 @@ from spark_jobs.catalog.rows import Quote
 
 Case = TypeVar("Case")
 
+CERTAIN, LIKELY, POSSIBLE, UNKNOWN = Confidence
+"""How sure a ruling can be, for tables that read as tables."""
+
 
 @dataclass(frozen=True)
 class Proof:

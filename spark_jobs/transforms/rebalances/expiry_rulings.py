@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from spark_jobs.catalog.codes import Cause, Confidence
+from spark_jobs.catalog.codes import Cause
 from spark_jobs.knowledge.reasons import REMOVED_WHILE_ALIVE, read_client_reason, read_coordinator_reason
 from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.leave_rulings import came_back
 from spark_jobs.transforms.rebalances.wording import took
-from spark_jobs.transforms.rulings import Proof, Ruling, proof_if
+from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling, proof_if
 
 _RECOVERY = timedelta(minutes=1)
 """How long after its coordinator's return a member may still be removed for its silence."""
@@ -101,118 +101,61 @@ def logs_end_first(case: Case) -> Proof | None:
 
 _EXPIRES = "GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848"
 
+# fmt: off
 EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
-    Ruling(
-        Cause.MEMBER_LEFT,
-        Confidence.CERTAIN,
-        "{who} had closed its consumer, as its own log shows; a static member sends no LeaveGroup, and its"
-        " session{session} ran out.",
-        proof=(is_static, had_closed),
-        source="KIP-345; AbstractCoordinator.java maybeLeaveGroup",
-        decides="groups/static-4.1 01:42:52.722",
-        looks_alike="groups/static-4.1 01:42:32.822",
-    ),
-    Ruling(
-        Cause.MEMBER_LEFT,
-        Confidence.LIKELY,
-        "{who} had closed its consumer, as its own log shows, and its session{session} ran out.",
-        proof=(had_closed,),
-        source="AbstractCoordinator.java maybeLeaveGroup: its LeaveGroup did not arrive",
-        decides="made: had closed when its session expired",
-        looks_alike="groups/static-4.1 01:42:52.722",
-    ),
-    Ruling(
-        Cause.MAX_POLL_EXCEEDED,
-        Confidence.CERTAIN,
-        "{who} did not poll {limit}, stopped its heartbeats, and its session{session} ran out.",
-        proof=(is_static, poll_had_expired),
-        source="KIP-345; AbstractCoordinator.java HeartbeatThread",
-        decides="made: static and too slow",
-        looks_alike="groups/static-4.1 01:42:32.822",
-    ),
-    Ruling(
-        Cause.HEARTBEAT_EXPIRED,
-        Confidence.CERTAIN,
-        "{who} was not heard within its session{session}, and the same process was heard again {later} later.",
-        proof=(log_names_starts, was_heard_again),
-        source=f"{_EXPIRES}; KIP-735",
-        decides="groups/pause-4.1 01:41:13.807",
-        looks_alike="groups/storm-2.8 01:48:17.257",
-    ),
-    Ruling(
-        Cause.HEARTBEAT_EXPIRED,
-        Confidence.LIKELY,
-        "{who} was not heard within its session{session}, and its log goes on {later} later.",
-        proof=(was_heard_again,),
-        source=f"{_EXPIRES}; a log of librdkafka does not show whether a new process wrote it",
-        decides="made: a log of librdkafka goes on",
-        looks_alike="groups/pause-4.1 01:41:13.807",
-    ),
-    Ruling(
-        Cause.MEMBER_DEAD,
-        Confidence.LIKELY,
-        "{who} fell silent without a close, its session{session} ran out, and a new process of it started.",
-        proof=(new_process_started,),
-        source=_EXPIRES,
-        decides="made: a new process started",
-        looks_alike="groups/storm-2.8 01:48:17.257",
-    ),
-    Ruling(
-        Cause.HEARTBEAT_EXPIRED,
-        Confidence.CERTAIN,
-        "{who} was not heard within its session{session}; the same process came back {later} later.",
-        proof=(same_process_came_back,),
-        source=f"{_EXPIRES}; KIP-800",
-        decides="made: comes back as itself",
-        looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)",
-    ),
-    Ruling(
-        Cause.HEARTBEAT_EXPIRED,
-        Confidence.LIKELY,
-        "{who} was not heard within its session{session} while broker {broker}, its coordinator, was away; it came back"
-        " {later} later.",
-        proof=(coordinator_was_away,),
-        source=f"{_EXPIRES}; a coordinator that was away finds sessions expired when it resumes",
-        decides="made: its coordinator was away",
-        looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)",
-    ),
-    Ruling(
-        Cause.HEARTBEAT_EXPIRED,
-        Confidence.POSSIBLE,
-        "{who} was not heard within its session{session} and came back {later} later: it was paused or cut off, or its"
-        " process died and was started again. Its own log would show which.",
-        proof=(came_back,),
-        source=_EXPIRES,
-        decides="groups/pause-4.1 01:41:13.807 (brokers only)",
-        looks_alike="groups/static-4.1 01:42:32.822 (brokers only)",
-    ),
-    Ruling(
-        Cause.MEMBER_DEAD,
-        Confidence.LIKELY,
-        "{who} was not heard within its session{session}; its own log breaks off without a close.",
-        proof=(log_breaks_off,),
-        source=_EXPIRES,
-        decides="groups/storm-2.8 01:48:17.257",
-        looks_alike="groups/pause-4.1 01:41:13.807",
-    ),
-    Ruling(
-        Cause.MEMBER_DEAD,
-        Confidence.LIKELY,
-        "{who} was not heard within its session{session} and did not come back within {watched}: its process was gone.",
-        proof=(logs_cover_the_return,),
-        source=f"{_EXPIRES}; the 10 minutes are our own choice",
-        decides="groups/static-4.1 01:42:32.822 (brokers only)",
-        looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)",
-    ),
-    Ruling(
-        Cause.MEMBER_DEAD,
-        Confidence.POSSIBLE,
-        "{who} was not heard within its session{session} and did not come back within {watched}: its process was gone,"
-        " or it was still cut off when the logs ended.",
-        proof=(logs_end_first,),
-        source=_EXPIRES,
-        decides="groups/removed-3.9 12:40:14.081 (brokers only)",
-        looks_alike="groups/static-4.1 01:42:32.822 (brokers only)",
-    ),
+    Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} had closed its consumer, as its own log shows; a static member sends no"
+           " LeaveGroup, and its session{session} ran out.",
+           proof=(is_static, had_closed), source="KIP-345; AbstractCoordinator.java maybeLeaveGroup",
+           decides="groups/static-4.1 01:42:52.722", looks_alike="groups/static-4.1 01:42:32.822"),
+    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} had closed its consumer, as its own log shows, and its session{session}"
+           " ran out.",
+           proof=(had_closed,), source="AbstractCoordinator.java maybeLeaveGroup: its LeaveGroup did not arrive",
+           decides="made: had closed when its session expired", looks_alike="groups/static-4.1 01:42:52.722"),
+    Ruling(Cause.MAX_POLL_EXCEEDED, CERTAIN, "{who} did not poll {limit}, stopped its heartbeats, and its"
+           " session{session} ran out.",
+           proof=(is_static, poll_had_expired), source="KIP-345; AbstractCoordinator.java HeartbeatThread",
+           decides="made: static and too slow", looks_alike="groups/static-4.1 01:42:32.822"),
+    Ruling(Cause.HEARTBEAT_EXPIRED, CERTAIN, "{who} was not heard within its session{session}, and the same process"
+           " was heard again {later} later.",
+           proof=(log_names_starts, was_heard_again), source=f"{_EXPIRES}; KIP-735",
+           decides="groups/pause-4.1 01:41:13.807", looks_alike="groups/storm-2.8 01:48:17.257"),
+    Ruling(Cause.HEARTBEAT_EXPIRED, LIKELY, "{who} was not heard within its session{session}, and its log goes on"
+           " {later} later.",
+           proof=(was_heard_again,),
+           source=f"{_EXPIRES}; a log of librdkafka does not show whether a new process wrote it",
+           decides="made: a log of librdkafka goes on", looks_alike="groups/pause-4.1 01:41:13.807"),
+    Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} fell silent without a close, its session{session} ran out, and a new"
+           " process of it started.",
+           proof=(new_process_started,), source=_EXPIRES,
+           decides="made: a new process started", looks_alike="groups/storm-2.8 01:48:17.257"),
+    Ruling(Cause.HEARTBEAT_EXPIRED, CERTAIN, "{who} was not heard within its session{session}; the same process came"
+           " back {later} later.",
+           proof=(same_process_came_back,), source=f"{_EXPIRES}; KIP-800",
+           decides="made: comes back as itself", looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)"),
+    Ruling(Cause.HEARTBEAT_EXPIRED, LIKELY, "{who} was not heard within its session{session} while broker {broker},"
+           " its coordinator, was away; it came back {later} later.",
+           proof=(coordinator_was_away,),
+           source=f"{_EXPIRES}; a coordinator that was away finds sessions expired when it resumes",
+           decides="made: its coordinator was away", looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)"),
+    Ruling(Cause.HEARTBEAT_EXPIRED, POSSIBLE, "{who} was not heard within its session{session} and came back {later}"
+           " later: it was paused or cut off, or its process died and was started again. Its own log would show"
+           " which.",
+           proof=(came_back,), source=_EXPIRES,
+           decides="groups/pause-4.1 01:41:13.807 (brokers only)",
+           looks_alike="groups/static-4.1 01:42:32.822 (brokers only)"),
+    Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} was not heard within its session{session}; its own log breaks off"
+           " without a close.",
+           proof=(log_breaks_off,), source=_EXPIRES,
+           decides="groups/storm-2.8 01:48:17.257", looks_alike="groups/pause-4.1 01:41:13.807"),
+    Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} was not heard within its session{session} and did not come back within"
+           " {watched}: its process was gone.",
+           proof=(logs_cover_the_return,), source=f"{_EXPIRES}; the 10 minutes are our own choice",
+           decides="groups/static-4.1 01:42:32.822 (brokers only)",
+           looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)"),
+    Ruling(Cause.MEMBER_DEAD, POSSIBLE, "{who} was not heard within its session{session} and did not come back within"
+           " {watched}: its process was gone, or it was still cut off when the logs ended.",
+           proof=(logs_end_first,), source=_EXPIRES,
+           decides="groups/removed-3.9 12:40:14.081 (brokers only)",
+           looks_alike="groups/static-4.1 01:42:32.822 (brokers only)"),
 )
-"""In order: the first that holds decides."""
+# fmt: on

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.catalog.codes import Cause, Confidence
+from spark_jobs.catalog.codes import Cause
 from spark_jobs.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
 from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.leave_rulings import gave_reason
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rebalances.wording import took
-from spark_jobs.transforms.rulings import Proof, Ruling, proof_if
+from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling, proof_if
 
 _HOW_IT_WENT = {
     Change.LEFT: "after it had left",
@@ -75,96 +75,40 @@ def history_is_short(case: Case) -> Proof | None:
 
 _SAME_CLIENT = "the same instance id, else the same client id and, where known, host: KIP-345, KIP-394"
 
+# fmt: off
 JOIN_RULINGS: Sequence[Ruling[Case]] = (
-    Ruling(
-        Cause.MEMBER_REJOINED,
-        Confidence.LIKELY,
-        "{who} came back while its former self was still waiting to be removed.",
-        proof=(former_self_was_not_removed,),
-        source=_SAME_CLIENT,
-        decides="made: joins again under another id",
-        looks_alike="groups/deployment-4.1 01:45:30.028",
-    ),
-    Ruling(
-        Cause.MEMBER_REJOINED,
-        Confidence.CERTAIN,
-        "{who} came back {away} {how}.",
-        proof=(came_back_after_removal, is_surely_the_same),
-        source=_SAME_CLIENT,
-        decides="groups/emptied-2.8 13:31:06.681",
-        looks_alike="groups/deployment-4.1 01:45:30.028",
-    ),
-    Ruling(
-        Cause.MEMBER_REJOINED,
-        Confidence.LIKELY,
-        "{who} came back {away} {how}; its client id alone identifies it.",
-        proof=(came_back_after_removal,),
-        source=_SAME_CLIENT,
-        decides="groups/deployment-4.1 01:45:30.028",
-        looks_alike="groups/emptied-2.8 13:31:06.681",
-    ),
-    Ruling(
-        Cause.MEMBER_REJOINED,
-        Confidence.CERTAIN,
-        "{who} came back after the coordinator had removed it while it was alive.",
-        proof=(gave_reason(REMOVED_WHILE_ALIVE),),
-        source="KIP-800; AbstractCoordinator.java requestRejoin",
-        decides="made: rejoins after UNKNOWN_MEMBER_ID",
-        looks_alike="groups/pause-4.1 01:41:18.996",
-    ),
-    Ruling(
-        Cause.MEMBER_REJOINED,
-        Confidence.CERTAIN,
-        "{who} came back after it had left.",
-        proof=(gave_reason(LEFT_BEFORE),),
-        source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
-        decides="made: rejoins after it left",
-        looks_alike="groups/pause-4.1 01:41:18.996",
-    ),
-    Ruling(
-        Cause.MEMBER_JOINED,
-        Confidence.POSSIBLE,
-        "{who} joined; several members hold that client id at once, so it is not known whether it was there before.",
-        proof=(client_id_is_shared,),
-        source="CommonClientConfigs client.id: nothing makes it unique",
-        decides="made: two members hold one client id",
-        looks_alike="groups/pause-4.1 01:41:04.275",
-    ),
-    Ruling(
-        Cause.MEMBER_JOINED,
-        Confidence.POSSIBLE,
-        "{who} joined; its client is not known, and may have been there before.",
-        proof=(client_is_not_known,),
-        source="KIP-848: a member id is a bare uuid",
-        decides="groups/kip848-4.1 01:46:05.182 (brokers only)",
-        looks_alike="groups/kip848-4.1 01:46:05.182",
-    ),
-    Ruling(
-        Cause.MEMBER_JOINED,
-        Confidence.LIKELY,
-        "{who} joined the group, which is not known to have had it; not every member before is known.",
-        proof=(history_has_holes,),
-        source=_SAME_CLIENT,
-        decides="made: joins after a generation gap",
-        looks_alike="groups/pause-4.1 01:41:04.275",
-    ),
-    Ruling(
-        Cause.MEMBER_JOINED,
-        Confidence.CERTAIN,
-        "{who} joined the group, which had not had it before.",
-        proof=(history_reaches_back,),
-        source=f"{_SAME_CLIENT}; the look-back is our own choice",
-        decides="groups/pause-4.1 01:41:04.275",
-        looks_alike="groups/pause-4.1 01:41:18.996",
-    ),
-    Ruling(
-        Cause.MEMBER_JOINED,
-        Confidence.LIKELY,
-        "{who} joined the group, which had not had it in the {covered} that the logs cover.",
-        proof=(history_is_short,),
-        source=_SAME_CLIENT,
-        decides="made: joins soon after the logs begin",
-        looks_alike="groups/pause-4.1 01:41:04.275",
-    ),
+    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back while its former self was still waiting to be removed.",
+           proof=(former_self_was_not_removed,), source=_SAME_CLIENT,
+           decides="made: joins again under another id", looks_alike="groups/deployment-4.1 01:45:30.028"),
+    Ruling(Cause.MEMBER_REJOINED, CERTAIN, "{who} came back {away} {how}.",
+           proof=(came_back_after_removal, is_surely_the_same), source=_SAME_CLIENT,
+           decides="groups/emptied-2.8 13:31:06.681", looks_alike="groups/deployment-4.1 01:45:30.028"),
+    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back {away} {how}; its client id alone identifies it.",
+           proof=(came_back_after_removal,), source=_SAME_CLIENT,
+           decides="groups/deployment-4.1 01:45:30.028", looks_alike="groups/emptied-2.8 13:31:06.681"),
+    Ruling(Cause.MEMBER_REJOINED, CERTAIN, "{who} came back after the coordinator had removed it while it was alive.",
+           proof=(gave_reason(REMOVED_WHILE_ALIVE),), source="KIP-800; AbstractCoordinator.java requestRejoin",
+           decides="made: rejoins after UNKNOWN_MEMBER_ID", looks_alike="groups/pause-4.1 01:41:18.996"),
+    Ruling(Cause.MEMBER_REJOINED, CERTAIN, "{who} came back after it had left.",
+           proof=(gave_reason(LEFT_BEFORE),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
+           decides="made: rejoins after it left", looks_alike="groups/pause-4.1 01:41:18.996"),
+    Ruling(Cause.MEMBER_JOINED, POSSIBLE, "{who} joined; several members hold that client id at once, so it is not"
+           " known whether it was there before.",
+           proof=(client_id_is_shared,), source="CommonClientConfigs client.id: nothing makes it unique",
+           decides="made: two members hold one client id", looks_alike="groups/pause-4.1 01:41:04.275"),
+    Ruling(Cause.MEMBER_JOINED, POSSIBLE, "{who} joined; its client is not known, and may have been there before.",
+           proof=(client_is_not_known,), source="KIP-848: a member id is a bare uuid",
+           decides="groups/kip848-4.1 01:46:05.182 (brokers only)", looks_alike="groups/kip848-4.1 01:46:05.182"),
+    Ruling(Cause.MEMBER_JOINED, LIKELY, "{who} joined the group, which is not known to have had it; not every member"
+           " before is known.",
+           proof=(history_has_holes,), source=_SAME_CLIENT,
+           decides="made: joins after a generation gap", looks_alike="groups/pause-4.1 01:41:04.275"),
+    Ruling(Cause.MEMBER_JOINED, CERTAIN, "{who} joined the group, which had not had it before.",
+           proof=(history_reaches_back,), source=f"{_SAME_CLIENT}; the look-back is our own choice",
+           decides="groups/pause-4.1 01:41:04.275", looks_alike="groups/pause-4.1 01:41:18.996"),
+    Ruling(Cause.MEMBER_JOINED, LIKELY, "{who} joined the group, which had not had it in the {covered} that the logs"
+           " cover.",
+           proof=(history_is_short,), source=_SAME_CLIENT,
+           decides="made: joins soon after the logs begin", looks_alike="groups/pause-4.1 01:41:04.275"),
 )
-"""In order: the first that holds decides."""
+# fmt: on

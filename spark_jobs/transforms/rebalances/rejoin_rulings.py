@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.catalog.codes import Cause, Confidence, Outcome
+from spark_jobs.catalog.codes import Cause, Outcome
 from spark_jobs.knowledge.reasons import (
     COORDINATOR_TROUBLE,
     ENFORCED,
@@ -19,7 +19,18 @@ from spark_jobs.knowledge.reasons import (
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
 from spark_jobs.transforms.rebalances.wording import took
-from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, always, named, proof_if
+from spark_jobs.transforms.rulings import (
+    CERTAIN,
+    LIKELY,
+    POSSIBLE,
+    UNKNOWN,
+    Predicate,
+    Proof,
+    Ruling,
+    always,
+    named,
+    proof_if,
+)
 
 TOPIC_CAUSES = {
     Cause.TOPIC_CREATED: "topic '{topic}' was created",
@@ -135,163 +146,84 @@ _ONE_CHANGE = {
 _REASONS = "ConsumerCoordinator.java rejoinNeededOrPending; KIP-800"
 _TOPICS = "ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription; KAFKA-3888"
 
+# fmt: off
 REJOIN_RULINGS: Sequence[Ruling[Case]] = (
-    Ruling(
-        Cause.COOPERATIVE_FOLLOWUP,
-        Confidence.CERTAIN,
-        "{who} gave back partitions and rejoined so that others get them.",
-        proof=(rejoins_because(REVOKES),),
-        source="KIP-429; ConsumerCoordinator.java onJoinComplete",
-        decides="groups/cooperative-2.8 01:49:25.358",
-        looks_alike="groups/subscribed-2.8 01:46:33.201",
-    ),
-    Ruling(
-        Cause.SUBSCRIPTION_CHANGED,
-        Confidence.CERTAIN,
-        "{who} subscribed to other topics.",
-        proof=(rejoins_because(SUBSCRIPTION_CHANGED),),
-        source=_REASONS,
-        decides="groups/subscribed-2.8 01:46:33.201",
-        looks_alike="groups/leaves-3.9 01:55:12.019",
-    ),
+    Ruling(Cause.COOPERATIVE_FOLLOWUP, CERTAIN, "{who} gave back partitions and rejoined so that others get them.",
+           proof=(rejoins_because(REVOKES),), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+           decides="groups/cooperative-2.8 01:49:25.358", looks_alike="groups/subscribed-2.8 01:46:33.201"),
+    Ruling(Cause.SUBSCRIPTION_CHANGED, CERTAIN, "{who} subscribed to other topics.",
+           proof=(rejoins_because(SUBSCRIPTION_CHANGED),), source=_REASONS,
+           decides="groups/subscribed-2.8 01:46:33.201", looks_alike="groups/leaves-3.9 01:55:12.019"),
     *(
-        Ruling(
-            cause,
-            Confidence.CERTAIN,
-            f"{{who}} rejoined because {words}{{more}}, as its own log shows.",
-            proof=(rejoins_because(METADATA_CHANGED), request_names(cause)),
-            source=_TOPICS,
-            decides=_NAMED_BY_CLIENT[cause],
-            looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)",
-        )
+        Ruling(cause, CERTAIN, f"{{who}} rejoined because {words}{{more}}, as its own log shows.",
+               proof=(rejoins_because(METADATA_CHANGED), request_names(cause)), source=_TOPICS,
+               decides=_NAMED_BY_CLIENT[cause], looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)")
         for cause, words in TOPIC_CAUSES.items()
     ),
     *(
-        Ruling(
-            cause,
-            Confidence.LIKELY,
-            f"{{who}} rejoined over changed metadata {{later}} after {words}.",
-            proof=(rejoins_because(METADATA_CHANGED), one_change_fits(cause)),
-            source=f"{_TOPICS}; metadata.max.age.ms",
-            decides=_ONE_CHANGE[cause],
-            looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)",
-        )
+        Ruling(cause, LIKELY, f"{{who}} rejoined over changed metadata {{later}} after {words}.",
+               proof=(rejoins_because(METADATA_CHANGED), one_change_fits(cause)),
+               source=f"{_TOPICS}; metadata.max.age.ms",
+               decides=_ONE_CHANGE[cause], looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)")
         for cause, words in TOPIC_CAUSES.items()
     ),
-    Ruling(
-        Cause.METADATA_CHANGED,
-        Confidence.LIKELY,
-        "{who} rejoined over changed metadata; {count} changes of topics before it fit.",
-        proof=(rejoins_because(METADATA_CHANGED), several_changes_fit),
-        source=_REASONS,
-        decides="made: metadata changed after two topics",
-        looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)",
-    ),
-    Ruling(
-        Cause.METADATA_CHANGED,
-        Confidence.LIKELY,
-        "{who} rejoined over changed metadata; no line shows which topic changed.",
-        proof=(rejoins_because(METADATA_CHANGED),),
-        source=_REASONS,
-        decides="groups/topics-3.9 01:55:52.661 (brokers only)",
-        looks_alike="groups/topics-3.9 01:55:52.661",
-    ),
-    Ruling(
-        Cause.CLIENT_REQUESTED,
-        Confidence.CERTAIN,
-        "{who} asked for a rebalance.",
-        proof=(rejoins_because(ENFORCED),),
-        source="Consumer.enforceRebalance; KIP-568, KIP-800",
-        decides="made: enforceRebalance",
-        looks_alike="groups/leaves-3.9 01:55:12.019",
-    ),
-    Ruling(
-        Cause.CLIENT_REQUESTED,
-        Confidence.CERTAIN,
-        "{who} asked for a rebalance, and its own log shows its reason: '{reason}'.",
-        proof=(own_log_shows_request, free_words),
-        source="Consumer.enforceRebalance; KIP-568, KIP-800",
-        decides="groups/leaves-3.9 01:55:12.019",
-        looks_alike="groups/leaves-3.9 01:55:12.019 (brokers only)",
-    ),
-    Ruling(
-        Cause.CLIENT_REQUESTED,
-        Confidence.LIKELY,
-        "{who} asked for a rebalance, with a reason of its own: '{reason}'.",
-        proof=(free_words,),
-        source="Consumer.enforceRebalance; KIP-568, KIP-800",
-        decides="groups/leaves-3.9 01:55:12.019 (brokers only)",
-        looks_alike="groups/subscribed-2.8 01:46:33.201",
-    ),
-    Ruling(
-        Cause.COORDINATOR_MOVED,
-        Confidence.LIKELY,
-        "{who} rejoined at the new coordinator: the move had cut its rebalance short.",
-        proof=(had_trouble, move_had_cut_the_one_before),
-        source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
-        decides="made: rejoins after a move",
-        looks_alike="made: rejoins while the group rebalances",
-    ),
-    Ruling(
-        Cause.UNKNOWN,
-        Confidence.UNKNOWN,
-        "{who} rejoined ('{reason}'), which does not show what began the rebalance.",
-        proof=(had_trouble,),
-        source="AbstractCoordinator.java JoinGroupResponseHandler",
-        decides="made: rejoins while the group rebalances",
-        looks_alike="groups/subscribed-2.8 01:46:33.201",
-    ),
-    Ruling(
-        Cause.COOPERATIVE_FOLLOWUP,
-        Confidence.LIKELY,
-        "{who}, a cooperative member, rejoined at once after the rebalance before: it gave partitions back.",
-        proof=(follows_at_once_and_is_cooperative,),
-        source="KIP-429; ConsumerCoordinator.java onJoinComplete",
-        decides="made: a cooperative member rejoins at once",
-        looks_alike="groups/cooperative-2.8 01:49:25.358 (brokers only)",
-    ),
+    Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; {count} changes of topics before it"
+           " fit.",
+           proof=(rejoins_because(METADATA_CHANGED), several_changes_fit), source=_REASONS,
+           decides="made: metadata changed after two topics",
+           looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)"),
+    Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; no line shows which topic changed.",
+           proof=(rejoins_because(METADATA_CHANGED),), source=_REASONS,
+           decides="groups/topics-3.9 01:55:52.661 (brokers only)", looks_alike="groups/topics-3.9 01:55:52.661"),
+    Ruling(Cause.CLIENT_REQUESTED, CERTAIN, "{who} asked for a rebalance.",
+           proof=(rejoins_because(ENFORCED),), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+           decides="made: enforceRebalance", looks_alike="groups/leaves-3.9 01:55:12.019"),
+    Ruling(Cause.CLIENT_REQUESTED, CERTAIN, "{who} asked for a rebalance, and its own log shows its reason:"
+           " '{reason}'.",
+           proof=(own_log_shows_request, free_words), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+           decides="groups/leaves-3.9 01:55:12.019", looks_alike="groups/leaves-3.9 01:55:12.019 (brokers only)"),
+    Ruling(Cause.CLIENT_REQUESTED, LIKELY, "{who} asked for a rebalance, with a reason of its own: '{reason}'.",
+           proof=(free_words,), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+           decides="groups/leaves-3.9 01:55:12.019 (brokers only)", looks_alike="groups/subscribed-2.8 01:46:33.201"),
+    Ruling(Cause.COORDINATOR_MOVED, LIKELY, "{who} rejoined at the new coordinator: the move had cut its rebalance"
+           " short.",
+           proof=(had_trouble, move_had_cut_the_one_before),
+           source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
+           decides="made: rejoins after a move", looks_alike="made: rejoins while the group rebalances"),
+    Ruling(Cause.UNKNOWN, UNKNOWN, "{who} rejoined ('{reason}'), which does not show what began the rebalance.",
+           proof=(had_trouble,), source="AbstractCoordinator.java JoinGroupResponseHandler",
+           decides="made: rejoins while the group rebalances", looks_alike="groups/subscribed-2.8 01:46:33.201"),
+    Ruling(Cause.COOPERATIVE_FOLLOWUP, LIKELY, "{who}, a cooperative member, rejoined at once after the rebalance"
+           " before: it gave partitions back.",
+           proof=(follows_at_once_and_is_cooperative,), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+           decides="made: a cooperative member rejoins at once",
+           looks_alike="groups/cooperative-2.8 01:49:25.358 (brokers only)"),
     *(
-        Ruling(
-            cause,
-            Confidence.LIKELY,
-            f"{{who}}, the leader, rejoined {{later}} after {words}, which the group reads. That fits; so would a"
-            " request of the application.",
-            proof=(is_leader, one_change_fits(cause), topic_is_read),
-            source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
-            decides=f"made: the leader rejoins after {cause}, which it reads",
-            looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)",
-        )
+        Ruling(cause, LIKELY, f"{{who}}, the leader, rejoined {{later}} after {words}, which the group reads. That"
+               f" fits; so would a request of the application.",
+               proof=(is_leader, one_change_fits(cause), topic_is_read),
+               source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
+               decides=f"made: the leader rejoins after {cause}, which it reads",
+               looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)")
         for cause, words in TOPIC_CAUSES.items()
     ),
     *(
-        Ruling(
-            cause,
-            Confidence.POSSIBLE,
-            f"{{who}}, the leader, rejoined {{later}} after {words}. That fits; so would a request of the application.",
-            proof=(is_leader, one_change_fits(cause)),
-            source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
-            decides=f"made: the leader rejoins after {cause}",
-            looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)",
-        )
+        Ruling(cause, POSSIBLE, f"{{who}}, the leader, rejoined {{later}} after {words}. That fits; so would a"
+               f" request of the application.",
+               proof=(is_leader, one_change_fits(cause)),
+               source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
+               decides=f"made: the leader rejoins after {cause}",
+               looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)")
         for cause, words in TOPIC_CAUSES.items()
     ),
-    Ruling(
-        Cause.METADATA_CHANGED,
-        Confidence.POSSIBLE,
-        "{who}, the leader, rejoined without a reason: the topics changed, or the application asked for it.",
-        proof=(is_leader,),
-        source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",
-        decides="groups/grown-2.8 01:46:51.810 (brokers only)",
-        looks_alike="groups/grown-2.8 01:46:51.810",
-    ),
-    Ruling(
-        Cause.SUBSCRIPTION_CHANGED,
-        Confidence.POSSIBLE,
-        "{who} rejoined with other metadata, without a reason: it reads other topics, or its assignors changed.",
-        proof=(always,),
-        source="GroupCoordinator.scala updateMemberAndRebalance",
-        decides="groups/subscribed-2.8 01:46:33.201 (brokers only)",
-        looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)",
-    ),
+    Ruling(Cause.METADATA_CHANGED, POSSIBLE, "{who}, the leader, rejoined without a reason: the topics changed, or"
+           " the application asked for it.",
+           proof=(is_leader,), source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",
+           decides="groups/grown-2.8 01:46:51.810 (brokers only)", looks_alike="groups/grown-2.8 01:46:51.810"),
+    Ruling(Cause.SUBSCRIPTION_CHANGED, POSSIBLE, "{who} rejoined with other metadata, without a reason: it reads"
+           " other topics, or its assignors changed.",
+           proof=(always,), source="GroupCoordinator.scala updateMemberAndRebalance",
+           decides="groups/subscribed-2.8 01:46:33.201 (brokers only)",
+           looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)"),
 )
-"""In order: the first that holds decides."""
+# fmt: on
