@@ -17,6 +17,9 @@ from spark_jobs.catalog.rows import Quote
 
 Case = TypeVar("Case")
 
+CERTAIN, LIKELY, POSSIBLE, UNKNOWN = Confidence
+"""How sure a ruling can be, for tables that read as tables."""
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -70,9 +73,9 @@ class Ruling(Generic[Case]):
     confidence: Confidence
     sentence: str
     proof: Sequence[Predicate[Case]]
-    source: str
-    decides: str
-    looks_alike: str
+    source: str = field(compare=False)
+    decides: str = field(compare=False)
+    looks_alike: str = field(compare=False)
     unless: Sequence[Predicate[Case]] = ()
 
     def decide(self, case: Case) -> Verdict | None:
@@ -122,6 +125,17 @@ def proof_if(holds: object, *evidence: Quote, confidence: Confidence | None = No
 def always(case: object) -> Proof | None:
     """In every other case."""
     return Proof()
+
+
+def named(sentence: str, predicate: Predicate[Case]) -> Predicate[Case]:
+    """A predicate made by a function, with the sentence that docs/causes.md prints for it."""
+    predicate.__doc__ = sentence
+    return predicate
+
+
+def says(predicate: Predicate[Any]) -> str:
+    """What holds where the predicate does: the first line of its docstring."""
+    return (predicate.__doc__ or "").partition("\n")[0]
 
 
 def all_of(*predicates: Predicate[Case]) -> Predicate[Case]:
