@@ -59,31 +59,34 @@ class Gathered:
         cause = min(counts, key=lambda c: (-counts[c], c))
         return next(r for r in self.storm.driving if r.cause == cause)
 
+    @property
+    def count(self) -> int:
+        """How many rebalances it holds."""
+        return len(self.rebalances)
+
+    @property
+    def groups(self) -> str:
+        """In how many groups, in words."""
+        return counted(len({r.group_id for r in self.rebalances}), "group")
+
+    @property
+    def causes(self) -> str:
+        """Their causes with their counts, in words."""
+        return causes_of(self.rebalances)
+
     def proof(self, **words: object) -> Proof:
-        """What every incident rests on: the verdict on the rebalance that stands for it, and what there is to count."""
-        counts = {
-            "count": len(self.rebalances),
-            "total": self.total,
-            "group": self.leading.group_id,
-            "groups": counted(len({r.group_id for r in self.rebalances}), "group"),
-            "causes": causes_of(self.rebalances),
-            "explanation": self.leading.explanation,
-        }
-        return Proof(words=counts | words, confidence=self.leading.confidence)
+        """What every incident rests on: the verdict on the rebalance that stands for it."""
+        return Proof(words=words, confidence=self.leading.confidence)
 
 
 def an_outage_began_them(case: Gathered) -> Proof | None:
     """A broker's outage began all of them, directly or through the rebalance before."""
-    if case.outage is None:
-        return None
-    return case.proof(broker=case.outage.broker, down_at=f"{case.outage.down_at:%H:%M:%S}")
+    return None if case.outage is None else case.proof()
 
 
 def a_host_fell_silent(case: Gathered) -> Proof | None:
     """All members on one host fell silent within one session timeout, while members elsewhere were heard."""
-    if case.host is None:
-        return None
-    return case.proof(members=case.host.members, host=case.host.host, since=f"{case.host.since:%H:%M:%S}")
+    return None if case.host is None else case.proof()
 
 
 def the_host_was_heard_again(case: Gathered) -> Proof | None:
@@ -118,9 +121,7 @@ def the_coordinator_moved(case: Gathered) -> Proof | None:
 
 def the_group_only_grew(case: Gathered) -> Proof | None:
     """New members joined a running group, and none left it for 10 minutes around."""
-    if not case.is_scale_out:
-        return None
-    return case.proof(before=case.leading.members_before, after=case.leading.members_after)
+    return case.proof() if case.is_scale_out else None
 
 
 def it_stands_alone(case: Gathered) -> Proof | None:
@@ -136,7 +137,8 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.BROKER_OUTAGE,
         Confidence.CERTAIN,
-        "Broker {broker}, away from {down_at} on, accounts for {count} of {total} rebalances, in {groups} ({causes}).",
+        "Broker {outage.broker}, away from {outage.down_at:%H:%M:%S} on, accounts for {count} of {total}"
+        " rebalances, in {groups} ({causes}).",
         proof=(an_outage_began_them,),
         source=_ADR,
         decides="",
@@ -145,9 +147,9 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.HOST_SILENT,
         Confidence.LIKELY,
-        "All {members} members on host {host} ran out within one session of {since}, in {groups}, while members"
-        " elsewhere were heard: a process on the host was heard again, so the host was cut off or paused, not down."
-        " {count} rebalances ({causes}).",
+        "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
+        " in {groups}, while members elsewhere were heard: a process on the host was heard again, so the host was"
+        " cut off or paused, not down. {count} rebalances ({causes}).",
         proof=(a_host_fell_silent, the_host_was_heard_again),
         source=_ADR,
         decides="",
@@ -156,9 +158,9 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.HOST_SILENT,
         Confidence.LIKELY,
-        "All {members} members on host {host} ran out within one session of {since}, in {groups}, while members"
-        " elsewhere were heard: the host was down, cut off or paused; its address may also stand for many hosts, as"
-        " that of a NAT or a proxy does. {count} rebalances ({causes}).",
+        "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
+        " in {groups}, while members elsewhere were heard: the host was down, cut off or paused; its address may also"
+        " stand for many hosts, as that of a NAT or a proxy does. {count} rebalances ({causes}).",
         proof=(a_host_fell_silent,),
         source=_ADR,
         decides="",
@@ -167,7 +169,7 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.ROLLING_RESTART,
         Confidence.CERTAIN,
-        "{members} members of group '{group}' were restarted one after another: {count} rebalances.",
+        "{members} members of group '{leading.group_id}' were restarted one after another: {count} rebalances.",
         proof=(members_were_restarted_in_turn,),
         source=_ADR,
         decides="",
@@ -176,7 +178,7 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.STORM,
         Confidence.CERTAIN,
-        "Group '{group}' rebalanced {count} times: {causes}.{rhythm}",
+        "Group '{leading.group_id}' rebalanced {count} times: {causes}.{rhythm}",
         proof=(the_group_is_in_a_loop,),
         source=_ADR,
         decides="",
@@ -185,8 +187,8 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.COOPERATIVE_PAIR,
         Confidence.CERTAIN,
-        "{explanation} A scale-out: from {before} members to {after}, and nobody left. The cooperative follow-up belongs"
-        " to it.",
+        "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
+        " and nobody left. The cooperative follow-up belongs to it.",
         proof=(a_follow_up_belongs_to_it, the_group_only_grew),
         source=_KIP_429,
         decides="",
@@ -195,7 +197,7 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.COOPERATIVE_PAIR,
         Confidence.CERTAIN,
-        "{explanation} The cooperative follow-up belongs to it.",
+        "{leading.explanation} The cooperative follow-up belongs to it.",
         proof=(a_follow_up_belongs_to_it,),
         source=_KIP_429,
         decides="",
@@ -204,7 +206,7 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.COORDINATOR_MOVE,
         Confidence.CERTAIN,
-        "{explanation}",
+        "{leading.explanation}",
         proof=(the_coordinator_moved,),
         source="GroupCoordinator.onElection and onResignation",
         decides="",
@@ -213,7 +215,8 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.SINGLE,
         Confidence.CERTAIN,
-        "{explanation} A scale-out: from {before} members to {after}, and nobody left.",
+        "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
+        " and nobody left.",
         proof=(the_group_only_grew,),
         source=_ADR,
         decides="",
@@ -222,7 +225,7 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.SINGLE,
         Confidence.CERTAIN,
-        "{explanation}",
+        "{leading.explanation}",
         proof=(it_stands_alone,),
         source=_ADR,
         decides="",

@@ -8,10 +8,8 @@ from datetime import datetime
 
 from spark_jobs.catalog.codes import Cause, Outcome
 from spark_jobs.catalog.rows import BrokerOutage, Rebalance
-from spark_jobs.transforms.durations import CATCHING_UP as CATCHING_UP
-from spark_jobs.transforms.durations import OUTAGE_SHADOW as OUTAGE_SHADOW
+from spark_jobs.transforms.durations import CATCHING_UP, OUTAGE_SHADOW, RETURN_WITHIN
 from spark_jobs.transforms.groups.storms import client_of
-from spark_jobs.transforms.rebalances.departures import RETURN_WITHIN
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
 
 BROKER_INDUCED_CAUSES = frozenset(

@@ -9,8 +9,8 @@ from datetime import datetime
 
 from spark_jobs.catalog.codes import Cause, Confidence
 from spark_jobs.catalog.rows import Rebalance
+from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.groups.storms import LOOP_LEAVES, REMOVALS, Unit, client_of
-from spark_jobs.transforms.rebalances.departures import RETURN_WITHIN
 from spark_jobs.transforms.timelines import Timeline
 
 _DEPARTURES = {*REMOVALS, Cause.MEMBER_LEFT, Cause.REMOVED_BY_ADMIN}

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from spark_jobs.catalog.codes import Cause, Confidence
 from spark_jobs.catalog.rows import MemberStay, Rebalance
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
-from spark_jobs.transforms.rebalances.model import SAME_ACT
+from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.timelines import Interval, Intervals
 
 SILENT_MEMBERS = 3
-"""Fewer whose sessions expire together may do so by chance. Source: docs/adr/0018-chains-and-storms.md."""
+"""Fewer whose sessions expire together may do so by chance. The number is our choice."""
 
 _SILENCES = (Cause.HEARTBEAT_EXPIRED, Cause.MEMBER_DEAD)
 _EVER = datetime.min.replace(tzinfo=UTC)
@@ -32,9 +32,7 @@ class SilentHost:
     @property
     def was_heard_again(self) -> bool:
         """Whether the same process of one of its members surely sent something again."""
-        return any(
-            r.cause == Cause.HEARTBEAT_EXPIRED and r.confidence == Confidence.CERTAIN for r in self.rebalances
-        )
+        return any(r.cause == Cause.HEARTBEAT_EXPIRED and r.confidence == Confidence.CERTAIN for r in self.rebalances)
 
 
 def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberStay]) -> list[SilentHost]:

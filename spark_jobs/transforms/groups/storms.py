@@ -37,9 +37,7 @@ class Storm:
         firsts = [unit[0] for unit in self.units]
         left = Counter(client_of(r) for r in firsts if r.cause == Cause.MEMBER_LEFT)
         loops = {client for client, count in left.items() if client and count >= LOOP_LEAVES}
-        return [
-            r for r in firsts if r.cause in REMOVALS or (r.cause == Cause.MEMBER_LEFT and client_of(r) in loops)
-        ]
+        return [r for r in firsts if r.cause in REMOVALS or (r.cause == Cause.MEMBER_LEFT and client_of(r) in loops)]
 
     @cached_property
     def times(self) -> list[datetime]:
