@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.rows import Event
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.groups.coordinators import java_string_hash, offsets_partition_of, rebuild_coordinator_moves
-from tests.support.nights import WHOLE, Row, at, events
+from tests.support.nights import WHOLE, at, events
 from tests.support.rows import row
 
 
-def moves(found: list[Row], context: ClusterContext | None = None) -> list[tuple[object, ...]]:
+def moves(found: list[Event], context: ClusterContext | None = None) -> list[tuple[object, ...]]:
     rows = rebuild_coordinator_moves(found, context or ClusterContext(), None, WHOLE)
-    return [(r["moved_at"], r["broker_from"], r["broker_to"]) for r in rows]
+    return [(r.moved_at, r.broker_from, r.broker_to) for r in rows]
 
 
 def test_each_load_by_another_broker_is_a_move() -> None:
@@ -31,8 +33,8 @@ def test_each_load_by_another_broker_is_a_move() -> None:
 
 def test_a_paused_coordinator_that_unloads_late_takes_nothing_back() -> None:
     """Broker 1 unloads the group at 01:52:17, eleven seconds after broker 2 had loaded it."""
-    unloaded = [e for e in events("moves-4.1") if e["kind"] == "group_unloaded" and e["broker"] == 1]
-    assert at("01:52:17.873") in [e["happened_at"] for e in unloaded]
+    unloaded = [e for e in events("moves-4.1") if e.kind == "group_unloaded" and e.broker == 1]
+    assert at("01:52:17.873") in [e.happened_at for e in unloaded]
     assert [m for m in moves(events("moves-4.1")) if at("01:52:06") < m[0] < at("01:52:35")] == [
         (at("01:52:06.682"), 1, 2)
     ]
@@ -40,16 +42,14 @@ def test_a_paused_coordinator_that_unloads_late_takes_nothing_back() -> None:
 
 def test_a_paused_coordinator_that_still_acts_takes_nothing_back() -> None:
     found = events("moves-4.1")
-    late = next(e for e in found if e["kind"] == "join_completed" and e["broker"] == 1) | {
-        "line_id": "late",
-        "happened_at": at("01:52:17.900"),
-    }
+    acted = next(e for e in found if e.kind == "join_completed" and e.broker == 1)
+    late = replace(acted, line_id="late", happened_at=at("01:52:17.900"))
     assert moves([*found, late]) == moves(found)
 
 
 def test_a_late_unload_makes_no_coordinator_of_a_broker_not_seen_before() -> None:
-    later = [e for e in events("moves-4.1") if e["happened_at"] > at("01:52:06")]
-    assert ("group_unloaded", at("01:52:17.873")) in [(e["kind"], e["happened_at"]) for e in later]
+    later = [e for e in events("moves-4.1") if e.happened_at > at("01:52:06")]
+    assert ("group_unloaded", at("01:52:17.873")) in [(e.kind, e.happened_at) for e in later]
     assert moves(later)[0] == (at("01:52:35.937"), 2, 1)
 
 
@@ -57,7 +57,7 @@ def test_a_move_is_laid_to_the_absence_of_the_former_coordinator() -> None:
     times = {"down_at": at("01:50:30"), "detected_at": at("01:50:38"), "up_at": at("01:50:48")}
     outage = row(BROKER_OUTAGES, outage_id="o", broker=1, kind="crash", **times)
     rows = rebuild_coordinator_moves(events("moves-4.1"), ClusterContext(outages=(outage,)), None, WHOLE)
-    assert [r["outage_id"] for r in rows][:3] == ["o", None, None]
+    assert [r.outage_id for r in rows][:3] == ["o", None, None]
 
 
 def test_the_order_of_arrival_does_not_matter() -> None:
@@ -76,14 +76,14 @@ def test_the_hash_is_javas(text: str, value: int) -> None:
 
 def test_a_groups_partition_follows_from_its_name() -> None:
     """The lines name the partition that the rule gives; the smallest integer, which has no absolute value, gives 0."""
-    named = {(e["group_id"], e["offsets_partition"]) for e in events("moves-4.1")}
+    named = {(e.group_id, e.offsets_partition) for e in events("moves-4.1")}
     assert named == {("geo-coord-17", 8)}
     assert offsets_partition_of("geo-coord-17", 50) == 8
     assert offsets_partition_of("polygenelubricants", 50) == 0
 
 
 def test_the_partition_is_computed_where_no_line_names_it() -> None:
-    unnamed = [e | {"offsets_partition": None} for e in events("moves-4.1")]
-    told = {r["offsets_partition"] for r in rebuild_coordinator_moves(unnamed, ClusterContext(), None, WHOLE)}
-    computed = {r["offsets_partition"] for r in rebuild_coordinator_moves(unnamed, ClusterContext(), 50, WHOLE)}
+    unnamed = [replace(e, offsets_partition=None) for e in events("moves-4.1")]
+    told = {r.offsets_partition for r in rebuild_coordinator_moves(unnamed, ClusterContext(), None, WHOLE)}
+    computed = {r.offsets_partition for r in rebuild_coordinator_moves(unnamed, ClusterContext(), 50, WHOLE)}
     assert (told, computed) == ({None}, {8})

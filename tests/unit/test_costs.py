@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,28 +14,29 @@ from hypothesis import strategies as st
 from drill.plain_reader import read_folder
 from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
 from spark_jobs.catalog.gold import REBALANCES
+from spark_jobs.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Rebalance
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.groups.assignments import partitions_in
 from spark_jobs.transforms.groups.costs import Witnesses, cost_of, price, stops_of
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt
-from tests.support.nights import EXCERPTS, Row
+from tests.support.nights import EXCERPTS
 from tests.support.rows import AT, row
 
 COOPERATIVE, EAGER = "cooperative-sticky", "range"
 
 
-def stopped(rebalances: Sequence[Row], told: Witnesses) -> list[tuple[str, int | None]]:
+def stopped(rebalances: Sequence[Rebalance], told: Witnesses) -> list[tuple[str, int | None]]:
     found = stops_of(rebalances, told)
-    return [(r["cause"], found[r["rebalance_id"]].stopped) for r in rebalances]
+    return [(r.cause, found[r.rebalance_id].stopped) for r in rebalances]
 
 
-def assignments(excerpt: str) -> list[Row]:
+def assignments(excerpt: str) -> list[Event]:
     """The lines of an excerpt's clients that tell which partitions came and went."""
     return read_folder(EXCERPTS / "assignments" / excerpt, "night", "client")[0]
 
 
-def of_excerpt(excerpt: str, *origins: str, more: Sequence[Row] = ()) -> list[tuple[str, int | None]]:
+def of_excerpt(excerpt: str, *origins: str, more: Sequence[Event] = ()) -> list[tuple[str, int | None]]:
     events = lines(excerpt, *origins)
     return stopped(rebuilt(events), Witnesses([*events, *more]))
 
@@ -43,7 +45,7 @@ def at(second: float) -> Any:
     return AT + timedelta(seconds=second)
 
 
-def rebalance(second: int, generation: int, cause: str = "member_joined", **columns: Any) -> Row:
+def rebalance(second: int, generation: int, cause: str = "member_joined", **columns: Any) -> Rebalance:
     """A rebalance of two seconds that led to this generation."""
     defaults = {
         "rebalance_id": f"r{generation}",
@@ -58,7 +60,7 @@ def rebalance(second: int, generation: int, cause: str = "member_joined", **colu
     return row(REBALANCES, **{**defaults, **columns})
 
 
-def assigned(second: float, generation: int, held: str) -> Row:
+def assigned(second: float, generation: int, held: str) -> Event:
     """The line in which a leader tells the assignment: `a=t-0, t-1; b=t-2`."""
     parts = (part.partition("=") for part in held.split("; "))
     said = ", ".join(f"{member}=Assignment(partitions=[{owned}])" for member, _, owned in parts)
@@ -71,11 +73,11 @@ def assigned(second: float, generation: int, held: str) -> Row:
     )
 
 
-def chosen(assignor: str) -> Row:
+def chosen(assignor: str) -> Event:
     return row(EVENTS, kind="client_joined", happened_at=at(1), generation=1, assignor=assignor)
 
 
-def stored(second: float, generation: int, protocol: str, **held: list[int]) -> Row:
+def stored(second: float, generation: int, protocol: str, **held: list[int]) -> GroupRecord:
     members = [{"member_id": m, "assignment": [{"topic": "t", "partition": p} for p in ps]} for m, ps in held.items()]
     return row(
         GROUP_RECORDS,
@@ -87,7 +89,7 @@ def stored(second: float, generation: int, protocol: str, **held: list[int]) -> 
     )
 
 
-def read(second: float, **held: list[int] | None) -> tuple[list[Row], list[Row]]:
+def read(second: float, **held: list[int] | None) -> tuple[list[GroupSnapshot], list[MemberSnapshot]]:
     """A reading of a settled group with an eager assignor: rows of group_snapshots and member_snapshots."""
     of = {"snapshot_id": f"s{second}", "snapshot_at": at(second)}
     group = row(GROUP_SNAPSHOTS, **of, state="STABLE", assignor=EAGER, member_count=len(held), error=None)
@@ -149,7 +151,7 @@ def test_a_reading_tells_how_many_partitions_an_eager_group_has() -> None:
 @pytest.mark.parametrize(("state", "held"), [("PREPARING_REBALANCE", [0]), ("STABLE", None)])
 def test_a_reading_between_two_assignments_or_without_them_tells_nothing(state: str, held: list[int] | None) -> None:
     groups, members = read(60, a=held)
-    told = Witnesses((), (), [{**groups[0], "state": state}], members)
+    told = Witnesses((), (), [replace(groups[0], state=state)], members)
     assert stopped([rebalance(0, 4)], told) == [("member_joined", None)]
 
 
@@ -192,7 +194,7 @@ def test_the_cost_is_partitions_times_seconds_and_null_where_one_is_not_known() 
     events = [chosen(EAGER), assigned(2, 1, "a=t-0, t-1, t-2")]
     known, open_ = rebalance(0, 1), rebalance(10, 2, outcome="unfinished", ended_at=None, duration_ms=None)
     told = stops_of([known, open_], Witnesses(events))
-    assert [r["partition_seconds"] for r in price([known, open_], told)] == [6.0, None]
+    assert [r.partition_seconds for r in price([known, open_], told)] == [6.0, None]
     assert cost_of(known, None) is None
 
 
@@ -207,6 +209,6 @@ def test_a_cooperative_group_never_stands_for_more_than_an_eager_one(generations
     cooperative = stops_of(rebalances, Witnesses([chosen(COOPERATIVE), *said]))
     eager = stops_of(rebalances, Witnesses([chosen(EAGER), *said]))
     for r in rebalances:
-        few, all_ = cooperative[r["rebalance_id"]].stopped, eager[r["rebalance_id"]]
+        few, all_ = cooperative[r.rebalance_id].stopped, eager[r.rebalance_id]
         assert few is not None and all_.stopped is not None and all_.kept is not None
         assert few <= all_.stopped - all_.kept

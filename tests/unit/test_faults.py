@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.gold import INCIDENTS, MEMBER_SETTINGS, REBALANCES
+from spark_jobs.catalog.rows import Incident, MemberSetting, Rebalance
 from spark_jobs.transforms.findings import Facts, judge_findings
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 
 RECOMMENDED = {
@@ -24,20 +24,20 @@ RECOMMENDED = {
 IN_A_WHILE = timedelta(hours=2)
 
 
-def member(client: str = "a", group: str = "orders", **columns: Any) -> Row:
+def member(client: str = "a", group: str = "orders", **columns: Any) -> MemberSetting:
     """A client as it is recommended, but for these columns."""
     told = {**RECOMMENDED, "last_seen_at": AT + IN_A_WHILE, **columns}
     return row(MEMBER_SETTINGS, settings_id=f"{group} {client}", group_id=group, client_id=client, **told)
 
 
-def rebalances(count: int, apart: timedelta = timedelta(minutes=1), **columns: Any) -> list[Row]:
+def rebalances(count: int, apart: timedelta = timedelta(minutes=1), **columns: Any) -> list[Rebalance]:
     return [
         row(REBALANCES, rebalance_id=f"r{n}", group_id="orders", started_at=AT + n * apart, incident_id="i", **columns)
         for n in range(count)
     ]
 
 
-def restarts(count: int, away: timedelta, **columns: Any) -> list[Row]:
+def restarts(count: int, away: timedelta, **columns: Any) -> list[Rebalance]:
     """A member that leaves and is back after a while, so many times, an hour apart."""
     once = (timedelta(0), "member_left"), (away, "member_rejoined")
     acts = [(n * timedelta(hours=1) + late, cause) for n in range(count) for late, cause in once]
@@ -45,9 +45,11 @@ def restarts(count: int, away: timedelta, **columns: Any) -> list[Row]:
     return [row(REBALANCES, rebalance_id=f"{at}", started_at=AT + at, cause=cause, **told) for at, cause in acts]
 
 
-def raised(*settings: Row, rebalances: Sequence[Row] = (), incidents: Sequence[Row] = ()) -> list[tuple[str, str, str]]:
+def raised(
+    *settings: MemberSetting, rebalances: Sequence[Rebalance] = (), incidents: Sequence[Incident] = ()
+) -> list[tuple[str, str, str]]:
     facts = Facts("c", settings=settings, rebalances=rebalances, incidents=incidents)
-    return [(f["rule_id"], f["severity"], f["message"].partition(": ")[2]) for f in judge_findings(facts)]
+    return [(f.rule_id, f.severity, f.message.partition(": ")[2]) for f in judge_findings(facts)]
 
 
 def test_a_heartbeat_may_take_a_third_of_the_session_and_no_more() -> None:
@@ -92,7 +94,7 @@ def test_an_eager_assignor_is_told_where_the_group_rebalances_often() -> None:
     often = rebalances(6)
     said = "range, 6 rebalances within 60 minutes"
 
-    def eager(rows: Sequence[Row], planned: bool = False, **columns: Any) -> list[str]:
+    def eager(rows: Sequence[Rebalance], planned: bool = False, **columns: Any) -> list[str]:
         incidents = [row(INCIDENTS, incident_id="i", planned=planned)]
         found = raised(member(**columns), rebalances=rows, incidents=incidents)
         return [told for rule_id, _, told in found if rule_id == "eager_often"]
@@ -122,12 +124,12 @@ def test_many_groups_with_the_same_fault_are_one_finding_below_what_happened() -
     assert len(judge_findings(Facts("c", settings=few))) == 3
     many = [member(group=f"g{n:02}", session_timeout_ms=9_000 + n, rebalance_timeout_ms=5_000) for n in range(50)]
     found = judge_findings(Facts("c", settings=many, rebalances=rebalances(12)))
-    assert [(f["rule_id"], f["subject"]) for f in found] == [
+    assert [(f.rule_id, f.subject) for f in found] == [
         ("rebalances_excessive", "orders"),
         ("poll_below_session", "g49 and 49 more"),
         ("session_short", "g00 and 49 more"),
     ]
-    assert found[-1]["message"] == (
+    assert found[-1].message == (
         "Group 'g00' and 49 more used a session timeout below 30 s: worst are 'g00' 9 s; 'g01' 9 s; 'g02' 9 s"
     )
 
@@ -144,17 +146,17 @@ MEMBERS = st.lists(
         first_seen_at=st.integers(0, 9).map(lambda m: AT + timedelta(minutes=m)),
     ),
     max_size=6,
-    unique_by=lambda r: r["settings_id"],
+    unique_by=lambda r: r.settings_id,
 )
 
 
 @given(MEMBERS, st.integers(0, 8), st.randoms())
-def test_findings_do_not_depend_on_the_order_of_members(settings: list[Row], count: int, random: Any) -> None:
+def test_findings_do_not_depend_on_the_order_of_members(settings: list[MemberSetting], count: int, random: Any) -> None:
     acts = rebalances(count, cause="member_left", client_id="a")
     found = judge_findings(Facts("c", settings=settings, rebalances=acts))
     shuffled = Facts("c", settings=random.sample(settings, len(settings)), rebalances=random.sample(acts, len(acts)))
     assert judge_findings(shuffled) == found
-    subjects = [(f["rule_id"], f["subject"]) for f in found]
+    subjects = [(f.rule_id, f.subject) for f in found]
     assert len(set(subjects)) == len(subjects)
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.codes import Cause
-from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS, REBALANCES
+from spark_jobs.catalog.codes import Cause, Confidence
+from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, REBALANCES
+from spark_jobs.catalog.rows import BrokerOutage, Contributor, CoordinatorMove, Failover, Rebalance
 from spark_jobs.transforms.groups.coordinators import losses_of_groups, offsets_partition_of
 from spark_jobs.transforms.groups.incidents import group_incidents
 from tests.support.histories import BOTH, lines, rebalances
 from tests.support.rows import AT, row
 
-Row = dict[str, Any]
 
-
-def rebalance(second: int, cause: str, client: str = "a", group: str = "g", **columns: Any) -> Row:
+def rebalance(second: int, cause: str, client: str = "a", group: str = "g", **columns: Any) -> Rebalance:
     return row(
         REBALANCES,
         rebalance_id=f"{group}-{second}-{cause}",
@@ -31,9 +32,11 @@ def rebalance(second: int, cause: str, client: str = "a", group: str = "g", **co
     )
 
 
-def told(rows: list[Row], outages: list[Row] = [], moves: list[Row] = []) -> list[tuple[str, bool, int]]:  # noqa: B006
+def told(
+    rows: Sequence[Rebalance], outages: Sequence[BrokerOutage] = (), moves: Sequence[CoordinatorMove] = ()
+) -> list[tuple[str, bool, int]]:
     incidents, _ = group_incidents(rows, outages, moves)
-    return [(i["kind"], i["planned"], i["rebalance_count"]) for i in incidents]
+    return [(i.kind, i.planned, i.rebalance_count) for i in incidents]
 
 
 def test_a_cooperative_follow_up_belongs_to_what_began_it() -> None:
@@ -78,7 +81,7 @@ def test_groups_that_a_broker_took_along_are_one_incident() -> None:
     ]
 
 
-def outage(broker: int = 7, outage_id: str = "o", up_after: int = 30) -> Row:
+def outage(broker: int = 7, outage_id: str = "o", up_after: int = 30) -> BrokerOutage:
     up_at = AT + timedelta(seconds=up_after)
     told = {"outage_id": outage_id, "broker": broker, "up_at": up_at, "isr_recovered_at": None}
     return row(BROKER_OUTAGES, down_at=AT, planned=False, **told)
@@ -87,42 +90,43 @@ def outage(broker: int = 7, outage_id: str = "o", up_after: int = 30) -> Row:
 def test_an_outage_says_for_how_many_of_all_rebalances_it_accounts() -> None:
     lost = [rebalance(20, "heartbeat_expired", group=g, coordinator=7) for g in ("g1", "g2")]
     (owed, _), _ = group_incidents([*lost, rebalance(20, "member_left", group="g3")], [outage()], [])
-    assert owed["explanation"] == (
+    assert owed.explanation == (
         "Broker 7, away from 03:00:00 on, accounts for 2 of 3 rebalances, in 2 groups (2 × heartbeat expired)."
     )
 
 
 def test_a_group_whose_partition_lost_its_leader_owes_its_rebalance_to_that_outage() -> None:
     """No line of the group tells who coordinated it before: the partition that keeps it does."""
-    lost = row(FAILOVERS, topic="__consumer_offsets", happened_at=AT + timedelta(seconds=9), outage_id="o")
+    at = AT + timedelta(seconds=9)
+    lost = row(FAILOVERS, topic="__consumer_offsets", happened_at=at, outage_id="o")
     home = offsets_partition_of("g", 50)
     rows = [rebalance(20, "heartbeat_expired", coordinator=8), rebalance(200, "unknown", coordinator=8)]
 
-    def kinds(*failovers: Row) -> list[str]:
+    def kinds(*failovers: Failover) -> list[str]:
         losses = losses_of_groups(["g"], failovers, 50)
-        return [i["kind"] for i in group_incidents(rows, [outage()], [], losses)[0]]
+        return [i.kind for i in group_incidents(rows, [outage()], [], losses)[0]]
 
-    assert kinds({**lost, "partition": home}) == ["broker_outage", "single"]
-    assert kinds({**lost, "partition": home + 1}) == ["single", "single"]
-    assert kinds({**lost, "partition": home, "topic": "orders"}) == ["single", "single"]
-    assert losses_of_groups(["g"], [{**lost, "partition": home}], None) == {}
+    assert kinds(replace(lost, partition=home)) == ["broker_outage", "single"]
+    assert kinds(replace(lost, partition=home + 1)) == ["single", "single"]
+    assert kinds(replace(lost, partition=home, topic="orders")) == ["single", "single"]
+    assert losses_of_groups(["g"], [replace(lost, partition=home)], None) == {}
 
 
 def test_a_coordinator_that_cannot_write_owes_it_to_the_replica_that_is_away() -> None:
     """Its own outage is over; the broker that went last is missing from its in-sync replicas."""
     own = outage(broker=7, outage_id="own", up_after=20)
-    late = {**outage(broker=9, outage_id="late", up_after=60), "down_at": AT + timedelta(seconds=30)}
+    late = replace(outage(broker=9, outage_id="late", up_after=60), down_at=AT + timedelta(seconds=30))
     failed = [rebalance(n, "storage_error", coordinator=7, outcome="completed") for n in (40, 65)]
     for outages in ([own, late], [late, own]):
         (incident,), _ = group_incidents(failed, outages, [])
-        assert (incident["outage_id"], incident["rebalance_count"]) == ("late", 2)
+        assert (incident.outage_id, incident.rebalance_count) == ("late", 2)
     over = rebalance(200, "storage_error", coordinator=7)
     assert told([over], [own, late]) == [("single", False, 1)]
 
 
 def test_what_follows_from_an_outage_is_owed_to_it_and_a_crash_is_not() -> None:
     cut = rebalance(5, "coordinator_moved", coordinator=7, outcome="interrupted")
-    again = rebalance(9, "member_joined", "b", coordinator=8, follows=cut["rebalance_id"])
+    again = rebalance(9, "member_joined", "b", coordinator=8, follows=cut.rebalance_id)
     silent = rebalance(20, "heartbeat_expired", "a", coordinator=7)
     back = rebalance(60, "member_rejoined", "a", coordinator=8)
     other = rebalance(61, "member_rejoined", "c", coordinator=8)
@@ -135,41 +139,41 @@ def test_what_follows_from_an_outage_is_owed_to_it_and_a_crash_is_not() -> None:
 
 
 def test_a_crash_loop_is_never_planned() -> None:
-    def restarts(client: str, at: int) -> list[Row]:
+    def restarts(client: str, at: int) -> list[Rebalance]:
         return [rebalance(at, "member_left", client), rebalance(at + 5, "member_rejoined", client)]
 
     deployed = [*restarts("a", 0), *restarts("b", 9)]
     assert told(deployed) == [("rolling_restart", True, 4)]
-    # A client that closes and comes back again and again crashes in order: its application ends, and is started anew.
+    # A client that closes and comes back again and again crashes in order: its application ends, and starts again.
     looping = [r for n in range(3) for r in (*restarts("a", 20 * n), *restarts("b", 20 * n + 9))]
     assert {planned for _, planned, _ in told(looping)} == {False}
-    ran_out = {"client_id": "c", "instance_id": None, "member_id": None, "cause": "member_dead", "at": AT}
-    broken = [{**deployed[0], "contributors": [ran_out]}, *deployed[1:]]
+    ran_out = Contributor(client_id="c", cause=Cause.MEMBER_DEAD, at=AT)
+    broken = [replace(deployed[0], contributors=[ran_out]), *deployed[1:]]
     assert {planned for _, planned, _ in told(broken)} == {False}
 
 
 def test_a_group_that_only_grows_is_scaled_out_and_one_that_loses_members_is_not() -> None:
     grown = rebalance(0, "member_joined", confidence="certain", members_before=2, members_after=3)
 
-    def says(*rows: Row) -> str:
-        return group_incidents(rows, [], [])[0][0]["explanation"]
+    def says(*rows: Rebalance) -> str:
+        return group_incidents(rows, [], [])[0][0].explanation
 
     assert says(grown).endswith(" A scale-out: from 2 members to 3, and nobody left.")
     assert says(grown, rebalance(599, "member_left", "b")) == "explanation"
     assert says(grown, rebalance(601, "member_left", "b")) != "explanation"
-    assert says({**grown, "members_before": 0}) == "explanation"
-    assert says({**grown, "confidence": "possible"}) == "explanation"
+    assert says(replace(grown, members_before=0)) == "explanation"
+    assert says(replace(grown, confidence=Confidence.POSSIBLE)) == "explanation"
 
 
 def test_a_rolling_restart_of_static_members_is_no_incident() -> None:
     rows = rebalances(lines("static-4.1", *BOTH))
-    assert [i["kind"] for i in group_incidents(rows, [], [])[0]] == ["single"] * len(rows)
-    assert "member_rejoined" not in {r["cause"] for r in rows}
+    assert [i.kind for i in group_incidents(rows, [], [])[0]] == ["single"] * len(rows)
+    assert "member_rejoined" not in {r.cause for r in rows}
 
 
 def test_a_captured_deployment() -> None:
     incidents, _ = group_incidents(rebalances(lines("deployment-4.1", *BOTH)), [], [])
-    assert [i["rebalance_count"] for i in incidents if i["kind"] == "rolling_restart" and i["planned"]] == [4]
+    assert [i.rebalance_count for i in incidents if i.kind == "rolling_restart" and i.planned] == [4]
 
 
 def test_the_cost_is_what_its_rebalances_cost_as_far_as_that_is_known() -> None:
@@ -179,10 +183,10 @@ def test_the_cost_is_what_its_rebalances_cost_as_far_as_that_is_known() -> None:
         rebalance(2, "cooperative_followup"),
     ]
     (incident,), _ = group_incidents(rows, [], [])
-    assert incident["partition_seconds"] == 22.5
-    assert set(incident) == set(INCIDENTS.column_names) - {"knowledge_version"}
+    assert incident.partition_seconds == 22.5
+    assert incident.knowledge_version is None
     (unknown,), _ = group_incidents(rows[2:], [], [])
-    assert unknown["partition_seconds"] is None
+    assert unknown.partition_seconds is None
 
 
 @given(
@@ -190,10 +194,10 @@ def test_the_cost_is_what_its_rebalances_cost_as_far_as_that_is_known() -> None:
     st.randoms(),
 )
 def test_every_rebalance_is_in_exactly_one_incident_whatever_the_order(acts: list[Any], chance: Any) -> None:
-    rows = list({r["rebalance_id"]: r for r in (rebalance(*a, coordinator=7) for a in acts)}.values())
+    rows = list({r.rebalance_id: r for r in (rebalance(*a, coordinator=7) for a in acts)}.values())
     outages = [outage(up_after=900)]
     incidents, home = group_incidents(rows, outages, [])
-    assert set(home) == {r["rebalance_id"] for r in rows}
-    assert sum(i["rebalance_count"] for i in incidents) == len(rows)
+    assert set(home) == {r.rebalance_id for r in rows}
+    assert sum(i.rebalance_count for i in incidents) == len(rows)
     chance.shuffle(rows)
     assert group_incidents(rows, outages, [])[0] == incidents

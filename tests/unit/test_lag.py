@@ -7,16 +7,16 @@ from datetime import timedelta
 import pytest
 
 from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS
+from spark_jobs.catalog.rows import OffsetSnapshot
 from spark_jobs.transforms.groups.lag import judge_lag
 from spark_jobs.transforms.windows import Window
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 
 HOUR = Window(AT, AT + timedelta(hours=1))
 Points = list[tuple[int | None, int | None]]
 
 
-def readings(points: Points) -> list[Row]:
+def readings(points: Points) -> list[OffsetSnapshot]:
     """One reading a minute: committed offset and end offset."""
     return [
         row(
@@ -59,16 +59,16 @@ def readings(points: Points) -> list[Row]:
 )
 def test_status(status: str, points: Points) -> None:
     [verdict] = judge_lag(readings(points), HOUR)
-    assert verdict["status"] == status
-    assert status == "ok" or verdict["evidence"]
+    assert verdict.status == status
+    assert status == "ok" or verdict.evidence
 
 
 def test_the_figures_are_of_the_window() -> None:
     [verdict] = judge_lag(
         readings([(0, 3), (0, 9), (2, 6)]), Window(AT + timedelta(minutes=1), AT + timedelta(hours=1))
     )
-    assert (verdict["lag_first"], verdict["lag_last"], verdict["lag_max"]) == (9, 4, 9)
-    assert (verdict["window_from"], verdict["window_to"]) == (AT + timedelta(minutes=1), AT + timedelta(hours=1))
+    assert (verdict.lag_first, verdict.lag_last, verdict.lag_max) == (9, 4, 9)
+    assert (verdict.window_from, verdict.window_to) == (AT + timedelta(minutes=1), AT + timedelta(hours=1))
 
 
 def test_a_partition_without_a_commit_has_no_verdict() -> None:

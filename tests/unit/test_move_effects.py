@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog.gold import COORDINATOR_MOVES, REBALANCES
+from spark_jobs.catalog.rows import CoordinatorMove, Rebalance
 from spark_jobs.transforms.groups.move_effects import add_effects
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 
 
@@ -17,11 +17,11 @@ def after(seconds: float) -> Any:
     return AT + timedelta(seconds=seconds)
 
 
-def move(at: float = 0, broker_from: int = 1, broker_to: int = 2) -> Row:
+def move(at: float = 0, broker_from: int = 1, broker_to: int = 2) -> CoordinatorMove:
     return row(COORDINATOR_MOVES, moved_at=after(at), broker_from=broker_from, broker_to=broker_to)
 
 
-def rebalance(start: float, coordinator: int, cause: str = "coordinator_moved", **more: Any) -> Row:
+def rebalance(start: float, coordinator: int, cause: str = "coordinator_moved", **more: Any) -> Rebalance:
     return row(
         REBALANCES,
         rebalance_id=f"{coordinator}@{start}",
@@ -33,8 +33,8 @@ def rebalance(start: float, coordinator: int, cause: str = "coordinator_moved", 
     )
 
 
-def effects(moves: list[Row], rebalances: list[Row], until: float = 3600) -> list[tuple[Any, Any]]:
-    return [(m["effect"], m["rebalance_id"]) for m in add_effects(moves, rebalances, after(until))]
+def effects(moves: list[CoordinatorMove], rebalances: list[Rebalance], until: float = 3600) -> list[tuple[Any, Any]]:
+    return [(m.effect, m.rebalance_id) for m in add_effects(moves, rebalances, after(until))]
 
 
 def test_a_move_alone_does_nothing() -> None:

@@ -6,18 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
+from spark_jobs.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot
 from spark_jobs.transforms.groups.ownership import rebuild_ownership
 from spark_jobs.transforms.windows import Window
-from tests.support.nights import Row, at
+from tests.support.nights import at
 from tests.support.rows import row
 
 NIGHT = Window(at("02:00:00"), at("03:00:00"))
 
 
-def readings(*told: tuple[str, str | None, dict[str, list[int] | None]]) -> tuple[list[Row], list[Row]]:
+def readings(
+    *told: tuple[str, str | None, dict[str, list[int] | None]],
+) -> tuple[list[MemberSnapshot], list[GroupSnapshot]]:
     """Readings of one group: clock, state (None: it did not answer), and what each member owns (None: not told)."""
-    members: list[Row] = []
-    groups: list[Row] = []
+    members: list[MemberSnapshot] = []
+    groups: list[GroupSnapshot] = []
     for clock, state, owned in told:
         when = {"snapshot_id": clock, "snapshot_at": at(clock), "group_id": "g"}
         count = None if state is None else len(owned)
@@ -33,12 +36,9 @@ def owned(
     *told: tuple[str, str | None, dict[str, list[int] | None]], window: Window = NIGHT
 ) -> list[tuple[object, ...]]:
     rows = rebuild_ownership(*readings(*told), window)
-    assert all(r["evidence"] for r in rows)
+    assert all(r.evidence for r in rows)
     clock = "%H:%M:%S"
-    return [
-        (r["partition"], r["member_id"], f"{r['valid_from']:{clock}}", f"{r['valid_to']:{clock}}", r["is_open"])
-        for r in rows
-    ]
+    return [(r.partition, r.member_id, f"{r.valid_from:{clock}}", f"{r.valid_to:{clock}}", r.is_open) for r in rows]
 
 
 def test_from_the_first_reading_that_saw_it_to_the_first_that_did_not() -> None:
@@ -90,11 +90,11 @@ def test_the_order_of_arrival_does_not_matter() -> None:
     assert rebuild_ownership(members[::-1], groups[::-1], NIGHT) == rebuild_ownership(members, groups, NIGHT)
 
 
-def partitions_of(numbers: Iterable[int]) -> list[Row]:
+def partitions_of(numbers: Iterable[int]) -> list[dict[str, Any]]:
     return [{"topic": "t", "partition": p} for p in numbers]
 
 
-def stored(*told: tuple[str, int | None, dict[str, list[int]]]) -> list[Row]:
+def stored(*told: tuple[str, int | None, dict[str, list[int]]]) -> list[GroupRecord]:
     """What the coordinator of a classic group wrote: clock, generation (None: a tombstone), and who was given what."""
     return [
         row(
@@ -114,10 +114,10 @@ def stored(*told: tuple[str, int | None, dict[str, list[int]]]) -> list[Row]:
     ]
 
 
-def reached(*told: tuple[str, str, int | None, list[int]], revoking: tuple[int, ...] = ()) -> list[Row]:
+def reached(*told: tuple[str, str, int | None, list[int]], revoking: tuple[int, ...] = ()) -> list[GroupRecord]:
     """What the coordinator of a KIP-848 group wrote: clock, member, its epoch (None: a tombstone), its partitions."""
 
-    def named(partitions: Iterable[int]) -> list[Row]:
+    def named(partitions: Iterable[int]) -> list[dict[str, Any]]:
         return [{"topic_id": "id-of-t", "topic": "t", "partition": p} for p in partitions]
 
     return [
@@ -137,14 +137,11 @@ def reached(*told: tuple[str, str, int | None, list[int]], revoking: tuple[int, 
     ]
 
 
-def recorded(records: list[Row], *told: Any, window: Window = NIGHT) -> list[tuple[object, ...]]:
+def recorded(records: list[GroupRecord], *told: Any, window: Window = NIGHT) -> list[tuple[object, ...]]:
     rows = rebuild_ownership(*readings(*told), window, records)
-    assert all(r["evidence"] for r in rows)
+    assert all(r.evidence for r in rows)
     clock = "%H:%M:%S"
-    return [
-        (r["partition"], r["member_id"], f"{r['valid_from']:{clock}}", f"{r['valid_to']:{clock}}", r["generation"])
-        for r in rows
-    ]
+    return [(r.partition, r.member_id, f"{r.valid_from:{clock}}", f"{r.valid_to:{clock}}", r.generation) for r in rows]
 
 
 def test_a_stored_generation_holds_until_the_next_one() -> None:
@@ -169,10 +166,10 @@ def test_the_end_of_a_group_ends_what_was_held() -> None:
 def test_the_last_record_before_the_window_tells_what_held_when_it_began() -> None:
     records = stored(("01:00:00", 7, {"a": [0]}), ("02:30:00", 8, {"b": [0]}))
     rows = rebuild_ownership([], [], NIGHT, records)
-    assert [(r["member_id"], r["generation"], r["is_open"]) for r in rows] == [("a", 7, False), ("b", 8, True)]
-    assert (rows[0]["valid_from"], rows[1]["valid_to"]) == (NIGHT.start, NIGHT.end)
-    assert rows[0]["evidence"][0]["source"] == "__consumer_offsets-1@0"
-    assert rows[0]["client_id"] == "c-a"
+    assert [(r.member_id, r.generation, r.is_open) for r in rows] == [("a", 7, False), ("b", 8, True)]
+    assert (rows[0].valid_from, rows[1].valid_to) == (NIGHT.start, NIGHT.end)
+    assert rows[0].evidence[0].source == "__consumer_offsets-1@0"
+    assert rows[0].client_id == "c-a"
 
 
 def test_a_member_of_kip_848_holds_by_its_epoch_and_keeps_what_it_has_still_to_give_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.codes import RemedySetting
-from spark_jobs.catalog.gold import REBALANCES, REMEDIES
+from spark_jobs.catalog.codes import Cause, RemedySetting
+from spark_jobs.catalog.gold import REBALANCES
+from spark_jobs.catalog.rows import Contributor, Event, Rebalance, Remedy
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.remedies import REMEDY_BY_SETTING
 from spark_jobs.transforms.groups.costs import Stop, Witnesses, price, stops_of
@@ -20,45 +22,41 @@ from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.histories import BOTH, lines
 from tests.support.histories import rebalances as rebuilt
-from tests.support.nights import WHOLE, Row
+from tests.support.nights import WHOLE
 from tests.support.rows import AT, row
 
 DAY = Window(AT - timedelta(hours=3), AT + timedelta(hours=21))
 
 
-def of_excerpt(excerpt: str, group: str | None = None) -> list[Row]:
-    events = in_order({**e, "group_id": e["group_id"] or group} for e in lines(excerpt, *BOTH))
+def of_excerpt(excerpt: str, group: str | None = None) -> list[Remedy]:
+    events = in_order(replace(e, group_id=e.group_id or group) for e in lines(excerpt, *BOTH))
     rows = rebuilt(events)
     stops = stops_of(rows, Witnesses(events))
     return judge_remedies(price(rows, stops), stops, MemberRegistry(events), events, WHOLE)
 
 
-def act(cause: str, client: str = "a", second: float = 0, instance: str | None = None) -> Row:
-    return {
-        "client_id": client,
-        "instance_id": instance,
-        "member_id": f"m-{client}",
-        "cause": cause,
-        "at": AT + timedelta(seconds=second),
-    }
+def act(cause: str, client: str = "a", second: float = 0, instance: str | None = None) -> Contributor:
+    at = AT + timedelta(seconds=second)
+    return Contributor(client_id=client, instance_id=instance, member_id=f"m-{client}", cause=Cause(cause), at=at)
 
 
-def rebalance(second: float, cause: str, client: str = "a", *others: Row, **columns: Any) -> Row:
+def rebalance(second: float, cause: str, client: str = "a", *others: Contributor, **columns: Any) -> Rebalance:
     """A rebalance that one member began, and acts of others that fell into it; it cost three partition seconds."""
     began = act(cause, client, second, columns.pop("instance_id", None))
     defaults = {
         "rebalance_id": f"{cause}-{client}-{second}",
         "group_id": "g",
-        "started_at": began.pop("at"),
+        "started_at": began.at,
         "duration_ms": 1_000,
         "partition_seconds": 3.0,
         "contributors": list(others),
         "confidence": "certain",
     }
-    return row(REBALANCES, **defaults | began | columns)
+    who = {name: getattr(began, name) for name in ("client_id", "instance_id", "member_id", "cause")}
+    return row(REBALANCES, **defaults | who | columns)
 
 
-def configured(client: str = "a", session: int | None = 10_000, poll: int | None = 60_000) -> Row:
+def configured(client: str = "a", session: int | None = 10_000, poll: int | None = 60_000) -> Event:
     """A line that tells the time-outs of a client's member."""
     return row(
         EVENTS,
@@ -71,14 +69,14 @@ def configured(client: str = "a", session: int | None = 10_000, poll: int | None
     )
 
 
-def judged(rows: Sequence[Row], *events: Row, window: Window = DAY) -> list[Row]:
+def judged(rows: Sequence[Rebalance], *events: Event, window: Window = DAY) -> list[Remedy]:
     told = events or (configured(),)
-    stops = {r["rebalance_id"]: Stop(3, 0, False) for r in rows}
+    stops = {r.rebalance_id: Stop(3, 0, False) for r in rows}
     return judge_remedies(rows, stops, MemberRegistry(told), told, window)
 
 
-def told(rows: Sequence[Row], *columns: str) -> list[tuple[Any, ...]]:
-    return [tuple(r[c] for c in columns) for r in rows]
+def told(rows: Sequence[Remedy], *columns: str) -> list[tuple[Any, ...]]:
+    return [tuple(getattr(r, c) for c in columns) for r in rows]
 
 
 WHAT = ("setting", "value_now", "value_smallest", "rebalances_avoided", "rebalances_total", "confidence")
@@ -87,18 +85,18 @@ WHAT = ("setting", "value_now", "value_smallest", "rebalances_avoided", "rebalan
 def test_a_longer_session_would_have_outlasted_a_pause() -> None:
     (longer,) = of_excerpt("pause-4.1")
     assert told([longer], *WHAT) == [("session_timeout", 7_000, 12_044, 2, 5, "likely")]
-    assert longer["explanation"] == (
+    assert longer.explanation == (
         "A session timeout of 13 s (now 7 s) would have avoided 2 of 5 rebalances: 1 silence was shorter; a member that"
         " died would have been noticed 6 s later."
     )
-    assert set(longer) == set(REMEDIES.column_names) - {"knowledge_version"}
-    assert any("heartbeat expiration" in e["text"] for e in longer["evidence"])
+    assert longer.knowledge_version is None
+    assert any("heartbeat expiration" in e.text for e in longer.evidence)
 
 
 def test_static_members_would_have_been_restarted_unnoticed() -> None:
     (static,) = of_excerpt("deployment-4.1")
     assert told([static], *WHAT) == [("static_membership", 7_000, 2_912, 4, 7, "likely")]
-    assert static["explanation"] == (
+    assert static.explanation == (
         "Static membership would have avoided 4 of 7 rebalances: 2 restarts took less than 3 s, and the session timeout"
         " is 7 s."
     )
@@ -129,7 +127,7 @@ def test_a_crashed_process_may_be_back_before_its_session_has_run_out() -> None:
 def test_a_session_that_is_too_short_for_a_restart_is_named() -> None:
     rows = [rebalance(0, "member_left"), rebalance(20, "member_rejoined")]
     (static,) = judged(rows)
-    assert static["explanation"] == (
+    assert static.explanation == (
         "Static membership would have avoided 2 of 2 rebalances: 1 restart took less than 21 s, which the session"
         " timeout would have had to be (now 10 s)."
     )
@@ -151,7 +149,7 @@ def test_a_session_that_is_too_short_for_a_restart_is_named() -> None:
         ([rebalance(0, "topic_created"), rebalance(5, "member_joined")], "no time-out avoids that"),
     ],
 )  # fmt: skip
-def test_nothing_is_claimed_where(rows: list[Row], why: str) -> None:
+def test_nothing_is_claimed_where(rows: list[Rebalance], why: str) -> None:
     assert judged(rows) == [], why
 
 
@@ -185,13 +183,13 @@ def test_a_window_names_its_own_rebalances_and_knows_what_came_before_and_after(
 
 def test_a_cooperative_assignor_avoids_cost_and_no_rebalance() -> None:
     rows = [rebalance(n, "member_joined", f"c{n}", partition_seconds=9.0) for n in range(3)]
-    stops = {r["rebalance_id"]: Stop(9, kept, True) for r, kept in zip(rows, (0, 5, None), strict=True)}
+    stops = {r.rebalance_id: Stop(9, kept, True) for r, kept in zip(rows, (0, 5, None), strict=True)}
     proof = {"line_id": "l", "source": "s", "happened_at": AT, "text": "t"}
-    stops[rows[1]["rebalance_id"]] = Stop(9, 5, True, (proof,))
+    stops[rows[1].rebalance_id] = Stop(9, 5, True, (proof,))
     (cooperative,) = judge_remedies(rows, stops, MemberRegistry(()), (), DAY)
     assert told([cooperative], *WHAT) == [("cooperative_assignment", None, None, 0, 3, "likely")]
-    assert (cooperative["partition_seconds_avoided"], cooperative["evidence"]) == (5.0, [proof])
-    assert cooperative["explanation"] == (
+    assert (cooperative.partition_seconds_avoided, cooperative.evidence) == (5.0, [proof])
+    assert cooperative.explanation == (
         "A cooperative assignor would have avoided no rebalance, but 5.0 of 27.0 partition-seconds: in 1 rebalance"
         " partitions stood that stayed with their member."
     )
@@ -222,9 +220,9 @@ def test_the_smallest_value_avoids_what_is_listed_and_a_millisecond_less_avoids_
     acts = [a for r in rows for a in acts_of(r, directory)]
     needs = {t.setting: replay(t, rows, acts, Polls({}, {})).needs for t in TIMEOUTS}
     for found in judged(rows, *members):
-        ids, value = found["rebalance_ids"], found["value_smallest"]
-        assert len(ids) == len(set(ids)) == found["rebalances_avoided"] > 0
-        assert avoided_by(needs[found["setting"]], value) == ids
-        assert set(avoided_by(needs[found["setting"]], value - 1)) < set(ids)
-        assert found["confidence"] in ("likely", "possible")
-        assert "would have" in found["explanation"]
+        ids, value = found.rebalance_ids, found.value_smallest
+        assert len(ids) == len(set(ids)) == found.rebalances_avoided > 0
+        assert avoided_by(needs[found.setting], value) == ids
+        assert set(avoided_by(needs[found.setting], value - 1)) < set(ids)
+        assert found.confidence in ("likely", "possible")
+        assert "would have" in found.explanation

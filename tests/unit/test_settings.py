@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
 from typing import Any
@@ -11,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drill.plain_reader import read_folder
-from spark_jobs.catalog.bronze import GROUP_RECORDS, GROUP_SNAPSHOTS, MEMBER_SNAPSHOTS
-from spark_jobs.catalog.gold import MEMBER_SETTINGS
+from spark_jobs.catalog.bronze import GROUP_RECORDS
+from spark_jobs.catalog.internal import GROUP_AGREEMENTS, MEMBER_SIGHTINGS
+from spark_jobs.catalog.rows import Event, MemberSetting
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.groups.settings import rebuild_settings
 from spark_jobs.transforms.windows import Window
-from tests.support.nights import EXCERPTS, WHOLE, Row
+from tests.support.nights import EXCERPTS, WHOLE
 from tests.support.rows import AT, row
 
 DAY = Window(AT, AT + timedelta(days=1))
@@ -25,34 +27,31 @@ LOWER_UUID = "8a1d3b52-9b1e-4a3c-9a52-6f3c1d2e4b5a"
 TOLD = ("client_id", "instance_id", "session_timeout_ms", "rebalance_timeout_ms", "assignors")
 
 
-def of_excerpt(excerpt: str, window: Window = WHOLE) -> list[Row]:
+def of_excerpt(excerpt: str, window: Window = WHOLE) -> list[MemberSetting]:
     """The settings that the lines of a captured group tell."""
     folder = EXCERPTS / "groups" / excerpt
     lines = [
         *read_folder(folder / "logs", "c", "broker")[0],
         *read_folder(folder / "clients", "c", "client")[0],
     ]
-    named = sorted((e for e in lines if e["group_id"]), key=lambda e: str(e["group_id"]))
-    by_group = groupby(named, key=lambda e: e["group_id"])
+    named = sorted((e for e in lines if e.group_id), key=lambda e: str(e.group_id))
+    by_group = groupby(named, key=lambda e: e.group_id)
     return [s for _, events in by_group for s in rebuild_settings("c", list(events), [], [], [], window)]
 
 
-def told(rows: Sequence[Row], *columns: str) -> list[tuple[Any, ...]]:
-    return sorted((tuple(r[c] for c in columns) for r in rows), key=repr)
+def told(rows: Sequence[MemberSetting], *columns: str) -> list[tuple[Any, ...]]:
+    return sorted((tuple(getattr(r, c) for c in columns) for r in rows), key=repr)
 
 
-def line(minute: float, kind: str, **fields: Any) -> Row:
+def line(minute: float, kind: str, **fields: Any) -> Event:
     """A line about a member of the group orders; lines of kind client_... are a client's own."""
     origin = "client" if kind.startswith("client_") else "broker"
     at = AT + timedelta(minutes=minute)
-    return {
-        **row(EVENTS, kind=kind, origin=origin, happened_at=at, line_id=f"{minute}", text=f"{kind} at {minute}"),
-        "group_id": "orders",
-        **fields,
-    }
+    place = {"happened_at": at, "line_id": f"{minute}", "text": f"{kind} at {minute}"}
+    return row(EVENTS, kind=kind, origin=origin, group_id="orders", **place, **fields)
 
 
-def configured(minute: float, client: str, session: int, **fields: Any) -> Row:
+def configured(minute: float, client: str, session: int, **fields: Any) -> Event:
     return line(minute, "client_configured", client_id=client, session_timeout_ms=session, **fields)
 
 
@@ -63,11 +62,11 @@ def test_a_java_client_s_own_log_tells_what_it_was_given_and_null_is_what_nobody
         ("billing-deploy-9-a", None, 7000, 300000, offered, None, 2, "classic", ["client_log"]),
         ("billing-deploy-9-b", None, 7000, 300000, offered, None, 2, "classic", ["client_log"]),
     ]
-    assert all(set(r) == set(MEMBER_SETTINGS.column_names) - {"knowledge_version"} and r["evidence"] for r in rows)
+    assert all(r.knowledge_version is None and r.evidence for r in rows)
 
 
 def test_what_proves_a_row_names_its_settings() -> None:
-    (text,) = {e["text"].partition("INFO ")[2] for r in of_excerpt("deployment-4.1") for e in r["evidence"][:1]}
+    (text,) = {e.text.partition("INFO ")[2] for r in of_excerpt("deployment-4.1") for e in r.evidence[:1]}
     assert text == (
         "ConsumerConfig values: … session.timeout.ms = 7000; max.poll.interval.ms = 300000;"
         " group.protocol = classic; partition.assignment.strategy = range, cooperative-sticky"
@@ -95,7 +94,7 @@ def test_a_coordinator_s_lines_tell_them_without_any_client_s_log() -> None:
         ("email-batch-1bb3f", "i1", 15000, 300000, None, "range", ["member_line"]),
         ("rides-core-66061", "i2", 15000, 300000, None, "range", ["member_line"]),
     ]
-    by_both = [r for r in of_excerpt("leaves-3.9") if "member_line" in r["witnesses"]]
+    by_both = [r for r in of_excerpt("leaves-3.9") if "member_line" in r.witnesses]
     assert told(by_both, *TOLD, "witnesses") == [
         ("search-op-4-a", None, 6000, 300000, ["range", "cooperative-sticky"], ["client_log", "member_line"]),
         ("search-op-4-b", None, 6000, 300000, ["range", "cooperative-sticky"], ["client_log", "member_line"]),
@@ -122,9 +121,7 @@ def test_settings_that_contradict_are_two_rows_and_those_that_agree_are_one() ->
         line(6, "member_joined", client_id="a", member_id=f"a-{LOWER_UUID}"),
     ]
     rows = rebuild_settings("c", events, [], [], [], DAY)
-    assert [
-        (r["session_timeout_ms"], r["first_seen_at"] - AT, r["last_seen_at"] - AT, r["member_count"]) for r in rows
-    ] == [
+    assert [(r.session_timeout_ms, r.first_seen_at - AT, r.last_seen_at - AT, r.member_count) for r in rows] == [
         (10_000, timedelta(0), timedelta(minutes=1), 1),
         (45_000, timedelta(minutes=5), timedelta(minutes=6), 1),
     ]
@@ -134,7 +131,7 @@ def test_what_was_told_before_the_window_holds_for_who_is_seen_in_it() -> None:
     before = [configured(-90, "a", 10_000), configured(-80, "gone", 10_000)]
     seen = line(1, "client_synced", client_id="a", member_id=f"a-{UUID}")
     (found,) = rebuild_settings("c", [*before, seen], [], [], [], DAY)
-    assert (found["client_id"], found["session_timeout_ms"], found["first_seen_at"]) == (
+    assert (found.client_id, found.session_timeout_ms, found.first_seen_at) == (
         "a",
         10_000,
         AT + timedelta(minutes=1),
@@ -159,19 +156,20 @@ def test_records_tell_every_member_of_a_generation_and_what_was_stored_before_st
         members=[member],
     )
     (found,) = rebuild_settings("c", [], [stored], [], [], DAY)
-    assert [found[c] for c in (*TOLD, "assignor", "protocol", "witnesses")] == [
-        "a", None, 10_000, 60_000, None, "range", "classic", ["group_record"],
-    ]  # fmt: skip
-    assert found["first_seen_at"] == AT
-    deleted = {**stored, "written_at": AT - timedelta(hours=1), "is_tombstone": True, "members": None}
+    assert told([found], *TOLD, "assignor", "protocol", "witnesses") == [
+        ("a", None, 10_000, 60_000, None, "range", "classic", ["group_record"])
+    ]
+    assert found.first_seen_at == AT
+    deleted = replace(stored, written_at=AT - timedelta(hours=1), is_tombstone=True, members=None)
     assert rebuild_settings("c", [], [stored, deleted], [], [], DAY) == []
 
 
 def test_a_reading_shows_who_is_there_and_what_the_group_agreed_on() -> None:
-    seen = row(MEMBER_SNAPSHOTS, group_id="orders", member_id=f"i1-{UUID}", client_id="a", instance_id="i1")
-    agreed = row(GROUP_SNAPSHOTS, group_id="orders", type="classic", assignor="range")
+    seen = row(MEMBER_SIGHTINGS, group_id="orders", member_id=f"i1-{UUID}", client_id="a", instance_id="i1")
+    agreed = row(GROUP_AGREEMENTS, group_id="orders", type="classic", assignor="range")
     (found,) = rebuild_settings("c", [configured(-9, "a", 45_000)], [], [seen], [agreed], DAY)
-    assert [found[c] for c in (*TOLD, "assignor", "protocol")] == ["a", "i1", 45_000, None, None, "range", "classic"]
+    (shown,) = told([found], *TOLD, "assignor", "protocol")
+    assert shown == ("a", "i1", 45_000, None, None, "range", "classic")
 
 
 TELLINGS = st.lists(
@@ -184,16 +182,16 @@ TELLINGS = st.lists(
         instance_id=st.sampled_from([None, "i1"]),
     ),
     max_size=8,
-    unique_by=lambda e: e["line_id"],
+    unique_by=lambda e: e.line_id,
 )
 
 
 @given(TELLINGS, st.randoms())
-def test_the_order_of_the_witnesses_changes_nothing_and_no_telling_is_lost(events: list[Row], random: Any) -> None:
+def test_the_order_of_the_witnesses_changes_nothing_and_no_telling_is_lost(events: list[Event], random: Any) -> None:
     shuffled = random.sample(events, len(events))
     rows = rebuild_settings("c", shuffled, [], [], [], DAY)
     assert rows == rebuild_settings("c", events, [], [], [], DAY)
-    assert len({r["settings_id"] for r in rows}) == len(rows)
+    assert len({r.settings_id for r in rows}) == len(rows)
     for event in events:
-        limits = {r["rebalance_timeout_ms"] for r in rows if r["session_timeout_ms"] == event["session_timeout_ms"]}
-        assert limits and event["rebalance_timeout_ms"] in {None, *limits}
+        limits = {r.rebalance_timeout_ms for r in rows if r.session_timeout_ms == event.session_timeout_ms}
+        assert limits and event.rebalance_timeout_ms in {None, *limits}

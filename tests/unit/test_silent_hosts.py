@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from spark_jobs.catalog.gold import BROKER_OUTAGES, REBALANCES
+from spark_jobs.catalog.rows import Incident, MemberStay, Rebalance
 from spark_jobs.transforms.groups.incidents import group_incidents
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from tests.support.histories import line, lines
 from tests.support.nights import at
 from tests.support.rows import AT, row
 
-Row = dict[str, Any]
 SESSION_MS = 45_000
 
 
-def stay(member: str, host: str, until: int | None, how: str | None = "expired", since: int | None = -900) -> Row:
+def stay(
+    member: str, host: str, until: int | None, how: str | None = "expired", since: int | None = -900
+) -> MemberStay:
     def clock(second: int | None) -> Any:
         return None if second is None else AT + timedelta(seconds=second)
 
-    told = {"session_timeout_ms": SESSION_MS, "since": clock(since), "until": clock(until)}
-    return {"group_id": member[0], "member_id": member, "host": host, "how": how if until is not None else None} | told
+    return MemberStay(
+        cluster="night",
+        group_id=member[0],
+        member_id=member,
+        host=host,
+        session_timeout_ms=SESSION_MS,
+        since=clock(since),
+        until=clock(until),
+        how=how if until is not None else None,
+    )
 
 
-def expiry(member: str, second: int, confidence: str = "possible") -> Row:
+def expiry(member: str, second: int, confidence: str = "possible") -> Rebalance:
     started = AT + timedelta(seconds=second)
     who = {"rebalance_id": f"r-{member}", "group_id": member[0], "member_id": member, "client_id": member}
-    return row(REBALANCES, started_at=started, cause="heartbeat_expired", confidence=confidence, coordinator=1, **who)
+    cause = {"cause": "heartbeat_expired", "confidence": confidence}
+    return row(REBALANCES, started_at=started, coordinator=1, **cause, **who)
 
 
 SILENT = [stay("g1", "10.0.0.7", 60), stay("h1", "10.0.0.7", 62), stay("h2", "10.0.0.7", 63)]
@@ -37,22 +50,22 @@ ELSEWHERE = stay("g2", "10.0.0.8", None)
 RAN_OUT = [expiry("g1", 60), expiry("h1", 62)]
 
 
-def incidents(roster: list[Row], rows: list[Row] = RAN_OUT, **more: Any) -> list[Row]:
+def incidents(roster: Sequence[MemberStay], rows: Sequence[Rebalance] = tuple(RAN_OUT), **more: Any) -> list[Incident]:
     return group_incidents(rows, more.get("outages", []), [], None, roster)[0]
 
 
 def test_a_host_whose_members_all_ran_out_is_one_incident_over_its_groups() -> None:
     (incident,) = incidents([*SILENT, ELSEWHERE])
-    assert (incident["kind"], incident["rebalance_count"], incident["group_ids"]) == ("host_silent", 2, ["g", "h"])
-    assert (incident["cause"], incident["confidence"]) == ("heartbeat_expired", "possible")
-    assert incident["explanation"].startswith("All 3 members on host 10.0.0.7 ran out within one session of 03:00:15")
-    assert "the host was down, cut off or paused" in incident["explanation"]
+    assert (incident.kind, incident.rebalance_count, incident.group_ids) == ("host_silent", 2, ["g", "h"])
+    assert (incident.cause, incident.confidence) == ("heartbeat_expired", "possible")
+    assert incident.explanation.startswith("All 3 members on host 10.0.0.7 ran out within one session of 03:00:15")
+    assert "the host was down, cut off or paused" in incident.explanation
 
 
 def test_a_process_that_was_heard_again_tells_of_the_others_too() -> None:
     (incident,) = incidents([*SILENT, ELSEWHERE], [expiry("g1", 60), expiry("h1", 62, "certain")])
-    assert incident["confidence"] == "likely"
-    assert "so it was cut off or paused, not down" in incident["explanation"]
+    assert incident.confidence == "likely"
+    assert "so the host was cut off or paused, not down" in incident.explanation
 
 
 @pytest.mark.parametrize(
@@ -66,22 +79,22 @@ def test_a_process_that_was_heard_again_tells_of_the_others_too() -> None:
         pytest.param(SILENT, id="nobody is known elsewhere"),
         pytest.param([*SILENT, stay("g2", "10.0.0.8", 61)], id="others ran out as well"),
         pytest.param([*SILENT[:2], stay("h2", "10.0.0.7", 200), ELSEWHERE], id="not within one session"),
-        pytest.param([{**s, "host": None} for s in SILENT] + [ELSEWHERE], id="no witness tells the host"),
+        pytest.param([replace(s, host=None) for s in SILENT] + [ELSEWHERE], id="no witness tells the host"),
     ],
 )
-def test_what_is_no_silent_host(roster: list[Row]) -> None:
-    assert {i["kind"] for i in incidents(roster)} == {"single"}
+def test_what_is_no_silent_host(roster: list[MemberStay]) -> None:
+    assert {i.kind for i in incidents(roster)} == {"single"}
 
 
 def test_members_that_an_outage_of_their_coordinator_took_along_lie_on_no_silent_host() -> None:
     away = row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=AT + timedelta(seconds=30))
-    assert [i["kind"] for i in incidents([*SILENT, ELSEWHERE], outages=[away])] == ["broker_outage"]
+    assert [i.kind for i in incidents([*SILENT, ELSEWHERE], outages=[away])] == ["broker_outage"]
 
 
 def test_the_roster_tells_who_was_where_from_when_to_when() -> None:
     context = GroupContext("night", at("01:00:00"), at("03:00:00"))
     told = rebuild_group("ads-etl-1", lines("pause-4.1", "broker", "client"), context).roster
-    stays = sorted((s["since"], s["until"], s["how"], s["member_id"][:11]) for s in told)
+    stays = sorted((s.since, s.until, s.how, s.member_id[:11]) for s in told)
     assert [(how, member) for _, _, how, member in stays] == [
         ("left", "ads-etl-1-a"),
         ("expired", "ads-etl-1-b"),
@@ -89,4 +102,4 @@ def test_the_roster_tells_who_was_where_from_when_to_when() -> None:
     ]
     place = line("member_loaded", "01:00:01", generation=1, member_id="m", client_id="m", host="/10.0.0.7")
     (seen,) = rebuild_group("g", [place], context).roster
-    assert (seen["host"], seen["since"], seen["until"]) == ("10.0.0.7", None, None)
+    assert (seen.host, seen.since, seen.until) == ("10.0.0.7", None, None)

@@ -9,28 +9,27 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog.gold import REBALANCES
+from spark_jobs.catalog.rows import Rebalance
 from spark_jobs.transforms.groups.incidents import group_incidents
 from tests.support.histories import BOTH, lines, rebalances
 from tests.support.rows import AT, row
 
-Row = dict[str, Any]
 
-
-def rebalance(second: float, cause: str, client: str = "a", **columns: Any) -> Row:
+def rebalance(second: float, cause: str, client: str = "a", **columns: Any) -> Rebalance:
     at = AT + timedelta(seconds=second)
     own = {"rebalance_id": f"{second:09.1f}", "group_id": "g", "client_id": client, "protocol": "classic"} | columns
     return row(REBALANCES, started_at=at, ended_at=at + timedelta(seconds=1), cause=cause, **own)
 
 
-def loop(seconds: Sequence[float], back_after: float, cause: str, **columns: Any) -> list[Row]:
+def loop(seconds: Sequence[float], back_after: float, cause: str, **columns: Any) -> list[Rebalance]:
     """A member that is removed at those seconds and is back a while later."""
     gone = [rebalance(s, cause, f"a{n}", **columns) for n, s in enumerate(seconds)]
     return gone + [rebalance(s + back_after, "member_rejoined", f"a{n}") for n, s in enumerate(seconds)]
 
 
-def storms(rows: Sequence[Row]) -> list[tuple[str | None, str, str]]:
+def storms(rows: Sequence[Rebalance]) -> list[tuple[str | None, str, str]]:
     incidents, _ = group_incidents(rows, [], [])
-    return [(i["fingerprint"], i["cause"], i["explanation"]) for i in incidents if i["kind"] == "storm"]
+    return [(i.fingerprint, i.cause, i.explanation) for i in incidents if i.kind == "storm"]
 
 
 IRREGULAR = (0, 40, 300, 330, 900, 1400)
@@ -52,7 +51,7 @@ EVERY_52_S = tuple(52.3 * n for n in range(8))
         (loop((0, 52, 104), 5, "member_dead"), None),
     ],
 )
-def test_the_rhythm_of_a_storm(rows: list[Row], fingerprint: str | None) -> None:
+def test_the_rhythm_of_a_storm(rows: list[Rebalance], fingerprint: str | None) -> None:
     assert [found for found, _, _ in storms(rows)] == [fingerprint]
 
 
