@@ -75,6 +75,14 @@ class FailoverKind(Code):
     UNKNOWN = "unknown", "The evidence does not show why."
 
 
+class ElectionTrigger(Code):
+    """Who requested a change of leader."""
+
+    OPERATOR = "operator", "A person or a tool requested it."
+    KAFKA = "kafka", "Kafka's own tasks made it."
+    UNKNOWN = "unknown", "The evidence does not show it."
+
+
 class OutageKind(Code):
     """Kind of a broker's absence."""
 

@@ -19,7 +19,7 @@ from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
 from spark_jobs.edges.samples import samples_of
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
-from spark_jobs.knowledge.imbalance import SPELL_ADVICE
+from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE, RESTART_ADVICE
 from spark_jobs.knowledge.kinds import KINDS
 from spark_jobs.knowledge.model import Noise, Pattern, Rule
@@ -218,7 +218,9 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     out_of_sync_periods = [
         (code(kind), prose(OUT_OF_SYNC_LABELS[kind]), prose(do)) for kind, do in OUT_OF_SYNC_ADVICE.items()
     ]
-    imbalance_periods = [(code(healed) if healed else "nothing yet", prose(do)) for healed, do in SPELL_ADVICE.items()]
+    imbalance_periods = [
+        (code(healed) if healed else "nothing yet", prose(do)) for healed, do in IMBALANCE_ADVICE.items()
+    ]
     restarts = [("yes" if early else "no", prose(do)) for early, do in RESTART_ADVICE.items()]
     settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in REMEDIES]
     parts = (

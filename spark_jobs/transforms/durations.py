@@ -28,3 +28,6 @@ and in the coordinator's are no further apart."""
 
 CATCHING_UP = timedelta(seconds=10)
 """A broker that is back applies within seconds what it missed. Our choice, after the recorded nights."""
+
+CLOCK_SKEW = timedelta(seconds=2)
+"""How far the clocks of two brokers may be apart. Our choice, after the recorded nights."""

@@ -35,6 +35,11 @@ class Timeline(Generic[T]):
         """The values from one instant to another, both included."""
         return self.values[bisect_left(self._at, first) : bisect_right(self._at, last)]
 
+    def within(self, first: datetime | None, end: datetime | None) -> Sequence[T]:
+        """The values from an instant on up to but without another; None: that side has no bound."""
+        begin = 0 if first is None else bisect_left(self._at, first)
+        return self.values[begin : None if end is None else bisect_left(self._at, end)]
+
     def near(self, instant: datetime, slack: timedelta) -> Sequence[T]:
         """The values that happened at most `slack` before or after an instant."""
         return self.between(instant - slack, instant + slack)

@@ -23,7 +23,7 @@ from spark_jobs.commands.docs import prose
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
-from spark_jobs.knowledge.imbalance import SPELL_ADVICE
+from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
 from spark_jobs.knowledge.layouts import APACHE, class_of
 from spark_jobs.knowledge.rules import RULE_BY_ID, RULES
@@ -62,7 +62,7 @@ def test_every_kind_of_extension_has_its_example() -> None:
     assert {h: len(blocks) for h, blocks in sections().items()} == {
         "A pattern": 1,
         "A cause": 2,
-        "A rule": 2,
+        "A rule": 3,
         "A table": 2,
     }
 
@@ -105,11 +105,12 @@ def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest
 
 
 def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared, tested = sections()["A rule"]
+    declared, judged, tested = sections()["A rule"]
     added = run(declared, dict(GIVEN))
     rule = added["RULE"]
     assert rule.rule_id not in RULE_BY_ID
     monkeypatch.setitem(RULE_BY_ID, rule.rule_id, rule)
+    run(judged, added)
     run(tested, added)
     assert f"[{rule.rule_id}](rules.md#{rule.rule_id})" in docs.runbook_page([rule], [])
 
@@ -276,4 +277,4 @@ def test_the_runbook_has_every_rule_cause_and_kind() -> None:
     assert all(f"[{code}](causes.md#{code})" in page for code in Cause)
     assert tuple(FAILOVER_ADVICE) == tuple(FailoverKind)
     assert set(OUT_OF_SYNC_ADVICE) == set(OutOfSyncKind)
-    assert set(SPELL_ADVICE) == {None, *ImbalanceEnd}
+    assert set(IMBALANCE_ADVICE) == {None, *ImbalanceEnd}

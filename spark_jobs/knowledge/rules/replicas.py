@@ -8,7 +8,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="broker_slow",
         severity="warning",
         subject_kind="broker",
-        says="{subject} was alive and {told}",
+        says="{subject} was alive and {details}",
         advice=OUT_OF_SYNC_ADVICE["slow"],
         source="a leader drops a follower that has not caught up for replica.lag.time.max.ms, 30 s by default (KIP-537,"
         " Partition.isFollowerOutOfSync)",
