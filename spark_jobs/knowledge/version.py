@@ -32,7 +32,7 @@ _JUDGING = (
     (reasons.read_coordinator_reason, reasons.read_client_reason, reasons.read_metadata_change),
     ([cause.noun for cause in Cause], RULES, REMEDIES, SESSION_TIMEOUT_MS),
     (FAILOVER_ADVICE, IMBALANCE_ADVICE, isr.OUT_OF_SYNC_ADVICE, isr.RESTART_ADVICE),
-    (isr.REPLICA_LAG_MS, isr.CYCLES_WITHIN_MS, isr.CALM_AFTER_MS, isr.RESTART_GAP_MS),
+    (isr.REPLICA_LAG, isr.CYCLES_WITHIN, isr.CALM_AFTER, isr.RESTART_GAP_MS),
     (broker_settings.BROKER_SETTINGS, broker_settings.TOPIC_SETTINGS, broker_settings.OF_CONTROLLERS),
 )
 
