@@ -314,7 +314,7 @@ NONE = "client reason: not provided"
         (
             f"Leader {MEMBER} re-joining group during Stable; client reason: rebalance enforced by user",
             "client_requested",
-            "certain",
+            "likely",
         ),
         (
             f"Leader {MEMBER} re-joining group during Stable; client reason: group is already rebalancing",

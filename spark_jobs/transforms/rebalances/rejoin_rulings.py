@@ -166,7 +166,7 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; no line shows which topic changed.",
            proof=(rejoins_because(reasons.METADATA_CHANGED),), source=_REASONS,
            decides="groups/topics-3.9 01:55:52.661 (brokers only)", looks_alike="groups/topics-3.9 01:55:52.661"),
-    Ruling(Cause.CLIENT_REQUESTED, CERTAIN, "{who} asked for a rebalance.",
+    Ruling(Cause.CLIENT_REQUESTED, LIKELY, "{who} asked for a rebalance.",
            proof=(rejoins_because(reasons.ENFORCED),), source="Consumer.enforceRebalance; KIP-568, KIP-800",
            decides="made: enforceRebalance", looks_alike="groups/leaves-3.9 01:55:12.019"),
     Ruling(Cause.CLIENT_REQUESTED, CERTAIN, "{who} asked for a rebalance, and its own log shows its reason:"
