@@ -177,8 +177,8 @@ def rulings_page(columns: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]]) -> 
     parts = [
         "A verdict is reached by rulings. The rulings of a table are tried in order, and the first that holds decides."
         f" The rulings on `{CAUSES_OF}` are on [their own page](causes.md). For each ruling stands a captured case that"
-        " it decides, and one that looks like it and that another ruling decides. `made:` marks a case made from Kafka's"
-        " source, because no line of it has been captured.",
+        " it decides, and one that looks like it and that another ruling decides. `made:` marks a case made from"
+        " Kafka's source, because no line of it has been captured.",
     ]
     for column, tables in columns.items():
         if column != CAUSES_OF:
