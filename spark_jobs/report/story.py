@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from spark_jobs.catalog.model import Column, Table
-from spark_jobs.report import words
 from spark_jobs.report.plain import harmless
+from spark_jobs.shared import words
 
 Row = Mapping[str, Any]
 

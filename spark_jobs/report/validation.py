@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from spark_jobs.report.plain import harmless
-from spark_jobs.report.words import counted, instant, verb
+from spark_jobs.shared.words import counted, instant, verb
 
 Row = Mapping[str, Any]
 

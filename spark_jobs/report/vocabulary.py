@@ -1,167 +1,153 @@
-"""What a reader is told instead of a code: each code of the catalog once. What to do about it comes in the rows."""
+"""What a reader sees instead of a code: one table for each vocabulary. What to do about it stands in the rows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Family:
-    """Causes that a reader tells apart by one colour. `tone` is the name of that colour in the style sheet."""
-
-    tone: str
-    label: str
-    causes: tuple[str, ...]
-
-
-FAMILIES = (
-    Family(
-        "lost",
-        "Members lost",
-        (
-            "heartbeat_expired",
-            "member_dead",
-            "max_poll_exceeded",
-            "sync_timeout",
-            "join_timeout",
-            "group_over_capacity",
-        ),
-    ),
-    Family("broker", "Brokers", ("coordinator_moved", "storage_error")),
-    Family("member", "Members came and went", ("member_joined", "member_rejoined", "member_left")),
-    Family(
-        "topic",
-        "Topics and subscriptions",
-        ("subscription_changed", "partitions_added", "topic_created", "topic_deleted", "metadata_changed"),
-    ),
-    Family("asked", "Asked for", ("client_requested", "removed_by_admin")),
-    Family("protocol", "Protocol steps", ("cooperative_followup", "static_member_changed", "assignor_changed")),
-    Family("unknown", "Not known", ("unknown",)),
+from spark_jobs.catalog.codes import (
+    Cause,
+    Confidence,
+    FailoverKind,
+    IncidentKind,
+    LagStatus,
+    MoveEffect,
+    OutageKind,
+    OutOfSyncKind,
+    RemedySetting,
+    TruncationVerdict,
 )
-TONE_OF_CAUSE = {cause: family.tone for family in FAMILIES for cause in family.causes}
 
 
 @dataclass(frozen=True)
-class BrokerFamily:
-    """Outages and failovers that a reader tells apart by one colour."""
+class Look:
+    """How a code is shown. `tone` is the name of a colour in the style sheet, `verb` what it says after a subject."""
 
-    tone: str
     label: str
-    outages: tuple[str, ...]
-    failovers: tuple[str, ...]
+    tone: str
+    verb: str = ""
 
 
-BROKER_FAMILIES = (
-    BrokerFamily("lost", "Partition in danger", (), ("log_dir_failed", "unclean_election", "offline")),
-    BrokerFamily("broker", "Unplanned absence", ("crash", "unresponsive"), ("broker_unresponsive", "broker_crash")),
-    BrokerFamily("member", "Shutdown", ("controlled_shutdown",), ("controlled_shutdown",)),
-    BrokerFamily("asked", "Leader back", (), ("leader_restored", "preferred_election")),
-    BrokerFamily("topic", "Reassignment", (), ("reassignment",)),
-    BrokerFamily("unknown", "Not known", ("unknown",), ("unknown",)),
-)
-TONE_OF_OUTAGE = {kind: family.tone for family in BROKER_FAMILIES for kind in family.outages}
-TONE_OF_FAILOVER = {kind: family.tone for family in BROKER_FAMILIES for kind in family.failovers}
+FAMILIES = {
+    "lost": "Members lost",
+    "broker": "Brokers",
+    "member": "Members came and went",
+    "topic": "Topics and subscriptions",
+    "asked": "Asked for",
+    "protocol": "Protocol steps",
+    "unknown": "Not known",
+}
+"""Causes that a reader tells apart by one colour, by its tone."""
 
+BROKER_FAMILIES = {
+    "lost": "Partition in danger",
+    "broker": "Unplanned absence",
+    "member": "Shutdown",
+    "asked": "Leader back",
+    "topic": "Reassignment",
+    "unknown": "Not known",
+}
+"""Outages and failovers that a reader tells apart by one colour, by its tone."""
 
-CAUSE_LABELS = {
-    "member_joined": "a member joined",
-    "member_rejoined": "a member came back",
-    "member_left": "a member left",
-    "heartbeat_expired": "heartbeat session expired",
-    "member_dead": "a member died",
-    "max_poll_exceeded": "max poll interval exceeded",
-    "sync_timeout": "a member did not sync in time",
-    "join_timeout": "a member did not rejoin in time",
-    "subscription_changed": "a subscription changed",
-    "partitions_added": "partitions were added",
-    "topic_created": "a topic was created",
-    "topic_deleted": "a topic was deleted",
-    "metadata_changed": "topic metadata changed",
-    "client_requested": "the application asked for it",
-    "removed_by_admin": "an administrator removed a member",
-    "cooperative_followup": "cooperative follow-up",
-    "static_member_changed": "a static member changed",
-    "assignor_changed": "the assignor changed",
-    "group_over_capacity": "the group was full",
-    "coordinator_moved": "the coordinator moved",
-    "storage_error": "the coordinator could not write",
-    "unknown": "no known cause",
+CAUSES: Mapping[Cause, Look] = {
+    Cause.HEARTBEAT_EXPIRED: Look("heartbeat session expired", "lost"),
+    Cause.MEMBER_DEAD: Look("a member died", "lost"),
+    Cause.MAX_POLL_EXCEEDED: Look("max poll interval exceeded", "lost"),
+    Cause.SYNC_TIMEOUT: Look("a member did not sync in time", "lost"),
+    Cause.JOIN_TIMEOUT: Look("a member did not rejoin in time", "lost"),
+    Cause.GROUP_OVER_CAPACITY: Look("the group was full", "lost"),
+    Cause.COORDINATOR_MOVED: Look("the coordinator moved", "broker"),
+    Cause.STORAGE_ERROR: Look("the coordinator could not write", "broker"),
+    Cause.MEMBER_JOINED: Look("a member joined", "member"),
+    Cause.MEMBER_REJOINED: Look("a member came back", "member"),
+    Cause.MEMBER_LEFT: Look("a member left", "member"),
+    Cause.SUBSCRIPTION_CHANGED: Look("a subscription changed", "topic"),
+    Cause.PARTITIONS_ADDED: Look("partitions were added", "topic"),
+    Cause.TOPIC_CREATED: Look("a topic was created", "topic"),
+    Cause.TOPIC_DELETED: Look("a topic was deleted", "topic"),
+    Cause.METADATA_CHANGED: Look("topic metadata changed", "topic"),
+    Cause.CLIENT_REQUESTED: Look("the application asked for it", "asked"),
+    Cause.REMOVED_BY_ADMIN: Look("an administrator removed a member", "asked"),
+    Cause.COOPERATIVE_FOLLOWUP: Look("cooperative follow-up", "protocol"),
+    Cause.STATIC_MEMBER_CHANGED: Look("a static member changed", "protocol"),
+    Cause.ASSIGNOR_CHANGED: Look("the assignor changed", "protocol"),
+    Cause.UNKNOWN: Look("no known cause", "unknown"),
+}
+"""In the order of how bad they are."""
+
+OUTAGES: Mapping[OutageKind, Look] = {
+    OutageKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "member", "was shut down"),
+    OutageKind.CRASH: Look("crash", "broker", "crashed"),
+    OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker", "was cut off"),
+    OutageKind.UNKNOWN: Look("why is not known", "unknown", "went away"),
 }
 
-INCIDENT_LABELS = {
-    "single": "Rebalance",
-    "cooperative_pair": "Cooperative rebalance",
-    "rolling_restart": "Rolling restart",
-    "storm": "Storm",
-    "coordinator_move": "Coordinator move",
-    "broker_outage": "Broker outage",
-    "host_silent": "Silent host",
+FAILOVERS: Mapping[FailoverKind, Look] = {
+    FailoverKind.LOG_DIR_FAILED: Look("log directory failed", "lost"),
+    FailoverKind.UNCLEAN_ELECTION: Look("unclean election", "lost"),
+    FailoverKind.OFFLINE: Look("left without a leader", "lost"),
+    FailoverKind.LEADER_RESTORED: Look("has a leader again", "asked"),
+    FailoverKind.REASSIGNMENT: Look("reassignment", "topic"),
+    FailoverKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "member"),
+    FailoverKind.BROKER_UNRESPONSIVE: Look("broker cut off", "broker"),
+    FailoverKind.BROKER_CRASH: Look("broker crash", "broker"),
+    FailoverKind.PREFERRED_ELECTION: Look("preferred election", "asked"),
+    FailoverKind.UNKNOWN: Look("not known", "unknown"),
 }
 
-# What became of the broker, as a sentence says it after its name.
-OUTAGE_VERBS = {
-    "controlled_shutdown": "was shut down",
-    "crash": "crashed",
-    "unresponsive": "was cut off",
-    "unknown": "went away",
+OUT_OF_SYNC: Mapping[OutOfSyncKind, Look] = {
+    OutOfSyncKind.SLOW: Look("it was alive and fetched too late", "broker"),
+    OutOfSyncKind.DISK: Look("its log directory failed", "lost"),
+    OutOfSyncKind.UNKNOWN: Look("why is not known", "unknown"),
+    OutOfSyncKind.OUTAGE: Look("it was away", "member"),
+    OutOfSyncKind.REASSIGNMENT: Look("it was moved away", "topic"),
 }
-OUTAGE_LABELS = {
-    "controlled_shutdown": "controlled shutdown",
-    "crash": "crash",
-    "unresponsive": "alive, but cut off",
-    "unknown": "why is not known",
-}
+"""In the order of how bad they are."""
 
-FAILOVER_LABELS = {
-    "log_dir_failed": "log directory failed",
-    "unclean_election": "unclean election",
-    "offline": "left without a leader",
-    "leader_restored": "has a leader again",
-    "reassignment": "reassignment",
-    "controlled_shutdown": "controlled shutdown",
-    "broker_unresponsive": "broker cut off",
-    "broker_crash": "broker crash",
-    "preferred_election": "preferred election",
-    "unknown": "not known",
+TRUNCATIONS: Mapping[TruncationVerdict, Look] = {
+    TruncationVerdict.COMMITTED_LOST: Look("committed records", "bad"),
+    TruncationVerdict.UNKNOWN: Look("not known", "warn"),
+    TruncationVerdict.NOTHING_COMMITTED_LOST: Look("nothing committed", "plain"),
 }
-ASKED_LABELS = {True: "asked for", False: "by Kafka itself"}
-MOVE_LABELS = {"none": "undisturbed", "rebalanced": "rebalanced", "cut_short": "cut short in a rebalance"}
+"""In the order of how bad they are."""
 
-OUT_OF_SYNC_LABELS = {
-    "slow": "it was alive and fetched too late",
-    "disk": "its log directory failed",
-    "unknown": "why is not known",
-    "outage": "it was away",
-    "reassignment": "it was moved away",
+LAG: Mapping[LagStatus, Look] = {
+    LagStatus.STOP: Look("stopped committing", "bad"),
+    LagStatus.STALL: Look("commits, but stands still", "bad"),
+    LagStatus.REWIND: Look("went back", "warn"),
+    LagStatus.WARN: Look("lag never falls", "warn"),
+    LagStatus.OK: Look("keeps up", "good"),
 }
-TONE_OF_LAPSE = {
-    "slow": "broker",
-    "disk": "lost",
-    "unknown": "unknown",
-    "outage": "member",
-    "reassignment": "topic",
-}
-TRUNCATION_LABELS = {
-    "committed_lost": "committed records",
-    "unknown": "not known",
-    "nothing_committed_lost": "nothing committed",
-}
-TRUNCATION_ORDER = tuple(TRUNCATION_LABELS)
+"""In the order of how bad they are."""
 
-LAG_LABELS = {
-    "ok": "keeps up",
-    "warn": "lag never falls",
-    "stall": "commits, but stands still",
-    "stop": "stopped committing",
-    "rewind": "went back",
+INCIDENT_LABELS: Mapping[IncidentKind, str] = {
+    IncidentKind.SINGLE: "Rebalance",
+    IncidentKind.COOPERATIVE_PAIR: "Cooperative rebalance",
+    IncidentKind.ROLLING_RESTART: "Rolling restart",
+    IncidentKind.STORM: "Storm",
+    IncidentKind.COORDINATOR_MOVE: "Coordinator move",
+    IncidentKind.BROKER_OUTAGE: "Broker outage",
+    IncidentKind.HOST_SILENT: "Silent host",
 }
-
-REMEDY_LABELS = {
-    "static_membership": "static membership",
-    "cooperative_assignment": "a cooperative assignor",
-    "session_timeout": "a longer session timeout",
-    "max_poll_interval": "a longer poll interval",
+MOVE_LABELS: Mapping[MoveEffect, str] = {
+    MoveEffect.NONE: "undisturbed",
+    MoveEffect.REBALANCED: "rebalanced",
+    MoveEffect.CUT_SHORT: "cut short in a rebalance",
 }
+REMEDY_LABELS: Mapping[RemedySetting, str] = {
+    RemedySetting.STATIC_MEMBERSHIP: "static membership",
+    RemedySetting.COOPERATIVE_ASSIGNMENT: "a cooperative assignor",
+    RemedySetting.SESSION_TIMEOUT: "a longer session timeout",
+    RemedySetting.MAX_POLL_INTERVAL: "a longer poll interval",
+}
+HEDGES: Mapping[Confidence, str] = {
+    Confidence.CERTAIN: "",
+    Confidence.LIKELY: "probably ",
+    Confidence.POSSIBLE: "possibly ",
+    Confidence.UNKNOWN: "",
+}
+"""How a claim begins that is not certain, inside a sentence. One whose reason is unknown claims nothing to hedge."""
 
-# How a claim begins that is not certain, inside a sentence. One whose reason is unknown claims nothing to hedge.
-HEDGES = {"certain": "", "likely": "probably ", "possible": "possibly ", "unknown": ""}
+CAUSE_LABELS: Mapping[Cause, str] = {code: look.label for code, look in CAUSES.items()}
+FAILOVER_LABELS: Mapping[FailoverKind, str] = {code: look.label for code, look in FAILOVERS.items()}
+OUT_OF_SYNC_LABELS: Mapping[OutOfSyncKind, str] = {code: look.label for code, look in OUT_OF_SYNC.items()}

@@ -105,7 +105,7 @@ def test_the_policy_admits_the_page_s_own_style_and_script_and_no_other(page):
 def test_the_page_tells_who_why_and_what_to_do(page):
     text = " ".join(" ".join(page.text).split())
     for said in (
-        "40 of them owed to one event: broker 2 was cut off at 02:13",
+        "40 of them from one event: broker 2 was cut off at 02:13",
         "Lower max.poll.records, speed up processing, or raise max.poll.interval.ms.",
         "billing-b (instance i2)",
         "Preparing to rebalance group billing in state PreparingRebalance with old generation 41",
@@ -171,7 +171,7 @@ def test_a_hash_that_is_none_becomes_one():
 def test_an_empty_lake_makes_a_page_too():
     page = Page(render_html(build_report(empty(), run(files_not_read=[], warnings=[]))))
     text = " ".join(" ".join(page.text).split())
-    assert "Nothing is recorded about what was read, so nobody can tell what was missed." in text
+    assert "Nothing is recorded about what was read, so what was missed is not known." in text
     assert page.open == []
 
 

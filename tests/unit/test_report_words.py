@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog import codes
-from spark_jobs.report import plain, vocabulary, words
+from spark_jobs.report import plain, vocabulary
 from spark_jobs.report.html import _asset
-from spark_jobs.report.rules import LAG_ORDER, LAG_TONES
+from spark_jobs.shared import words
 
 
 @pytest.mark.parametrize(
@@ -102,19 +102,16 @@ def test_a_hash_of_ours_stands_in_the_address_as_it_is():
 @pytest.mark.parametrize(
     ("told", "declared"),
     [
-        (vocabulary.CAUSE_LABELS, codes.Cause),
-        (vocabulary.TONE_OF_CAUSE, codes.Cause),
+        (vocabulary.CAUSES, codes.Cause),
         (vocabulary.INCIDENT_LABELS, codes.IncidentKind),
-        (vocabulary.OUTAGE_LABELS, codes.OutageKind),
-        (vocabulary.OUTAGE_VERBS, codes.OutageKind),
-        (vocabulary.TONE_OF_OUTAGE, codes.OutageKind),
-        (vocabulary.FAILOVER_LABELS, codes.FailoverKind),
-        (vocabulary.TONE_OF_FAILOVER, codes.FailoverKind),
-        (vocabulary.LAG_LABELS, codes.LagStatus),
+        (vocabulary.OUTAGES, codes.OutageKind),
+        (vocabulary.FAILOVERS, codes.FailoverKind),
+        (vocabulary.OUT_OF_SYNC, codes.OutOfSyncKind),
+        (vocabulary.TRUNCATIONS, codes.TruncationVerdict),
+        (vocabulary.MOVE_LABELS, codes.MoveEffect),
+        (vocabulary.LAG, codes.LagStatus),
         (vocabulary.REMEDY_LABELS, codes.RemedySetting),
         (vocabulary.HEDGES, codes.Confidence),
-        ([*LAG_ORDER, "ok"], codes.LagStatus),
-        ([*LAG_TONES, "ok"], codes.LagStatus),
     ],
 )
 def test_every_code_of_the_catalog_has_its_words(told, declared):
@@ -123,11 +120,7 @@ def test_every_code_of_the_catalog_has_its_words(told, declared):
 
 def test_every_tone_has_its_colour_in_light_and_dark():
     style = _asset("page.css")
-    tones = {
-        *vocabulary.TONE_OF_CAUSE.values(),
-        *vocabulary.TONE_OF_FAILOVER.values(),
-        *vocabulary.TONE_OF_OUTAGE.values(),
-    }
-    for tone in tones:
+    looks = (vocabulary.CAUSES, vocabulary.FAILOVERS, vocabulary.OUTAGES, vocabulary.OUT_OF_SYNC)
+    for tone in {look.tone for table in looks for look in table.values()}:
         assert style.count(f"--{tone}: #") == 2
         assert f".t-{tone} {{ --tone: var(--{tone}); }}" in style

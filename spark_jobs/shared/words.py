@@ -114,3 +114,8 @@ def leader(broker: int | None) -> str:
 def sentence(text: str) -> str:
     """The text with a capital at its beginning."""
     return text[:1].upper() + text[1:]
+
+
+def exact(value: float | None) -> str:
+    """A number to the last digit: `1,893,400`. Empty where it is not known."""
+    return "" if value is None else f"{value:,.0f}"
