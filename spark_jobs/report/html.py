@@ -22,12 +22,13 @@ ROWS_OF_A_LONG_TABLE = 300
 ROWS_PER_PART = 100
 
 
-def render_html(page: Page) -> str:
+def render_html(page: Page, has_script: bool = True) -> str:
     """The page: style, script and pictures inline, and a policy that lets a browser run and load nothing else.
 
     Keeps: every text of the page is escaped; addresses inside the page come from hashes; it asks no network.
     """
-    style, script = _asset("page.css"), _asset("page.js") + _asset("timeline.js")
+    style = _asset("page.css")
+    script = _asset("page.js") + _asset("timeline.js") if has_script else ""
     return (
         _environment()
         .get_template("page.html")
