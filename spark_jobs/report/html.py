@@ -48,7 +48,8 @@ class _Renderer:
 
     def __init__(self, day: date | None) -> None:
         self.day = day
-        self.macros: Any = _environment().get_template("blocks.html").make_module({"show": self.show}).__dict__
+        given = {"show": self.show, "cells": self.cells}
+        self.macros: Any = _environment().get_template("blocks.html").make_module(given).__dict__
 
     def show(self, content: Content) -> Markup:
         """Any content as HTML, its text escaped."""
@@ -61,6 +62,17 @@ class _Renderer:
             return Markup(f"<time>{at}</time>" if at else "")
         shown: Markup = self.macros[type(content).__name__](content)
         return shown
+
+    def cells(self, row: TableRow) -> Markup:
+        """The cells of a row, the first with its address. Not a macro: a page may hold a hundred thousand of them."""
+        html = []
+        for i, given in enumerate(row.cells):
+            cell = given if isinstance(given, Cell) else Cell(given)
+            tag = 'th scope="row"' if cell.is_head else "td"
+            style = f' class="{escape(cell.style)}"' if cell.style else ""
+            address = self.macros["Address"](row) if row.anchor and not i else ""
+            html.append(f"<{tag}{style}>{address}{self.show(cell.content)}</{tag[:2]}>")
+        return Markup("".join(html))
 
 
 @cache
@@ -76,7 +88,6 @@ def _environment() -> Environment:
         "counted": words.counted,
         "exact": words.exact,
         "listed": words.listed,
-        "cell": lambda content: content if isinstance(content, Cell) else Cell(content),
         "packed": _packed,
         "parts": _parts,
         "epoch_ms": lambda instant: round(1_000 * instant.timestamp()),
