@@ -148,6 +148,6 @@ HEDGES: Mapping[Confidence, str] = {
 }
 """How a claim begins that is not certain, inside a sentence. One whose reason is unknown claims nothing to hedge."""
 
-CAUSE_LABELS: Mapping[Cause, str] = {code: look.label for code, look in CAUSES.items()}
-FAILOVER_LABELS: Mapping[FailoverKind, str] = {code: look.label for code, look in FAILOVERS.items()}
-OUT_OF_SYNC_LABELS: Mapping[OutOfSyncKind, str] = {code: look.label for code, look in OUT_OF_SYNC.items()}
+CAUSE_LABELS: Mapping[str, str] = {code: look.label for code, look in CAUSES.items()}
+FAILOVER_LABELS: Mapping[str, str] = {code: look.label for code, look in FAILOVERS.items()}
+OUT_OF_SYNC_LABELS: Mapping[str, str] = {code: look.label for code, look in OUT_OF_SYNC.items()}

@@ -10,6 +10,7 @@ import pytest
 
 from spark_jobs.report.build import build_report
 from spark_jobs.report.html import render_html
+from spark_jobs.report.sections import SECTIONS
 from tests.support.report_night import HOSTILE, crowded_night, night, poisoned_night
 from tests.support.report_rows import empty, run
 
@@ -62,6 +63,11 @@ def test_sections_come_in_the_order_in_which_one_reads(page):
         "verdict", "coverage", "timeline", "incidents", "remedies", "rebalances", "restarts", "outages",
         "failovers", "danger", "replicas", "imbalance", "lag", "findings", "unread", "making",
     ]  # fmt: skip
+
+
+def test_each_section_has_a_place_and_an_address_of_its_own():
+    assert len({s.order for s in SECTIONS}) == len({s.name for s in SECTIONS}) == len(SECTIONS)
+    assert all(re.fullmatch(r"[a-z]+", s.name) for s in SECTIONS)
 
 
 def test_every_row_has_an_address_and_every_link_leads_to_one(page):

@@ -6,12 +6,14 @@ from pkgutil import iter_modules
 from spark_jobs.catalog.row import Row
 from spark_jobs.report.page_rows import Section
 
-SECTIONS: tuple[Section, ...] = tuple(
-    sorted(
-        (import_module(f"{__name__}.{module.name}").SECTION for module in iter_modules(__path__)), key=lambda s: s.order
-    )
-)
-"""In the order of the page."""
+
+def discovered() -> tuple[Section, ...]:
+    """The section of each module here, in the order of the page."""
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    return tuple(sorted((module.SECTION for module in modules), key=lambda section: section.order))
+
+
+SECTIONS = discovered()
 
 READS: tuple[type[Row], ...] = tuple(dict.fromkeys(kind for section in SECTIONS for kind in section.reads))
 """The rows that the page is made of."""
