@@ -202,8 +202,8 @@ class Section:
     name: str
     title: str
     nav: str
-    reads: tuple[type[Row], ...]
     blocks: Callable[[PageRows], Iterable[Block]]
+    reads: tuple[type[Row], ...]
     counts: type[Row] | None = None
 
 

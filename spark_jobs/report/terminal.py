@@ -59,24 +59,35 @@ class Terminal:
                 case ui.Heading(inner):
                     yield from self.title(self.plain(inner))
                 case ui.List(items):
-                    for item in items:
-                        mark = _MARKS.get(item.tone, "")
-                        yield from self.text(self.plain(item.words), indent, _COLOURS.get(item.tone, ""), 2, mark)
-                        yield from self.blocks(item.blocks, indent + 2)
+                    yield from (line for item in items for line in self.item(item, indent))
                 case ui.Facts(facts):
                     yield from self.facts(facts, indent)
                 case ui.Entry():
                     yield from self.entry(block)
-                case ui.Box("advice", (*_, ui.Paragraph(advice))):
-                    yield from self.advice(self.plain(advice), indent)
-                case ui.Box(style, inside):
-                    sentences = " ".join(self.plain(p.words) for p in inside if isinstance(p, ui.Paragraph))
-                    yield from self.text(sentences, indent, RED if style == "refusal" else "")
-                    yield from self.blocks([b for b in inside if not isinstance(b, ui.Paragraph)], indent)
+                case ui.Box():
+                    yield from self.box(block, indent)
                 case ui.Evidence(quotes):
-                    for quote in quotes:
-                        yield f"{' ' * indent}{self.plain(quote.at or '')}  {quote.source}"
-                        yield from (f"{' ' * indent}  {line}" for line in quote.text.split("\n"))
+                    yield from (line for quote in quotes for line in self.quotation(quote, indent))
+
+    def item(self, item: ui.Item, indent: int) -> Iterator[str]:
+        """One item of a list, with the mark of its tone."""
+        mark, colour = _MARKS.get(item.tone, ""), _COLOURS.get(item.tone, "")
+        yield from self.text(self.plain(item.words), indent, colour, 2, mark)
+        yield from self.blocks(item.blocks, indent + 2)
+
+    def box(self, box: ui.Box, indent: int) -> Iterator[str]:
+        """The paragraphs of a box as one, then what else it holds."""
+        said = " ".join(self.plain(block.words) for block in box.blocks if isinstance(block, ui.Paragraph))
+        if box.style == "advice":
+            yield from self.advice(said, indent)
+        else:
+            yield from self.text(said, indent, RED if box.style == "refusal" else "")
+            yield from self.blocks((block for block in box.blocks if isinstance(block, ui.List)), indent)
+
+    def quotation(self, quote: ui.Quotation, indent: int) -> Iterator[str]:
+        """A quoted line below where it was read."""
+        yield f"{' ' * indent}{self.plain(quote.at or '')}  {quote.source}"
+        yield from (f"{' ' * indent}  {line}" for line in quote.text.split("\n"))
 
     def entry(self, entry: ui.Entry) -> Iterator[str]:
         """One thing that happened, with what to do about it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from spark_jobs.catalog.codes import FailoverKind, OutOfSyncKind, TruncationVerdict
 from spark_jobs.catalog.rows import BrokerOutage, Failover, OutOfSyncPeriod, RollingRestart, Truncation
@@ -53,17 +53,23 @@ def _outages(page: PageRows, named: Collection[str]) -> Iterator[str]:
     restarts = {row.restart_id for row in page.of(RollingRestart)}
     rows = [o for o in page.outages.values() if o.outage_id not in named and o.restart_id not in restarts]
     sudden = [_absence(page, row) for row in rows if not row.planned]
-    planned = [row for row in rows if row.planned]
     if sudden:
         yield ("also " if any(named) else "") + words.listed(sudden, at_most=4)
+    yield from _shutdowns(page, [row for row in rows if row.planned])
+    yield from _gone({row.broker: row for row in page.outages.values()})
+
+
+def _gone(last_of: Mapping[int, BrokerOutage]) -> Iterator[str]:
+    brokers = [broker for broker, last in last_of.items() if last.up_at is None]
+    if brokers:
+        yield f"{brokers_named(brokers, 6)} had not come back by the end"
+
+
+def _shutdowns(page: PageRows, planned: Sequence[BrokerOutage]) -> Iterator[str]:
     if len(planned) == 1:
         yield f"planned: {outage_at(page, planned[0])}"
     elif planned:
         yield f"{len(planned)} planned shutdowns, of {brokers_named({row.broker for row in planned}, 6)}"
-    last_of = {row.broker: row for row in page.outages.values()}
-    gone = [broker for broker, last in last_of.items() if last.up_at is None]
-    if gone:
-        yield f"{brokers_named(gone, 6)} had not come back by the end"
 
 
 def _absence(page: PageRows, outage: BrokerOutage) -> str:

@@ -1,11 +1,12 @@
-"""Numbers, durations, instants and lists as people say them."""
+"""Numbers, durations, instants and lists as people say them: for explanations, the report and alerts alike."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
-_SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
+_SECOND = 1_000
+_ONE_MS = timedelta(milliseconds=1)
 
 
 def number(value: float) -> str:
@@ -33,10 +34,14 @@ def verb(value: int, singular: str, plural: str) -> str:
     return singular if value == 1 else plural
 
 
-def duration(ms: float | None) -> str:
-    """A duration as a person would say it: `240 ms`, `3.2 s`, `2 min 14 s`, `1 h 5 min`. Empty where not known."""
-    if ms is None:
+def duration(length: timedelta | float | None) -> str:
+    """A length of time as a person would say it: `240 ms`, `3.2 s`, `2 min 14 s`, `1 h 5 min`.
+
+    Takes: a length, or its number of milliseconds. Gives: empty where not known.
+    """
+    if length is None:
         return ""
+    ms = length / _ONE_MS if isinstance(length, timedelta) else length
     if ms < _SECOND:
         return f"{ms:.0f} ms"
     if ms < 9.95 * _SECOND:

@@ -298,20 +298,5 @@ def _source(page: PageRows, row: Coverage) -> ui.TableRow:
     )
 
 
-SECTION = Section(
-    order=20,
-    name="coverage",
-    title="What was seen, and what was not",
-    nav="Coverage",
-    reads=(
-        Coverage,
-        Failover,
-        Finding,
-        GenerationGap,
-        LeaderImbalance,
-        LeadershipGap,
-        Rebalance,
-        ValidationResult,
-    ),
-    blocks=coverage,
-)
+READS = (Coverage, Failover, Finding, GenerationGap, LeaderImbalance, LeadershipGap, Rebalance, ValidationResult)
+SECTION = Section(20, "coverage", "What was seen, and what was not", "Coverage", coverage, READS)

@@ -240,11 +240,5 @@ def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
     )
 
 
-SECTION = Section(
-    order=110,
-    name="danger",
-    title="Data lost, data at risk",
-    nav="Data at risk",
-    reads=(Failover, Truncation, PartitionRisk, LossSimulation),
-    blocks=danger,
-)
+READS = (Failover, Truncation, PartitionRisk, LossSimulation)
+SECTION = Section(110, "danger", "Data lost, data at risk", "Data at risk", danger, READS)

@@ -57,9 +57,7 @@ def _entry(page: PageRows, kind: FailoverKind, rows: Sequence[Failover], most_op
         "What happened",
     )
     table = ui.Table(
-        title,
-        tuple(h for h in headings if has_lost or h != "Lost"),
-        tuple(_row(page, row, has_lost) for row in rows),
+        title, tuple(h for h in headings if has_lost or h != "Lost"), tuple(_row(page, row, has_lost) for row in rows)
     )
     longest = max((r.leaderless_ms for r in rows if r.leaderless_ms is not None), default=None)
     return ui.Entry(
@@ -114,11 +112,5 @@ def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
     return ui.TableRow(cells, controller_anchor(row), "change of the controller")
 
 
-SECTION = Section(
-    order=100,
-    name="failovers",
-    title="Failovers without an outage",
-    nav="Failovers",
-    reads=(Failover, BrokerOutage, ControllerChange, IsrChange),
-    blocks=failovers,
-)
+READS = (Failover, BrokerOutage, ControllerChange, IsrChange)
+SECTION = Section(100, "failovers", "Failovers without an outage", "Failovers", failovers, READS)

@@ -65,6 +65,5 @@ def _item(page: PageRows, row: Finding) -> ui.Item:
     )
 
 
-SECTION = Section(
-    order=150, name="findings", title="Findings", nav="Findings", reads=(Finding,), blocks=findings, counts=Finding
-)
+READS = (Finding,)
+SECTION = Section(150, "findings", "Findings", "Findings", findings, READS, counts=Finding)

@@ -110,11 +110,5 @@ def _trend(
     return ui.Trend(label, said(values[-1]), said(median(values[:-1])), bars)
 
 
-SECTION = Section(
-    order=30,
-    name="history",
-    title="What changed",
-    nav="Changes",
-    reads=(Rebalance, Failover, Finding),
-    blocks=history,
-)
+READS = (Rebalance, Failover, Finding)
+SECTION = Section(30, "history", "What changed", "Changes", history, READS)

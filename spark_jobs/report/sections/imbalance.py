@@ -182,11 +182,5 @@ def _balance(row: LeaderBalance) -> ui.TableRow:
     )
 
 
-SECTION = Section(
-    order=130,
-    name="imbalance",
-    title="Leader imbalance",
-    nav="Imbalance",
-    reads=(LeaderImbalance, ImbalancePeriod, LeaderBalance, BrokerOutage),
-    blocks=imbalance,
-)
+READS = (LeaderImbalance, ImbalancePeriod, LeaderBalance, BrokerOutage)
+SECTION = Section(130, "imbalance", "Leader imbalance", "Imbalance", imbalance, READS)

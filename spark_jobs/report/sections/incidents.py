@@ -107,12 +107,5 @@ def _lesser(page: PageRows, row: Incident) -> ui.TableRow:
     return ui.TableRow(cells, plain.anchor("incident", row.incident_id), "incident")
 
 
-SECTION = Section(
-    order=50,
-    name="incidents",
-    title="Incidents, worst first",
-    nav="Incidents",
-    reads=(Incident, Rebalance, BrokerOutage, Finding),
-    blocks=incidents,
-    counts=Incident,
-)
+READS = (Incident, Rebalance, BrokerOutage, Finding)
+SECTION = Section(50, "incidents", "Incidents, worst first", "Incidents", incidents, READS, counts=Incident)

@@ -67,4 +67,5 @@ def _sum(values: Iterator[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-SECTION = Section(order=140, name="lag", title="Lag", nav="Lag", reads=(LagVerdict,), blocks=lag)
+READS = (LagVerdict,)
+SECTION = Section(140, "lag", "Lag", "Lag", lag, READS)

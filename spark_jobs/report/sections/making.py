@@ -48,11 +48,5 @@ def _facts(page: PageRows) -> Iterator[ui.Fact]:
         yield ui.Fact("Log", ui.Badge(run.log_path, "code"), is_wide=True)
 
 
-SECTION = Section(
-    order=170,
-    name="making",
-    title="How this was made",
-    nav="Making",
-    reads=(ValidationResult,),
-    blocks=making,
-)
+READS = (ValidationResult,)
+SECTION = Section(170, "making", "How this was made", "Making", making, READS)

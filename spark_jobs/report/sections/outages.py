@@ -99,12 +99,5 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         yield ui.Paragraph(("Led to: ", ui.separated(incidents), "."))
 
 
-SECTION = Section(
-    order=90,
-    name="outages",
-    title="Broker outages",
-    nav="Outages",
-    reads=(BrokerOutage, Failover, CoordinatorMove, Incident, RollingRestart),
-    blocks=outages,
-    counts=BrokerOutage,
-)
+READS = (BrokerOutage, Failover, CoordinatorMove, Incident, RollingRestart)
+SECTION = Section(90, "outages", "Broker outages", "Outages", outages, READS, counts=BrokerOutage)

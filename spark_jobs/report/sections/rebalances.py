@@ -83,12 +83,5 @@ def _incident_link(incident: Incident) -> ui.Link:
     return ui.Link(f"{label}, {count}", plain.anchor("incident", incident.incident_id))
 
 
-SECTION = Section(
-    order=70,
-    name="rebalances",
-    title="Every rebalance",
-    nav="Rebalances",
-    reads=(Rebalance, Incident),
-    blocks=rebalances,
-    counts=Rebalance,
-)
+READS = (Rebalance, Incident)
+SECTION = Section(70, "rebalances", "Every rebalance", "Rebalances", rebalances, READS, counts=Rebalance)

@@ -71,12 +71,5 @@ def _avoided(page: PageRows, row: Remedy) -> ui.Words:
     return (" ", ui.linked(links, f"and {rest} more" if rest > 0 else "")) if links else ""
 
 
-SECTION = Section(
-    order=60,
-    name="remedies",
-    title="What would have helped",
-    nav="Remedies",
-    reads=(Remedy, Rebalance),
-    blocks=remedies,
-    counts=Remedy,
-)
+READS = (Remedy, Rebalance)
+SECTION = Section(60, "remedies", "What would have helped", "Remedies", remedies, READS, counts=Remedy)

@@ -66,12 +66,5 @@ def _facts(row: OutOfSyncPeriod) -> Iterator[str]:
         yield f"the trouble points to broker {row.suspected_broker}"
 
 
-SECTION = Section(
-    order=120,
-    name="replicas",
-    title="Replicas out of sync",
-    nav="Replicas",
-    reads=(OutOfSyncPeriod, BrokerOutage),
-    blocks=replicas,
-    counts=OutOfSyncPeriod,
-)
+READS = (OutOfSyncPeriod, BrokerOutage)
+SECTION = Section(120, "replicas", "Replicas out of sync", "Replicas", replicas, READS, counts=OutOfSyncPeriod)

@@ -93,12 +93,5 @@ def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
     )
 
 
-SECTION = Section(
-    order=80,
-    name="restarts",
-    title="Rolling restarts",
-    nav="Restarts",
-    reads=(RollingRestart, BrokerOutage),
-    blocks=restarts,
-    counts=RollingRestart,
-)
+READS = (RollingRestart, BrokerOutage)
+SECTION = Section(80, "restarts", "Rolling restarts", "Restarts", restarts, READS, counts=RollingRestart)

@@ -253,11 +253,5 @@ def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
     return Span("bar", start, row.ended_at or start, look.tone, page.is_planned(row), says, look.label, anchor)
 
 
-SECTION = Section(
-    order=40,
-    name="timeline",
-    title="The window in a picture",
-    nav="Timeline",
-    reads=(BrokerOutage, ControllerChange, Failover, LeaderImbalance, OutOfSyncPeriod, Rebalance),
-    blocks=timeline,
-)
+READS = (BrokerOutage, ControllerChange, Failover, LeaderImbalance, OutOfSyncPeriod, Rebalance)
+SECTION = Section(40, "timeline", "The window in a picture", "Timeline", timeline, READS)

@@ -57,11 +57,5 @@ def _refused(row: Quarantine) -> ui.Item:
     return ui.Item((" ".join(row.sentences), " ", whence), blocks=(read,))
 
 
-SECTION = Section(
-    order=160,
-    name="unread",
-    title="What could not be read",
-    nav="Not read",
-    reads=(LineShape, Quarantine, Coverage),
-    blocks=unread,
-)
+READS = (LineShape, Quarantine, Coverage)
+SECTION = Section(160, "unread", "What could not be read", "Not read", unread, READS)

@@ -83,11 +83,5 @@ def _tile(count: int, noun: str, tone: str, anchor: str) -> ui.Tile:
     return ui.Tile(words.number(count), words.verb(count, noun, f"{noun}s"), tone, anchor)
 
 
-SECTION = Section(
-    order=10,
-    name="verdict",
-    title="",
-    nav="Verdict",
-    reads=(BrokerOutage, Coverage, Failover, Finding, Incident, Rebalance, ValidationResult),
-    blocks=verdict,
-)
+READS = (BrokerOutage, Coverage, Failover, Finding, Incident, Rebalance, ValidationResult)
+SECTION = Section(10, "verdict", "", "Verdict", verdict, READS)

@@ -1,6 +1,6 @@
 """Numbers and names as a report says them."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -29,6 +29,7 @@ from spark_jobs.shared import words
 )
 def test_durations_read_as_people_say_them(ms, said):
     assert words.duration(ms) == said
+    assert words.duration(None if ms is None else timedelta(milliseconds=ms)) == said
 
 
 @pytest.mark.parametrize(
