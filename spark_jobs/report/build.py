@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.row import Row
 from spark_jobs.report.blocks import At, Page, Quiet, ShownSection
 from spark_jobs.report.page_rows import PageRows
 from spark_jobs.report.sections import READS, SECTIONS
 
 
-def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping[str, Any]) -> Page:
+def build_report(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> Page:
     """The report of one window.
 
     Takes: rows by full table name, as the catalog has them, those of this window and of one cluster; sections.READS

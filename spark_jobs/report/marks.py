@@ -1,4 +1,4 @@
-"""Things that lasted, as marks on a lane: drawn at rest on the page, and told one by one to whoever zooms."""
+"""Things that lasted, as marks on a lane: drawn at rest on the page, and listed one by one for whoever zooms."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def items(page: PageRows, spans: Iterable[Span]) -> tuple[Item, ...]:
 
 
 def marks(page: PageRows, spans: Iterable[Span]) -> tuple[Mark, ...]:
-    """Spans as marks. Those that lie too near to be told apart share one place, one above the other by tone."""
+    """Spans as marks. Those that lie too near to be distinguished share one place, one above the other by tone."""
     by_shape: defaultdict[str, list[Span]] = defaultdict(list)
     for span in sorted(spans, key=lambda s: (s.start, s.anchor)):
         by_shape[span.shape].append(span)

@@ -104,11 +104,13 @@ class PageRows:
 
     @classmethod
     def read(
-        cls, tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping[str, Any], reads: Iterable[type[Row]]
+        cls, tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any], reads: Iterable[type[Row]]
     ) -> PageRows:
         """The rows of the tables that are read, of rows by full table name."""
-        found = {kind: [kind.of(row) for row in plain.harmless(tables.get(kind.TABLE, ()))] for kind in reads}
-        return cls(found, PageRun.of(plain.harmless(run)))
+        return cls(
+            {kind: [kind.of(_harmless(row)) for row in tables.get(kind.TABLE, ())] for kind in reads},
+            PageRun.of(_harmless(run)),
+        )
 
     def of(self, kind: type[R]) -> Sequence[R]:
         """The rows of a class. Raises KeyError for one that no section reads."""
@@ -205,6 +207,11 @@ class Section:
     blocks: Callable[[PageRows], Iterable[Block]]
     reads: tuple[type[Row], ...]
     counts: type[Row] | None = None
+
+
+def _harmless(row: Mapping[str, Any] | Row) -> Mapping[str, Any]:
+    safe: Mapping[str, Any] = plain.harmless(row.as_dict() if isinstance(row, Row) else row)
+    return safe
 
 
 def grouped(rows: Iterable[R], key: Callable[[R], K]) -> Mapping[K, Sequence[R]]:

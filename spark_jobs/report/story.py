@@ -51,7 +51,7 @@ def as_data(story: Story) -> dict[str, Any]:
     }
 
 
-def told(story: Story, width: int = 100) -> Iterator[str]:
+def as_lines(story: Story, width: int = 100) -> Iterator[str]:
     """The story in lines of at most `width` columns, quoted lines excepted.
 
     Keeps: nothing but printable characters, whatever names clients chose.
