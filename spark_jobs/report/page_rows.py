@@ -181,7 +181,7 @@ class PageRows:
 
     @cached_property
     def _quotes_per_row(self) -> int:
-        proven = sum(len(self.of(kind)) for kind in (Rebalance, Incident, Failover, Finding))
+        proven = sum(len(self.tables.get(kind, ())) for kind in (Rebalance, Incident, Failover, Finding))
         return max(2, min(QUOTES_PER_ROW, QUOTES_PER_PAGE // max(1, proven)))
 
     def evidence(self, items: Sequence[Quote], label: str = "") -> Evidence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 
 from spark_jobs.catalog.rows import Failover, LossSimulation, PartitionRisk, Truncation
 from spark_jobs.report import blocks as ui
@@ -38,12 +39,13 @@ def danger(page: PageRows) -> Iterator[ui.Block]:
     risks = sorted(page.of(PartitionRisk), key=_worst_risk)
     said = (*_losses_say(page), *exposure(page), *_unknown(risks), *_simulations_say(page))
     yield from ui.statements(said)
-    losses = [*(_election(page, row) for row in elections), *(_cut(page, row) for row in cuts)]
-    if losses:
+    losses = chain((_election(page, row) for row in elections), (_cut(page, row) for row in cuts))
+    count = len(elections) + len(cuts)
+    if count:
         yield ui.Heading("What elections and truncations took")
-        yield ui.Table("Losses and truncations", LOSS_HEADINGS, tuple(losses[:LOSSES]))
-        yield from ui.left_out(len(losses) - LOSSES, "gold.truncations")
-    if said or losses:
+        yield ui.Table("Losses and truncations", LOSS_HEADINGS, tuple(islice(losses, LOSSES)))
+        yield from ui.left_out(count - LOSSES, "gold.truncations")
+    if said or count:
         yield from _simulations(page)
         yield from _risks(page, risks)
 

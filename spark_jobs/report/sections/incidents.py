@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spark_jobs.catalog.rows import BrokerOutage, Finding, Incident, Rebalance
+from spark_jobs.catalog.rows import BrokerOutage, Incident, Rebalance
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain, vocabulary
 from spark_jobs.report.page_rows import PageRows, Section
@@ -107,5 +107,5 @@ def _lesser(page: PageRows, row: Incident) -> ui.TableRow:
     return ui.TableRow(cells, plain.anchor("incident", row.incident_id), "incident")
 
 
-READS = (Incident, Rebalance, BrokerOutage, Finding)
+READS = (Incident, Rebalance, BrokerOutage)
 SECTION = Section(50, "incidents", "Incidents, worst first", "Incidents", incidents, READS, counts=Incident)
