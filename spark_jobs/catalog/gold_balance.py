@@ -121,12 +121,12 @@ IMBALANCE_PERIODS = Table(
         EVIDENCE,
     ),
     checks=(
-        Check("since_before_reading", "since <= first_reading_at", "it begins no later than it is seen"),
-        Check("until_after_reading", "until >= last_reading_at", "it ends no earlier than it is seen last"),
+        Check("starts_before_reading", "started_at <= first_reading_at", "it begins no later than it is seen"),
+        Check("ends_after_reading", "ended_at >= last_reading_at", "it ends no earlier than it is seen last"),
         Check("readings_in_order", "last_reading_at >= first_reading_at", "the last reading is not before the first"),
         Check("over_gate", "10 * led_elsewhere > preferred_partitions", "more than 10 % are led elsewhere"),
         Check("ratio_bounded", "max_ratio <= 1", "no more are led elsewhere than there are"),
-        Check("exact_end_is_known", "until IS NOT NULL OR NOT ended_at_is_exact", "an end that is exact is known"),
+        Check("exact_end_is_known", "ended_at IS NOT NULL OR NOT ended_at_is_exact", "an end that is exact is known"),
         HAS_EVIDENCE,
     ),
 )

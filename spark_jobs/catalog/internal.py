@@ -138,7 +138,31 @@ CLUSTERS = Table(
     name="clusters",
     grain="the cluster",
     key=("cluster",),
-    columns=(_CLUSTER, optional("offsets_partitions", "INT", "Partitions of __consumer_offsets; null where unknown")),
+    columns=(_CLUSTER,),
+)
+
+OBSERVED_SPANS = Table(
+    layer="internal",
+    name="observed_spans",
+    grain="the cluster",
+    key=("cluster",),
+    columns=(
+        _CLUSTER,
+        required("first_at", "TIMESTAMP", "Instant of the first event that a broker wrote"),
+        required("last_at", "TIMESTAMP", "Instant of the last event that a broker wrote"),
+    ),
+)
+
+READING_TIMES = Table(
+    layer="internal",
+    name="reading_times",
+    grain="one reading that shows partitions",
+    key=("cluster", "snapshot_at"),
+    columns=(
+        _CLUSTER,
+        _SNAPSHOT_AT,
+        optional("last_offsets_partition", "INT", "Highest partition of __consumer_offsets that it shows"),
+    ),
 )
 
 TABLES = (
@@ -151,4 +175,6 @@ TABLES = (
     MEMBER_SIGHTINGS,
     GROUP_AGREEMENTS,
     CLUSTERS,
+    OBSERVED_SPANS,
+    READING_TIMES,
 )

@@ -1,4 +1,4 @@
-"""The settings of brokers and topics that decide what a lost broker costs: those that are read and inherited."""
+"""The settings of brokers and topics that decide what the loss of a broker costs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BROKER_SETTINGS = (
     "transaction.state.log.replication.factor",
     "unclean.leader.election.enable",
 )
-"""In the order in which a broker prints them."""
+"""In the order in which a broker logs them."""
 
 MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"
@@ -33,7 +33,7 @@ UNCLEAN = "unclean.leader.election.enable"
 AUTO_REBALANCE = "auto.leader.rebalance.enable"
 
 TOPIC_SETTINGS = (MIN_ISR, UNCLEAN)
-"""Those that a topic may have of its own, else inherits from the brokers' setting of the same name."""
+"""Settings that a topic may override; else the broker's setting of the same name applies."""
 
 OF_CONTROLLERS = (UNCLEAN, AUTO_REBALANCE, "leader.imbalance.check.interval.seconds")
-"""Those that under KRaft the controllers' own settings decide."""
+"""Settings that the controllers decide under KRaft."""

@@ -1,4 +1,4 @@
-"""How programs lay out their log lines, and how a line tells which broker wrote it."""
+"""How programs lay out their log lines, and how a line shows which broker wrote it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a piece of knowledge about Kafka is: a layout, a pattern, a cause, a rule, with its source and its proof.
+"""What a piece of knowledge about Kafka is: a layout, a pattern, a rule, with its source and its proof.
 
 Fields with compare=False prove or describe. Declarations that differ in them alone are equal and have the same
 knowledge_version.
@@ -118,31 +118,10 @@ def noise(loggers: tuple[str, ...], why: str, *shapes: str) -> tuple[Noise, ...]
 
 
 @dataclass(frozen=True)
-class Cause:
-    """Why a rebalance begins.
-
-    `needs` and `ruled_out_by` say in words what evidence it rests on; `witnesses` name who can tell it;
-    `holds` and `looks_alike` are captured lines of a case where it holds and of one that only looks so.
-    """
-
-    code: str
-    symptom: str = field(compare=False)
-    needs: str = field(compare=False)
-    ruled_out_by: str = field(compare=False)
-    witnesses: tuple[str, ...] = field(compare=False)
-    says: str
-    advice: str
-    source: str = field(compare=False)
-    holds: tuple[str, ...] = field(compare=False)
-    looks_alike: tuple[str, ...] = field(compare=False)
-    made: bool = field(default=False, compare=False)
-
-
-@dataclass(frozen=True)
 class Rule:
     """When a finding is raised: its thresholds, with where they come from, and what to do.
 
-    `is_standing` tells rules about how things are set up from those about what happened, which are told first.
+    `is_standing`: the rule is about settings, not about what happened; the report shows what happened first.
     """
 
     rule_id: str

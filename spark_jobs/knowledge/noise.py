@@ -1,4 +1,4 @@
-"""Known lines of loggers that matter which carry nothing we use: what is left after them is honestly unread."""
+"""Lines that are known to carry nothing we use, of loggers that have patterns: every other line counts as unparsed."""
 
 from spark_jobs.knowledge import noise_brokers, noise_clients, noise_controllers
 from spark_jobs.knowledge.model import Noise

@@ -5,7 +5,7 @@ from spark_jobs.knowledge.model import Noise, noise
 NOISE: tuple[Noise, ...] = (
     *noise(
         ("kafka.controller.KafkaController",),
-        "Steps of a new controller between its election and its work.",
+        "Steps of a new controller between its election and its first decision.",
         "Registering handlers",
         "Deleting log dir event notifications",
         "Deleting isr change notifications",
@@ -24,7 +24,7 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("kafka.controller.KafkaController",),
-        "What changes no leader: no broker's directory failed, the leader may stay, an election came to nothing.",
+        "No leader changes: no log directory failed, the leader may stay, or an election failed.",
         "log directory failure for brokers",
         "failed to complete preferred replica leader election to ",
         "Error completing replica leader election ",
@@ -32,18 +32,18 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("kafka.controller.KafkaController",),
-        "The resignation has a line of its own.",
+        "The resignation has its own line.",
         "] Resigning",
     ),
     *noise(
         ("kafka.controller.KafkaController",),
-        "The leader tells the change of its ISR itself.",
+        "The leader logs the change of its ISR itself.",
         "] ISR for partition ",
         "Updating ISRs for partitions: ",
     ),
     *noise(
         ("kafka.controller.KafkaController",),
-        "What the controller keeps of its brokers; their coming and going has lines of its own. The longest sample is cut.",
+        "What the controller remembers of its brokers; their starts and failures have their own lines.",
         "egister BrokerModifications handler ",
         "Updated broker epochs cache: ",
         "Removed ",
@@ -53,7 +53,7 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("kafka.controller.KafkaController",),
-        "The balancer looks; the ratios and the elections have lines of their own.",
+        "The balancer checks; the ratios and the elections have their own lines.",
         "Checking need to trigger auto leader balancing",
         "Processing automatic preferred replica leader election",
         "Topics not in preferred replica for broker ",
@@ -79,19 +79,19 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("org.apache.kafka.controller.QuorumController",),
-        "A request that reached a controller which could not serve it; the sender tries again.",
+        "A request reached a controller that could not serve it; the sender tries again.",
         ": event failed with ",
         ": event unable to start processing ",
         "Cancelling deferred write event ",
     ),
     *noise(
         ("org.apache.kafka.controller.QuorumController",),
-        "A step of a new controller; its election has a line of its own.",
+        "A step of a new controller; its election has its own line.",
         "Performing controller activation.",
     ),
     *noise(
         ("kafka.controller.KafkaController", "state.change.logger"),
-        "Steps of a reassignment between its decision and its end, which have lines of their own.",
+        "Steps of a reassignment between its decision and its end, which have their own lines.",
         "Updating assignment of partition ",
         "Successfully updated assignment of partition ",
         "Updating leader epoch for partition ",
@@ -100,18 +100,18 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("org.apache.kafka.controller.PartitionChangeBuilder",),
-        "A clean choice among the eligible replicas; the new leader says so itself.",
+        "A clean election among the eligible replicas; the new leader logs it itself.",
         " using ELR.",
     ),
     *noise(
         ("org.apache.kafka.controller.PeriodicTaskControlManager",),
-        "Tasks are set up; what they do has lines of its own.",
+        "Tasks are registered; their results have their own lines.",
         "Registering periodic task ",
         "ctivated periodic tasks: ",
     ),
     *noise(
         ("org.apache.kafka.controller.ReplicationControlManager",),
-        "The answer to a request; each topic that came or went is replayed in a line of its own.",
+        "The answer to a request; each created or deleted topic has its own line.",
         "CreateTopics result(s): ",
         "DeleteTopics result(s): ",
         "] Successfully altered ",
@@ -120,7 +120,7 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("org.apache.kafka.controller.ClusterControlManager",),
-        "Registrations of controllers, and first ones of brokers, as every controller replays them.",
+        "Registrations of controllers and first registrations of brokers, which every controller replays.",
         "Replayed RegisterControllerRecord ",
         "Ignoring no-op registration change for ",
         "Replayed initial RegisterBrokerRecord ",

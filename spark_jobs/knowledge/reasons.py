@@ -30,7 +30,7 @@ class CoordinatorReason:
     detail: str | None = None
 
 
-# Source: GroupCoordinator.scala 2.1-3.9, GroupMetadataManager.java 3.7-4.2; catalogue RS-01..RS-10, RJ-01..RJ-11.
+# Source: GroupCoordinator.scala 2.1-3.9, GroupMetadataManager.java 3.7-4.2.
 # A member id ends in a uuid, which is what ends it where the rest of the line is free text.
 _CLIENT = r"(?:; client reason: ?(?P<client_reason>.*))?"
 _MEMBER = rf"(?P<member>.+?{UUID})"
@@ -111,7 +111,7 @@ def name_in_member_id(member_id: str | None) -> str | None:
     return match["name"] if match else None
 
 
-# What a Java client says when it asks to join. Source: ConsumerCoordinator, AbstractCoordinator 3.2-4.2; catalogue B.3.
+# What a Java client says when it asks to join. Source: ConsumerCoordinator, AbstractCoordinator 3.2-4.2.
 GIVEN_MEMBER_ID = "given_member_id"
 FOLLOWS = "follows"
 METADATA_CHANGED = "metadata_changed"

@@ -14,10 +14,10 @@ from inspect import unwrap
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+from spark_jobs.catalog.codes import Cause
 from spark_jobs.knowledge import broker_settings, isr, layouts, reasons
-from spark_jobs.knowledge.causes import CAUSES
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
-from spark_jobs.knowledge.imbalance import SPELL_ADVICE
+from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.knowledge.remedies import REMEDIES, SESSION_TIMEOUT_MS
@@ -30,9 +30,9 @@ _READING = (
 )
 _JUDGING = (
     (reasons.read_coordinator_reason, reasons.read_client_reason, reasons.read_metadata_change),
-    (CAUSES, RULES, REMEDIES, SESSION_TIMEOUT_MS),
-    (FAILOVER_ADVICE, SPELL_ADVICE, isr.OUT_OF_SYNC_ADVICE, isr.RESTART_ADVICE),
-    (isr.REPLICA_LAG_MS, isr.CYCLES_WITHIN_MS, isr.CALM_AFTER_MS, isr.RESTART_GAP_MS),
+    ([cause.noun for cause in Cause], RULES, REMEDIES, SESSION_TIMEOUT_MS),
+    (FAILOVER_ADVICE, IMBALANCE_ADVICE, isr.OUT_OF_SYNC_ADVICE, isr.RESTART_ADVICE),
+    (isr.REPLICA_LAG, isr.CYCLES_WITHIN, isr.CALM_AFTER, isr.RESTART_GAP_MS),
     (broker_settings.BROKER_SETTINGS, broker_settings.TOPIC_SETTINGS, broker_settings.OF_CONTROLLERS),
 )
 
@@ -47,7 +47,7 @@ def version_of(*known: object) -> str:
 
     Takes: dataclasses, functions, enumerations, regexes, plain values, and containers of these.
     Keeps: the same in every process; another one wherever something differs that a row can depend on.
-    Edge: what only proves or describes does not count: fields with compare=False, docstrings, comments. Of a function
+    Odd: what only proves or describes does not count: fields with compare=False, docstrings, comments. Of a function
         its instructions count, and those of the functions of the same package that it names.
     Raises: TypeError for a value whose content cannot be seen.
     """
@@ -74,8 +74,8 @@ def _written(value: Any, seen: set[Callable[..., Any]]) -> str:
         case partial():
             return f"partial({_written((value.func, value.args, value.keywords), seen)})"
         case _ if is_dataclass(value):
-            told = (f"{f.name}={_written(getattr(value, f.name), seen)}" for f in fields(value) if f.compare)
-            return f"{type(value).__qualname__}({', '.join(told)})"
+            decisive = (f"{f.name}={_written(getattr(value, f.name), seen)}" for f in fields(value) if f.compare)
+            return f"{type(value).__qualname__}({', '.join(decisive)})"
         case _ if isinstance(unwrap(value), FunctionType):
             return _function(unwrap(value), seen)
     raise TypeError(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from spark_jobs.catalog.causes import Cause, CauseFamily
 from spark_jobs.catalog.codes import (
-    Cause,
     Confidence,
     FailoverKind,
     IncidentKind,
@@ -28,15 +28,7 @@ class Look:
     verb: str = ""
 
 
-FAMILIES = {
-    "lost": "Members lost",
-    "broker": "Brokers",
-    "member": "Members came and went",
-    "topic": "Topics and subscriptions",
-    "asked": "Asked for",
-    "protocol": "Protocol steps",
-    "unknown": "Not known",
-}
+FAMILIES: Mapping[str, str] = {family: family.meaning for family in CauseFamily}
 """Causes that a reader tells apart by one colour, by its tone."""
 
 BROKER_FAMILIES = {
@@ -50,28 +42,7 @@ BROKER_FAMILIES = {
 """Outages and failovers that a reader tells apart by one colour, by its tone."""
 
 CAUSES: Mapping[Cause, Look] = {
-    Cause.HEARTBEAT_EXPIRED: Look("heartbeat session expired", "lost"),
-    Cause.MEMBER_DEAD: Look("a member died", "lost"),
-    Cause.MAX_POLL_EXCEEDED: Look("max poll interval exceeded", "lost"),
-    Cause.SYNC_TIMEOUT: Look("a member did not sync in time", "lost"),
-    Cause.JOIN_TIMEOUT: Look("a member did not rejoin in time", "lost"),
-    Cause.GROUP_OVER_CAPACITY: Look("the group was full", "lost"),
-    Cause.COORDINATOR_MOVED: Look("the coordinator moved", "broker"),
-    Cause.STORAGE_ERROR: Look("the coordinator could not write", "broker"),
-    Cause.MEMBER_JOINED: Look("a member joined", "member"),
-    Cause.MEMBER_REJOINED: Look("a member came back", "member"),
-    Cause.MEMBER_LEFT: Look("a member left", "member"),
-    Cause.SUBSCRIPTION_CHANGED: Look("a subscription changed", "topic"),
-    Cause.PARTITIONS_ADDED: Look("partitions were added", "topic"),
-    Cause.TOPIC_CREATED: Look("a topic was created", "topic"),
-    Cause.TOPIC_DELETED: Look("a topic was deleted", "topic"),
-    Cause.METADATA_CHANGED: Look("topic metadata changed", "topic"),
-    Cause.CLIENT_REQUESTED: Look("the application asked for it", "asked"),
-    Cause.REMOVED_BY_ADMIN: Look("an administrator removed a member", "asked"),
-    Cause.COOPERATIVE_FOLLOWUP: Look("cooperative follow-up", "protocol"),
-    Cause.STATIC_MEMBER_CHANGED: Look("a static member changed", "protocol"),
-    Cause.ASSIGNOR_CHANGED: Look("the assignor changed", "protocol"),
-    Cause.UNKNOWN: Look("no known cause", "unknown"),
+    cause: Look(cause.label, family) for family in CauseFamily for cause in Cause if cause.family is family
 }
 """In the order of how bad they are."""
 

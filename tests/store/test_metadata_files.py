@@ -14,7 +14,8 @@ from spark_jobs.edges.metadata_files import needed_snapshots
 from spark_jobs.knowledge.batches import batches
 from spark_jobs.knowledge.metadata_log import FOLDER
 from spark_jobs.steps import rebuild
-from spark_jobs.transforms.spark_pipeline import rows_of
+from spark_jobs.transforms.judgements.shared_sources import EVENTS, METADATA
+from spark_jobs.transforms.scope import Scope
 from tests.support.logs import lay, rows, run
 from tests.support.nights import EXCERPTS, WHOLE
 
@@ -75,7 +76,9 @@ def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night
     assert [r for r in grown if r["record_offset"] <= logged[-1]["record_offset"]] == held
     assert len({r["record_offset"] for r in grown if not r["snapshot_place"]}) == len(grown) - len(held) + len(logged)
 
-    told = rows_of(rebuild.events_of(store, "prod", WHOLE).where("kind = 'partition_changed' AND topic = 'orders'"))
+    run_of_rebuild = rebuild.Rebuild(store, Scope("prod", WHOLE, WHOLE))
+    run_of_rebuild.judge(METADATA)
+    told = run_of_rebuild.frame(EVENTS).where("kind = 'partition_changed' AND topic = 'orders'").toArrow().to_pylist()
     led = sorted((e["partition"], e["leader_epoch"], e["leader"]) for e in told)
     assert {place for place in led if place[1] > 0} == {(0, 2, 3), (0, 3, 1), (1, 1, 3), (1, 2, 2), (2, 1, 1)}
 

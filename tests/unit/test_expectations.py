@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from expectations.derive import Expectation, expectations_of
@@ -14,6 +15,7 @@ from expectations.sentences import breach, columns_breach
 from spark_jobs.catalog import BY_NAME, gold
 from spark_jobs.catalog.gold import REBALANCES
 from spark_jobs.catalog.model import Check, Table, optional, required
+from spark_jobs.edges.duck_types import duck_type
 from tests.support.rows import AT, values
 
 PETS = Table(
@@ -150,3 +152,14 @@ def test_great_expectations_is_known_to_the_suites_and_to_one_module_alone() -> 
         if re.search(r"^\s*(import|from) great_expectations", s.read_text(), re.MULTILINE)
     }
     assert knowing == {"expectations/suite.py", "spark_jobs/edges/validation.py"}
+
+
+def test_checks_speak_of_columns_that_their_table_has() -> None:
+    """DuckDB binds each predicate against the table's columns, as Delta does when it creates the table."""
+    connection = duckdb.connect()
+    for table in BY_NAME.values():
+        columns = ", ".join(f'NULL::{duck_type(c.type)} AS "{c.name}"' for c in table.columns)
+        for check in table.checks:
+            predicate = check.predicate.replace("`", '"').replace("size(", "len(").replace("unix_millis(", "epoch_ms(")
+            predicate = predicate.replace("array_except(", "list_concat(").replace("array_distinct(", "list_distinct(")
+            connection.execute(f"SELECT {predicate} FROM (SELECT {columns})")

@@ -146,7 +146,8 @@ IN_OTHER_LAYOUTS = (
     "_MAX_POLL_EXCEEDED: Application maximum poll interval (6001ms) exceeded by 398ms",
 )
 """kafka-python and a librdkafka application's own words are printed in a layout that the application chooses:
-none is known, so such lines are counted as unparsed and nothing is concluded from them. Source: catalogue 6.3, 6.4."""
+none is known, so such lines are counted as unparsed and nothing is concluded from them.
+Source: kafka/coordinator/base.py of kafka-python; rdkafka_cgrp.c of librdkafka."""
 
 
 @pytest.mark.parametrize("who", WORDINGS)

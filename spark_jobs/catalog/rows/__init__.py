@@ -39,7 +39,9 @@ from spark_jobs.catalog.rows.internal import IsrSpan as IsrSpan
 from spark_jobs.catalog.rows.internal import MemberSighting as MemberSighting
 from spark_jobs.catalog.rows.internal import MemberStay as MemberStay
 from spark_jobs.catalog.rows.internal import MissingBrokerLog as MissingBrokerLog
+from spark_jobs.catalog.rows.internal import ObservedSpan as ObservedSpan
 from spark_jobs.catalog.rows.internal import OutOfSyncCount as OutOfSyncCount
+from spark_jobs.catalog.rows.internal import ReadingTime as ReadingTime
 from spark_jobs.catalog.rows.internal import TopicChange as TopicChange
 from spark_jobs.catalog.rows.quality import Coverage as Coverage
 from spark_jobs.catalog.rows.quality import GenerationGap as GenerationGap

@@ -137,4 +137,25 @@ class Cluster(Row):
     TABLE: ClassVar[str] = "internal.clusters"
 
     cluster: str
-    offsets_partitions: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedSpan(Row):
+    """The cluster."""
+
+    TABLE: ClassVar[str] = "internal.observed_spans"
+
+    cluster: str
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingTime(Row):
+    """One reading that shows partitions."""
+
+    TABLE: ClassVar[str] = "internal.reading_times"
+
+    cluster: str
+    snapshot_at: datetime
+    last_offsets_partition: int | None = None

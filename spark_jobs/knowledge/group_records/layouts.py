@@ -1,4 +1,4 @@
-"""The record types of `__consumer_offsets`, and the layouts of those that tell of groups and members.
+"""The record types of `__consumer_offsets`, and the layouts of those about groups and members.
 
 Source: group-coordinator/src/main/resources/common/message/*.json of Kafka 3.7 to 4.3,
 core/src/main/resources/common/message before; ConsumerProtocolSubscription.json, ConsumerProtocolAssignment.json.

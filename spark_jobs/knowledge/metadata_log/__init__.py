@@ -76,7 +76,7 @@ class Found:
 
 
 def named(path: str) -> Named | None:
-    """What a file is, by its folder and its name; None where it is no part of the metadata log."""
+    """What a file is, by its folder and its name; None where it is not part of the metadata log."""
     folder, _, name = path.rpartition("/")
     if folder.rpartition("/")[2] != FOLDER:
         return None

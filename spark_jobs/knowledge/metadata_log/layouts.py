@@ -1,4 +1,4 @@
-"""The record types of `__cluster_metadata`, and the layouts of those that tell of brokers, topics and partitions.
+"""The record types of `__cluster_metadata`, and the layouts of those about brokers, topics and partitions.
 
 Source: metadata/src/main/resources/common/metadata/*.json of Kafka 3.0 to 4.3, and for control records
 clients/src/main/resources/common/message/{LeaderChangeMessage,SnapshotHeaderRecord}.json, ControlRecordType.

@@ -59,7 +59,7 @@ PATTERNS: tuple[Pattern, ...] = (
     *clients_java_partitions.PATTERNS,
     *clients_librdkafka.PATTERNS,
 )
-"""In no order of meaning: no record fits two of them."""
+"""The order has no meaning: no record fits two patterns."""
 
 RELEVANT_CLASSES: frozenset[str] = frozenset(class_of(logger) for pattern in PATTERNS for logger in pattern.loggers)
-"""The loggers whose lines matter: a line of theirs that no pattern claims and that is no known noise is unparsed."""
+"""The loggers whose lines matter: a line of theirs that no pattern claims and that is not noise is unparsed."""

@@ -1,4 +1,4 @@
-"""The life of a KRaft broker, as it tells it itself (Kafka 2.8-4.2)."""
+"""The life of a KRaft broker, by its own lines (Kafka 2.8-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

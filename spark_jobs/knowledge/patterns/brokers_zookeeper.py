@@ -1,4 +1,4 @@
-"""The life of a broker under ZooKeeper, as it tells it itself (Kafka 1.0-3.9)."""
+"""The life of a broker under ZooKeeper, by its own lines (Kafka 1.0-3.9)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

@@ -1,4 +1,4 @@
-"""A Java consumer's coordinator, commits and connections, as its own log tells them (Kafka 2.0-4.2)."""
+"""Coordinator, commits and connections of a Java consumer, by its own log (Kafka 2.0-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

@@ -1,4 +1,4 @@
-"""How a classic Java consumer comes into its group, as its own log tells it (Kafka 2.0-4.2)."""
+"""How a classic Java consumer joins its group, by its own log (Kafka 2.0-4.2)."""
 
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Pattern

@@ -1,4 +1,4 @@
-"""How a classic Java consumer goes, or is put out of its group, as its own log tells it (Kafka 2.0-4.2)."""
+"""How a classic Java consumer leaves its group or is removed from it, by its own log (Kafka 2.0-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

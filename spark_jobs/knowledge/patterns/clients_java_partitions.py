@@ -1,4 +1,4 @@
-"""Partitions that come and go, and KIP-848 membership, as a Java consumer's own log tells it (Kafka 2.4-4.2)."""
+"""Assigned and revoked partitions, and KIP-848 membership, by a Java consumer's own log (Kafka 2.4-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

@@ -1,4 +1,4 @@
-"""What librdkafka says on stderr (confluent-kafka for Python, Go, .NET; versions 1.0-2.15)."""
+"""What librdkafka writes to stderr (confluent-kafka for Python, Go, .NET; versions 1.0-2.15)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

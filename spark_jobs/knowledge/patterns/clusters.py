@@ -1,4 +1,4 @@
-"""Lines that tell the id of the cluster."""
+"""Lines that name the cluster id."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

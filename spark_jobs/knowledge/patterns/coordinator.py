@@ -1,4 +1,4 @@
-"""The coordinator's partitions: who coordinates, and how long loading takes."""
+"""The partitions of __consumer_offsets: which broker coordinates, and how long loading takes."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

@@ -1,4 +1,4 @@
-"""Partitions as a KRaft controller changes them: creation, unclean elections, reassignment (Kafka 3.0-4.2)."""
+"""Partition changes by a KRaft controller: creation, unclean elections, reassignment (Kafka 3.0-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind
@@ -35,7 +35,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="UNCLEAN partition change for ",
         # The diff names only what changed, in this order; each part may be missing. The brackets stay: an empty list
-        # is told, a missing one is not.
+        # is a value, a missing one is null.
         regex=_HEAD + rf"UNCLEAN partition change for {TOPIC_PARTITION} with topic ID \S+: (?P<detail>"
         r"(?:(?=.*\bisr: (?P<previous_isr>\[[\d, ]*\]) -> (?P<isr>\[[\d, ]*\]))|)"
         r"(?:(?=.*\bleader: (?P<previous_leader>-?\d+) -> (?P<leader>-?\d+))|)"

@@ -1,4 +1,4 @@
-"""Partitions as a ZooKeeper controller changes them: creation, elections, reassignment (Kafka 1.0-3.9)."""
+"""Partition changes by a ZooKeeper controller: creation, elections, reassignment (Kafka 1.0-3.9)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

@@ -8,7 +8,7 @@ MEMBER = rf".{{1,255}}?-{UUID}"
 What a stranger may name is read up to 255 characters: a regex with several names must not run away."""
 
 INSTANCE = r"[^\s,)\]]+"
-"""A group.instance.id. Java clients accept the characters of topics only; a blank in one is nobody's habit."""
+"""A group.instance.id. Java clients accept only the characters of topic names; other clients rarely use blanks."""
 
 MEMBER_METADATA = (
     rf"MemberMetadata\(memberId=(?P<member_id>{MEMBER}), groupInstanceId=(?:None|Some\((?P<instance_id>{INSTANCE})\)), "

@@ -1,4 +1,4 @@
-"""The classic protocol as the Java coordinator tells it (Kafka 3.7-4.2)."""
+"""Groups of the classic protocol, by the Java coordinator (Kafka 3.7-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

@@ -1,4 +1,4 @@
-"""Members of classic groups as the Java coordinator tells them (Kafka 3.7-4.2)."""
+"""Members of classic groups, by the Java coordinator (Kafka 3.7-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

@@ -1,4 +1,4 @@
-"""KIP-848 groups as the Java coordinator tells them (Kafka 3.7-4.2)."""
+"""KIP-848 groups, by the Java coordinator (Kafka 3.7-4.2)."""
 
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Pattern

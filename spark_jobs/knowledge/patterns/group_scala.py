@@ -1,4 +1,4 @@
-"""Groups of the classic protocol as the Scala coordinator tells them (Kafka 1.0-3.9)."""
+"""Groups of the classic protocol, by the Scala coordinator (Kafka 1.0-3.9)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

@@ -1,4 +1,4 @@
-"""Members of classic groups as the Scala coordinator tells them (Kafka 2.2-3.9)."""
+"""Members of classic groups, by the Scala coordinator (Kafka 2.2-3.9)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

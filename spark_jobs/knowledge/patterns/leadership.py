@@ -1,4 +1,4 @@
-"""Who leads and who follows, as the brokers' state-change logs tell it (Kafka 2.6-4.2)."""
+"""Leaders and followers, by the brokers' state-change logs (Kafka 2.6-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind
@@ -46,7 +46,7 @@ PATTERNS = (
         kind=Kind.LEADERSHIP_KEPT,
         loggers=_LOGGERS,
         contains="Skipped the become-",
-        # The brackets of the ISR stay: an empty list is told, a missing one is not.
+        # The brackets of the ISR stay: an empty list is a value, a missing one is null.
         regex=_HEAD
         + rf"Skipped the become-(?:leader|follower) state change for {TOPIC_PARTITION} with topic id \S+ and "
         r"partition state LeaderAndIsrPartitionState\(topicName='[^']*', partitionIndex=\d+, controllerEpoch=-?\d+, "

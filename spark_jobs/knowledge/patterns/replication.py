@@ -1,4 +1,4 @@
-"""In-sync replicas, logs and fetchers, as the brokers' server logs tell it."""
+"""In-sync replicas, logs and fetchers, by the brokers' server logs."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

@@ -1,4 +1,4 @@
-"""How brokers and topics are set up, as brokers print it: all of a broker's settings, and a topic's own."""
+"""Settings of brokers and topics, as brokers log them: all of a broker's, and those that a topic overrides."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.broker_settings import BROKER_SETTINGS

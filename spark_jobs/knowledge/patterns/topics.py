@@ -1,4 +1,4 @@
-"""Topics that come, grow and go, and settings that change."""
+"""Topics that are created, extended and deleted, and settings that change."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind

@@ -1,4 +1,4 @@
-"""When a finding is raised, with its thresholds and their sources. Findings judge the cluster, never our data."""
+"""When a finding is raised, with thresholds and sources. Findings judge the cluster, never the data."""
 
 from spark_jobs.knowledge.model import Rule
 from spark_jobs.knowledge.rules import brokers, data_coverage, durability, groups, replicas
@@ -8,4 +8,4 @@ RULES: tuple[Rule, ...] = (*groups.RULES, *brokers.RULES, *replicas.RULES, *dura
 RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}
 
 STANDING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_standing)
-"""The rules about how things are set up: told after what happened."""
+"""The rules about settings: the report shows them after what happened."""

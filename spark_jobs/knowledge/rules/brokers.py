@@ -7,9 +7,10 @@ RULES: tuple[Rule, ...] = (
         rule_id="leader_imbalance",
         severity="warning",
         subject_kind="broker",
-        says="{subject} led too few of the partitions that it is preferred for: {told}",
-        advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or see why"
-        " auto.leader.rebalance.enable has not; KRaft controllers ignore the percentage and move every leader.",
+        says="{subject} led too few of the partitions of which it is the preferred leader: {details}",
+        advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or find out why"
+        " auto.leader.rebalance.enable did not cause one. KRaft controllers ignore the percentage and move every"
+        " leader.",
         source="leader.imbalance.per.broker.percentage, default 10, strictly above; KafkaController.scala",
         thresholds={"ratio": 0.10},
     ),
@@ -17,25 +18,25 @@ RULES: tuple[Rule, ...] = (
         rule_id="records_truncated",
         severity="critical",
         subject_kind="partition",
-        says="{subject} {lost} when broker {broker} cut its log: {cut}",
-        advice="See the truncation's explanation for what is known of the leader it followed; compare what consumers"
-        " and other systems hold with the topic.",
+        says="{subject} {lost} when broker {broker} truncated its log: {cut}",
+        advice="See the explanation of the truncation for the leader that the broker followed. Compare the topic with"
+        " what consumers and other systems hold.",
         source="A follower that cuts below what is committed follows a leader that lost it (KIP-101, KIP-279)",
     ),
     Rule(
         rule_id="under_replicated",
         severity="warning",
         subject_kind="partition",
-        says="{count} partitions had fewer in-sync replicas than replicas at the last reading{told}",
-        advice="Bring the broker that is missing from their ISR back: see gold.out_of_sync_periods and the outages.",
+        says="{count} partitions had fewer in-sync replicas than replicas at the last reading{details}",
+        advice="Bring back the broker that is missing from their ISR: see gold.out_of_sync_periods and the outages.",
         source="UnderReplicatedPartitions, normal 0 (Kafka operations guide)",
     ),
     Rule(
         rule_id="under_min_isr",
         severity="critical",
         subject_kind="partition",
-        says="{count} partitions had fewer in-sync replicas than min.insync.replicas: acks=all could not write",
-        advice="Bring the missing replicas back first; lowering min.insync.replicas gives up durability.",
+        says="{count} partitions had fewer in-sync replicas than min.insync.replicas: writes with acks=all failed",
+        advice="Bring the missing replicas back first. A lower min.insync.replicas gives up durability.",
         source="UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
     ),
     Rule(
@@ -51,8 +52,8 @@ RULES: tuple[Rule, ...] = (
         severity="critical",
         subject_kind="partition",
         says="{subject} elected a leader from outside its ISR: {lost}",
-        advice="Compare what consumers and other systems hold with the topic, and set"
-        " unclean.leader.election.enable=false where records must not be lost.",
+        advice="Compare the topic with what consumers and other systems hold. Set unclean.leader.election.enable=false"
+        " if records must not be lost.",
         source="UncleanLeaderElectionsPerSec, normal 0 (Kafka operations guide)",
     ),
 )

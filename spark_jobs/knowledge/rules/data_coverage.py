@@ -1,4 +1,4 @@
-"""Rules about what could not be seen: readings, lines and generations that are missing."""
+"""Rules about missing data: readings, lines and generations."""
 
 from spark_jobs.knowledge.model import Rule
 
@@ -7,18 +7,18 @@ RULES: tuple[Rule, ...] = (
         rule_id="generations_missing",
         severity="warning",
         subject_kind="group",
-        says="{subject} went from generation {after} to {next}, and nothing explains what lies between",
-        advice="Give Hindsight the logs of every broker for this time; see the coverage.",
+        says="{subject} went from generation {after} to {next}; no event explains the generations between",
+        advice="Give Hindsight the logs of every broker for this time. See the coverage.",
         source="a generation rises by one with each finished join phase (GroupCoordinator.scala)",
     ),
     Rule(
         rule_id="leaderships_unseen",
         severity="warning",
         subject_kind="partition",
-        says="{subject}: nobody saw who led, in {breaks} breaks of leader epochs; in {returns} of them a failover and a"
-        " return are possible",
-        advice="Give Hindsight the state-change logs of every broker for this time, and the controllers' logs; see"
-        " quality.leadership_gaps for each break.",
+        says="{subject}: the leader is unknown in {breaks} gaps of leader epochs; in {returns} of them a failover and"
+        " a return are possible",
+        advice="Give Hindsight the state-change logs of every broker for this time, and the controllers' logs. See"
+        " quality.leadership_gaps for each gap.",
         source="each change of leader raises the leader epoch by one (PartitionRegistration.merge,"
         " LeaderAndIsr.newLeaderAndIsr)",
     ),
@@ -26,17 +26,17 @@ RULES: tuple[Rule, ...] = (
         rule_id="broker_log_missing",
         severity="warning",
         subject_kind="broker",
-        says="no log of {subject} was read, though others name it{less}",
-        advice="Give Hindsight its logs: server.log, state-change.log and controller.log. Until then its absences are"
-        " told by others only, and a crash cannot be told from a pause.",
+        says="no log of {subject} was read, although other logs name it{less}",
+        advice="Give Hindsight its logs: server.log, state-change.log and controller.log. Until then only other brokers"
+        " report its outages, and a crash looks the same as a pause.",
         source="quality.coverage has one row for each log that was read",
     ),
     Rule(
         rule_id="group_unanswered",
         severity="info",
         subject_kind="group",
-        says="{subject}: {count} times a reading of the cluster got no answer, and concludes nothing",
-        advice="The coordinator was away or slow at these times; see the outages.",
+        says="{subject} did not answer {count} times when the cluster was read: those readings show nothing of it",
+        advice="The coordinator was down or slow at these times: see the outages.",
         source="docs/design.md section 7: what did not answer concludes nothing",
     ),
     Rule(
@@ -44,23 +44,24 @@ RULES: tuple[Rule, ...] = (
         severity="info",
         subject_kind="reading",
         says="readings of the cluster that lack {part}, wholly or in part: {count}. The first says: {reason}",
-        advice="Brokers that were away or slow explain a few; where every reading lacks a part, see docs/live.md for"
-        " the rights that it needs.",
+        advice="A few are explained by brokers that were down or slow. If every reading lacks a part, see docs/live.md"
+        " for the rights that it needs.",
         source="docs/design.md section 7: what did not answer concludes nothing",
     ),
     Rule(
         rule_id="lines_unread",
         severity="warning",
         subject_kind="source",
-        says="{count} lines of {subject} matter and could not be read",
-        advice="See quality.unparsed_lines for their shapes; a version that Hindsight does not know yet writes them.",
+        says="{count} lines of {subject} matter and match no pattern",
+        advice="See quality.unparsed_lines for their shapes. A Kafka version that Hindsight does not know yet may have"
+        " written them.",
         source="docs/design.md section 1: every physical line is accounted for",
     ),
     Rule(
         rule_id="lines_quarantined",
         severity="warning",
         subject_kind="source",
-        says="{count} lines of {subject} are broken and lie in quarantine",
+        says="{count} lines of {subject} are damaged and are in quarantine",
         advice="See quality.quarantine for what is wrong with each.",
         source="docs/design.md section 1: what is broken is kept, counted and reported",
     ),

@@ -1,0 +1,105 @@
+"""The judgements of the brokers, and the facts that all later judgements look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spark_jobs.catalog.rows import (
+    BrokerOutage,
+    BrokerSnapshot,
+    ControllerChange,
+    Event,
+    MissingBrokerLog,
+    ObservedSpan,
+    ReadingTime,
+    TopicChange,
+)  # fmt: skip
+from spark_jobs.transforms.brokers.broker_settings import settings_of
+from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
+from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.cluster import context_of
+from spark_jobs.transforms.controllers import terms_of
+from spark_jobs.transforms.judgement import Judgement, made, table
+from spark_jobs.transforms.judgements import inputs as prepare
+from spark_jobs.transforms.judgements.shared_sources import EVENTS, SETTINGS
+from spark_jobs.transforms.rebalances import GroupContext
+from spark_jobs.transforms.rebalances.topics import topic_changes
+from spark_jobs.transforms.scope import Scope, WindowFacts
+
+
+@dataclass(frozen=True)
+class BrokerHistory:
+    """Which brokers were away, which were the controller, whose logs are missing, which topics changed."""
+
+    outages: list[BrokerOutage]
+    controller_changes: list[ControllerChange]
+    missing_logs: list[MissingBrokerLog]
+    topic_changes: list[TopicChange]
+
+
+def judge_brokers(events: list[Event], readings: list[BrokerSnapshot], scope: Scope) -> BrokerHistory:
+    """The history of the cluster's brokers."""
+    epochs = terms_of(events)
+    outages = rebuild_outages(events, readings, scope.seen)
+    return BrokerHistory(
+        outages,
+        rebuild_controller_changes(events, outages, scope.seen),
+        find_missing_broker_logs(events, readings, epochs),
+        topic_changes(events, epochs),
+    )
+
+
+BROKERS = Judgement(
+    "brokers",
+    judge_brokers,
+    ("cluster",),
+    {"events": made(prepare.about_brokers, EVENTS), "readings": table("bronze.broker_snapshots")},
+)
+
+
+def gather_facts(
+    events: list[Event],
+    outages: list[BrokerOutage],
+    changes: list[TopicChange],
+    observed: list[ObservedSpan],
+    readings: list[ReadingTime],
+    scope: Scope,
+) -> WindowFacts:
+    """What all judgements of partitions and groups look at. Takes: few rows, on the driver."""
+    first_at, last_at = (
+        (observed[0].first_at, observed[0].last_at) if observed else (scope.window.start, scope.window.end)
+    )
+    read_at = sorted(r.snapshot_at for r in readings)
+    last_partitions = [r.last_offsets_partition for r in readings if r.last_offsets_partition is not None]
+    ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
+    return WindowFacts(
+        outages=tuple(outages),
+        context=context_of(events, outages),
+        groups=GroupContext(
+            cluster=scope.cluster,
+            observed_from=first_at,
+            observed_to=last_at,
+            topic_changes=tuple(ordered),
+            outages=tuple(outages),
+        ),
+        settings=settings_of(events),
+        observed_to=last_at,
+        read_at=tuple(read_at),
+        last_read_at=max((at for at in read_at if scope.window.holds(at)), default=None),
+        offsets_partitions=max(last_partitions) + 1 if last_partitions else None,
+    )
+
+
+FACTS = Judgement(
+    "facts",
+    gather_facts,
+    (),
+    {
+        "events": made(prepare.about_cluster, EVENTS, SETTINGS),
+        "outages": BROKERS.output("outages"),
+        "changes": BROKERS.output("topic_changes"),
+        "observed": made(prepare.observed_span, EVENTS),
+        "readings": made(prepare.reading_times, table("bronze.partition_snapshots")),
+    },
+)

@@ -1,0 +1,195 @@
+"""The judgement of the cluster as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from spark_jobs.catalog.rows import (
+    BrokerOutage,
+    BrokerSnapshot,
+    Cluster,
+    CoordinatorMove,
+    Coverage,
+    Event,
+    Failover,
+    Finding,
+    GenerationGap,
+    GroupSnapshot,
+    ImbalancePeriod,
+    Incident,
+    IncidentLink,
+    IsrSpan,
+    LagVerdict,
+    LeaderImbalance,
+    LeadershipGap,
+    LossSimulation,
+    MemberSetting,
+    MemberStay,
+    MissingBrokerLog,
+    OutOfSyncCount,
+    OutOfSyncPeriod,
+    PartitionSnapshot,
+    Rebalance,
+    RollingRestart,
+    RuleFiring,
+    SnapshotReading,
+    Truncation,
+)  # fmt: skip
+from spark_jobs.transforms.backtest import back_test
+from spark_jobs.transforms.brokers.broker_settings import settings_of
+from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
+from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, explain_outages
+from spark_jobs.transforms.brokers.missing_broker_logs import named_within
+from spark_jobs.transforms.findings import Facts, judge_findings
+from spark_jobs.transforms.groups.coordinators import losses_of_groups
+from spark_jobs.transforms.groups.incidents import group_incidents
+from spark_jobs.transforms.judgement import Judgement, made, table
+from spark_jobs.transforms.judgements import inputs as prepare
+from spark_jobs.transforms.judgements.brokers import BROKERS, FACTS
+from spark_jobs.transforms.judgements.groups import GROUPS
+from spark_jobs.transforms.judgements.partitions import PARTITIONS
+from spark_jobs.transforms.judgements.readings import GROUP_READINGS, READINGS
+from spark_jobs.transforms.judgements.shared_sources import SETTINGS
+from spark_jobs.transforms.leaders.imbalance_periods import rebuild_imbalance_periods
+from spark_jobs.transforms.replicas.loss_simulations import Reading, simulate_losses
+from spark_jobs.transforms.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
+from spark_jobs.transforms.scope import Scope, WindowFacts
+
+
+@dataclass(frozen=True)
+class ClusterHistory:
+    """Incidents and findings, and what each outage cost: what takes a whole cluster's rows at once."""
+
+    outages: list[BrokerOutage]
+    restarts: list[RollingRestart]
+    out_of_sync_periods: list[OutOfSyncPeriod]
+    imbalance_periods: list[ImbalancePeriod]
+    incidents: list[Incident]
+    incident_links: list[IncidentLink]
+    loss_simulations: list[LossSimulation]
+    findings: list[Finding]
+    firings: list[RuleFiring]
+
+
+def judge_cluster(
+    clusters: list[Cluster],
+    outages: list[BrokerOutage],
+    failovers: list[Failover],
+    isr_spans: list[IsrSpan],
+    out_of_sync: list[OutOfSyncCount],
+    moves: list[CoordinatorMove],
+    led_before: list[PartitionSnapshot],
+    rebalances: list[Rebalance],
+    gaps: list[GenerationGap],
+    leadership_gaps: list[LeadershipGap],
+    missing_logs: list[MissingBrokerLog],
+    stays: list[MemberStay],
+    imbalance: list[LeaderImbalance],
+    truncations: list[Truncation],
+    lag: list[LagVerdict],
+    member_settings: list[MemberSetting],
+    coverage: list[Coverage],
+    unanswered: list[GroupSnapshot],
+    partial: list[SnapshotReading],
+    last_partitions: list[PartitionSnapshot],
+    last_brokers: list[BrokerSnapshot],
+    last_groups: list[GroupSnapshot],
+    settings: list[Event],
+    scope: Scope,
+    facts: WindowFacts,
+) -> ClusterHistory:
+    """What happened to the cluster as a whole. Takes: `clusters`, its one row, so that a quiet window is judged too."""
+    window = scope.window
+    away = add_impact(outages, failovers, isr_spans, moves, led_before, out_of_sync)
+    judged = [r for r in rebalances if window.holds(r.started_at)]
+    losses = losses_of_groups((r.group_id for r in judged), failovers, facts.offsets_partitions)
+    incidents, incident_of = group_incidents(judged, away, moves, losses, stays)
+    away = add_rebalances(away, [Incident.of(i) for i in incidents])
+    brokers = {r.broker for rows in (outages, isr_spans, out_of_sync) for r in rows}
+    restarts, restart_of = rebuild_rolling_restarts(away, isr_spans, brokers)
+    away = explain_outages(away, restart_of)
+    out_of_sync_periods = rebuild_out_of_sync_periods(isr_spans, away, window)
+    imbalance_periods = rebuild_imbalance_periods(imbalance, failovers)
+    reading = Reading(
+        partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
+        brokers=last_brokers,
+        group_ids=[g.group_id for g in last_groups],
+        settings=settings_of(settings),
+    )
+    found = Facts(
+        cluster=scope.cluster,
+        rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
+        incidents=[Incident.of(i) for i in incidents],
+        failovers=[f for f in failovers if window.holds(f.happened_at)],
+        imbalance=[r for r in imbalance if r.over_threshold],
+        imbalance_periods=[ImbalancePeriod.of(p) for p in imbalance_periods],
+        truncations=[t for t in truncations if window.holds(t.happened_at)],
+        lag_verdicts=lag,
+        gaps=[g for g in gaps if window.holds(g.seen_at)],
+        leadership_gaps=[g for g in leadership_gaps if window.holds(g.seen_at)],
+        unheard=named_within(missing_logs, window),
+        coverage=coverage,
+        unanswered=unanswered,
+        partial=partial,
+        settings=member_settings,
+        outages=away,
+        restarts=[r for r in restarts if window.holds(r.started_at)],
+        out_of_sync_periods=[OutOfSyncPeriod.of(p) for p in out_of_sync_periods],
+        isr_spans=isr_spans,
+        partitions=reading.partitions,
+        brokers=reading.brokers,
+        broker_settings=reading.settings,
+        judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
+    )
+    return ClusterHistory(
+        away,
+        restarts,
+        out_of_sync_periods,
+        imbalance_periods,
+        incidents,
+        [IncidentLink(rebalance_id=r, incident_id=i) for r, i in incident_of.items()],
+        simulate_losses(reading),
+        judge_findings(found),
+        back_test(found, window),
+    )
+
+
+CLUSTER = Judgement(
+    "cluster",
+    judge_cluster,
+    ("cluster",),
+    {
+        "clusters": table("internal.clusters", span=""),
+        "outages": BROKERS.output("outages"),
+        "failovers": made(
+            prepare.evidence_where("kind IN ('offline', 'unclean_election')"), PARTITIONS.output("failovers")
+        ),
+        "isr_spans": PARTITIONS.output("isr_spans"),
+        "out_of_sync": READINGS.output("out_of_sync"),
+        "moves": made(prepare.evidence_where("false"), GROUPS.output("moves")),
+        "led_before": made(prepare.led_before_outages, table("bronze.partition_snapshots")),
+        "rebalances": GROUPS.output("rebalances"),
+        "gaps": GROUPS.output("gaps"),
+        "leadership_gaps": made(prepare.rows_where("explained_by IS NULL"), PARTITIONS.output("leadership_gaps")),
+        "missing_logs": BROKERS.output("missing_logs"),
+        "stays": GROUPS.output("stays"),
+        "imbalance": made(prepare.evidence_where("over_threshold"), READINGS.output("imbalance")),
+        "truncations": made(
+            prepare.rows_where("verdict <> 'nothing_committed_lost'"), PARTITIONS.output("truncations")
+        ),
+        "lag": made(prepare.rows_where("status <> 'ok'"), GROUP_READINGS.output("lag")),
+        "member_settings": GROUPS.output("settings"),
+        "coverage": made(prepare.rows_where("unparsed + quarantined > 0"), table("quality.coverage", span="window")),
+        "unanswered": made(prepare.rows_where("error IS NOT NULL"), table("bronze.group_snapshots", span="window")),
+        "partial": made(
+            prepare.rows_where("missing IS NOT NULL OR error IS NOT NULL"),
+            table("bronze.snapshot_readings", span="window"),
+        ),
+        "last_partitions": made(prepare.last_reading, table("bronze.partition_snapshots", span="window")),
+        "last_brokers": made(prepare.last_reading, table("bronze.broker_snapshots", span="window")),
+        "last_groups": made(prepare.last_reading, table("bronze.group_snapshots", span="window")),
+        "settings": made(prepare.last_settings, SETTINGS),
+    },
+    needs=(FACTS,),
+)

@@ -1,0 +1,150 @@
+"""What Spark prepares for judgements: which lines matter to one, and which of few rows keep their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.model import EVIDENCE_TYPE
+from spark_jobs.knowledge.kinds import PARTITION_KINDS
+from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS
+from spark_jobs.transforms.brokers.controller_changes import WHY_CONTROLLERS_CHANGE
+from spark_jobs.transforms.brokers.liveness import PRESENCE_KINDS
+from spark_jobs.transforms.brokers.setting_events import newest_settings, settings_in_readings
+from spark_jobs.transforms.cluster import CONTEXT_KINDS
+from spark_jobs.transforms.controllers import CONTROLLER_KINDS
+from spark_jobs.transforms.groups import group_events
+from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
+from spark_jobs.transforms.intake import group_records
+from spark_jobs.transforms.leaders.failovers import FAILOVER_KINDS
+from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS
+from spark_jobs.transforms.replicas.isr import ISR_KINDS
+from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS
+from spark_jobs.transforms.scope import Scope, WindowFacts
+from spark_jobs.transforms.windows import Window
+
+BROKER_KINDS = frozenset({*PRESENCE_KINDS, *CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE, *TOPIC_CHANGE_KINDS})
+LEADER_KINDS = frozenset(
+    {*PARTITION_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
+)
+_IS_SETTING = ("kind IN ({})").format(", ".join(f"'{k}'" for k in sorted(SETTING_KINDS)))
+
+
+def written_before_end(records: DataFrame, scope: Scope) -> DataFrame:
+    """The records of the cluster's metadata up to the end of what is seen."""
+    return records.where(F.col("written_at") < F.lit(scope.seen.end))
+
+
+def with_metadata(events: DataFrame, of_metadata: DataFrame | None) -> DataFrame:
+    """The events of lines, and those of the metadata log where the lake holds one."""
+    return events if of_metadata is None else events.unionByName(of_metadata)
+
+
+def about_brokers(events: DataFrame) -> DataFrame:
+    """The events about brokers, controllers and topics, and one event a second of any other that a broker wrote."""
+    is_about = F.col("kind").isin(*sorted(BROKER_KINDS))
+    about = events.where((F.col("origin") != "client") & is_about)
+    alive = (
+        events.where((F.col("origin") == "broker") & ~is_about)
+        .groupBy("broker", F.date_trunc("second", "happened_at").alias("second"))
+        .agg(F.min_by(F.struct(*events.columns), F.struct("happened_at", "source", "order")).alias("e"))
+        .select("e.*")
+    )
+    return about.unionByName(alive)
+
+
+def about_settings(events: DataFrame, config_snapshots: DataFrame) -> DataFrame:
+    """How brokers and topics are set up, by lines and by readings."""
+    return events.where(_IS_SETTING).unionByName(settings_in_readings(config_snapshots))
+
+
+def about_cluster(events: DataFrame, settings: DataFrame) -> DataFrame:
+    """The few events that every judgement of a partition looks at."""
+    return events.where(F.col("kind").isin(*sorted(CONTEXT_KINDS))).unionByName(settings.where("topic IS NULL"))
+
+
+def about_partitions(events: DataFrame, settings: DataFrame) -> DataFrame:
+    """The events about partitions, and the settings of their topics."""
+    lines = events.where(f"NOT ({_IS_SETTING})").unionByName(settings)
+    return lines.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(LEADER_KINDS)))
+
+
+def commits_beyond_end(offset_snapshots: DataFrame) -> DataFrame:
+    """Committed offsets above the end of their log: the log was cut, or read before the commit."""
+    return offset_snapshots.where("committed_offset > coalesce(end_offset, -1)")
+
+
+def members_seen(member_snapshots: DataFrame, scope: Scope) -> DataFrame:
+    """The first and the last reading of the window that show each member."""
+    return group_events.members_in_readings(member_snapshots, scope.window)
+
+
+def group_agreements(group_snapshots: DataFrame, scope: Scope) -> DataFrame:
+    """What the readings of the window show each group to agree on."""
+    return group_events.agreed_by_groups(group_snapshots, scope.window)
+
+
+def records_around(records: DataFrame, scope: Scope) -> DataFrame:
+    """The records of `__consumer_offsets` in what is seen, and the state before it."""
+    return group_records.around(records, scope.cluster, scope.seen)
+
+
+def observed_span(events: DataFrame) -> DataFrame:
+    """The instants of the first and the last event that a broker wrote: one row for a cluster, or none."""
+    instant = F.col("happened_at")
+    by_brokers = events.where("origin = 'broker'").groupBy("cluster")
+    return by_brokers.agg(F.min(instant).alias("first_at"), F.max(instant).alias("last_at"))
+
+
+def reading_times(partition_snapshots: DataFrame) -> DataFrame:
+    """The readings that show partitions, each with the highest partition of `__consumer_offsets` that it shows."""
+    last = F.max(F.when(F.col("topic") == OFFSETS_TOPIC, F.col("partition")))
+    return partition_snapshots.groupBy("cluster", "snapshot_at").agg(last.alias("last_offsets_partition"))
+
+
+def led_before_outages(partition_snapshots: DataFrame, facts: WindowFacts) -> DataFrame:
+    """The last reading before each absence of a broker: it shows what the broker led."""
+    last = {max((at for at in facts.read_at if at <= o.down_at), default=None) for o in facts.outages} - {None}
+    return partition_snapshots.where(F.col("snapshot_at").isin(*last))
+
+
+def last_reading(snapshots: DataFrame, facts: WindowFacts) -> DataFrame:
+    """The rows of the last reading of the window that shows partitions."""
+    return snapshots.where(F.col("snapshot_at") == F.lit(facts.last_read_at).cast("timestamp"))
+
+
+def last_settings(settings: DataFrame, scope: Scope, facts: WindowFacts) -> DataFrame:
+    """The settings as they were at that reading, else at the end of the window."""
+    return newest_settings(settings, facts.last_read_at or scope.window.end - timedelta.resolution)
+
+
+def rows_where(condition: str) -> Callable[[DataFrame], DataFrame]:
+    """A function that keeps the rows of a frame for which a condition holds."""
+
+    def keep(frame: DataFrame) -> DataFrame:
+        return frame.where(condition)
+
+    return keep
+
+
+def evidence_where(condition: str) -> Callable[[DataFrame], DataFrame]:
+    """A function that keeps evidence only in the rows for which a condition holds: those that a finding quotes."""
+
+    def slim(frame: DataFrame) -> DataFrame:
+        nothing = F.array().cast(EVIDENCE_TYPE)
+        return frame.withColumn("evidence", F.when(F.expr(condition), F.col("evidence")).otherwise(nothing))
+
+    return slim
+
+
+def inside(window: Window, time: str) -> Column:
+    """Whether an instant lies in a window."""
+    return (F.col(time) >= F.lit(window.start)) & (F.col(time) < F.lit(window.end))
+
+
+def with_incidents(rebalances: DataFrame, links: DataFrame) -> DataFrame:
+    """Rebalances with the incident that each belongs to; those outside of the window belong to none and go."""
+    return rebalances.drop("incident_id").join(links, "rebalance_id")

@@ -1,0 +1,75 @@
+"""The judgement of the partitions of one topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spark_jobs.catalog.rows import (
+    Event,
+    Failover,
+    IsrChange,
+    IsrSpan,
+    LeadershipGap,
+    OffsetSnapshot,
+    PartitionRisk,
+    PartitionSnapshot,
+    Truncation,
+)  # fmt: skip
+from spark_jobs.transforms.judgement import Judgement, made, table
+from spark_jobs.transforms.judgements import inputs as prepare
+from spark_jobs.transforms.judgements.brokers import FACTS
+from spark_jobs.transforms.judgements.shared_sources import EVENTS, SETTINGS
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
+from spark_jobs.transforms.replicas.isr import rebuild_isr_changes
+from spark_jobs.transforms.replicas.losses import with_commits
+from spark_jobs.transforms.replicas.out_of_sync_periods import spans_of
+from spark_jobs.transforms.replicas.risks import rebuild_risks
+from spark_jobs.transforms.replicas.truncations import rebuild_truncations
+from spark_jobs.transforms.scope import Scope, WindowFacts
+
+
+@dataclass(frozen=True)
+class PartitionHistory:
+    """Who led the partitions of a topic, who was in sync, who cut its log, and what each partition risked."""
+
+    failovers: list[Failover]
+    leadership_gaps: list[LeadershipGap]
+    truncations: list[Truncation]
+    isr_changes: list[IsrChange]
+    isr_spans: list[IsrSpan]
+    risks: list[PartitionRisk]
+
+
+def judge_partitions(
+    events: list[Event],
+    readings: list[PartitionSnapshot],
+    commits: list[OffsetSnapshot],
+    scope: Scope,
+    facts: WindowFacts,
+) -> PartitionHistory:
+    """The history of one topic's partitions."""
+    changes = rebuild_isr_changes(events, readings, facts.context, scope.seen)
+    committed = with_commits(readings, commits)
+    leaders = rebuild_leaders(events, committed, facts.context, scope.seen)
+    settings = facts.settings.with_topics(events)
+    return PartitionHistory(
+        leaders.failovers,
+        leaders.gaps,
+        rebuild_truncations(events, committed, leaders.failovers, facts.context.terms, scope.seen),
+        changes,
+        spans_of(changes),
+        rebuild_risks(events, readings, leaders.failovers, settings, facts.context, facts.observed_to, scope.window),
+    )
+
+
+PARTITIONS = Judgement(
+    "partitions",
+    judge_partitions,
+    ("cluster", "topic"),
+    {
+        "events": made(prepare.about_partitions, EVENTS, SETTINGS),
+        "readings": table("bronze.partition_snapshots"),
+        "commits": made(prepare.commits_beyond_end, table("bronze.offset_snapshots")),
+    },
+    needs=(FACTS,),
+)

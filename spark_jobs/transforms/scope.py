@@ -1,0 +1,39 @@
+"""What a rebuild is about, and what every judgement after the first may know of the whole cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from spark_jobs.catalog.rows import BrokerOutage
+from spark_jobs.transforms.brokers.broker_settings import BrokerSettings
+from spark_jobs.transforms.cluster import ClusterContext
+from spark_jobs.transforms.rebalances.model import GroupContext
+from spark_jobs.transforms.windows import Window
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The cluster, the window that is judged, and what is seen: the window with its look-back and look-ahead."""
+
+    cluster: str
+    window: Window
+    seen: Window
+
+
+@dataclass(frozen=True)
+class WindowFacts:
+    """What is small and the same for all partitions and groups.
+
+    `observed_to`: the last instant at which a broker wrote. `read_at`: the readings that show partitions, in order;
+    `last_read_at` the last of them in the window. `offsets_partitions`: None where no reading shows it.
+    """
+
+    outages: tuple[BrokerOutage, ...]
+    context: ClusterContext
+    groups: GroupContext
+    settings: BrokerSettings
+    observed_to: datetime
+    read_at: tuple[datetime, ...]
+    last_read_at: datetime | None
+    offsets_partitions: int | None

@@ -1,0 +1,189 @@
+"""How much of the code is wired by hand: `python -m tools.count_code [CHECKOUT ...]`, a column for each checkout.
+
+It reads the sources alone and imports none of them, so the checkout of any commit can be counted. `--list` names each
+verdict outside a table of rulings, each function with too many branches and each long file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import sys
+import tokenize
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+ROOMS = ("spark_jobs/transforms", "spark_jobs/report")
+JUDGING = ("spark_jobs/transforms", "spark_jobs/knowledge")
+PACKAGE = ("spark_jobs",)
+PROGRAMS = ("spark_jobs", "dags", "plugins", "drill", "expectations", "setup", "bench", "tools")
+CODE = (*PROGRAMS, "tests")
+
+VERDICT_TYPES = ("Verdict", "Judged", "_Why", "_Owed")
+"""The classes of a verdict at commit 28d0312, and the one that replaces them."""
+
+RULINGS = "rulings"
+"""A module is a table of rulings where its name, or that of a folder it lies in, begins or ends with it."""
+
+SAMPLES = ("sample", "samples", "counter_samples", "holds", "looks_alike")
+"""Arguments that quote captured lines."""
+
+MOST_BRANCHES = 12
+MOST_LINES = 400
+
+_BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ExceptHandler, ast.match_case)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One Python file: its path in the checkout, and its text."""
+
+    path: Path
+    text: str
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of its syntax tree."""
+        return list(ast.walk(ast.parse(self.text)))
+
+
+def string_subscripts(source: Source) -> list[int]:
+    """Look-ups by a text written on the spot, `row["cause"]`. Gives: the line of each."""
+    return [
+        n.lineno
+        for n in source.nodes
+        if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)
+    ]
+
+
+def verdict_sites(source: Source) -> list[int]:
+    """Verdicts made outside of a table of rulings. Gives: the line of each."""
+    if any(p.startswith(RULINGS) or p.removesuffix(".py").endswith(f"_{RULINGS}") for p in source.path.parts):
+        return []
+    return [n.lineno for n in source.nodes if isinstance(n, ast.Call) and _called(n) in VERDICT_TYPES]
+
+
+def branched_functions(source: Source, measure: Callable[[ast.AST], int]) -> list[int]:
+    """Functions above MOST_BRANCHES by a measure, with the functions inside them. Gives: the line of each."""
+    return [n.lineno for n in source.nodes if isinstance(n, _FUNCTIONS) and measure(n) > MOST_BRANCHES]
+
+
+def branches(function: ast.AST) -> int:
+    """Each if, conditional expression, loop, comprehension, condition of one, except and case; each `and` and `or`."""
+    return sum(
+        isinstance(n, _BRANCHES)
+        + (len(n.ifs) if isinstance(n, ast.comprehension) else 0)
+        + (len(n.values) - 1 if isinstance(n, ast.BoolOp) else 0)
+        for n in ast.walk(function)
+    )
+
+
+def branches_as_reviewed(function: ast.AST) -> int:
+    """As the review of 28d0312 counted: returns too, operands for operators, no condition of a comprehension."""
+    return sum(
+        isinstance(n, (*_BRANCHES, ast.Return)) + (len(n.values) if isinstance(n, ast.BoolOp) else 0)
+        for n in ast.walk(function)
+    )
+
+
+def lines_of_logic(source: Source) -> list[int]:
+    """The lines that hold code, not blank ones, comments, docstrings and captured samples."""
+    tokens = tokenize.generate_tokens(io.StringIO(source.text).readline)
+    code = {i for t in tokens if t.type not in _NO_CODE for i in range(t.start[0], t.end[0] + 1)}
+    blank = {i for i, line in enumerate(source.text.splitlines(), 1) if not line.strip()}
+    return sorted(code - blank - {i for n in source.nodes if _is_prose(n) for i in _lines(n)})
+
+
+def long_file(source: Source) -> list[int]:
+    """The file's last line where it has more than MOST_LINES."""
+    count = len(source.text.splitlines())
+    return [count] if count > MOST_LINES else []
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A line of the table: what is counted, below which folders; `is_listed` where `--list` names each."""
+
+    name: str
+    folders: Sequence[str]
+    count: Callable[[Source], list[int]]
+    is_listed: bool = False
+
+
+FIGURES = (
+    Figure("string subscripts, transforms and report", ROOMS, string_subscripts),
+    Figure("string subscripts, spark_jobs", PACKAGE, string_subscripts),
+    Figure("verdicts written outside tables of rulings", JUDGING, verdict_sites, True),
+    Figure(
+        f"functions above {MOST_BRANCHES} branches and boolean operators",
+        PROGRAMS,
+        lambda source: branched_functions(source, branches),
+        True,
+    ),
+    Figure(
+        "  the same as the review measured", PROGRAMS, lambda source: branched_functions(source, branches_as_reviewed)
+    ),
+    Figure("lines of logic, transforms and report", ROOMS, lines_of_logic),
+    Figure("lines of logic, spark_jobs without samples", PACKAGE, lines_of_logic),
+    Figure(f"Python files above {MOST_LINES} lines", CODE, long_file, True),
+)
+
+
+def sources(checkout: Path) -> list[Source]:
+    """The Python files of a checkout below CODE."""
+    paths = sorted(path for folder in CODE for path in (checkout / folder).rglob("*.py"))
+    return [Source(path.relative_to(checkout), path.read_text(encoding="utf-8")) for path in paths]
+
+
+def found(figure: Figure, read: Iterable[Source]) -> Iterator[str]:
+    """Where each thing that a figure counts stands: `path:line`."""
+    for source in read:
+        if any(source.path.is_relative_to(folder) for folder in figure.folders):
+            yield from (f"{source.path}:{line}" for line in figure.count(source))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table. Gives: 0; 2 for a folder that is not a checkout."""
+    parser = argparse.ArgumentParser(prog="python -m tools.count_code", description="Count what is wired by hand.")
+    parser.add_argument("checkouts", nargs="*", type=Path, default=[Path()], help="one or several; default: here")
+    parser.add_argument("--list", action="store_true", help="name what is counted in the last checkout")
+    options = parser.parse_args(arguments)
+    if strange := [c for c in options.checkouts if not (c / "spark_jobs").is_dir()]:
+        print(
+            f"Found no spark_jobs in {', '.join(map(str, strange))}. Needed: checkouts of the project.", file=sys.stderr
+        )
+        return 2
+    read = [sources(checkout) for checkout in options.checkouts]
+    widest = max(len(f.name) for f in FIGURES)
+    print(" " * widest, *(f"{c.resolve().name:>10}" for c in options.checkouts))
+    for figure in FIGURES:
+        places = [list(found(figure, of_checkout)) for of_checkout in read]
+        print(f"{figure.name:{widest}}", *(f"{len(p):>10,}" for p in places))
+        if options.list and figure.is_listed:
+            print("\n".join(f"    {place}" for place in places[-1]))
+    return 0
+
+
+def _called(call: ast.Call) -> str | None:
+    return getattr(call.func, "id", None) or getattr(call.func, "attr", None)
+
+
+def _is_prose(node: ast.AST) -> bool:
+    """Whether a node is a text that stands alone, or an argument that quotes lines."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return isinstance(node, ast.keyword) and node.arg in SAMPLES
+
+
+def _lines(node: ast.AST) -> range:
+    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
+    return range(first, last + 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""What may differ between two lakes: renames, re-worded sentences, columns added or removed (since_28d0312.toml)."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+Names = Mapping[str, str]
+Columns = Mapping[str, Sequence[str]]
+
+ALL = "*"
+RUN_PREFIX = "run_"
+SENTENCE = "(a sentence)"
+
+
+class MappingError(Exception):
+    """A mapping that cannot be used."""
+
+
+@dataclass(frozen=True)
+class LakeMapping:
+    """One section of the TOML file in each field. Tables and columns have their new names, but for the left of `=`."""
+
+    tables: Names = field(default_factory=dict)
+    columns: Mapping[str, Names] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, Names]] = field(default_factory=dict)
+    reworded: Columns = field(default_factory=dict)
+    rehashed: Columns = field(default_factory=dict)
+    added: Columns = field(default_factory=dict)
+    removed: Columns = field(default_factory=dict)
+    left_out: Columns = field(default_factory=dict)
+
+    def old_row(self, table: str, row: Row) -> Row:
+        """A row of the old lake with the names and codes of the new one. Takes: the new name of its table."""
+        renames: dict[tuple[str, ...], dict[str, str]] = {}
+        for old, new in _of(self.columns, table).items():
+            *struct, name = old.split(".")
+            renames.setdefault(tuple(struct), {})[name] = new
+        for place, names in sorted(renames.items(), key=lambda item: len(item[0]), reverse=True):
+            row = _at(row, place, partial(_renamed, names))
+        for column, codes in _of(self.values, table).items():
+            row = _at(row, column.split("."), partial(_replaced, by=codes))
+        return row
+
+    def old_columns(self, table: str, names: Iterable[str]) -> list[str]:
+        """The columns of an old table by their new names, without those that are not compared."""
+        renames = _of(self.columns, table)
+        return self._compared(table, (renames.get(n, n) for n in names), self.removed)
+
+    def new_columns(self, table: str, names: Iterable[str]) -> list[str]:
+        """The columns of a new table without those that are not compared."""
+        return self._compared(table, names, self.added)
+
+    def comparable(self, table: str, row: Row, columns: Iterable[str], ids: Names) -> str:
+        """A row as text that is the same on both sides. Takes: `row` with new names; what stands for which id."""
+        row = {c: row[c] for c in columns}
+        for column in (c for s in (self.added, self.removed, self.left_out) for c in _listed(s, table) if "." in c):
+            *struct, name = column.split(".")
+            row = _at(row, struct, partial(_without, name))
+        for column in _listed(self.reworded, table):
+            row = _at(row, column.split("."), lambda text: text and SENTENCE)
+        return json.dumps(_replaced(row, ids) if ids else row, default=str, sort_keys=True, ensure_ascii=False)
+
+    def is_whole(self, section: Columns, table: str) -> bool:
+        """Whether `added`, `removed` or `left_out` names all columns of a table."""
+        return ALL in section.get(table, ())
+
+    def _compared(self, table: str, names: Iterable[str], of_this_side: Columns) -> list[str]:
+        out = {*_listed(self.left_out, table), *_listed(of_this_side, table)}
+        return [n for n in names if n not in out and not n.startswith(RUN_PREFIX)]
+
+
+def read_mapping(path: Path | None) -> LakeMapping:
+    """The mapping in a file; without one, nothing but `run_` columns is left out. Raises: MappingError."""
+    if path is None:
+        return LakeMapping()
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise MappingError(f"Found {path}, which cannot be read: {error}. Needed: a mapping in TOML.") from error
+    known = [f.name for f in fields(LakeMapping)]
+    if strange := sorted(said.keys() - known):
+        raise MappingError(f"Found in {path} the sections {', '.join(strange)}. Needed: {', '.join(known)}.")
+    shapes = {"tables": str, "columns": dict, "values": dict}
+    for name, section in said.items():
+        if wrong := [k for k, v in section.items() if not isinstance(v, shapes.get(name, list))]:
+            raise MappingError(
+                f"Found in {path}, section {name}, another form for {', '.join(wrong)}. "
+                "Needed: the form that tools/since_28d0312.toml shows."
+            )
+    return LakeMapping(**said)
+
+
+def _of(section: Mapping[str, Mapping[str, Any]], table: str) -> dict[str, Any]:
+    return {**section.get(ALL, {}), **section.get(table, {})}
+
+
+def _listed(section: Columns, table: str) -> Iterator[str]:
+    for name in (ALL, table):
+        yield from section.get(name, ())
+
+
+def _at(value: Any, place: Sequence[str], change: Callable[[Any], Any]) -> Any:
+    """A value with what stands at a place changed, in each element of the lists on the way."""
+    if isinstance(value, list):
+        return [_at(v, place, change) for v in value]
+    if not place:
+        return change(value)
+    if isinstance(value, dict) and place[0] in value:
+        return {**value, place[0]: _at(value[place[0]], place[1:], change)}
+    return value
+
+
+def _renamed(names: Names, parent: Any) -> Any:
+    return {names.get(k, k): v for k, v in parent.items()} if isinstance(parent, dict) else parent
+
+
+def _without(name: str, parent: Any) -> Any:
+    return {k: v for k, v in parent.items() if k != name} if isinstance(parent, dict) else parent
+
+
+def _replaced(value: Any, by: Names) -> Any:
+    """A value with each text in it that has a replacement replaced."""
+    if isinstance(value, dict):
+        return {k: _replaced(v, by) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_replaced(v, by) for v in value]
+    return by.get(value, value) if isinstance(value, str) else value
