@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_jobs.catalog.codes import Cause
 from spark_jobs.catalog.rows import Contributor, Incident, Rebalance
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain, vocabulary
@@ -73,7 +72,7 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
 
 
 def _fell(member: Contributor) -> ui.Words:
-    cause = vocabulary.CAUSES[Cause(member.cause)].label if member.cause in vocabulary.CAUSES else ""
+    cause = vocabulary.CAUSE_LABELS.get(member.cause, "")
     return (ui.Name(who(member)), f" ({cause}", (", ", ui.At(member.at)) if member.at else "", ")")
 
 
