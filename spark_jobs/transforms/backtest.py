@@ -8,8 +8,8 @@ from datetime import datetime
 
 from spark_jobs.catalog.rows import Finding, RuleFiring
 from spark_jobs.knowledge.rules import RULES
+from spark_jobs.transforms.durations import OUTAGE_SHADOW
 from spark_jobs.transforms.findings import Facts, judge_each
-from spark_jobs.transforms.groups.outage_attribution import OUTAGE_SHADOW
 from spark_jobs.transforms.windows import Window
 
 

@@ -31,3 +31,9 @@ CATCHING_UP = timedelta(seconds=10)
 
 CLOCK_SKEW = timedelta(seconds=2)
 """How far the clocks of two brokers may be apart. Our choice, after the recorded nights."""
+
+OUTAGE_SHADOW = timedelta(seconds=75)
+"""How long after a broker's outage its groups may still suffer from it: a session of 45 s and the time to notice."""
+
+COORDINATOR_LOADING = timedelta(seconds=30)
+"""How long a coordinator may take to load a group: it prints each member and each former state before the group."""

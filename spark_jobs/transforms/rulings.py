@@ -105,15 +105,19 @@ class _Words(dict[str, object]):
         return getattr(self._case, name)
 
 
+def decide(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict | None:
+    """The verdict of the first ruling that holds; None where none does."""
+    return next((verdict for ruling in rulings if (verdict := ruling.decide(case)) is not None), None)
+
+
 def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
     """The verdict of the first ruling that holds.
 
     Raises: LookupError where none holds: the last ruling of a table has to hold always.
     """
-    for ruling in rulings:
-        verdict = ruling.decide(case)
-        if verdict is not None:
-            return verdict
+    verdict = decide(rulings, case)
+    if verdict is not None:
+        return verdict
     raise LookupError(f"No ruling holds for {case!r}. Needed: a last one that always does.")
 
 

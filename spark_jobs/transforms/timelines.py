@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -120,8 +120,11 @@ class Intervals(Generic[T]):
         """Takes: the intervals in any order."""
         self.intervals: Sequence[Interval[T]] = sorted(intervals, key=lambda i: i.start)
         self._starts = [i.start for i in self.intervals]
-        ends = (datetime.max.replace(tzinfo=i.start.tzinfo) if i.end is None else i.end for i in self.intervals)
-        self._latest_ends = list(accumulate(ends, max))
+        ends = [datetime.max.replace(tzinfo=i.start.tzinfo) if i.end is None else i.end for i in self.intervals]
+        self._latest_ends = [ends]
+        while len(ends) > 1:
+            ends = [max(ends[n : n + 2]) for n in range(0, len(ends), 2)]
+            self._latest_ends.append(ends)
 
     def __len__(self) -> int:
         return len(self.intervals)
@@ -135,9 +138,7 @@ class Intervals(Generic[T]):
 
     def between(self, first: datetime, last: datetime, slack: timedelta = NO_SLACK) -> list[Interval[T]]:
         """The intervals that hold at any instant from `first` to `last`, in order of start."""
-        begin = bisect_left(self._latest_ends, first - slack)
-        found = self.intervals[begin : bisect_right(self._starts, last + slack)]
-        return [i for i in found if i.meets(first, last, slack)]
+        return [self.intervals[n] for n in self._ending_since(first - slack, bisect_right(self._starts, last + slack))]
 
     def last_before(self, instant: datetime) -> Interval[T] | None:
         """The last interval that starts before an instant; None without any."""
@@ -162,3 +163,19 @@ class Intervals(Generic[T]):
             elif last.end is not None and (end is None or last.end < end):
                 united[-1] = replace(last, end=end)
         return Intervals(united)
+
+    def _ending_since(self, instant: datetime, stop: int) -> Iterator[int]:
+        """The places below `stop` of the intervals that end at an instant or later, in order.
+
+        `_latest_ends` halves with each level, so that an interval without an end makes no look-up longer.
+        """
+        places = [(len(self._latest_ends) - 1, 0)] if stop else []
+        while places:
+            level, place = places.pop()
+            if place << level >= stop or self._latest_ends[level][place] < instant:
+                continue
+            if level == 0:
+                yield place
+            else:
+                below = (2 * place + 1, 2 * place)
+                places += [(level - 1, n) for n in below if n < len(self._latest_ends[level - 1])]

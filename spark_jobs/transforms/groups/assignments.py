@@ -1,4 +1,4 @@
-"""Which partitions each member of a group had been given, as far as logs, records and readings tell, at what time."""
+"""Which partitions each member of a group was assigned, and when, by logs, records and readings."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from spark_jobs.catalog.codes import GroupRecordType
+from spark_jobs.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Quote, TopicPartition
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.evidence import quote, quote_record, quote_snapshot
-from spark_jobs.transforms.groups.ownership import answers
+from spark_jobs.transforms.groups.ownership import shows_holders
 from spark_jobs.transforms.rebalances.recorded_holdings import Owned, in_turn
-from spark_jobs.transforms.windows import Row
 
 _OF_A_MEMBER = re.compile(r"(?:^\{|\), )(?P<member>.*?)=Assignment\(partitions=\[(?P<partitions>[^\]]*)\]", re.DOTALL)
 
@@ -24,18 +25,21 @@ class Assignment:
     generation: int | None
     members: frozenset[str]
     owners: Mapping[Owned, str]
-    quote: Mapping[str, Any]
+    quote: Quote
 
 
 def assignments_of(
-    events: Iterable[Row], records: Iterable[Row], readings: Iterable[Row], member_snapshots: Iterable[Row]
+    events: Iterable[Event],
+    records: Iterable[GroupRecord],
+    readings: Iterable[GroupSnapshot],
+    member_snapshots: Iterable[MemberSnapshot],
 ) -> list[Assignment]:
-    """The assignments of one classic group, in order of time, by whoever tells them.
+    """The assignments of one classic group, in order of time, whatever shows them.
 
     Takes: the group's events; its rows of bronze.group_records, group_snapshots and member_snapshots.
     Gives: those of generations that a leader assigned (its own log), that the coordinator stored, and that a reading
         of a settled group shows.
-    Odd: who holds several parts of an assignment by different witnesses is told by one: nothing is put together.
+    Edge case: each assignment is what one witness shows; the parts that several show are not put together.
     """
     found = [
         *_by_leaders(events),
@@ -51,44 +55,44 @@ def partitions_in(listed: str) -> frozenset[Owned]:
     return frozenset((topic, int(number)) for topic, _, number in names if number.isdigit())
 
 
-def _by_leaders(events: Iterable[Row]) -> Iterator[Assignment]:
+def _by_leaders(events: Iterable[Event]) -> Iterator[Assignment]:
     """Source: ConsumerCoordinator.onLeaderElected prints the whole assignment; it arrives only if the group syncs."""
     for event in events:
-        if event["kind"] == "client_assignment_finished" and event["detail"]:
-            held = {m["member"]: partitions_in(m["partitions"]) for m in _OF_A_MEMBER.finditer(event["detail"])}
-            yield _assignment(event["happened_at"], event["generation"], held, quote(event))
+        if event.kind == Kind.CLIENT_ASSIGNMENT_FINISHED and event.detail:
+            held = {m["member"]: partitions_in(m["partitions"]) for m in _OF_A_MEMBER.finditer(event.detail)}
+            yield _assignment(event.happened_at, event.generation, held, quote(event))
 
 
-def _by_records(records: Iterable[Row]) -> Iterator[Assignment]:
+def _by_records(records: Iterable[GroupRecord]) -> Iterator[Assignment]:
     for record in in_turn(records):
-        if record["record_type"] == "group_metadata" and record["members"]:
-            held = {m["member_id"]: _owned(m["assignment"]) for m in record["members"]}
+        if record.record_type == GroupRecordType.GROUP_METADATA and record.members:
+            held = {m.member_id: _owned(m.assignment) for m in record.members}
             if None not in held.values():
-                says = f"generation {record['generation']} is stored with {_count(held)} partitions"
-                yield _assignment(record["written_at"], record["generation"], held, quote_record(record, says))
+                says = f"generation {record.generation} is stored with {_count(held)} partitions"
+                yield _assignment(record.written_at, record.generation, held, quote_record(record, says))
 
 
-def _by_readings(readings: Iterable[Row], member_snapshots: Iterable[Row]) -> Iterator[Assignment]:
-    members: dict[datetime, list[Row]] = {}
+def _by_readings(readings: Iterable[GroupSnapshot], member_snapshots: Iterable[MemberSnapshot]) -> Iterator[Assignment]:
+    members: dict[datetime, list[MemberSnapshot]] = {}
     for member in member_snapshots:
-        members.setdefault(member["snapshot_at"], []).append(member)
+        members.setdefault(member.snapshot_at, []).append(member)
     for reading in readings:
-        at = reading["snapshot_at"]
-        held = {m["member_id"]: _owned(m["assignment"]) for m in members.get(at, ())}
-        if held and answers(reading) and None not in held.values():
-            says = f"group {reading['group_id']}: {len(held)} members hold {_count(held)} partitions"
-            yield _assignment(at, None, held, quote_snapshot(reading["snapshot_id"], at, says))
+        at = reading.snapshot_at
+        held = {m.member_id: _owned(m.assignment) for m in members.get(at, ())}
+        if held and shows_holders(reading) and None not in held.values():
+            says = f"group {reading.group_id}: {len(held)} members hold {_count(held)} partitions"
+            yield _assignment(at, None, held, quote_snapshot(reading.snapshot_id, at, says))
 
 
 def _assignment(
-    at: datetime, generation: int | None, held: Mapping[str, Iterable[Owned] | None], told: Mapping[str, Any]
+    at: datetime, generation: int | None, held: Mapping[str, Iterable[Owned] | None], proof: Quote
 ) -> Assignment:
     owners = {owned: member for member in sorted(held) for owned in held[member] or ()}
-    return Assignment(at, generation, frozenset(held), owners, told)
+    return Assignment(at, generation, frozenset(held), owners, proof)
 
 
-def _owned(assignment: Sequence[Row] | None) -> frozenset[Owned] | None:
-    return None if assignment is None else frozenset((a["topic"], a["partition"]) for a in assignment)
+def _owned(assignment: Sequence[TopicPartition] | None) -> frozenset[Owned] | None:
+    return None if assignment is None else frozenset((a.topic, a.partition) for a in assignment)
 
 
 def _count(held: Mapping[str, frozenset[Owned] | None]) -> int:

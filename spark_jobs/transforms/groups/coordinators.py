@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from spark_jobs.knowledge.kinds import GROUP_KINDS
+from spark_jobs.catalog.rows import CoordinatorMove, Event, Failover
+from spark_jobs.knowledge.kinds import GROUP_KINDS, Kind
 from spark_jobs.transforms.cluster import ClusterContext
+from spark_jobs.transforms.durations import COORDINATOR_LOADING
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
-from spark_jobs.transforms.windows import OutRow, Row, Window, in_order
+from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.windows import Window, in_order
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
-_LOADED = ("group_loaded", "member_loaded")
-_UNLOADED = "group_unloaded"
-
-_ONE_LOAD = timedelta(seconds=30)
-"""Lines of one loading: a coordinator tells each member and each former state of a group before the group itself."""
+_LOADED = (Kind.GROUP_LOADED, Kind.MEMBER_LOADED)
 
 
 def java_string_hash(text: str) -> int:
@@ -35,7 +34,7 @@ def java_string_hash(text: str) -> int:
 def offsets_partition_of(group_id: str, partition_count: int) -> int:
     """The partition of __consumer_offsets that keeps a group.
 
-    Odd: the smallest integer has no absolute value, and counts as 0.
+    Edge case: the smallest integer has no absolute value, and counts as 0.
     Source: Utils.abs(groupId.hashCode) % offsets.topic.num.partitions (GroupMetadataManager.partitionFor).
     """
     value = java_string_hash(group_id)
@@ -43,85 +42,89 @@ def offsets_partition_of(group_id: str, partition_count: int) -> int:
 
 
 def losses_of_groups(
-    group_ids: Iterable[str], failovers: Iterable[Row], partition_count: int | None
+    group_ids: Iterable[str], failovers: Iterable[Failover], partition_count: int | None
 ) -> dict[str, list[tuple[datetime, str]]]:
     """When each group's partition of `__consumer_offsets` lost its leader to an outage: (happened_at, outage_id).
 
-    Takes: rows of gold.failovers; how many partitions __consumer_offsets has, where a reading tells: without it a
+    Takes: rows of gold.failovers; how many partitions __consumer_offsets has, where a reading shows it: without it a
     group's own lines have to name its partition.
     """
     if partition_count is None:
         return {}
     lost: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
     for row in failovers:
-        if row["topic"] == OFFSETS_TOPIC and row["outage_id"]:
-            lost[row["partition"]].append((row["happened_at"], row["outage_id"]))
+        if row.topic == OFFSETS_TOPIC and row.outage_id:
+            lost[row.partition].append((row.happened_at, row.outage_id))
     return {g: sorted(lost[offsets_partition_of(g, partition_count)]) for g in sorted(set(group_ids))}
 
 
 def rebuild_coordinator_moves(
-    events: Iterable[Row], context: ClusterContext, partition_count: int | None, window: Window
-) -> list[OutRow]:
+    events: Iterable[Event], context: ClusterContext, partition_count: int | None, window: Window
+) -> list[CoordinatorMove]:
     """Rows of gold.coordinator_moves: one for each time a group was loaded by another broker than had it before.
 
     Takes: brokers' silver.events of kinds.GROUP_KINDS, of whole groups, with look-back; the cluster's context;
     the number of partitions of __consumer_offsets where it is known.
     Order: by group and time.
     Keeps: one group's rows chain: the broker one row goes to is the broker the next one comes from.
-    Odd: a broker that was paused acts for its groups until it learns that they were given away, and unloads them late:
-    only loading makes a former coordinator one again. Where nothing tells of a new one's loading, its first act does.
+    Edge case: a broker that was paused acts for its groups until it learns that they were given away, and unloads them
+    late: only loading makes a former coordinator the coordinator again. Where no line shows that a new one loaded the
+    group, its first act does.
     """
-    by_group: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for event in in_order(e for e in events if e["kind"] in GROUP_KINDS and e["broker"] is not None):
-        if event["group_id"] is not None and event["kind"] != _UNLOADED:
-            by_group[event["cluster"], event["group_id"]].append(event)
+    by_group: dict[tuple[str, str], list[tuple[int, Event]]] = defaultdict(list)
+    for event in in_order(e for e in events if e.kind in GROUP_KINDS and e.kind != Kind.GROUP_UNLOADED):
+        if event.group_id is not None and event.broker is not None:
+            by_group[event.cluster, event.group_id].append((event.broker, event))
     rows = [
         row
         for (cluster, group_id), lines in sorted(by_group.items())
-        for row in _moves(cluster, group_id, _partition_of(group_id, lines, partition_count), lines, context)
+        for row in _moves(cluster, group_id, partition_count, lines, context)
     ]
-    return [row for row in rows if window.holds(row["moved_at"])]
-
-
-def _partition_of(group_id: str, lines: Sequence[Row], partition_count: int | None) -> int | None:
-    told = next((e["offsets_partition"] for e in lines if e["offsets_partition"] is not None), None)
-    if told is None and partition_count:
-        return offsets_partition_of(group_id, partition_count)
-    return told
+    return [row for row in rows if window.holds(row.moved_at)]
 
 
 def _moves(
-    cluster: str, group_id: str, partition: int | None, lines: Sequence[Row], context: ClusterContext
-) -> Iterator[OutRow]:
+    cluster: str,
+    group_id: str,
+    partition_count: int | None,
+    lines: Sequence[tuple[int, Event]],
+    context: ClusterContext,
+) -> Iterator[CoordinatorMove]:
+    partition = next((e.offsets_partition for _, e in lines if e.offsets_partition is not None), None)
+    if partition is None and partition_count:
+        partition = offsets_partition_of(group_id, partition_count)
+    loads = Timeline((e for _, e in lines if e.kind == Kind.GROUP_LOADED), at=lambda e: e.happened_at)
     coordinator: int | None = None
     former: set[int] = set()
-    for i, line in enumerate(lines):
-        broker = line["broker"]
-        if broker == coordinator or (broker in former and line["kind"] not in _LOADED):
+    for broker, line in lines:
+        if broker == coordinator or (broker in former and line.kind not in _LOADED):
             continue
         if coordinator is not None:
-            proof = _end_of_load(lines[i:]) if line["kind"] in _LOADED else line
-            moved_at: datetime = proof["happened_at"]
-            outage = context.outage_at(coordinator, moved_at)
-            yield {
-                "cluster": cluster,
-                "coordinator_move_id": row_id(cluster, "coordinator_move", group_id, coordinator, broker, moved_at),
-                "group_id": group_id,
-                "offsets_partition": partition,
-                "moved_at": moved_at,
-                "broker_from": coordinator,
-                "broker_to": broker,
-                "outage_id": outage["outage_id"] if outage else None,
-                "evidence": evidence_of([quote(line), quote(proof)]),
-            }
+            proof = _end_of_load(line, loads) if line.kind in _LOADED else line
+            outage = context.outage_at(coordinator, proof.happened_at)
+            yield CoordinatorMove(
+                cluster=cluster,
+                coordinator_move_id=row_id(
+                    cluster, "coordinator_move", group_id, coordinator, broker, proof.happened_at
+                ),
+                group_id=group_id,
+                offsets_partition=partition,
+                moved_at=proof.happened_at,
+                broker_from=coordinator,
+                broker_to=broker,
+                outage_id=outage.outage_id if outage else None,
+                evidence=evidence_of([quote(line), quote(proof)]),
+            )
             former.add(coordinator)
         coordinator = broker
         former.discard(broker)
 
 
-def _end_of_load(lines: Sequence[Row]) -> Row:
-    """The line that ends one loading: the group's own, where there is one, else the first that tells of it."""
-    first = lines[0]
-    until = first["happened_at"] + _ONE_LOAD
-    ends = (e for e in lines if e["kind"] == "group_loaded" and e["broker"] == first["broker"])
-    return next((e for e in ends if e["happened_at"] <= until), first)
+def _end_of_load(line: Event, loads: Timeline[Event]) -> Event:
+    """The line that ends one loading: the group's own, where there is one, else the first that shows the loading."""
+    within = loads.between(line.happened_at, line.happened_at + COORDINATOR_LOADING)
+    return next((e for e in within if e.broker == line.broker and _turn(e) >= _turn(line)), line)
+
+
+def _turn(event: Event) -> tuple[datetime, str, int]:
+    return event.happened_at, event.source, event.order

@@ -1,85 +1,88 @@
-"""What rebalances cost: partitions that stood still, times how long. Plain Python over one group."""
+"""What rebalances cost: partitions that nobody read, times how long. Plain Python over one group."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
 
+from spark_jobs.catalog.codes import Cause, Outcome, Protocol
+from spark_jobs.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Quote, Rebalance
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.groups.assignments import Assignment, assignments_of, partitions_in
 from spark_jobs.transforms.rebalances.recorded_holdings import Owned, Span, in_turn, recorded_spans
-from spark_jobs.transforms.windows import OutRow, Row
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
 
-_MOVES = ("client_assigned", "client_revoked", "client_lost")
+_MOVES = (Kind.CLIENT_ASSIGNED, Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
 
 
 @dataclass(frozen=True)
 class Stop:
-    """What stood still in one rebalance. `stopped` partitions did, of which `kept` came back to the member they had.
+    """The partitions that one rebalance stopped, and of them those `kept`, which came back to the member they had.
 
-    None: nothing tells. `is_eager`: every member gave back everything; None where no witness names the assignor.
+    None: not known. `is_eager`: every member gave back everything; None where no evidence names the assignor.
     """
 
     stopped: int | None = None
     kept: int | None = None
     is_eager: bool | None = None
-    quotes: tuple[Mapping[str, Any], ...] = ()
+    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True)
 class Witnesses:
-    """What tells who held what in one group.
+    """What shows who held what in one group.
 
     Its events; its rows of bronze.group_records, group_snapshots (as `readings`) and member_snapshots.
     """
 
-    events: Sequence[Row] = ()
-    records: Sequence[Row] = ()
-    readings: Sequence[Row] = ()
-    members: Sequence[Row] = ()
+    events: Sequence[Event] = ()
+    records: Sequence[GroupRecord] = ()
+    readings: Sequence[GroupSnapshot] = ()
+    members: Sequence[MemberSnapshot] = ()
 
 
-def price(rebalances: Sequence[Row], stops: Mapping[str, Stop]) -> list[OutRow]:
+def price(rebalances: Sequence[Rebalance], stops: Mapping[str, Stop]) -> list[Rebalance]:
     """The rebalances with `partition_seconds`, null where duration or partitions are not known."""
-    return [{**r, "partition_seconds": cost_of(r, stops[r["rebalance_id"]].stopped)} for r in rebalances]
+    return [replace(r, partition_seconds=cost_of(r, stops[r.rebalance_id].stopped)) for r in rebalances]
 
 
-def cost_of(rebalance: Row, partitions: int | None) -> float | None:
-    """What it costs that so many partitions stand while a rebalance runs, in partition seconds."""
-    if rebalance["duration_ms"] is None or partitions is None:
+def cost_of(rebalance: Rebalance, partitions: int | None) -> float | None:
+    """What it costs that so many partitions stop while a rebalance runs, in partition-seconds."""
+    if rebalance.duration_ms is None or partitions is None:
         return None
-    return float(round(partitions * rebalance["duration_ms"] / 1000, 3))
+    return float(round(partitions * rebalance.duration_ms / 1000, 3))
 
 
-def stops_of(rebalances: Sequence[Row], told: Witnesses) -> dict[str, Stop]:
-    """What stood still in each rebalance of one group, by rebalance id.
+def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str, Stop]:
+    """What each rebalance of one group stopped, by rebalance id.
 
     Takes: rows of gold.rebalances of one group.
     Gives: all partitions of the group where its assignor is eager; where it is cooperative those that got another
-        owner, or whose owner had gone: what a member gives back it reads until it has synced, so that it stands in
+        owner, or whose owner had gone: what a member gives back it reads until it has synced, so that it stops in
         the follow-up. Under KIP-848 those whose owner changed while members went over to the epoch.
     Source: KIP-429, KIP-848; ConsumerCoordinator.onJoinPrepare and onJoinComplete.
     """
-    ordered = sorted(rebalances, key=lambda r: (r["started_at"], r["rebalance_id"]))
-    classic = [r for r in ordered if r["protocol"] == "classic"]
-    stops = _stops_of_epochs([r for r in ordered if r["protocol"] == "consumer"], told)
+    ordered = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+    classic = [r for r in ordered if r.protocol == Protocol.CLASSIC]
+    stops = _stops_of_epochs([r for r in ordered if r.protocol == Protocol.CONSUMER], witnesses)
     if not classic:
         return stops
-    known = assignments_of(told.events, told.records, told.readings, told.members)
-    most = max((len(a.owners) for a in known), default=None)
-    assignors = _assignors(told)
+    known = _Assignments(assignments_of(witnesses.events, witnesses.records, witnesses.readings, witnesses.members))
+    assignors = _assignors(witnesses)
+    has_follow_ups = any(r.cause == Cause.COOPERATIVE_FOLLOWUP for r in classic)
     held, since = None, None
     for rebalance, following in pairwise([*classic, None]):
         assert rebalance is not None
-        before = held or _before(rebalance, since, known)
-        after = _after(rebalance, following["started_at"] if following else None, known)
-        is_eager = _is_eager(rebalance, assignors, classic)
-        stops[rebalance["rebalance_id"]] = _stop(before, after, is_eager, most)
-        if rebalance["outcome"] in ("completed", "emptied"):
-            held, since = after, rebalance["ended_at"]
+        before = held or known.before(rebalance, since)
+        after = known.after(rebalance, following.started_at if following else None)
+        is_eager = _is_eager(rebalance, assignors, has_follow_ups)
+        stops[rebalance.rebalance_id] = _stop(before, after, is_eager, known.most)
+        if rebalance.outcome in (Outcome.COMPLETED, Outcome.EMPTIED):
+            held, since = after, rebalance.ended_at
     return stops
 
 
@@ -96,87 +99,115 @@ def _stop(before: Assignment | None, after: Assignment | None, is_eager: bool | 
     return Stop(len(given | left), 0, False, quotes)
 
 
-def _before(rebalance: Row, since: datetime | None, known: Iterable[Assignment]) -> Assignment | None:
-    """What held when a rebalance began that follows none of which it is known; nothing in a group's first one."""
-    at = rebalance["started_at"]
-    if rebalance["from_generation"] == 0:
-        return _nothing(at, 0, rebalance)
-    held = [
-        a
-        for a in known
-        if (since is None or a.at > since) and a.at < at and a.generation in (None, rebalance["from_generation"])
-    ]
-    return held[-1] if held else None
+class _Assignments:
+    """The known assignments of a classic group, by generation: None for those that readings show."""
+
+    def __init__(self, known: Sequence[Assignment]) -> None:
+        by_generation: dict[int | None, list[Assignment]] = defaultdict(list)
+        for assignment in known:
+            by_generation[assignment.generation].append(assignment)
+        self._of = {g: Timeline(found, at=lambda a: a.at) for g, found in by_generation.items()}
+        self.most = max((len(a.owners) for a in known), default=None)
+
+    def _in(self, generation: int | None) -> Timeline[Assignment]:
+        return self._of.get(generation) or Timeline((), at=lambda a: a.at)
+
+    def before(self, rebalance: Rebalance, since: datetime | None) -> Assignment | None:
+        """What held when a rebalance began for which no earlier one shows it; nothing in a group's first one."""
+        at = rebalance.started_at
+        if rebalance.from_generation == 0:
+            return _nothing(at, 0, rebalance)
+        last = (self._in(g).last_before(at) for g in (rebalance.from_generation, None))
+        held = [a for a in last if a is not None and (since is None or a.at > since)]
+        return max(held, key=lambda a: (a.at, a.generation is None), default=None)
+
+    def after(self, rebalance: Rebalance, until: datetime | None) -> Assignment | None:
+        """What a rebalance led to: the assignment of its generation, or what a reading shows before the next one."""
+        end = rebalance.ended_at
+        if end is None or rebalance.outcome not in (Outcome.COMPLETED, Outcome.EMPTIED):
+            return None
+        if rebalance.outcome == Outcome.EMPTIED:
+            return _nothing(end, rebalance.to_generation, rebalance)
+        first = (
+            self._in(rebalance.to_generation).first_since(rebalance.started_at - SAME_ACT),
+            self._in(None).first_after(end + SAME_ACT),
+        )
+        held = [a for a in first if a is not None and (until is None or a.at < until)]
+        return min(held, key=lambda a: (a.at, a.generation is None), default=None)
 
 
-def _after(rebalance: Row, until: datetime | None, known: Iterable[Assignment]) -> Assignment | None:
-    """What a rebalance led to: the assignment of its generation, or what a reading shows before the next one."""
-    start, end = rebalance["started_at"], rebalance["ended_at"]
-    if rebalance["outcome"] == "emptied":
-        return _nothing(end, rebalance["to_generation"], rebalance)
-    if rebalance["outcome"] != "completed":
-        return None
-    told = (a for a in known if until is None or a.at < until)
-    return next(
-        (
-            a
-            for a in told
-            if (a.generation is None and a.at > end + SAME_ACT)
-            or (a.generation == rebalance["to_generation"] and a.at >= start - SAME_ACT)
-        ),
-        None,
-    )
+def _nothing(at: datetime, generation: int | None, rebalance: Rebalance) -> Assignment:
+    return Assignment(at, generation, frozenset(), {}, rebalance.evidence[-1])
 
 
-def _nothing(at: datetime, generation: int | None, rebalance: Row) -> Assignment:
-    return Assignment(at, generation, frozenset(), {}, rebalance["evidence"][-1])
+def _assignors(witnesses: Witnesses) -> Timeline[tuple[datetime, str]]:
+    """The assignors that the group was seen with.
 
-
-def _assignors(told: Witnesses) -> list[tuple[datetime, str]]:
-    """The assignors that the group was seen with, in order of time.
-
-    Odd: what a client is configured with is a list of offers, and no choice.
+    Edge case: what a client is configured with is a list of offers, not a choice.
     """
-    by_lines = [
-        (e["happened_at"], e["assignor"]) for e in told.events if e["assignor"] and e["kind"] != "client_configured"
-    ]
-    by_records = [(r["written_at"], r["protocol"]) for r in told.records if r["protocol"]]
-    by_readings = [(r["snapshot_at"], r["assignor"]) for r in told.readings if r["assignor"]]
-    return sorted([*by_lines, *by_records, *by_readings])
+    configured = Kind.CLIENT_CONFIGURED
+    by_lines = [(e.happened_at, e.assignor) for e in witnesses.events if e.assignor and e.kind != configured]
+    by_records = [(r.written_at, r.protocol) for r in witnesses.records if r.protocol]
+    by_readings = [(r.snapshot_at, r.assignor) for r in witnesses.readings if r.assignor]
+    return Timeline(sorted([*by_lines, *by_records, *by_readings]), at=lambda seen: seen[0])
 
 
-def _is_eager(rebalance: Row, assignors: Sequence[tuple[datetime, str]], all_: Iterable[Row]) -> bool | None:
+def _is_eager(rebalance: Rebalance, assignors: Timeline[tuple[datetime, str]], has_follow_ups: bool) -> bool | None:
     """Whether the generation's assignor is eager: the last one seen by its end, else the first one seen after it."""
-    end = (rebalance["ended_at"] or rebalance["started_at"]) + SAME_ACT
-    seen = [name for at, name in assignors if at <= end][-1:] or [name for _, name in assignors][:1]
-    if seen:
-        return "cooperative" not in seen[0]
-    return False if any(r["cause"] == "cooperative_followup" for r in all_) else None
+    if len(assignors):
+        end = (rebalance.ended_at or rebalance.started_at) + SAME_ACT
+        return "cooperative" not in (assignors.last_until(end) or assignors.values[0])[1]
+    return False if has_follow_ups else None
 
 
-def _stops_of_epochs(rebalances: Sequence[Row], told: Witnesses) -> dict[str, Stop]:
+def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str, Stop]:
     """KIP-848: by what the coordinator stored of its members where it did, else by the members' own logs.
 
-    Odd: an epoch has an end only where every member is witnessed, so that what no log tells did not move.
+    Edge case: an epoch has an end only where every member is witnessed, so that what no log shows did not move.
     """
-    spans = recorded_spans(in_turn(told.records)) if rebalances else []
-    recorded_from = min((r["written_at"] for r in told.records), default=None)
-    moves = [e for e in told.events if e["kind"] in _MOVES]
+    holdings = _Holdings(recorded_spans(in_turn(witnesses.records))) if rebalances else _Holdings(())
+    recorded_from = min((r.written_at for r in witnesses.records), default=None)
+    moves = Timeline((e for e in witnesses.events if e.kind in _MOVES), at=lambda e: e.happened_at)
     stops = {}
     for rebalance in rebalances:
-        start, end = rebalance["started_at"], rebalance["ended_at"]
-        if end is None or not (spans or moves):
-            stops[rebalance["rebalance_id"]] = Stop(is_eager=False)
-        elif spans and recorded_from is not None and recorded_from <= start + SAME_ACT:
-            stops[rebalance["rebalance_id"]] = _moved_by_records(spans, start, end)
+        start, end = rebalance.started_at, rebalance.ended_at
+        if end is None or not (holdings.are_known or len(moves)):
+            stop = Stop(is_eager=False)
+        elif holdings.are_known and recorded_from is not None and recorded_from <= start + SAME_ACT:
+            stop = Stop(holdings.changed(start, end), 0, False)
         else:
-            moved = {p for e in moves if start <= e["happened_at"] <= end for p in partitions_in(e["detail"] or "")}
-            stops[rebalance["rebalance_id"]] = Stop(len(moved), 0, False)
+            moved = {p for e in moves.between(start, end) for p in partitions_in(e.detail or "")}
+            stop = Stop(len(moved), 0, False)
+        stops[rebalance.rebalance_id] = stop
     return stops
 
 
-def _moved_by_records(spans: Sequence[Span], start: datetime, end: datetime) -> Stop:
-    before = {s.owned: s.member["member_id"] for s in spans if s.since < start and (not s.until or s.until >= start)}
-    after = {s.owned: s.member["member_id"] for s in spans if s.since <= end and (not s.until or s.until > end)}
-    moved: set[Owned] = {p for p in {*before, *after} if before.get(p) != after.get(p)}
-    return Stop(len(moved), 0, False)
+class _Holdings:
+    """Who held each partition of a group, by what the coordinator stored."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        by_partition: dict[Owned, list[Span]] = defaultdict(list)
+        for span in spans:
+            by_partition[span.owned].append(span)
+        self._of = {
+            owned: Intervals(Interval(s.since, s.until, s.member.member_id) for s in found)
+            for owned, found in by_partition.items()
+        }
+        edges = [(at, s.owned) for s in spans for at in (s.since, s.until) if at is not None]
+        self._edges = Timeline(edges, at=lambda edge: edge[0])
+        self.are_known = bool(spans)
+
+    def changed(self, start: datetime, end: datetime) -> int:
+        """How many partitions have another holder after an instant than just before an earlier one."""
+        touched = {owned for _, owned in self._edges.between(start, end)}
+        return sum(self._holder_before(owned, start) != self._holder_after(owned, end) for owned in touched)
+
+    def _holder_before(self, owned: Owned, instant: datetime) -> str | None:
+        return _last(i.value for i in self._of[owned].at(instant) if i.start < instant)
+
+    def _holder_after(self, owned: Owned, instant: datetime) -> str | None:
+        return _last(i.value for i in self._of[owned].at(instant) if i.end is None or i.end > instant)
+
+
+def _last(holders: Iterable[str]) -> str | None:
+    return next(reversed([*holders]), None)

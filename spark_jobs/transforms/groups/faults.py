@@ -1,4 +1,4 @@
-"""What is wrong with how groups are set up: the rules over gold.member_settings, one fault for each group and rule."""
+"""Faults in the settings of groups: the rules over gold.member_settings, one fault for each group and rule."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
 
+from spark_jobs.catalog.codes import Cause, Protocol
+from spark_jobs.catalog.rows import Contributor, MemberSetting, Quote, Rebalance
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.transforms.groups.settings import KAFKA_NAMES
 from spark_jobs.transforms.rebalances.wording import took
-
-Row = Mapping[str, Any]
 
 EAGER = frozenset({"range", "roundrobin", "sticky"})
 """Kafka's own assignors that know only the eager protocol.
@@ -34,27 +33,30 @@ class Fault:
 
     rule_id: str
     group_id: str
-    told: str
+    message: str
     weight: tuple[float, ...]
     first_at: datetime
     last_at: datetime
-    evidence: tuple[dict[str, Any], ...]
+    evidence: tuple[Quote, ...]
 
 
-def find_faults(settings: Iterable[Row], rebalances: Sequence[Row], frequent: Mapping[str, int]) -> list[Fault]:
+def find_faults(
+    settings: Iterable[MemberSetting], rebalances: Sequence[Rebalance], frequent: Mapping[str, int]
+) -> list[Fault]:
     """Every fault in the settings of one cluster's groups, the worst group of each rule first.
 
     Takes: rows of gold.member_settings and gold.rebalances of a window; `frequent`: how often those groups rebalanced
     within an hour that did so too often.
     Keeps: at most one fault for each group and rule, the same ones whatever the order of the rows.
     """
-    members: dict[str, list[Row]] = defaultdict(list)
-    for row in sorted(settings, key=lambda r: (r["first_seen_at"], r["settings_id"])):
-        members[row["group_id"]].append(row)
+    members: dict[str, list[MemberSetting]] = defaultdict(list)
+    for row in sorted(settings, key=lambda r: (r.first_seen_at, r.settings_id)):
+        members[row.group_id].append(row)
+    expired = Counter(r.group_id for r in rebalances if r.cause == Cause.HEARTBEAT_EXPIRED)
     found: list[Fault] = []
     for group_id, rows in members.items():
         found += _slow_heartbeats(group_id, rows)
-        found += _short_sessions(group_id, rows, rebalances)
+        found += _short_sessions(group_id, rows, expired[group_id])
         found += _short_polls(group_id, rows)
         found += _mixtures(group_id, rows)
         if group_id in frequent:
@@ -64,143 +66,140 @@ def find_faults(settings: Iterable[Row], rebalances: Sequence[Row], frequent: Ma
     return sorted(found, key=lambda f: (f.rule_id, tuple(-w for w in f.weight), f.group_id))
 
 
-def _fault(rule_id: str, group_id: str, told: str, rows: Sequence[Row], *weight: float) -> Fault:
+def _fault(rule_id: str, group_id: str, message: str, rows: Sequence[MemberSetting], *weight: float) -> Fault:
     return Fault(
         rule_id,
         group_id,
-        told,
+        message,
         weight,
-        min(r["first_seen_at"] for r in rows),
-        max(r["last_seen_at"] for r in rows),
-        tuple(e for r in rows for e in r["evidence"]),
+        min(r.first_seen_at for r in rows),
+        max(r.last_seen_at for r in rows),
+        tuple(e for r in rows for e in r.evidence),
     )
 
 
-def _slow_heartbeats(group_id: str, rows: Sequence[Row]) -> Iterator[Fault]:
+def _slow_heartbeats(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
     share = RULE_BY_ID["heartbeat_slow"].thresholds["share of the session"]
+    known = ((r, r.heartbeat_interval_ms or 0, r.session_timeout_ms or 0) for r in rows)
     slow = [
-        r
-        for r in rows
-        if r["heartbeat_interval_ms"]
-        and r["session_timeout_ms"]
-        and r["heartbeat_interval_ms"] > round(r["session_timeout_ms"] * share)
+        (beat / session, r, beat, session) for r, beat, session in known if session and beat > round(session * share)
     ]
     if slow:
-        worst = max(slow, key=lambda r: r["heartbeat_interval_ms"] / r["session_timeout_ms"])
-        beat, session = worst["heartbeat_interval_ms"], worst["session_timeout_ms"]
-        told = f"every {took(beat)} in a session of {took(session)}"
-        yield _fault("heartbeat_slow", group_id, told, slow, beat / session)
+        ratio, _, beat, session = max(slow, key=lambda found: found[0])
+        message = f"every {took(beat)} in a session of {took(session)}"
+        yield _fault("heartbeat_slow", group_id, message, [r for _, r, _, _ in slow], ratio)
 
 
-def _short_sessions(group_id: str, rows: Sequence[Row], rebalances: Iterable[Row]) -> Iterator[Fault]:
+def _short_sessions(group_id: str, rows: Sequence[MemberSetting], expired: int) -> Iterator[Fault]:
     limit = RULE_BY_ID["session_short"].thresholds["ms"]
-    short = [r for r in rows if r["session_timeout_ms"] and r["session_timeout_ms"] < limit]
+    short = [(r.session_timeout_ms, r) for r in rows if r.session_timeout_ms and r.session_timeout_ms < limit]
     if short:
-        lost = sum(r["group_id"] == group_id and r["cause"] == "heartbeat_expired" for r in rebalances)
-        shortest = min(r["session_timeout_ms"] for r in short)
-        ran_out = f", which ran out {_times(lost)} on a living member" if lost else ""
-        yield _fault("session_short", group_id, f"{took(shortest)}{ran_out}", short, lost, -shortest)
+        shortest = min(session for session, _ in short)
+        ran_out = f", which ran out {_times(expired)} on a living member" if expired else ""
+        found = [r for _, r in short]
+        yield _fault("session_short", group_id, f"{took(shortest)}{ran_out}", found, expired, -shortest)
 
 
-def _short_polls(group_id: str, rows: Sequence[Row]) -> Iterator[Fault]:
-    short = [
-        r
-        for r in rows
-        if r["rebalance_timeout_ms"] and r["session_timeout_ms"] and r["rebalance_timeout_ms"] < r["session_timeout_ms"]
-    ]
+def _short_polls(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
+    known = ((r, r.rebalance_timeout_ms or 0, r.session_timeout_ms or 0) for r in rows)
+    short = [(session / poll, r, poll, session) for r, poll, session in known if 0 < poll < session]
     if short:
-        worst = min(short, key=lambda r: r["rebalance_timeout_ms"] / r["session_timeout_ms"])
-        poll, session = worst["rebalance_timeout_ms"], worst["session_timeout_ms"]
-        yield _fault("poll_below_session", group_id, f"{took(poll)} for {took(session)}", short, session / poll)
+        ratio, _, poll, session = max(short, key=lambda found: found[0])
+        found = [r for _, r, _, _ in short]
+        yield _fault("poll_below_session", group_id, f"{took(poll)} for {took(session)}", found, ratio)
 
 
-def _mixtures(group_id: str, rows: Sequence[Row]) -> Iterator[Fault]:
+def _mixtures(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
     """Clients that were there at the same time with different settings; one after another they are a change."""
     mixed = {name: found for name in COMPARED if (found := _differing(name, rows))}
     if mixed:
-        told = "; ".join(f"{KAFKA_NAMES[name]} {_counted(r[name] for r in found)}" for name, found in mixed.items())
-        apart = list({r["settings_id"]: r for found in mixed.values() for r in found}.values())
-        yield _fault("settings_mixed", group_id, told, apart, len(mixed), len(apart))
+        message = "; ".join(
+            f"{KAFKA_NAMES[name]} {_counted(getattr(r, name) for r in found)}" for name, found in mixed.items()
+        )
+        apart = list({r.settings_id: r for found in mixed.values() for r in found}.values())
+        yield _fault("settings_mixed", group_id, message, apart, len(mixed), len(apart))
 
 
-def _differing(name: str, rows: Sequence[Row]) -> list[Row]:
+def _differing(name: str, rows: Sequence[MemberSetting]) -> list[MemberSetting]:
     """The clients that were there together with one that has another value."""
-    told = [r for r in rows if r[name] is not None]
-    by_value: dict[str, list[Row]] = defaultdict(list)
-    for row in told:
-        by_value[str(row[name])].append(row)
-    everybody = _Presence.of(told)
+    known = [(r, str(getattr(r, name))) for r in rows if getattr(r, name) is not None]
+    by_value: dict[str, list[MemberSetting]] = defaultdict(list)
+    for row, value in known:
+        by_value[value].append(row)
+    all_clients = _Presence.of(r for r, _ in known)
     alike = {value: _Presence.of(same) for value, same in by_value.items()}
-    return [r for r in told if everybody.beside(r) > alike[str(r[name])].beside(r)]
+    return [r for r, value in known if all_clients.beside(r) > alike[value].beside(r)]
 
 
 @dataclass(frozen=True)
 class _Presence:
-    """When clients came and went, each in order: how many were there beside one of them is a matter of counting."""
+    """When clients came and when they went, each in order: enough to count those that were there beside one of them."""
 
     came: Sequence[datetime]
     went: Sequence[datetime]
 
     @classmethod
-    def of(cls, rows: Iterable[Row]) -> _Presence:
+    def of(cls, rows: Iterable[MemberSetting]) -> _Presence:
         seen = list(rows)
-        return cls(sorted(r["first_seen_at"] for r in seen), sorted(r["last_seen_at"] for r in seen))
+        return cls(sorted(r.first_seen_at for r in seen), sorted(r.last_seen_at for r in seen))
 
-    def beside(self, row: Row) -> int:
+    def beside(self, row: MemberSetting) -> int:
         """How many were there at some time while the row's client was."""
-        return bisect_right(self.came, row["last_seen_at"]) - bisect_left(self.went, row["first_seen_at"])
+        return bisect_right(self.came, row.last_seen_at) - bisect_left(self.went, row.first_seen_at)
 
 
-def _counted(values: Iterable[Any]) -> str:
+def _counted(values: Iterable[list[str] | int]) -> str:
     """Values with how many clients have each, the most frequent first."""
     counts = Counter(", ".join(v) if isinstance(v, list) else took(v) for v in values)
     ordered = sorted(counts.items(), key=lambda i: (-i[1], i[0]))
     return " and ".join(f"{v} ({n} client{'s' if n > 1 else ''})" for v, n in ordered)
 
 
-def _eager(group_id: str, rows: Sequence[Row], times: int) -> Iterator[Fault]:
-    eager = [r for r in rows if r["protocol"] != "consumer" and _eager_assignors(r)]
+def _eager(group_id: str, rows: Sequence[MemberSetting], times: int) -> Iterator[Fault]:
+    eager = [r for r in rows if r.protocol != Protocol.CONSUMER and _eager_assignors(r)]
     if eager:
         names = sorted({a for r in eager for a in _eager_assignors(r)})
         yield _fault("eager_often", group_id, f"{', '.join(names)}, {times} rebalances within 60 minutes", eager, times)
 
 
-def _eager_assignors(row: Row) -> Collection[str]:
+def _eager_assignors(row: MemberSetting) -> Collection[str]:
     """The assignors for which a member stops all its partitions: those it offers, else the one its group uses."""
-    return EAGER.intersection(row["assignors"] or [row["assignor"]])
+    return EAGER.intersection(row.assignors or [row.assignor])
 
 
 @dataclass(frozen=True)
 class _Act:
     at: datetime
     cause: str
-    rebalance: Row
+    rebalance: Rebalance
 
 
-def _acts_of_groups(rebalances: Iterable[Row]) -> dict[str, dict[str, list[_Act]]]:
+def _acts_of_groups(rebalances: Iterable[Rebalance]) -> dict[str, dict[str, list[_Act]]]:
     """What dynamic members of each group did, triggers and contributors, by client id, in order."""
     found: dict[str, dict[str, list[_Act]]] = defaultdict(lambda: defaultdict(list))
     for r in rebalances:
-        for act in ({**r, "at": r["started_at"]}, *r["contributors"]):
-            if act["client_id"] and not act["instance_id"]:
-                found[r["group_id"]][act["client_id"]].append(_Act(act["at"], act["cause"], r))
+        acts: list[tuple[Rebalance | Contributor, datetime]] = [(r, r.started_at), *((c, c.at) for c in r.contributors)]
+        for act, at in acts:
+            if act.client_id and not act.instance_id:
+                found[r.group_id][act.client_id].append(_Act(at, act.cause, r))
     return found
 
 
-def _restarts(group_id: str, acts: Mapping[str, list[_Act]], rows: Sequence[Row]) -> Iterator[Fault]:
+def _restarts(group_id: str, acts: Mapping[str, list[_Act]], rows: Sequence[MemberSetting]) -> Iterator[Fault]:
     """Members that left and were back before a session would have run out: a static one keeps its place so long."""
     rule = RULE_BY_ID["static_membership_missing"]
-    sessions = {r["client_id"]: r["session_timeout_ms"] for r in rows if r["session_timeout_ms"]}
+    sessions = {r.client_id: r.session_timeout_ms for r in rows if r.session_timeout_ms}
     pairs: list[tuple[str, _Act, _Act]] = []
     for client_id, own in acts.items():
         limit = timedelta(milliseconds=sessions.get(client_id, rule.thresholds["ms where no session is told"]))
-        for left, back in pairwise(sorted(own, key=lambda a: (a.at, a.cause, a.rebalance["rebalance_id"]))):
-            if (left.cause, back.cause) == ("member_left", "member_rejoined") and back.at - left.at <= limit:
+        for left, back in pairwise(sorted(own, key=lambda a: (a.at, a.cause, a.rebalance.rebalance_id))):
+            restarts = (left.cause, back.cause) == (Cause.MEMBER_LEFT, Cause.MEMBER_REJOINED)
+            if restarts and back.at - left.at <= limit:
                 pairs.append((client_id, left, back))
     if len(pairs) >= rule.thresholds["restarts"]:
-        cost = {r["rebalance_id"]: r for _, *both in pairs for r in (a.rebalance for a in both)}
+        cost = {a.rebalance.rebalance_id: a.rebalance for _, *both in pairs for a in both}
         most, often = min(Counter(client_id for client_id, _, _ in pairs).items(), key=lambda c: (-c[1], c[0]))
-        started = sorted(r["started_at"] for r in cost.values())
+        started = sorted(r.started_at for r in cost.values())
         yield Fault(
             rule.rule_id,
             group_id,
@@ -208,7 +207,7 @@ def _restarts(group_id: str, acts: Mapping[str, list[_Act]], rows: Sequence[Row]
             (len(pairs),),
             started[0],
             started[-1],
-            tuple(e for r in cost.values() for e in r["evidence"][:1]),
+            tuple(e for r in cost.values() for e in r.evidence[:1]),
         )
 
 
@@ -219,6 +218,6 @@ def _times(count: int) -> str:
 def named(faults: Sequence[Fault]) -> str:
     """What a finding says of the groups with one fault: all it has to say of one, the worst few of many."""
     if len(faults) == 1:
-        return faults[0].told
-    worst = "; ".join(f"'{f.group_id}' {f.told}" for f in faults[:_FEW])
+        return faults[0].message
+    worst = "; ".join(f"'{f.group_id}' {f.message}" for f in faults[:_FEW])
     return f"worst are {worst}" if len(faults) > _FEW else worst

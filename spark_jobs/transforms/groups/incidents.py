@@ -1,53 +1,33 @@
-"""Rebalances with one origin, told once: an outage, a silent host, a deployment, a storm, a cooperative pair."""
+"""Rebalances with one origin as one incident: an outage, a silent host, a deployment, a storm, a cooperative pair."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
-from spark_jobs.catalog.codes import Confidence
+from spark_jobs.catalog.codes import Cause, Fingerprint, IncidentKind
+from spark_jobs.catalog.rows import BrokerOutage, CoordinatorMove, Incident, MemberStay, Rebalance
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import evidence_of, row_id
-from spark_jobs.transforms.groups.outage_attribution import Loss, owed_to_outages
-from spark_jobs.transforms.groups.rates import causes_of
-from spark_jobs.transforms.groups.restarts import rolling_restarts, scale_outs
-from spark_jobs.transforms.groups.silent_hosts import SilentHost, silent_hosts
-from spark_jobs.transforms.groups.storms import Rhythm, Unit, beats, client_of, rhythm_of, storms
+from spark_jobs.transforms.groups.incident_rulings import INCIDENTS, Gathered
+from spark_jobs.transforms.groups.outage_attribution import Loss, OutageLookup, attribute_to_outages
+from spark_jobs.transforms.groups.restarts import find_rolling_restarts, find_scale_outs
+from spark_jobs.transforms.groups.silent_hosts import find_silent_hosts
+from spark_jobs.transforms.groups.storms import Storm, Unit, find_storms
+from spark_jobs.transforms.rulings import judge
 
-Row = Mapping[str, Any]
-
-
-@dataclass
-class _Incident:
-    kind: str
-    rebalances: list[Row]
-    outage: Row | None = None
-    planned: bool = False
-    host: SilentHost | None = None
-    rhythm: Rhythm | None = None
-    is_scale_out: bool = False
-
-
-@dataclass(frozen=True)
-class _Told:
-    """What every explanation may say: how many rebalances the window holds, and the place of each in its chain.
-
-    `chains`: the chain that a rebalance belongs to, by rebalance id: the ids of its links in order.
-    """
-
-    total: int
-    chains: Mapping[str, Sequence[str]]
+Chains = Mapping[str, tuple[Sequence[str], int]]
+"""The chain that a rebalance belongs to, by rebalance id: the ids of its links in order, and its place among them."""
 
 
 def group_incidents(
-    rebalances: Iterable[Row],
-    outages: Sequence[Row],
-    moves: Sequence[Row],
+    rebalances: Iterable[Rebalance],
+    outages: Sequence[BrokerOutage],
+    moves: Iterable[CoordinatorMove],
     losses: Mapping[str, Sequence[Loss]] | None = None,
-    roster: Iterable[Row] = (),
-) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    roster: Iterable[MemberStay] = (),
+) -> tuple[list[Incident], dict[str, str]]:
     """Every rebalance in exactly one incident.
 
     Takes: rows of gold.rebalances with their costs, broker_outages and coordinator_moves of one cluster, when each
@@ -56,165 +36,124 @@ def group_incidents(
     Gives: rows of gold.incidents, and the incident of each rebalance id.
     Keeps: the rebalance counts of the incidents add up to the rebalances.
     """
-    by_group: dict[str, list[Row]] = defaultdict(list)
-    for rebalance in sorted(rebalances, key=lambda r: (r["started_at"], r["rebalance_id"])):
-        by_group[rebalance["group_id"]].append(rebalance)
-    incidents: list[_Incident] = []
-    shared: dict[str, _Incident] = {}
-    settled: set[str] = set()
-    for group_id, own in sorted(by_group.items()):
-        moved = [(m["moved_at"], m["outage_id"]) for m in moves if m["group_id"] == group_id and m["outage_id"]]
-        owed = owed_to_outages(own, outages, [*moved, *(losses or {}).get(group_id, ())])
-        for row in (r for r in own if r["rebalance_id"] in owed):
-            outage = owed[row["rebalance_id"]]
-            incident = _Incident("broker_outage", [], outage, planned=outage["planned"])
-            shared.setdefault(outage["outage_id"], incident).rebalances.append(row)
-        settled |= owed.keys()
-    incidents.extend(shared.values())
-    for host in silent_hosts([r for own in by_group.values() for r in own if r["rebalance_id"] not in settled], roster):
-        incidents.append(_Incident("host_silent", list(host.rebalances), host=host))
-        settled |= {r["rebalance_id"] for r in host.rebalances}
-    for _, own in sorted(by_group.items()):
-        incidents.extend(_incidents_of_group([r for r in own if r["rebalance_id"] not in settled]))
-    told = _Told(sum(map(len, by_group.values())), _chains(by_group.values()))
-    rows = [_row(i, told) for i in incidents]
-    of = {r["rebalance_id"]: row["incident_id"] for i, row in zip(incidents, rows, strict=True) for r in i.rebalances}
-    return sorted(rows, key=lambda r: (r["started_at"], r["incident_id"])), of
+    by_group: dict[str, list[Rebalance]] = defaultdict(list)
+    for rebalance in _in_turn(rebalances):
+        by_group[rebalance.group_id].append(rebalance)
+    lost: dict[str, list[Loss]] = defaultdict(list)
+    for group_id, found in (losses or {}).items():
+        lost[group_id] += found
+    for move in moves:
+        if move.outage_id:
+            lost[move.group_id].append((move.moved_at, move.outage_id))
+    gathered = partial(Gathered, total=sum(map(len, by_group.values())))
+
+    lookup = OutageLookup(outages)
+    outage_of: dict[str, BrokerOutage] = {}
+    for group_id, own in by_group.items():
+        outage_of |= attribute_to_outages(own, lookup, lost[group_id])
+    by_outage: dict[str, list[Rebalance]] = defaultdict(list)
+    for rebalance in _in_turn(r for own in by_group.values() for r in own if r.rebalance_id in outage_of):
+        by_outage[outage_of[rebalance.rebalance_id].outage_id].append(rebalance)
+    cases = [gathered(rows, outage=outage_of[rows[0].rebalance_id]) for rows in by_outage.values()]
+
+    hosts = find_silent_hosts(_without(by_group, outage_of), roster)
+    cases += [gathered(_in_turn(host.rebalances), host=host) for host in hosts]
+    settled = {*outage_of, *(r.rebalance_id for host in hosts for r in host.rebalances)}
+    for own in by_group.values():
+        cases += _cases_of_group([r for r in own if r.rebalance_id not in settled], gathered)
+
+    chains = _chains(by_group.values())
+    rows = [(case, _row(case, chains)) for case in cases]
+    incident_of = {r.rebalance_id: row.incident_id for case, row in rows for r in case.rebalances}
+    return sorted((row for _, row in rows), key=lambda r: (r.started_at, r.incident_id)), incident_of
 
 
-def _incidents_of_group(rebalances: Sequence[Row]) -> list[_Incident]:
+def _in_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
+    return sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+
+
+def _without(by_group: Mapping[str, Sequence[Rebalance]], settled: Iterable[str]) -> list[Rebalance]:
+    taken = set(settled)
+    return [r for own in by_group.values() for r in own if r.rebalance_id not in taken]
+
+
+def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]) -> list[Gathered]:
+    """Deployments, then storms among what is left, then each of the rest for itself."""
     units = _units(rebalances)
-    grown = scale_outs(units)
-    found = []
-    for places in rolling_restarts(units):
-        found.append(_Incident("rolling_restart", [r for n in places for r in units[n]], planned=True))
-    units = _without(units, found)
-    for places in storms(units):
-        stormy = [units[n] for n in places]
-        found.append(_Incident("storm", [r for u in stormy for r in u], rhythm=rhythm_of(stormy)))
-    units = _without(units, found)
-    return [*found, *(_small_incident(u, u[0]["rebalance_id"] in grown) for u in units)]
+    grown = find_scale_outs(units)
+    restarts = find_rolling_restarts(units)
+    found = [gathered(_flat([units[n] for n in places]), is_rolling_restart=True) for places in restarts]
+    units = _rest(units, restarts)
+    storms = find_storms(units)
+    for places in storms:
+        storm = Storm(units[places.start : places.stop])
+        found.append(gathered(_flat(storm.units), storm=storm))
+    return [*found, *(gathered(u, is_scale_out=u[0].rebalance_id in grown) for u in _rest(units, storms))]
 
 
-def _without(units: Sequence[Unit], incidents: Sequence[_Incident]) -> list[Unit]:
-    taken = {r["rebalance_id"] for i in incidents for r in i.rebalances}
-    return [u for u in units if u[0]["rebalance_id"] not in taken]
-
-
-def _units(rebalances: Sequence[Row]) -> Sequence[Unit]:
-    """A cooperative follow-up belongs to the rebalance before it; every other rebalance stands for itself."""
-    units: list[list[Row]] = []
+def _units(rebalances: Sequence[Rebalance]) -> list[Unit]:
+    """A cooperative follow-up belongs to the rebalance before it; every other rebalance is a unit of its own."""
+    units: list[list[Rebalance]] = []
     for rebalance in rebalances:
-        if rebalance["cause"] == "cooperative_followup" and units:
+        if rebalance.cause == Cause.COOPERATIVE_FOLLOWUP and units:
             units[-1].append(rebalance)
         else:
             units.append([rebalance])
-    return units
+    return [*units]
 
 
-def _small_incident(unit: Unit, is_scale_out: bool) -> _Incident:
-    kind = "coordinator_move" if unit[0]["cause"] == "coordinator_moved" else "single"
-    return _Incident("cooperative_pair" if len(unit) > 1 else kind, list(unit), is_scale_out=is_scale_out)
+def _flat(units: Iterable[Unit]) -> list[Rebalance]:
+    return [r for unit in units for r in unit]
 
 
-def _chains(groups: Iterable[Sequence[Row]]) -> dict[str, Sequence[str]]:
+def _rest(units: Sequence[Unit], taken: Iterable[Iterable[int]]) -> list[Unit]:
+    places = {n for found in taken for n in found}
+    return [unit for n, unit in enumerate(units) if n not in places]
+
+
+def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
     """The chain of each rebalance that restarted one of the same window, or was restarted by one."""
     chains: dict[str, list[str]] = {}
-    for rows in groups:
-        for row in rows:
-            chain = chains.get(row["follows"] or "", [])
-            chain.append(row["rebalance_id"])
-            chains[row["rebalance_id"]] = chain
-    return {i: chain for i, chain in chains.items() if len(chain) > 1}
+    places: dict[str, int] = {}
+    for rebalance in _flat(groups):
+        chain = chains.get(rebalance.follows or "", [])
+        places[rebalance.rebalance_id] = len(chain)
+        chain.append(rebalance.rebalance_id)
+        chains[rebalance.rebalance_id] = chain
+    return {i: (chain, places[i]) for i, chain in chains.items() if len(chain) > 1}
 
 
-def _row(incident: _Incident, told: _Told) -> dict[str, Any]:
-    rebalances = sorted(incident.rebalances, key=lambda r: (r["started_at"], r["rebalance_id"]))
-    first = rebalances[0]
-    lead = _leading(rebalances, incident.kind)
-    ends = [r["ended_at"] for r in rebalances]
-    return {
-        "cluster": first["cluster"],
-        "incident_id": row_id("incident", incident.kind, *(r["rebalance_id"] for r in rebalances)),
-        "kind": incident.kind,
-        "planned": incident.planned,
-        "started_at": first["started_at"],
-        "ended_at": None if None in ends else max(ends),
-        "group_ids": sorted({r["group_id"] for r in rebalances}),
-        "rebalance_count": len(rebalances),
-        "cause": lead["cause"],
-        "confidence": _confidence(incident, lead),
-        "fingerprint": incident.rhythm.fingerprint if incident.rhythm else None,
-        "outage_id": incident.outage["outage_id"] if incident.outage else None,
-        "partition_seconds": _cost(rebalances),
-        "explanation": _explain(incident, rebalances, lead, told),
-        "advice": CAUSE_BY_CODE[lead["cause"]].advice,
-        "evidence": evidence_of(e for r in rebalances for e in r["evidence"][:3]),
-    }
+def _row(case: Gathered, chains: Chains) -> Incident:
+    verdict = judge(INCIDENTS, case)
+    first, ends = case.rebalances[0], [r.ended_at for r in case.rebalances]
+    costs = [r.partition_seconds for r in case.rebalances if r.partition_seconds is not None]
+    return Incident(
+        cluster=first.cluster,
+        incident_id=row_id("incident", verdict.code, *(r.rebalance_id for r in case.rebalances)),
+        kind=IncidentKind(verdict.code),
+        planned=case.planned,
+        started_at=first.started_at,
+        ended_at=max((end for end in ends if end is not None), default=None) if None not in ends else None,
+        group_ids=sorted({r.group_id for r in case.rebalances}),
+        rebalance_count=len(case.rebalances),
+        cause=case.leading.cause,
+        confidence=verdict.confidence,
+        fingerprint=Fingerprint(case.fingerprint.code) if case.fingerprint else None,
+        outage_id=case.outage.outage_id if case.outage else None,
+        partition_seconds=round(sum(costs), 3) if costs else None,
+        explanation=verdict.sentence + _in_chain(case.rebalances, chains),
+        advice=CAUSE_BY_CODE[case.leading.cause].advice,
+        evidence=evidence_of(e for r in case.rebalances for e in r.evidence[:3]),
+    )
 
 
-def _leading(rebalances: Sequence[Row], kind: str) -> Row:
-    """The rebalance whose cause stands for the incident: in a storm the most frequent of those that drive it, on a
-    silent host the surest, in an outage the first whose cause is known, else the first."""
-    if kind == "host_silent":
-        return min(rebalances, key=lambda r: list(Confidence).index(r["confidence"]))
-    if kind != "storm":
-        known = (r for r in rebalances if r["cause"] != "unknown")
-        return next(known, rebalances[0]) if kind == "broker_outage" else rebalances[0]
-    driving = beats(_units(rebalances))
-    counts = Counter(r["cause"] for r in driving)
-    cause = min(counts, key=lambda c: (-counts[c], c))
-    return next(r for r in driving if r["cause"] == cause)
-
-
-def _confidence(incident: _Incident, lead: Row) -> str:
-    """As sure as the verdict that leads; what one member of a silent host proves is likely for the others."""
-    return "likely" if incident.host and lead["confidence"] == "certain" else str(lead["confidence"])
-
-
-def _cost(rebalances: Sequence[Row]) -> float | None:
-    """What its rebalances cost, as far as that is known of any."""
-    known = [r["partition_seconds"] for r in rebalances if r["partition_seconds"] is not None]
-    return round(sum(known), 3) if known else None
-
-
-def _explain(incident: _Incident, rebalances: Sequence[Row], lead: Row, told: _Told) -> str:
-    return _says(incident, rebalances, lead, told.total) + _told_of_chains(rebalances, told.chains)
-
-
-def _says(incident: _Incident, rebalances: Sequence[Row], lead: Row, total: int) -> str:
-    count, group = len(rebalances), rebalances[0]["group_id"]
-    listed = causes_of(rebalances)
-    if incident.kind == "broker_outage" and incident.outage is not None:
-        groups = len({r["group_id"] for r in rebalances})
-        return (
-            f"Broker {incident.outage['broker']}, away from {incident.outage['down_at']:%H:%M:%S} on, accounts for"
-            f" {count} of {total} rebalances, in {groups} group{'s' if groups > 1 else ''} ({listed})."
-        )
-    if incident.host is not None:
-        return f"{incident.host.says()} {count} rebalances ({listed})."
-    if incident.kind == "rolling_restart":
-        members = len({client_of(r) for r in rebalances if r["cause"] in ("member_left", "member_rejoined")})
-        return f"{members} members of group '{group}' were restarted one after another: {count} rebalances."
-    if incident.kind == "storm":
-        return f"Group '{group}' rebalanced {count} times: {listed}.{_rhythm(incident)}"
-    says = str(lead["explanation"])
-    if incident.is_scale_out:
-        says += f" A scale-out: from {lead['members_before']} members to {lead['members_after']}, and nobody left."
-    return f"{says} The cooperative follow-up belongs to it." if incident.kind == "cooperative_pair" else says
-
-
-def _rhythm(incident: _Incident) -> str:
-    return f" {incident.rhythm.says}" if incident.rhythm else ""
-
-
-def _told_of_chains(rebalances: Sequence[Row], chains: Mapping[str, Sequence[str]]) -> str:
+def _in_chain(rebalances: Sequence[Rebalance], chains: Chains) -> str:
     """The longest chain that its rebalances belong to, and what they are of it."""
-    here = [r["rebalance_id"] for r in rebalances]
-    chain = max((chains[i] for i in here if i in chains), key=len, default=())
-    if not chain:
+    here = [r.rebalance_id for r in rebalances if r.rebalance_id in chains]
+    if not here:
         return ""
+    chain, place = max((chains[i] for i in here), key=lambda found: len(found[0]))
     whole = f"a chain of {len(chain)}, each begun before the one before it was in use"
-    if len(here) == 1:
-        return f" It is number {chain.index(here[0]) + 1} in {whole}."
+    if len(rebalances) == 1:
+        return f" It is number {place + 1} in {whole}."
     return f" It {'holds' if {*chain} <= {*here} else 'is part of'} {whole}."

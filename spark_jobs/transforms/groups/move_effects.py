@@ -1,55 +1,57 @@
-"""What the move of a coordinator did to its group."""
+"""The effect of each move of a coordinator on its group."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from itertools import zip_longest
 
-from spark_jobs.transforms.groups.outage_attribution import BROKER_INDUCED_CAUSES, OUTAGE_SHADOW
-from spark_jobs.transforms.windows import OutRow, Row
+from spark_jobs.catalog.codes import MoveEffect
+from spark_jobs.catalog.rows import CoordinatorMove, Rebalance
+from spark_jobs.transforms.durations import COORDINATOR_LOADING, OUTAGE_SHADOW
+from spark_jobs.transforms.groups.move_rulings import MOVE_RULINGS, Moved
+from spark_jobs.transforms.groups.outage_attribution import BROKER_INDUCED_CAUSES
+from spark_jobs.transforms.rulings import decide
+from spark_jobs.transforms.timelines import Timeline
 
-_LOADING = timedelta(seconds=30)
-"""A new coordinator may begin a rebalance while it still loads the group."""
+Begun = Mapping[int | None, Timeline[Rebalance]]
 
 
-def add_effects(moves: Iterable[Row], rebalances: Iterable[Row], observed_to: datetime) -> list[OutRow]:
-    """Rows of gold.coordinator_moves of one group with what each move did to it.
+def add_effects(
+    moves: Iterable[CoordinatorMove], rebalances: Iterable[Rebalance], observed_to: datetime
+) -> list[CoordinatorMove]:
+    """Rows of gold.coordinator_moves of one group with the effect of each move.
 
     Takes: rows of gold.coordinator_moves and gold.rebalances of one group; until when brokers' lines reach.
-    Gives: `cut_short` and the rebalance that the former coordinator could not finish; `rebalanced` and the one that the
-    new coordinator began for a reason that brokers account for; `none` where nothing followed before a session could
-    run out or the group moved on: of several moves the last one before a rebalance is behind it; null where the lines
-    end before that.
+    Gives: `effect` by MOVE_RULINGS, with the rebalance that shows it. Of several moves the last one before a rebalance
+    began it.
     """
-    ordered = sorted(moves, key=lambda m: m["moved_at"])
-    begun = sorted(rebalances, key=lambda r: (r["started_at"], r["rebalance_id"]))
+    ordered = sorted(moves, key=lambda m: m.moved_at)
+    begun = _by_coordinator(sorted(rebalances, key=lambda r: r.rebalance_id))
+    induced = _by_coordinator(r for rows in begun.values() for r in rows if r.cause in BROKER_INDUCED_CAUSES)
     return [
-        {**move, **_effect(move, following["moved_at"] if following else None, begun, observed_to)}
+        _with_effect(move, following.moved_at if following else None, begun, induced, observed_to)
         for move, following in zip_longest(ordered, ordered[1:])
     ]
 
 
-def _effect(move: Row, next_at: datetime | None, rebalances: Sequence[Row], observed_to: datetime) -> OutRow:
-    at = move["moved_at"]
-    before = [r for r in rebalances if r["started_at"] < at and r["coordinator"] == move["broker_from"]]
-    if before and _is_cut_short(before[-1], at):
-        return {"effect": "cut_short", "rebalance_id": before[-1]["rebalance_id"]}
+def _by_coordinator(rebalances: Iterable[Rebalance]) -> Begun:
+    found: dict[int | None, list[Rebalance]] = defaultdict(list)
+    for rebalance in rebalances:
+        found[rebalance.coordinator].append(rebalance)
+    return {broker: Timeline(rows, at=lambda r: r.started_at) for broker, rows in found.items()}
+
+
+def _with_effect(
+    move: CoordinatorMove, next_at: datetime | None, begun: Begun, induced: Begun, observed_to: datetime
+) -> CoordinatorMove:
+    at, none = move.moved_at, Timeline[Rebalance]((), at=lambda r: r.started_at)
     until = min(next_at or at + OUTAGE_SHADOW, at + OUTAGE_SHADOW)
-    after = (
-        r
-        for r in rebalances
-        if at - _LOADING <= r["started_at"] <= until
-        and r["coordinator"] == move["broker_to"]
-        and r["cause"] in BROKER_INDUCED_CAUSES
-    )
-    followed = next(after, None)
-    if followed:
-        return {"effect": "rebalanced", "rebalance_id": followed["rebalance_id"]}
-    return {"effect": "none" if until <= observed_to else None, "rebalance_id": None}
-
-
-def _is_cut_short(last: Row, moved_at: datetime) -> bool:
-    """Whether the former coordinator's last rebalance was still under way: it ended with the move or after it."""
-    is_open = last["outcome"] in ("interrupted", "unfinished")
-    return is_open and (last["ended_at"] is None or last["ended_at"] >= moved_at - _LOADING)
+    before = begun.get(move.broker_from, none).last_before(at)
+    after: Sequence[Rebalance] = induced.get(move.broker_to, none).between(at - COORDINATOR_LOADING, until)
+    verdict = decide(MOVE_RULINGS, Moved(at, until, observed_to, before, after[0] if after else None))
+    if verdict is None:
+        return replace(move, effect=None, rebalance_id=None)
+    return replace(move, effect=MoveEffect(verdict.code), rebalance_id=verdict.facts.get("rebalance_id"))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from typing import Any
 
+from spark_jobs.catalog.codes import Cause
+from spark_jobs.catalog.rows import Incident, Rebalance
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.transforms.groups.storms import REMOVALS
-
-Row = Mapping[str, Any]
 
 RATE_RULES = ("rebalances_excessive", "rebalances_frequent")
 """The worst first."""
@@ -19,43 +18,43 @@ RATE_RULES = ("rebalances_excessive", "rebalances_frequent")
 _HOUR = timedelta(minutes=RULE_BY_ID["rebalances_frequent"].thresholds["minutes"])
 
 
-def busiest_hours(rebalances: Iterable[Row], incidents: Iterable[Row]) -> dict[str, Sequence[Row]]:
+def busiest_hours(rebalances: Iterable[Rebalance], incidents: Iterable[Incident]) -> dict[str, Sequence[Rebalance]]:
     """The rebalances of the busiest 60 minutes of each group in which there were too many.
 
     Takes: rows of gold.rebalances and gold.incidents: a cooperative pair counts once, planned work not at all.
     """
-    planned = {i["incident_id"] for i in incidents if i["planned"]}
-    by_group: dict[str, list[Row]] = defaultdict(list)
-    for r in sorted(rebalances, key=lambda r: (r["started_at"], r["rebalance_id"])):
-        if r["incident_id"] not in planned and r["cause"] != "cooperative_followup":
-            by_group[r["group_id"]].append(r)
+    planned = {i.incident_id for i in incidents if i.planned}
+    by_group: dict[str, list[Rebalance]] = defaultdict(list)
+    for r in sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id)):
+        if r.incident_id not in planned and r.cause != Cause.COOPERATIVE_FOLLOWUP:
+            by_group[r.group_id].append(r)
     busiest = {g: _busiest(rows) for g, rows in sorted(by_group.items())}
     return {group_id: rows for group_id, rows in busiest.items() if rate_rule(rows)}
 
 
-def _busiest(rows: Sequence[Row]) -> Sequence[Row]:
+def _busiest(rows: Sequence[Rebalance]) -> Sequence[Rebalance]:
     """The first of the hours that hold most of a group's rebalances, which are in order of time."""
-    starts = [r["started_at"] for r in rows]
+    starts = [r.started_at for r in rows]
     spans = ((first, bisect_left(starts, start + _HOUR)) for first, start in enumerate(starts))
     first, end = max(spans, key=lambda span: span[1] - span[0])
     return rows[first:end]
 
 
-def rate_rule(rows: Sequence[Row]) -> str | None:
-    """The worst rule that so many rebalances within an hour break."""
+def rate_rule(rows: Sequence[Rebalance]) -> str | None:
+    """The worst rule that this many rebalances within an hour break."""
     return next((i for i in RATE_RULES if len(rows) >= RULE_BY_ID[i].thresholds["rebalances"]), None)
 
 
-def causes_of(rows: Iterable[Row]) -> str:
+def causes_of(rows: Iterable[Rebalance]) -> str:
     """Causes with their counts, the most frequent first."""
-    causes = Counter(r["cause"] for r in rows)
+    causes = Counter(r.cause for r in rows)
     return ", ".join(f"{n} × {c.replace('_', ' ')}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
 
 
-def advice_on(rows: Sequence[Row], otherwise: str) -> str:
-    """The advice of the removal that happens most: in a loop of going and coming, the going is the one to mend."""
-    removals = Counter(r["cause"] for r in rows if r["cause"] in REMOVALS)
+def advice_on(rows: Sequence[Rebalance], otherwise: str) -> str:
+    """The advice on the most frequent removal: where members go and come in a loop, the going is what to mend."""
+    removals = Counter(r.cause for r in rows if r.cause in REMOVALS)
     if not removals:
         return otherwise
     worst = min(removals, key=lambda c: (-removals[c], c))
-    return str(next(r["advice"] for r in rows if r["cause"] == worst))
+    return next(r.advice for r in rows if r.cause == worst)

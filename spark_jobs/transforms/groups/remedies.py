@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
+from spark_jobs.catalog.codes import Cause, RemedySetting
+from spark_jobs.catalog.rows import Contributor, Event, Quote, Rebalance, Remedy
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.evidence import evidence_of
-from spark_jobs.transforms.groups.costs import Stop, cost_of
+from spark_jobs.transforms.groups.costs import Stop
+from spark_jobs.transforms.groups.remedy_rulings import (
+    COOPERATIVE_ASSIGNMENT,
+    MAX_POLL_INTERVAL,
+    SESSION_TIMEOUT,
+    STATIC_MEMBERSHIP,
+    Replayed,
+)
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
-from spark_jobs.transforms.windows import OutRow, Row, Window, counted
-
-WORTH_TELLING = 1.0
-"""Fewer partition seconds than that in a window spare nobody anything."""
+from spark_jobs.transforms.rulings import Ruling, Verdict, decide, judge
+from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.windows import Window
 
 _MS = timedelta(milliseconds=1)
 
@@ -37,31 +44,33 @@ class Act:
 
 @dataclass(frozen=True)
 class Polls:
-    """What clients' logs say of time between polls, in ms: by how much a KIP-848 member exceeded its limit, by member
-    id, and librdkafka's limits, by client id."""
+    """What clients' logs show of the time between polls, in ms.
+
+    `exceeded`: by how much a KIP-848 member exceeded its limit, by member id; `limits`: librdkafka's, by client id.
+    """
 
     exceeded: Mapping[str, int]
     limits: Mapping[str, int]
 
     @classmethod
-    def of(cls, events: Iterable[Row]) -> Polls:
-        """What the events of one group tell."""
-        told = [e for e in events if e["took_ms"] is not None]
+    def of(cls, events: Iterable[Event]) -> Polls:
+        """What the events of one group show."""
+        timed = [(e, e.took_ms) for e in events if e.took_ms is not None]
         return cls(
-            {e["member_id"]: e["took_ms"] for e in told if e["kind"] == "client_poll_exceeded"},
-            {e["client_id"]: e["took_ms"] for e in told if e["kind"] == "client_poll_expired"},
+            {e.member_id: ms for e, ms in timed if e.member_id and e.kind == Kind.CLIENT_POLL_EXCEEDED},
+            {e.client_id: ms for e, ms in timed if e.client_id and e.kind == Kind.CLIENT_POLL_EXPIRED},
         )
 
     def limit_of(self, member: Member) -> int | None:
-        """The member's max.poll.interval.ms, where anybody tells it."""
+        """The member's max.poll.interval.ms, where a witness shows it."""
         return member.rebalance_timeout_ms or self.limits.get(member.client_id or "")
 
 
 @dataclass
 class Replay:
-    """How long a time-out each rebalance asks for, in ms, to be avoided; None where nothing avoids it.
+    """How long a time-out each rebalance needs, in ms, to be avoided; None where nothing avoids it.
 
-    `bridged` are the acts that a time-out bridges, with the length it has to be longer than.
+    `bridged` are the acts that a time-out bridges, with the length that it has to exceed.
     """
 
     needs: dict[str, int | None]
@@ -70,72 +79,77 @@ class Replay:
 
 @dataclass(frozen=True)
 class Timeout:
-    """One setting that is a time. `length` gives what an act and the return after it ask for; None: it does not help.
+    """One setting that is a time. `length` gives what an act and the return after it need; None: it does not help.
 
-    `now` gives the value in use of a member; `says` puts a replay into words.
+    `now` gives the value in use of a member; `rulings` put a replay into words.
     """
 
-    setting: str
+    setting: RemedySetting
     now: Callable[[Member, Polls], int | None]
     length: Callable[[Act, Act | None, Polls], int | None]
-    says: Callable[[int | None, int, int], str]
+    rulings: Sequence[Ruling[Replayed]]
 
 
 def judge_remedies(
-    rebalances: Sequence[Row],
+    rebalances: Sequence[Rebalance],
     stops: Mapping[str, Stop],
     directory: MemberRegistry,
-    events: Iterable[Row],
+    events: Iterable[Event],
     window: Window,
-) -> list[OutRow]:
+) -> list[Remedy]:
     """Rows of gold.remedies: what would have avoided rebalances of one group, or their cost.
 
-    Takes: its rebalances with their costs, with look-back and look-ahead; what stood still in each; its members;
-        its events.
+    Takes: its rebalances with their costs, with look-back and look-ahead; what each stopped; its members; its events.
     Gives: a row for each setting that would have avoided something in the window. `value_smallest` avoids exactly the
         rebalances that the row names, and a millisecond less avoids fewer.
-    Odd: a rebalance is avoided only if all that fell into it is; its cooperative follow-up is avoided with it. What
-        the evidence gives no number for is not counted. The replay changes one setting and nothing else.
+    Edge case: a rebalance is avoided only if all that fell into it is; its cooperative follow-up is avoided with it.
+        What the evidence gives no number for is not counted. The replay changes one setting and nothing else.
     """
-    ordered = sorted(rebalances, key=lambda r: (r["started_at"], r["rebalance_id"]))
-    inside = [r for r in ordered if window.holds(r["started_at"])]
+    ordered = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+    inside = [r for r in ordered if window.holds(r.started_at)]
     polls = Polls.of(events)
     acts = [a for r in ordered for a in acts_of(r, directory)]
-    found = [_of_timeout(t, replay(t, ordered, acts, polls), inside, polls, window) for t in TIMEOUTS]
-    return [row for row in (*found, _of_cooperation(inside, stops, window)) if row]
+    rows: list[Remedy] = []
+    for timeout in TIMEOUTS:
+        case = _replayed(timeout, replay(timeout, ordered, acts, polls), inside, stops, polls)
+        if case.avoided:
+            rows.append(_row(judge(timeout.rulings, case), case, window))
+    whole = Replayed(inside, stops)
+    cooperative = decide(COOPERATIVE_ASSIGNMENT, whole)
+    return [*rows, _row(cooperative, whole, window)] if cooperative else rows
 
 
-def replay(timeout: Timeout, ordered: Sequence[Row], acts: Sequence[Act], polls: Polls) -> Replay:
-    """What each rebalance of a group asks for. Takes: rebalances in order, and their acts."""
+def replay(timeout: Timeout, ordered: Sequence[Rebalance], acts: Sequence[Act], polls: Polls) -> Replay:
+    """What each rebalance of a group needs. Takes: rebalances in order, and their acts."""
     returns: dict[str, list[Act]] = defaultdict(list)
+    by_rebalance: dict[str, list[Act]] = defaultdict(list)
     for act in acts:
-        if act.cause == "member_rejoined" and act.client:
+        by_rebalance[act.rebalance_id].append(act)
+        if act.cause == Cause.MEMBER_REJOINED and act.client:
             returns[act.client].append(act)
+    returned = {client: Timeline(found, at=lambda a: a.at) for client, found in returns.items()}
     asked: dict[int, int] = {}
     bridged = []
     for act in acts:
-        back = _return_of(act, returns)
+        back = _return_of(act, returned)
         length = timeout.length(act, back, polls)
         if length is not None:
             bridged.append((act, length))
             for mended in (act, back):
                 if mended is not None:
                     asked[id(mended)] = max(length, asked.get(id(mended), 0))
-    by_rebalance: dict[str, list[Act]] = defaultdict(list)
-    for act in acts:
-        by_rebalance[act.rebalance_id].append(act)
     needs: dict[str, int | None] = {}
     before: int | None = None
     for rebalance in ordered:
-        lengths = [asked.get(id(a)) for a in by_rebalance[rebalance["rebalance_id"]]]
-        if rebalance["cause"] == "cooperative_followup":
+        lengths = [asked.get(id(a)) for a in by_rebalance[rebalance.rebalance_id]]
+        if rebalance.cause == Cause.COOPERATIVE_FOLLOWUP:
             lengths[0] = before
-        before = needs[rebalance["rebalance_id"]] = _longest(lengths)
+        before = needs[rebalance.rebalance_id] = _longest(lengths)
     return Replay(needs, bridged)
 
 
 def avoided_by(needs: Mapping[str, int | None], value: int) -> list[str]:
-    """The rebalances that a time-out of this value avoids: those that ask for less."""
+    """The rebalances that a time-out of this value avoids: those that need less."""
     return [rebalance_id for rebalance_id, need in needs.items() if need is not None and need < value]
 
 
@@ -150,34 +164,29 @@ def _longest(lengths: Sequence[int | None]) -> int | None:
     return max(known) if known and len(known) == len(lengths) else None
 
 
-def acts_of(rebalance: Row, directory: MemberRegistry) -> list[Act]:
+def acts_of(rebalance: Rebalance, directory: MemberRegistry) -> list[Act]:
     """The acts of a rebalance: what began it, and what else fell into it."""
-    told = [
-        {**rebalance, "at": rebalance["started_at"]},
-        *({**c, "silent_ms": None} for c in rebalance["contributors"]),
+    acts: list[tuple[Rebalance | Contributor, datetime, int | None]] = [
+        (rebalance, rebalance.started_at, rebalance.silent_ms),
+        *((c, c.at, None) for c in rebalance.contributors),
     ]
-    return [
-        Act(
-            rebalance["rebalance_id"],
-            a["at"],
-            a["cause"],
-            a["instance_id"] or a["client_id"],
-            member := directory.get(a["member_id"], a["instance_id"]),
-            bool(a["instance_id"] or member.instance_id),
-            a["silent_ms"],
-        )
-        for a in told
-    ]
+    found = []
+    for act, at, silent_ms in acts:
+        member = directory.get(act.member_id, act.instance_id)
+        client, is_static = act.instance_id or act.client_id, bool(act.instance_id or member.instance_id)
+        found.append(Act(rebalance.rebalance_id, at, act.cause, client, member, is_static, silent_ms))
+    return found
 
 
-def _return_of(act: Act, returns: Mapping[str, Sequence[Act]]) -> Act | None:
-    """How a member that went came back. Odd: a crashed one may be back before its session has run out."""
+def _return_of(act: Act, returns: Mapping[str, Timeline[Act]]) -> Act | None:
+    """How a member that went came back. Edge case: a crashed one may be back before its session has run out."""
+    if not act.client or act.client not in returns:
+        return None
     since = act.at
-    if act.cause == "member_dead" and act.member.session_timeout_ms:
+    if act.cause == Cause.MEMBER_DEAD and act.member.session_timeout_ms:
         since -= act.member.session_timeout_ms * _MS
-    return next(
-        (r for r in returns.get(act.client or "", ()) if since < r.at <= act.at + RETURN_WITHIN and r is not act), None
-    )
+    back = returns[act.client].first_after(since)
+    return back if back is not None and back.at <= act.at + RETURN_WITHIN else None
 
 
 def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
@@ -186,10 +195,10 @@ def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
     Source: KIP-345. A time-out up to the one in use, or up to Kafka's default, is replayed.
     """
     session = act.member.session_timeout_ms
-    if back is None or act.is_static or act.cause not in ("member_left", "member_dead"):
+    if back is None or act.is_static or act.cause not in (Cause.MEMBER_LEFT, Cause.MEMBER_DEAD):
         return None
     away = int((back.at - act.at) / _MS)
-    if act.cause == "member_dead":
+    if act.cause == Cause.MEMBER_DEAD:
         if not session:
             return None
         away += session
@@ -197,7 +206,7 @@ def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
 
 
 def _silence(act: Act, back: Act | None, polls: Polls) -> int | None:
-    if act.cause != "heartbeat_expired" or act.silent_ms is None:
+    if act.cause != Cause.HEARTBEAT_EXPIRED or act.silent_ms is None:
         return None
     return act.silent_ms if act.silent_ms < SESSION_TIMEOUT_MS else None
 
@@ -205,10 +214,11 @@ def _silence(act: Act, back: Act | None, polls: Polls) -> int | None:
 def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
     """From the last poll to the next: the limit that ran out, and how long it was exceeded, or the way back took.
 
-    Odd: a static member does not leave; it falls silent at the limit, and is missed when its session has run out.
+    Edge case: a static member does not leave; it falls silent at the limit, and is removed when its session has run
+    out.
     """
     limit, session = polls.limit_of(act.member), act.member.session_timeout_ms
-    if act.cause != "max_poll_exceeded" or limit is None or back is None:
+    if act.cause != Cause.MAX_POLL_EXCEEDED or limit is None or back is None:
         return None
     if act.member.member_id in polls.exceeded:
         return limit + polls.exceeded[act.member.member_id]
@@ -217,111 +227,49 @@ def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
     return limit + (session or 0 if act.is_static else 0) + int((back.at - act.at) / _MS)
 
 
-def _of_timeout(timeout: Timeout, found: Replay, inside: Sequence[Row], polls: Polls, window: Window) -> OutRow | None:
-    by_id = {r["rebalance_id"]: r for r in inside}
+def _replayed(
+    timeout: Timeout, found: Replay, inside: Sequence[Rebalance], stops: Mapping[str, Stop], polls: Polls
+) -> Replayed:
+    """The replay of the window under the smallest value that avoids whatever any value avoids."""
+    by_id = {r.rebalance_id: r for r in inside}
     needs = {i: n for i, n in found.needs.items() if i in by_id}
-    value = smallest(needs)
-    if value is None:
-        return None
-    avoided = [by_id[i] for i in avoided_by(needs, value)]
-    named = {r["rebalance_id"] for r in avoided}
-    helped = [a for a, length in found.bridged if length < value and a.rebalance_id in named]
+    value = smallest(needs) or 0
+    avoided = {i: by_id[i] for i in avoided_by(needs, value)}
+    helped = [a for a, length in found.bridged if length < value and a.rebalance_id in avoided]
     now = min((n for a in helped if (n := timeout.now(a.member, polls)) is not None), default=None)
-    costs = [r["partition_seconds"] for r in avoided if r["partition_seconds"] is not None]
-    is_likely = all(r["confidence"] in ("certain", "likely") for r in avoided)
-    return _row(timeout.setting, inside, window) | {
-        "value_now": now,
-        "value_smallest": value,
-        "rebalances_avoided": len(avoided),
-        "partition_seconds_avoided": round(sum(costs), 3) if costs else None,
-        "rebalance_ids": [r["rebalance_id"] for r in avoided],
-        "confidence": "likely" if is_likely else "possible",
-        "explanation": timeout.says(now, value, len(helped)).format(
-            avoided=f"would have avoided {len(avoided)} of {counted(len(inside), 'rebalance')}"
-        ),
-        "evidence": evidence_of(e for r in avoided for e in _beginning(r)),
-    }
+    return Replayed(inside, stops, list(avoided.values()), now, value, len(helped))
 
 
-def _beginning(rebalance: Row) -> list[dict[str, Any]]:
-    """The two lines nearest to where it began: what began it. Others of its evidence tell who was who."""
-    return sorted(rebalance["evidence"], key=lambda e: abs(e["happened_at"] - rebalance["started_at"]))[:2]
-
-
-def _of_cooperation(inside: Sequence[Row], stops: Mapping[str, Stop], window: Window) -> OutRow | None:
-    """What eager rebalances made partitions stand for that stayed with their member.
-
-    Odd: a sticky assignor moves no more than an eager one did, so that this is the least that it would have spared.
-    Source: KIP-429.
-    """
-    spared = [
-        (r, stop, cost)
-        for r in inside
-        if (stop := stops[r["rebalance_id"]]).is_eager and (cost := cost_of(r, stop.kept))
-    ]
-    seconds = round(sum(cost for _, _, cost in spared), 3)
-    if seconds < WORTH_TELLING:
-        return None
-    paid = sum(r["partition_seconds"] or 0 for r in inside)
-    return _row("cooperative_assignment", inside, window) | {
-        "value_now": None,
-        "value_smallest": None,
-        "rebalances_avoided": 0,
-        "partition_seconds_avoided": seconds,
-        "rebalance_ids": [],
-        "confidence": "likely",
-        "explanation": f"A cooperative assignor would have avoided no rebalance, but {seconds:,.1f} of {paid:,.1f}"
-        f" partition-seconds: in {counted(len(spared), 'rebalance')} partitions stood that stayed with their member.",
-        "evidence": evidence_of(dict(q) for _, stop, _ in spared for q in stop.quotes),
-    }
-
-
-def _row(setting: str, inside: Sequence[Row], window: Window) -> dict[str, Any]:
-    return {
-        "cluster": inside[0]["cluster"],
-        "group_id": inside[0]["group_id"],
-        "window_from": window.start,
-        "window_to": window.end,
-        "setting": setting,
-        "rebalances_total": len(inside),
-    }
-
-
-def _says_static(now: int | None, value: int, count: int) -> str:
-    took = f"Static membership {{avoided}}: {counted(count, 'restart')} took less than {_seconds(value)}"
-    if now is None:
-        return f"{took}, if the session timeout is no shorter."
-    if now >= value:
-        return f"{took}, and the session timeout is {_seconds(now)}."
-    return f"{took}, which the session timeout would have had to be (now {_seconds(now)})."
-
-
-def _says_session(now: int | None, value: int, count: int) -> str:
-    later = "" if now is None else f"; a member that died would have been noticed {_seconds(value - now)} later"
-    return (
-        f"A session timeout of {_seconds(value)}{_instead_of(now)} {{avoided}}:"
-        f" {counted(count, 'silence')} {'was' if count == 1 else 'were'} shorter{later}."
+def _row(verdict: Verdict, case: Replayed, window: Window) -> Remedy:
+    costs = [r.partition_seconds for r in case.avoided if r.partition_seconds is not None]
+    spared = verdict.facts.get("partition_seconds_avoided")
+    return Remedy(
+        cluster=case.inside[0].cluster,
+        group_id=case.inside[0].group_id,
+        window_from=window.start,
+        window_to=window.end,
+        setting=RemedySetting(verdict.code),
+        value_now=case.now,
+        value_smallest=case.smallest or None,
+        rebalances_total=len(case.inside),
+        rebalances_avoided=len(case.avoided),
+        partition_seconds_avoided=round(sum(costs), 3) if costs else spared,
+        rebalance_ids=[r.rebalance_id for r in case.avoided],
+        confidence=verdict.confidence,
+        explanation=verdict.sentence,
+        evidence=evidence_of((*verdict.evidence, *(e for r in case.avoided for e in _beginning(r)))),
     )
 
 
-def _says_poll(now: int | None, value: int, count: int) -> str:
-    return (
-        f"A max.poll.interval.ms of {_seconds(value)}{_instead_of(now)} {{avoided}}:"
-        f" {counted(count, 'time')} a member took less than that between two polls."
-    )
-
-
-def _instead_of(now: int | None) -> str:
-    return "" if now is None else f" (now {_seconds(now)})"
-
-
-def _seconds(ms: int) -> str:
-    """Never less than it is."""
-    return f"{math.ceil(ms / 1000):,} s"
+def _beginning(rebalance: Rebalance) -> list[Quote]:
+    """The two lines nearest to where it began: what began it. Others of its evidence show who was who."""
+    return sorted(rebalance.evidence, key=lambda e: abs(e.happened_at - rebalance.started_at))[:2]
 
 
 TIMEOUTS = (
-    Timeout("static_membership", lambda member, _: member.session_timeout_ms, _restart, _says_static),
-    Timeout("session_timeout", lambda member, _: member.session_timeout_ms, _silence, _says_session),
-    Timeout("max_poll_interval", lambda member, polls: polls.limit_of(member), _processing, _says_poll),
+    Timeout(RemedySetting.STATIC_MEMBERSHIP, lambda member, _: member.session_timeout_ms, _restart, STATIC_MEMBERSHIP),
+    Timeout(RemedySetting.SESSION_TIMEOUT, lambda member, _: member.session_timeout_ms, _silence, SESSION_TIMEOUT),
+    Timeout(
+        RemedySetting.MAX_POLL_INTERVAL, lambda member, polls: polls.limit_of(member), _processing, MAX_POLL_INTERVAL
+    ),
 )

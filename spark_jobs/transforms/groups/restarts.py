@@ -1,16 +1,19 @@
-"""Deployments told from crash loops, and scale-outs from both: what a group's comings and goings look like."""
+"""Rolling restarts, which are not crash loops, and scale-outs: the comings and goings of a group."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from spark_jobs.catalog.codes import Cause, Confidence
+from spark_jobs.catalog.rows import Rebalance
 from spark_jobs.transforms.durations import RETURN_WITHIN
-from spark_jobs.transforms.groups.storms import LOOP_LEAVES, REMOVALS, Row, Unit, client_of
+from spark_jobs.transforms.groups.storms import LOOP_LEAVES, REMOVALS, Unit, client_of
+from spark_jobs.transforms.timelines import Timeline
 
-_DEPARTURES = {*REMOVALS, "member_left", "removed_by_admin"}
+_DEPARTURES = {*REMOVALS, Cause.MEMBER_LEFT, Cause.REMOVED_BY_ADMIN}
 
 
 @dataclass(frozen=True, order=True)
@@ -31,11 +34,11 @@ class _Restart:
     units: tuple[int, int]
 
 
-def rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
+def find_rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
     """Deployments, each as the places of its units: two members or more that close and come back, one after another.
 
     Takes: the group's units in order.
-    Keeps: no removal is ever planned: a unit in which a session or a limit ran out belongs to no deployment, and
+    Keeps: a removal is never planned: a unit in which a session or a limit ran out belongs to no deployment, and
     neither does a client that restarts again and again.
     """
     acts = _acts(units)
@@ -50,44 +53,44 @@ def rolling_restarts(units: Sequence[Unit]) -> list[list[int]]:
     return found
 
 
-def scale_outs(units: Sequence[Unit]) -> set[str]:
-    """The rebalances in which a running group only grew: new members joined, and nobody left for 10 minutes around."""
-    departures = [a.at for a in _acts(units) if a.cause in _DEPARTURES]
+def find_scale_outs(units: Sequence[Unit]) -> set[str]:
+    """The rebalances in which a running group only grew: new members joined, and none left for 10 minutes around."""
+    departures = Timeline((a for a in _acts(units) if a.cause in _DEPARTURES), at=lambda a: a.at)
     return {
-        unit[0]["rebalance_id"]
+        unit[0].rebalance_id
         for unit in units
-        if _grows(unit[0]) and not any(abs(at - unit[0]["started_at"]) <= RETURN_WITHIN for at in departures)
+        if _grows(unit[0]) and not departures.near(unit[0].started_at, RETURN_WITHIN)
     }
 
 
-def _grows(row: Row) -> bool:
-    causes = {row["cause"], *(c["cause"] for c in row["contributors"])}
-    grown = bool(row["members_before"]) and (row["members_after"] or 0) > row["members_before"]
-    return causes == {"member_joined"} and row["confidence"] in ("certain", "likely") and grown
+def _grows(row: Rebalance) -> bool:
+    causes = {row.cause, *(c.cause for c in row.contributors)}
+    is_known = row.confidence in (Confidence.CERTAIN, Confidence.LIKELY)
+    before = row.members_before or 0
+    return causes == {Cause.MEMBER_JOINED} and is_known and 0 < before < (row.members_after or 0)
 
 
 def _acts(units: Sequence[Unit]) -> list[_Act]:
     found = []
     for n, unit in enumerate(units):
         for row in unit:
-            found.append(_Act(row["started_at"], row["cause"], client_of(row), n))
-            found += [_Act(c["at"], c["cause"], client_of(c), n) for c in row["contributors"]]
+            found.append(_Act(row.started_at, row.cause, client_of(row), n))
+            found += [_Act(c.at, c.cause, client_of(c), n) for c in row.contributors]
     return found
 
 
 def _restarts(acts: Sequence[_Act]) -> list[_Restart]:
+    returns: dict[str, list[_Act]] = defaultdict(list)
+    for act in acts:
+        if act.cause == Cause.MEMBER_REJOINED:
+            returns[act.client].append(act)
+    by_client = {client: Timeline(own, at=lambda a: a.at) for client, own in returns.items() if client}
     found = []
     for left in acts:
-        if left.cause != "member_left" or not left.client:
-            continue
-        returns = [
-            a
-            for a in acts
-            if a.cause == "member_rejoined" and a.client == left.client and left.at < a.at <= left.at + RETURN_WITHIN
-        ]
-        if returns:
-            back = min(returns)
-            found.append(_Restart(left.at, back.at, left.client, (left.unit, back.unit)))
+        if left.cause == Cause.MEMBER_LEFT and left.client in by_client:
+            back = by_client[left.client].first_after(left.at)
+            if back is not None and back.at <= left.at + RETURN_WITHIN:
+                found.append(_Restart(left.at, back.at, left.client, (left.unit, back.unit)))
     return found
 
 
