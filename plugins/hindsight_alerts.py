@@ -63,7 +63,7 @@ class Failure(Look):
 def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None:
     """Tells of a night that was not done in time. Airflow calls it, once for each run.
 
-    Odd: runs of a backfill are queued together, so that the last of many is late; their nights are history.
+    Edge case: runs of a backfill are queued together, so that the last of many is late; their nights are history.
     """
     run, until = context["dag_run"], datetime.fromisoformat(str(context["deadline"]["deadline_time"])).astimezone(UTC)
     start, end = (_instant(run[f"data_interval_{at}"]) for at in ("start", "end"))
@@ -83,7 +83,7 @@ def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None
 def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
     """A run that is not done HINDSIGHT_DEADLINE_HOURS after it was queued is told of; 4 by default, none where 0.
 
-    Odd: `airflow dags test` (3.3.2) fails at the end of a run that has a deadline, so `make audit` sets none.
+    Edge case: `airflow dags test` (3.3.2) fails at the end of a run that has a deadline, so `make audit` sets none.
     """
     hours = _hours(os.environ.get("HINDSIGHT_DEADLINE_HOURS") or "4")
     if not hours or not _runs_callbacks():
@@ -98,7 +98,7 @@ def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
 def _runs_callbacks() -> bool:
     """Whether Airflow's executor runs what a missed deadline calls.
 
-    Odd: where one does not, as that of Kubernetes, a missed deadline would end the scheduler (3.3.2).
+    Edge case: where one does not, as that of Kubernetes, a missed deadline would end the scheduler (3.3.2).
     Source: apache/airflow#62887.
     """
     executor, _ = ExecutorLoader.import_default_executor_cls()
@@ -141,7 +141,7 @@ def tell(lake: str, event: dict[str, str] | None = None) -> None:
     """Looks at a lake, and tells who has a receiver. Raises: AirflowException where the look itself failed.
 
     Keeps: an event reaches the ledger whatever is wrong with connections and settings.
-    Odd: Airflow (3.3.2) lets tasks read connections, and refuses it to the callback of a deadline. Then variables tell
+    Edge case: Airflow (3.3.2) lets tasks read connections, and refuses it to the callback of a deadline. Then variables tell
     at once, the lake keeps the event, and the next task that looks tells it to the receivers of connections.
     Source: apache/airflow#66141.
     """

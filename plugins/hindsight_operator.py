@@ -127,7 +127,7 @@ def _ended(code: int) -> str:
 def of_step(step: Step) -> dict[str, Any]:
     """What Airflow knows of a task that runs the step: its name, its assets, and where it stands in line.
 
-    Odd: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds rows of
+    Edge case: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds rows of
     another in staging. Where steps stand in line, a run that has begun goes first.
     """
     return {

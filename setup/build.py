@@ -327,7 +327,7 @@ def unpack_samples() -> None:
 def keep_classes() -> None:
     """Lets Java keep the classes of Spark and Delta: three JVMs of an audit then start some four seconds sooner each.
 
-    Odd: it is no fault where a Java cannot; steps then start as slowly as ever.
+    Edge case: it is no fault where a Java cannot; steps then start as slowly as ever.
     """
     sys.path.insert(0, str(HOME))
     from spark_jobs.shared import launch

@@ -111,7 +111,7 @@ def to_text(ledger: Ledger) -> str:
 def of_text(text: str) -> tuple[dict[str, Entry], int]:
     """The ledger of such lines, and how many of them are damaged: those are left out.
 
-    Odd: a line ends with LF only; names of strangers may hold what else Unicode takes for the end of a line.
+    Edge case: a line ends with LF only; names of strangers may hold what else Unicode takes for the end of a line.
     """
     read = [_entry(line) for line in text.split("\n") if line.strip()]
     return {entry.sighting.key: entry for entry in read if entry}, read.count(None)

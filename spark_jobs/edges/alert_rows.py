@@ -61,7 +61,7 @@ def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:
     """The rows of nights that ended since then; none where nothing lies there yet.
 
     Takes: `former`, where the nights begin that tell what is usual.
-    Odd: whatever is wrong with a table is said in `unread` and not raised, so that the rest is told.
+    Edge case: whatever is wrong with a table is said in `unread` and not raised, so that the rest is told.
     """
     try:
         connection = open_lake(lake)

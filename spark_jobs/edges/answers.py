@@ -25,7 +25,7 @@ _BATCH = 1000
 def _write_table(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
     """A table where it fits the terminal, else one block for each row. Nothing in it can steer the terminal.
 
-    Odd: the last column may run over the edge, as long as it begins well before it.
+    Edge case: the last column may run over the edge, as long as it begins well before it.
     """
     rows = answer.fetchmany(MAX_ROWS + 1)
     shown = [[_cell(v) for v in row] for row in rows[:MAX_ROWS]]

@@ -71,7 +71,7 @@ def _is_published(folder: str) -> bool:
 
 
 def _half_made(place: str, published: Collection[Table]) -> list[str]:
-    """The tables that have a folder and no commit. Odd: pyarrow opens fewer kinds of URIs than delta-rs."""
+    """The tables that have a folder and no commit. Edge case: pyarrow opens fewer kinds of URIs than delta-rs."""
     with suppress(OSError, BadInput):
         there = {layer: set(names_in(f"{place}/{layer}")) for layer in LAYERS}
         return [t.full_name for t in TABLES if t not in published and t.name in there[t.layer]]

@@ -38,7 +38,7 @@ _LOUDNESS = {"spark": "error", "spark.sql.hive.thriftserver": "off", "hive": "of
 """What the packages of org.apache write: where a client asked wrongly, that client is told."""
 
 _AUTHORIZER = "org.apache.hadoop.hive.ql.security.authorization.MetaStoreAuthzAPIAuthorizerEmbedOnly"
-"""Odd: Hive's default lets a client wait five seconds for its first list of tables, while a metastore starts that is
+"""Edge case: Hive's default lets a client wait five seconds for its first list of tables, while a metastore starts that is
 asked who may do what. This one asks nobody; Spark heeds neither."""
 
 
@@ -96,7 +96,7 @@ def password_of(file: Path) -> str:
 def register(spark: SparkSession, lake: str) -> Sequence[Table]:
     """Names every table of the lake that is there in Spark's catalog, which lives in memory; gives those tables.
 
-    Odd: Delta copies columns and comments into the catalog only where it is told to, and JDBC asks nobody else.
+    Edge case: Delta copies columns and comments into the catalog only where it is told to, and JDBC asks nobody else.
     Raises: BadInput where there is none.
     """
     store = Store(spark, lake)
@@ -117,7 +117,7 @@ def register(spark: SparkSession, lake: str) -> Sequence[Table]:
 def _guard(spark: SparkSession, scratch: str) -> Any:
     """The Java that decides what clients may do, compiled beside Spark's own classes.
 
-    Odd: Hive looks for the class that knows the password by its name, in the class loader of whichever thread asks;
+    Edge case: Hive looks for the class that knows the password by its name, in the class loader of whichever thread asks;
     only Spark's own class loader is behind all of them.
     """
     context: Any = spark.sparkContext
@@ -208,7 +208,7 @@ def _named(table: Table, lake: str) -> str:
 
 
 def _keep_quiet(spark: SparkSession, scratch: str) -> None:
-    """Odd: Hive starts a database of its own, in memory, when the first client leaves; it logs where it was started."""
+    """Edge case: Hive starts a database of its own, in memory, when the first client leaves; it logs where it was started."""
     context: Any = spark.sparkContext
     context._jvm.java.lang.System.setProperty("derby.stream.error.file", f"{scratch}/derby.log")
     of_log4j = context._jvm.org.apache.logging.log4j

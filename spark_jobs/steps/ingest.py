@@ -194,7 +194,7 @@ def _around(window: Window, settings: Settings) -> Window:
 def _window(settings: Settings, held: Collected) -> Window:
     """The window asked for, else the first to the last instant of logs and readings.
 
-    Odd: readings that landed count where they follow within the look-ahead; weeks of others may lie in the lake.
+    Edge case: readings that landed count where they follow within the look-ahead; weeks of others may lie in the lake.
     """
     if settings.window_from and settings.window_to:
         return Window(settings.window_from, settings.window_to)

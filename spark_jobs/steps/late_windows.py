@@ -23,7 +23,7 @@ def keep_late_windows(store: Store, settings: Settings, cluster: str, own: Windo
     Gives: a sentence about each, oldest first.
 
     Keeps: a window stands there as often as runs find it: until it is judged anew, each run does.
-    Odd: one small read where nothing earlier was published.
+    Edge case: one small read where nothing earlier was published.
     """
     earlier = earlier_windows(_published(store, cluster), own)
     if not earlier:

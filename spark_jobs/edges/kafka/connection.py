@@ -133,7 +133,7 @@ def properties_of(file: str) -> dict[str, str]:
 def parsed(text: str) -> tuple[dict[str, str], list[int]]:
     """The settings of a properties file, and the numbers of the lines that hold none.
 
-    Odd: a line that ends in a backslash goes on in the next one, as Java reads it.
+    Edge case: a line that ends in a backslash goes on in the next one, as Java reads it.
     """
     found: dict[str, str] = {}
     wrong: list[int] = []

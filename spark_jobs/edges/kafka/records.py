@@ -53,7 +53,7 @@ def land_group_records(
     Keeps: a reading that breaks off between the two reads the same again, and the place of a record makes it one; a
         file that has landed is never written again.
     Raises: BadInput where the settings are refused.
-    Odd: a topic that is not there is no fault, nor is one that may not be read: a sentence says so.
+    Edge case: a topic that is not there is no fault, nor is one that may not be read: a sentence says so.
     """
     folder = landing.landing_folder(lake, landing.GROUP_RECORDS)
     kept_in = f"{folder}/{landing.safe_name(cluster)}.positions.json"

@@ -185,7 +185,7 @@ class RecordsReader:
         return {"topic": self.names.get(owned["topic_id"]), **owned}
 
     def _ask_names(self) -> None:
-        """The ids of all topics that there are now. Odd: of a deleted topic nobody tells the name any more."""
+        """The ids of all topics that there are now. Edge case: of a deleted topic nobody tells the name any more."""
         self.asked_names = True
         try:
             wanted = TopicCollection(list(self.admin.list_topics(timeout=8).topics))
