@@ -13,7 +13,7 @@ _GX = gx.expectations
 
 
 def law_column(expectation: Expectation) -> str:
-    """The column in which the frame under validation tells, row by row, whether a law is kept."""
+    """The column in which the frame under validation says, row by row, whether a law is kept."""
     return f"law_{expectation.name}"
 
 

@@ -131,7 +131,7 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
 
 
 def _pattern(pattern: Pattern) -> Iterator[str]:
-    """A captured sample tells more than one made from Kafka's source."""
+    """A captured sample proves more than one made from Kafka's source."""
     sample = min(samples_of(pattern), key=lambda s: s.made)
     origin = "made from the source" if sample.made else f"captured on Kafka {prose(sample.version)}"
     yield f"### {pattern.pattern_id}"
@@ -151,7 +151,7 @@ def causes_page(causes: Sequence[Cause]) -> str:
             ("Symptom", prose(cause.symptom)),
             ("Needs", prose(cause.needs)),
             ("Ruled out by", prose(cause.ruled_out_by)),
-            ("Told by", prose(", ".join(cause.witnesses))),
+            ("Witnesses", prose(", ".join(cause.witnesses))),
             ("What to do", prose(cause.advice)),
             ("Source", prose(cause.source)),
         )
@@ -170,7 +170,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
     """What raises a finding, at which threshold, and where that threshold comes from."""
     parts = [
         "The rules behind `gold.findings`. Findings judge the cluster, never the data.",
-        "Its back-test tells how often a rule fired over the lake's history, and how often in planned work. There each"
+        "Its back-test shows how often a rule fired over the lake's history, and how often in planned work. There each"
         " group counts by itself, also where one finding stands for many, and what planned work keeps out of the"
         " findings counts as suppressed.",
     ]
@@ -190,7 +190,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
 
 
 def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
-    """What to do about each thing that an audit tells: the advice that stands in its row, on one page."""
+    """What to do about each thing that an audit reports: the advice in its row, on one page."""
     worst_first = sorted(rules, key=lambda r: [*map(str, FindingSeverity)].index(r.severity))
     told = [(r.is_standing, (_link(r.rule_id, "rules.md"), r.severity, prose(r.advice))) for r in worst_first]
     why = [(_link(c.code, "causes.md"), prose(CAUSE_LABELS[c.code]), prose(c.advice)) for c in causes]
@@ -202,7 +202,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     restarts = [("yes" if early else "no", prose(do)) for early, do in RESTART_ADVICE.items()]
     settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in REMEDIES]
     parts = (
-        "What to do, for each thing that an audit tells. Begin with [it is 8 in the morning](morning.md).",
+        "What to do, for each thing that an audit reports. Begin with [it is 8 in the morning](morning.md).",
         "## Findings: what happened",
         _asked("findings_worst_first"),
         _rows(("Finding", "Severity", "What to do"), [row for is_standing, row in told if not is_standing]),
@@ -220,7 +220,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
         _rows(("Kind", "In words", "What to do"), out_of_sync_periods),
         "## Leaders that are not where they are preferred",
         _asked("imbalance_periods"),
-        _rows(("Healed by", "What to do"), imbalance_periods),
+        _rows(("Ended by", "What to do"), imbalance_periods),
         "## Restarts of the cluster, broker by broker",
         _asked("rolling_restart_scorecard"),
         _rows(("Stopped too early", "What to do"), restarts),
@@ -228,8 +228,8 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
         _asked("what_would_have_helped"),
         _rows(("Setting", "Avoids", "Costs"), settings),
         "## Troubles of our own",
-        "What the schedule tells of itself; [day by day](operations.md) has the rest.",
-        _rows(("Told", "What to do"), [(code(rule), prose(do)) for rule, do in OWN.items()]),
+        "What the schedule reports about itself; [day by day](operations.md) has the rest.",
+        _rows(("Alert", "What to do"), [(code(rule), prose(do)) for rule, do in OWN.items()]),
     )
     return _page("Runbook", "spark_jobs/knowledge/ and spark_jobs/alerts/sightings.py", parts)
 

@@ -17,7 +17,7 @@ import duckdb
 from spark_jobs.report.plain import shortened, visible
 
 MAX_ROWS = 1000
-"""More rows than this nobody reads in a terminal; CSV and JSON give them all."""
+"""More rows than this are too many to read in a terminal; CSV and JSON give them all."""
 _LAST_WIDTH = 30
 _BATCH = 1000
 

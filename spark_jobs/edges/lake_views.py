@@ -27,7 +27,7 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     """A connection to a database in memory that holds one view for each table of the catalog.
 
     Takes: the lake's folder, or a URI that delta-rs reads.
-    Gives: views `layer.table` with comments; a table that nobody has published yet is a view without rows. Schema `now`
+    Gives: views `layer.table` with comments; a table that is not published yet is a view without rows. Schema `now`
         holds the newest landed reading of each cluster. Says on stderr which tables have a folder and no commit.
     Keeps: no file outside the lake can be read, and no setting changed back; what is asked is checked by `sql`.
     Raises: BadInput where the lake holds no table and no reading at all.

@@ -90,7 +90,7 @@ def names_in(place: str) -> list[str]:
 
 
 def landed_at(name: str) -> datetime | None:
-    """The instant that a landed file's name tells."""
+    """The instant in a landed file's name."""
     found = re.search(r"-(\d{8}T\d{6}Z)(?:-[0-9a-f]{16})?\.jsonl$", name)
     return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC) if found else None
 

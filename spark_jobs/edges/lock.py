@@ -21,7 +21,7 @@ _LOOK_EVERY = 0.5
 
 
 class LakeBusy(RuntimeError):
-    """Another run works on this lake. It ends by itself, so a retry may heal this."""
+    """Another run works on this lake. It ends by itself, so a retry may succeed."""
 
 
 @contextmanager

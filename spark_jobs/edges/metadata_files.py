@@ -158,8 +158,8 @@ def _reaches(snapshot: Row, rows: Iterable[Row]) -> bool:
 def _decoded(store: Store, files: Sequence[LogFile], known: Mapping[str, Row]) -> DataFrame:
     """The files decoded where they are read: for each one `fact`, and a `record` for each record.
 
-    Edge case: a file that cannot be opened gives nothing. A task holds a whole file in memory; KRaft cuts segments at 1 GiB
-        (metadata.log.segment.bytes).
+    Edge case: a file that cannot be opened gives nothing. A task holds a whole file in memory; KRaft cuts segments at
+    1 GiB (metadata.log.segment.bytes).
     """
     tasks = [{"uri": f.uri, "file": f.name, "source": f.source, **_begin(known.get(f.name))} for f in files]
     reader = store.spark.read.format("binaryFile").options(ignoreCorruptFiles=True, ignoreMissingFiles=True)

@@ -127,7 +127,8 @@ def newest_readings(lake: str) -> dict[str, str]:
 def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[str, str]) -> None:
     """Creates schema `now` over readings, by the names under which they landed.
 
-    Edge case: the readings are those that were newest when the lake was opened; a prompt that stays open still shows them.
+    Edge case: the readings are those that were newest when the lake was opened; a prompt that stays open still shows
+    them.
     """
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"CREATE TABLE {SCHEMA}.files (landed_as VARCHAR, line VARCHAR)")

@@ -1,4 +1,4 @@
-"""Readings of the cluster: a file that somebody brings, and what has landed in the lake; looked at before writing."""
+"""Readings of the cluster: a file that the user gives, and what has landed in the lake; looked at before writing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Readings:
     def warnings(self) -> list[str]:
         """What a person should know about them, a sentence each."""
         said = (
-            (self.broken, "Lines of SNAPSHOTS that are no reading of a cluster: {}. quality.quarantine says why."),
+            (self.broken, "Lines of SNAPSHOTS that are not a reading of a cluster: {}. quality.quarantine says why."),
             (self.errors, "Readings in SNAPSHOTS that failed as a whole: {}. Nothing is concluded from them."),
             (
                 self.breaks_off,

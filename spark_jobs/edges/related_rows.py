@@ -26,12 +26,13 @@ def row_with_relations(connection: duckdb.DuckDBPyConnection, asked: str) -> Sto
     """The row whose id was asked for.
 
     Takes: an id, the first six characters of one or more, or an address in the report that ends in one.
-    Raises: BadInput where it is no id, where no row has it, or where several have.
+    Raises: BadInput where it is not an id, where no row has it, or where several have.
     """
     matched = _ID.fullmatch(asked.strip())
     if matched is None:
         raise BadInput(
-            f"{visible(asked)!r} is no id. Needed: the id of a row of gold (32 characters of 0-9 and a-f) or its first"
+            f"{visible(asked)!r} is not an id. Needed: the id of a row of gold (32 characters of 0-9 and a-f) or "
+            f"its first"
             " six or more, or an address in the report that ends in one. `hindsight sql` finds ids."
         )
     found = [(t, row) for t in TOLD for row in _rows(connection, t, f"starts_with({t.key[0]}, ?)", matched[1])]

@@ -72,8 +72,8 @@ class Store:
     def read_staging(self, table: Table) -> DataFrame:
         """What the last rebuild staged for a table.
 
-        Edge case: a staged table has one commit, whose files are read as that commit names them. Delta would find them by a
-        query, for which a JVM that has just started takes most of a second a table.
+        Edge case: a staged table has one commit, whose files are read as that commit names them. Delta would find them
+        by a query, for which a JVM that has just started takes most of a second a table.
         """
         path = self._staging(table)
         commit = lake_files.read_text(self.spark, f"{path}/{delta_log.FOLDER}/{_CREATED:020}.json")
@@ -130,7 +130,8 @@ class Store:
     def overwrite_staging(self, table: Table, frame: DataFrame) -> None:
         """Puts these rows where the table is staged: names and types only, so that a bad row can be named.
 
-        Edge case: the former table is removed and not overwritten. Nobody needs its history, and reading it takes time.
+        Edge case: the former table is removed and not overwritten. Its history is not needed, and reading it takes
+        time.
         """
         path = self._staging(table)
         lake_files.remove(self.spark, path)

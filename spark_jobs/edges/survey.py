@@ -32,7 +32,7 @@ READ_AS = row_id(
     *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.java_regex)),
     *_KAFKAS_OWN,
 )
-"""Stands for everything that a file's facts rest on: where it changes, files are read anew."""
+"""Stands for everything that a file's facts rest on: where it changes, files are read again."""
 
 _TRIES = 3
 

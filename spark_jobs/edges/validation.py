@@ -69,7 +69,8 @@ def _named(frames: Mapping[str, DataFrame]) -> Iterator[None]:
 def _one_row(spark: SparkSession, values: Mapping[str, Any]) -> DataFrame:
     """The values as a frame of one row, which Spark folds into the queries that ask for them.
 
-    Edge case: Delta's parser loses the named parameters of `spark.sql(query, args)`, so they are no way to pass values in.
+    Edge case: Delta's parser loses the named parameters of `spark.sql(query, args)`, so values cannot be passed in by
+    them.
     """
     return spark.sql("SELECT 1").select(*(functions.lit(value).alias(name) for name, value in values.items()))
 

@@ -38,7 +38,7 @@ Summary = dict[str, Any]
 
 
 class InputKeepsChanging(RuntimeError):
-    """No log could be read as it lay at one moment. Logs rest between rotations, so a retry may heal this."""
+    """No log could be read as it lay at one moment. Logs do not change between rotations, so a retry may succeed."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Body(Protocol):
 
         Takes: the summaries of the steps before it in this run, by their names
         Gives: a summary that JSON can hold: counts, windows, places; the last step's `terminal` is printed at the end
-        Raises: BadInput, PublicationRefused; anything else is a fault that a retry may heal
+        Raises: BadInput, PublicationRefused; anything else is a fault that a retry may fix
         """
 
 
