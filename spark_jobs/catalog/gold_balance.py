@@ -7,7 +7,7 @@ from spark_jobs.catalog.model import Check, Table, optional, required
 LEADER_BALANCE = Table(
     layer="gold",
     name="leader_balance",
-    grain="one scope at one snapshot: the definitions of balance that people use beside the threshold of leader_imbalance",
+    grain="one scope at one snapshot: the usual definitions of balance, beside that of leader_imbalance",
     key=("cluster", "snapshot_at", "scope"),
     time_column="snapshot_at",
     columns=(
@@ -79,7 +79,7 @@ LEADER_BALANCE = Table(
 IMBALANCE_PERIODS = Table(
     layer="gold",
     name="imbalance_periods",
-    grain="one broker over the threshold of leader_imbalance, from when to when",
+    grain="one broker over the threshold of leader_imbalance: a period",
     key=("imbalance_period_id",),
     time_column="first_reading_at",
     columns=(

@@ -484,7 +484,8 @@ class TestPrompt:
         assert "leader_timeline\n    Who led a partition" in capsys.readouterr().out
         session.tell(".help")
         assert ".describe gold.rebalances" in capsys.readouterr().out
-        for wrong, told in ((".nope", "is not a command"), (".describe x", "no table 'x'"), (".run x", "no query named")):
+        refused = ((".nope", "is not a command"), (".describe x", "no table 'x'"), (".run x", "no query named"))
+        for wrong, told in refused:
             with pytest.raises(BadInput, match=told):
                 session.tell(wrong)
 
