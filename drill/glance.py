@@ -5,55 +5,52 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from drill.plain_reader import read_folder
+from spark_jobs.catalog.rows import BrokerOutage, Failover, Rebalance
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import terms_of
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
-from spark_jobs.transforms.rebalances.model import BrokerAbsence
 from spark_jobs.transforms.rebalances.topics import topic_changes
 from spark_jobs.transforms.windows import Window, in_order
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Glance:
     """Rows of the gold tables of the same names."""
 
-    rebalances: list[Row]
-    broker_outages: list[Row]
-    failovers: list[Row]
+    rebalances: list[Rebalance]
+    broker_outages: list[BrokerOutage]
+    failovers: list[Failover]
 
 
 def glance(logs: Path, clients: Path) -> Glance:
-    """What the logs of a small cluster and its clients tell, from the brokers' first line to their last.
+    """What the logs of a small cluster and its clients show, from the brokers' first line to their last.
 
-    Odd: a line of librdkafka names no group, so what its members say of themselves is not heard here.
+    Edge case: a line of librdkafka names no group, so the logs of such members are not used here.
     """
     of_brokers = in_order(read_folder(logs, "drill", "broker")[0])
     of_clients = in_order(read_folder(clients, "drill", "client")[0])
-    first, last = of_brokers[0]["happened_at"], of_brokers[-1]["happened_at"]
+    first, last = of_brokers[0].happened_at, of_brokers[-1].happened_at
     window = Window(first, last + timedelta(seconds=1))
-    outages = rebuild_outages(of_brokers, [], window)
+    outages = [BrokerOutage.of(o) for o in rebuild_outages(of_brokers, [], window)]
     around = GroupContext(
         "drill",
         first,
         last,
         topic_changes(of_brokers, terms_of(of_brokers)),
-        [BrokerAbsence(o["outage_id"], o["broker"], o["down_at"], o["up_at"]) for o in outages],
+        outages,
     )
     both = [*of_brokers, *of_clients]
-    groups = sorted({e["group_id"] for e in of_brokers if e["group_id"]})
+    groups = sorted({e.group_id for e in of_brokers if e.group_id})
     return Glance(
         rebalances=[
             row
             for group in groups
-            for row in rebuild_group(group, [e for e in both if e["group_id"] == group], around).rebalances
+            for row in rebuild_group(group, [e for e in both if e.group_id == group], around).rebalances
         ],
         broker_outages=outages,
-        failovers=rebuild_failovers(of_brokers, [], context_of(of_brokers, outages), window),
+        failovers=[Failover.of(f) for f in rebuild_failovers(of_brokers, [], context_of(of_brokers, outages), window)],
     )

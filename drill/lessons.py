@@ -13,13 +13,14 @@ from pathlib import Path
 
 from drill.admin import Admin, AdminFault
 from drill.cluster import Cluster
-from drill.glance import Row, glance
+from drill.glance import glance
 from drill.names import Names
 from drill.on_groups import do
 from drill.scene import Scene, Stage
 from drill.steps import Close, Gone, Kill, Scenario, Start, Step, Wait
 from drill.steps_on_brokers import Detected, InSync, KillBroker, PreferredElection, StartBroker
 from drill.truth_file import TruthFile
+from spark_jobs.catalog.rows import BrokerOutage, Failover, Rebalance
 from spark_jobs.report.plain import visible
 from spark_jobs.shared.exits import DONE, BadInput
 
@@ -132,21 +133,21 @@ class Classroom:
     def _told(self) -> Iterator[str]:
         found = glance(self.scene.stage.cluster.logs, self.scene.stage.clients)
         yield from (_outage(o) for o in found.broker_outages)
-        yield from (_failover(f) for f in found.failovers if f["topic"] == _TOPIC)
-        yield from (_rebalance(r) for r in found.rebalances if r["group_id"] == self.scene.group)
+        yield from (_failover(f) for f in found.failovers if f.topic == _TOPIC)
+        yield from (_rebalance(r) for r in found.rebalances if r.group_id == self.scene.group)
 
 
-def _outage(row: Row) -> str:
-    return f"Outage of broker {row['broker']}: {row['kind']} ({row['confidence']}). {row['explanation']}"
+def _outage(row: BrokerOutage) -> str:
+    return f"Outage of broker {row.broker}: {row.kind} ({row.confidence}). {row.explanation}"
 
 
-def _failover(row: Row) -> str:
-    return f"Failover of {row['topic']}-{row['partition']}: {row['kind']} ({row['confidence']}). {row['explanation']}"
+def _failover(row: Failover) -> str:
+    return f"Failover of {row.topic}-{row.partition}: {row.kind} ({row.confidence}). {row.explanation}"
 
 
-def _rebalance(row: Row) -> str:
-    told = f"{row['cause']} ({row['confidence']}). {row['explanation']}"
-    return f"Rebalance, generation {row['from_generation']} to {row['to_generation']}: {told}"
+def _rebalance(row: Rebalance) -> str:
+    told = f"{row.cause} ({row.confidence}). {row.explanation}"
+    return f"Rebalance, generation {row.from_generation} to {row.to_generation}: {told}"
 
 
 @contextlib.contextmanager

@@ -31,22 +31,13 @@ from drill.match import (
     rows_until_expiry,
 )
 from drill.truth import REBALANCE_CODES, SILENCES, Act
+from spark_jobs.catalog.codes import Cause
 
 ALWAYS_OWED = frozenset({"member_joined", "member_rejoined", "cooperative_followup"})
-BROKER_INDUCED_CAUSES = frozenset({"coordinator_moved", "heartbeat_expired", "storage_error"})
-FOLLOW_UPS = frozenset({"cooperative_followup", "coordinator_moved"})
-ARRIVALS = frozenset({"member_joined", "member_rejoined"})
-DEPARTURES = frozenset(
-    {
-        "member_left",
-        "member_dead",
-        "heartbeat_expired",
-        "max_poll_exceeded",
-        "sync_timeout",
-        "join_timeout",
-        "removed_by_admin",
-    }
-)
+BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced)
+FOLLOW_UPS = frozenset({Cause.COOPERATIVE_FOLLOWUP, Cause.COORDINATOR_MOVED})
+ARRIVALS = frozenset(c for c in Cause if c.noun.is_arrival)
+DEPARTURES = frozenset(c for c in Cause if c.noun.is_departure)
 
 
 @dataclass(frozen=True)
@@ -99,7 +90,7 @@ def _breaks_silence(row: Row, night: Night) -> str | None:
 
 def _misnames_member_act(row: Row, night: Night) -> str | None:
     """Beside an act upon that member that expects another arrival or departure; a departure also beside no act."""
-    family = next((f for f in (ARRIVALS, DEPARTURES) if row["cause"] in f), frozenset[str]())
+    family = next((f for f in (ARRIVALS, DEPARTURES) if row["cause"] in f), frozenset[Cause]())
     on_member = _acts_on_member(row, night)
     answered = [a for a in on_member if family.intersection(_causes(a))]
     others = [a for a in answered if row["cause"] not in _causes(a) and _first_answer(a, night) is None]

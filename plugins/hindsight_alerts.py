@@ -175,6 +175,7 @@ def _routes() -> tuple[Route, ...]:
 
 def _password(connection_id: str) -> str | None:
     try:
-        return Connection.get(connection_id).password
+        password: str | None = Connection.get(connection_id).password
+        return password
     except AirflowNotFoundException:
         return None

@@ -26,7 +26,7 @@ VERDICT_TYPES = ("Verdict", "Judged", "_Why", "_Owed")
 """The classes of a verdict at commit 28d0312, and the one that replaces them."""
 
 RULINGS = "rulings"
-"""A module is a table of rulings where its name, or that of a folder it lies in, begins with this word."""
+"""A module is a table of rulings where its name, or that of a folder it lies in, begins or ends with it."""
 
 SAMPLES = ("sample", "samples", "counter_samples", "holds", "looks_alike")
 """Arguments that quote captured lines."""
@@ -63,7 +63,7 @@ def string_subscripts(source: Source) -> list[int]:
 
 def verdict_sites(source: Source) -> list[int]:
     """Verdicts made outside of a table of rulings. Gives: the line of each."""
-    if any(part.startswith(RULINGS) for part in source.path.parts):
+    if any(p.startswith(RULINGS) or p.removesuffix(".py").endswith(f"_{RULINGS}") for p in source.path.parts):
         return []
     return [n.lineno for n in source.nodes if isinstance(n, ast.Call) and _called(n) in VERDICT_TYPES]
 

@@ -2,73 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-
-class Code(StrEnum):
-    """One code of a vocabulary. `meaning` says it in words; empty where the code's own words say it."""
-
-    meaning: str
-
-    def __new__(cls, value: str, meaning: str = "") -> Code:
-        """A member that is its value and carries its meaning."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.meaning = meaning
-        return member
-
-
-class Cause(Code):
-    """Why a rebalance began."""
-
-    MEMBER_JOINED = "member_joined", "A member joined that the group had not had within the look-back."
-    MEMBER_REJOINED = (
-        "member_rejoined",
-        "A member that had left or been removed came back. It is the same member where the instance id is the same;"
-        " else where the client id is the same and, if hosts are known, the host. A client id that several members"
-        " hold at once (the default of Java clients) identifies no member: the cause is then `member_joined`,"
-        " `possible` at most.",
-    )
-    MEMBER_LEFT = "member_left", "A member closed its consumer, unsubscribed, or was shut down."
-    HEARTBEAT_EXPIRED = (
-        "heartbeat_expired",
-        "A member's session expired while its process was alive: a pause (GC, suspend), the network, or a session"
-        " timeout that is too short. A later line of the same process proves it.",
-    )
-    MEMBER_DEAD = (
-        "member_dead",
-        "A member's session expired and its process was gone: a new process of that client came back, or none within"
-        " 10 minutes (then `likely` at most). Where only broker lines exist and the client id returns, both fit:"
-        " `possible`, and the explanation names both. A static member that closed without LeaveGroup is `member_left`"
-        " where its own log shows the close, else `member_dead`, `likely` at most.",
-    )
-    MAX_POLL_EXCEEDED = "max_poll_exceeded", "Processing took longer than max.poll.interval.ms."
-    SYNC_TIMEOUT = "sync_timeout", "A member was removed because it sent no SyncGroup in time."
-    JOIN_TIMEOUT = "join_timeout", "A member was removed because it did not rejoin in time."
-    SUBSCRIPTION_CHANGED = "subscription_changed", "A member subscribed to other topics."
-    PARTITIONS_ADDED = "partitions_added", "A subscribed topic got more partitions."
-    TOPIC_CREATED = "topic_created", "A topic that matches the subscription was created."
-    TOPIC_DELETED = "topic_deleted", "A subscribed topic was deleted."
-    METADATA_CHANGED = (
-        "metadata_changed",
-        "The group's leader rejoined because metadata changed, and no evidence shows which change it was.",
-    )
-    CLIENT_REQUESTED = "client_requested", "The application asked for it (enforceRebalance)."
-    REMOVED_BY_ADMIN = "removed_by_admin", "An administrator removed a member."
-    COOPERATIVE_FOLLOWUP = "cooperative_followup", "The second half of a cooperative rebalance."
-    STATIC_MEMBER_CHANGED = (
-        "static_member_changed",
-        "A static member came back with other protocols or metadata, or was replaced.",
-    )
-    ASSIGNOR_CHANGED = "assignor_changed", "The group changed its assignor."
-    GROUP_OVER_CAPACITY = "group_over_capacity", "The group had more members than group.max.size."
-    COORDINATOR_MOVED = (
-        "coordinator_moved",
-        "The move of the coordinator cut the rebalance short, or the new coordinator began it while it loaded the"
-        " group. A move alone starts no rebalance.",
-    )
-    STORAGE_ERROR = "storage_error", "The coordinator could not write to `__consumer_offsets`."
-    UNKNOWN = "unknown", "The evidence does not show the cause."
+from spark_jobs.catalog.causes import Cause as Cause
+from spark_jobs.catalog.code import Code as Code
 
 
 class Confidence(Code):
@@ -138,6 +73,14 @@ class FailoverKind(Code):
     BROKER_CRASH = "broker_crash", "The former leader crashed."
     PREFERRED_ELECTION = "preferred_election", "The first replica took over from a leader that was alive."
     UNKNOWN = "unknown", "The evidence does not show why."
+
+
+class ElectionTrigger(Code):
+    """Who requested a change of leader."""
+
+    OPERATOR = "operator", "A person or a tool requested it."
+    KAFKA = "kafka", "Kafka's own tasks made it."
+    UNKNOWN = "unknown", "The evidence does not show it."
 
 
 class OutageKind(Code):

@@ -27,7 +27,7 @@ STRUCTS = {
         "up_at",
         "isr_recovered_ms",
         "leadership_restored_ms",
-        "is_early*",
+        "is_early",
         "partitions_led_before",
         "elections*",
     ),

@@ -14,6 +14,7 @@ import duckdb
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.edges import delta_log
 from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text
+from spark_jobs.edges.lake_version import lake_version, note_on
 from spark_jobs.edges.landing import names_in
 from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
 from spark_jobs.shared.config import is_uri
@@ -30,9 +31,11 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     Gives: views `layer.table` with comments; a table that is not published yet is a view without rows. Schema `now`
         holds the newest landed reading of each cluster. Says on stderr which tables have a folder and no commit.
     Keeps: no file outside the lake can be read, and no setting changed back; what is asked is checked by `sql`.
-    Raises: BadInput where the lake holds no table and no reading at all.
+    Raises: BadInput where the lake holds no table and no reading at all, or is newer than this code.
     """
     place = lake.rstrip("/") if is_uri(lake) else os.path.abspath(os.path.expanduser(lake))
+    if note := note_on(lake_version(place)):
+        print(note, file=sys.stderr)
     folders = {t: f"{place}/{t.layer}/{t.name}" for t in TABLES}
     published = {t for t, folder in folders.items() if _is_published(folder)}
     if half_made := _half_made(place, published):

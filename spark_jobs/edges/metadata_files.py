@@ -143,16 +143,20 @@ def needed_snapshots(rows: Iterable[Row]) -> set[str]:
     known = list(rows)
     snapshots = [r for r in known if r["is_snapshot"] and r["read_bytes"]]
     found: set[str] = set()
-    for start, end in spans_of(known):
+    for start, end in spans_of(_segments(known)):
         within = [s for s in snapshots if start <= s["next_offset"] <= end]
         if start and within and not any(s.get("is_kept") for s in within):
             found.add(min(within, key=lambda s: (s["next_offset"], s["file"]))["file"])
     return found
 
 
+def _segments(files: Iterable[Row]) -> list[tuple[int, int]]:
+    return [(f["first_offset"], f["next_offset"]) for f in files if not f["is_snapshot"]]
+
+
 def _reaches(snapshot: Row, rows: Iterable[Row]) -> bool:
     """Whether a stretch of the log holds the end of a snapshot: else it is looked at again when one does."""
-    return any(start <= snapshot["next_offset"] <= end for start, end in spans_of(rows))
+    return any(start <= snapshot["next_offset"] <= end for start, end in spans_of(_segments(rows)))
 
 
 def _decoded(store: Store, files: Sequence[LogFile], known: Mapping[str, Row]) -> DataFrame:

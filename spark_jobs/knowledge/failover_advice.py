@@ -1,16 +1,17 @@
 """What to do about each kind of leader change. Advice that a rule or a period gives already is taken from there."""
 
+from spark_jobs.catalog.codes import OutOfSyncKind
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
 from spark_jobs.knowledge.rules import RULE_BY_ID
 
 FAILOVER_ADVICE: dict[str, str] = {
-    "log_dir_failed": OUT_OF_SYNC_ADVICE["disk"],
+    "log_dir_failed": OUT_OF_SYNC_ADVICE[OutOfSyncKind.DISK],
     "unclean_election": RULE_BY_ID["unclean_election"].advice,
     "offline": RULE_BY_ID["offline_partitions"].advice,
     "leader_restored": "See the change before it for why the partition had no leader. If the verdict is only"
     " `possible`, it is not known whether the new leader had every record: compare the topic with what consumers and"
     " other systems hold.",
-    "reassignment": OUT_OF_SYNC_ADVICE["reassignment"],
+    "reassignment": OUT_OF_SYNC_ADVICE[OutOfSyncKind.REASSIGNMENT],
     "controlled_shutdown": "Nothing, if the shutdown was planned. If partitions had no leader meanwhile, see the"
     " scorecard of the restart.",
     "broker_unresponsive": "The process ran, but the controller received no heartbeat: look for long pauses (GC, a"

@@ -1,24 +1,28 @@
 """Brokers that fall out of ISRs: when Kafka removes one, and what to do about it."""
 
-REPLICA_LAG_MS = 30_000
+from datetime import timedelta
+
+from spark_jobs.catalog.codes import OutOfSyncKind
+
+REPLICA_LAG = timedelta(seconds=30)
 """replica.lag.time.max.ms since Kafka 2.5 (KIP-537), 10 s before. A leader checks twice in that time and removes a
 follower that has not reached its log end for that long (ReplicaManager.startup, Partition.isFollowerOutOfSync)."""
 
-CYCLES_WITHIN_MS = 30 * 60_000
+CYCLES_WITHIN = timedelta(minutes=30)
 """Returns of one partition within this span are one fault: the rule isr_flapping."""
 
-CALM_AFTER_MS = CYCLES_WITHIN_MS // 3
+CALM_AFTER = CYCLES_WITHIN / 3
 """A broker that has stayed in its ISRs this long has recovered. Three cycles in half an hour are one in ten minutes."""
 
-OUT_OF_SYNC_ADVICE: dict[str, str] = {
-    "outage": "See the outage. Stop no other broker until this one is back in every ISR.",
-    "slow": "Look at the broker's disks (await, utilisation), network and GC pauses at that time, and at"
+OUT_OF_SYNC_ADVICE: dict[OutOfSyncKind, str] = {
+    OutOfSyncKind.OUTAGE: "See the outage. Stop no other broker until this one is back in every ISR.",
+    OutOfSyncKind.SLOW: "Look at the broker's disks (await, utilisation), network and GC pauses at that time, and at"
     " num.replica.fetchers. A larger replica.lag.time.max.ms only hides it: the same records are at risk for longer.",
-    "disk": "Replace the disk and restart the broker, or move its replicas elsewhere. The broker runs on without the"
-    " replicas of the failed directory; nothing restores them by itself.",
-    "reassignment": "Nothing, if the reassignment was planned.",
-    "unknown": "Give Hindsight the logs of every broker for this time: the leader logs which replicas it removes from"
-    " the ISR, the controller which brokers it fences.",
+    OutOfSyncKind.DISK: "Replace the disk and restart the broker, or move its replicas elsewhere. The broker runs on"
+    " without the replicas of the failed directory; nothing restores them by itself.",
+    OutOfSyncKind.REASSIGNMENT: "Nothing, if the reassignment was planned.",
+    OutOfSyncKind.UNKNOWN: "Give Hindsight the logs of every broker for this time: the leader logs which replicas it"
+    " removes from the ISR, the controller which brokers it fences.",
 }
 
 RESTART_GAP_MS = 10 * 60_000

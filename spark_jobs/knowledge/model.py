@@ -1,4 +1,4 @@
-"""What a piece of knowledge about Kafka is: a layout, a pattern, a cause, a rule, with its source and its proof.
+"""What a piece of knowledge about Kafka is: a layout, a pattern, a rule, with its source and its proof.
 
 Fields with compare=False prove or describe. Declarations that differ in them alone are equal and have the same
 knowledge_version.
@@ -115,27 +115,6 @@ class Noise:
 def noise(loggers: tuple[str, ...], why: str, *shapes: str) -> tuple[Noise, ...]:
     """Several shapes of noise for one reason, each named by what a message holds."""
     return tuple(Noise(loggers, contains, why) for contains in shapes)
-
-
-@dataclass(frozen=True)
-class Cause:
-    """Why a rebalance begins.
-
-    `needs` and `ruled_out_by` say in words what evidence it rests on; `witnesses` name who can tell it;
-    `holds` and `looks_alike` are captured lines of a case where it holds and of one that only looks so.
-    """
-
-    code: str
-    symptom: str = field(compare=False)
-    needs: str = field(compare=False)
-    ruled_out_by: str = field(compare=False)
-    witnesses: tuple[str, ...] = field(compare=False)
-    says: str
-    advice: str
-    source: str = field(compare=False)
-    holds: tuple[str, ...] = field(compare=False)
-    looks_alike: tuple[str, ...] = field(compare=False)
-    made: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from inspect import unwrap
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+from spark_jobs.catalog.codes import Cause
 from spark_jobs.knowledge import broker_settings, isr, layouts, reasons
-from spark_jobs.knowledge.causes import CAUSES
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
-from spark_jobs.knowledge.imbalance import SPELL_ADVICE
+from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.knowledge.remedies import REMEDIES, SESSION_TIMEOUT_MS
@@ -30,9 +30,9 @@ _READING = (
 )
 _JUDGING = (
     (reasons.read_coordinator_reason, reasons.read_client_reason, reasons.read_metadata_change),
-    (CAUSES, RULES, REMEDIES, SESSION_TIMEOUT_MS),
-    (FAILOVER_ADVICE, SPELL_ADVICE, isr.OUT_OF_SYNC_ADVICE, isr.RESTART_ADVICE),
-    (isr.REPLICA_LAG_MS, isr.CYCLES_WITHIN_MS, isr.CALM_AFTER_MS, isr.RESTART_GAP_MS),
+    ([cause.noun for cause in Cause], RULES, REMEDIES, SESSION_TIMEOUT_MS),
+    (FAILOVER_ADVICE, IMBALANCE_ADVICE, isr.OUT_OF_SYNC_ADVICE, isr.RESTART_ADVICE),
+    (isr.REPLICA_LAG, isr.CYCLES_WITHIN, isr.CALM_AFTER, isr.RESTART_GAP_MS),
     (broker_settings.BROKER_SETTINGS, broker_settings.TOPIC_SETTINGS, broker_settings.OF_CONTROLLERS),
 )
 

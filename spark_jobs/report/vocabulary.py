@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spark_jobs.catalog.causes import Cause, CauseFamily
+
 
 @dataclass(frozen=True)
 class Family:
@@ -14,31 +16,9 @@ class Family:
     causes: tuple[str, ...]
 
 
-FAMILIES = (
-    Family(
-        "lost",
-        "Members lost",
-        (
-            "heartbeat_expired",
-            "member_dead",
-            "max_poll_exceeded",
-            "sync_timeout",
-            "join_timeout",
-            "group_over_capacity",
-        ),
-    ),
-    Family("broker", "Brokers", ("coordinator_moved", "storage_error")),
-    Family("member", "Members came and went", ("member_joined", "member_rejoined", "member_left")),
-    Family(
-        "topic",
-        "Topics and subscriptions",
-        ("subscription_changed", "partitions_added", "topic_created", "topic_deleted", "metadata_changed"),
-    ),
-    Family("asked", "Asked for", ("client_requested", "removed_by_admin")),
-    Family("protocol", "Protocol steps", ("cooperative_followup", "static_member_changed", "assignor_changed")),
-    Family("unknown", "Not known", ("unknown",)),
-)
+FAMILIES = tuple(Family(f, f.meaning, tuple(c for c in Cause if c.family is f)) for f in CauseFamily)
 TONE_OF_CAUSE = {cause: family.tone for family in FAMILIES for cause in family.causes}
+CAUSE_LABELS = {cause: cause.label for cause in Cause}
 
 
 @dataclass(frozen=True)
@@ -61,32 +41,6 @@ BROKER_FAMILIES = (
 )
 TONE_OF_OUTAGE = {kind: family.tone for family in BROKER_FAMILIES for kind in family.outages}
 TONE_OF_FAILOVER = {kind: family.tone for family in BROKER_FAMILIES for kind in family.failovers}
-
-
-CAUSE_LABELS = {
-    "member_joined": "a member joined",
-    "member_rejoined": "a member came back",
-    "member_left": "a member left",
-    "heartbeat_expired": "heartbeat session expired",
-    "member_dead": "a member died",
-    "max_poll_exceeded": "max poll interval exceeded",
-    "sync_timeout": "a member did not sync in time",
-    "join_timeout": "a member did not rejoin in time",
-    "subscription_changed": "a subscription changed",
-    "partitions_added": "partitions were added",
-    "topic_created": "a topic was created",
-    "topic_deleted": "a topic was deleted",
-    "metadata_changed": "topic metadata changed",
-    "client_requested": "the application asked for it",
-    "removed_by_admin": "an administrator removed a member",
-    "cooperative_followup": "cooperative follow-up",
-    "static_member_changed": "a static member changed",
-    "assignor_changed": "the assignor changed",
-    "group_over_capacity": "the group was full",
-    "coordinator_moved": "the coordinator moved",
-    "storage_error": "the coordinator could not write",
-    "unknown": "no known cause",
-}
 
 INCIDENT_LABELS = {
     "single": "Rebalance",

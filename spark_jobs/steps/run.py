@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.catalog.steps import BY_NAME, REBUILD, STEPS, Step
 from spark_jobs.edges import lake_files, progress, session
+from spark_jobs.edges.lake_upgrade import upgrade_lake
 from spark_jobs.edges.lock import held
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import DONE, BadInput, exit_code, sentences_of
@@ -66,6 +67,7 @@ def perform(step: Step, settings: Settings) -> Summary:
     with held(settings.lake, "step", settings.run_id, PATIENCE):
         spark = session.start(f"hindsight {step.name} {settings.run_id}")
         try:
+            upgrade_lake(spark, settings.lake)
             earlier = _earlier(spark, step, settings)
             _claim_staging(spark, step, settings, earlier)
             summary = _body(step).run_step(spark, settings, earlier)

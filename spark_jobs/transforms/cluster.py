@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
-from spark_jobs.transforms.controllers import CONTROLLER_KINDS, Term, active_at, speaks_for_cluster, terms_of
-from spark_jobs.transforms.windows import Row, broker_ids, in_order
+from spark_jobs.catalog.codes import OutageKind
+from spark_jobs.catalog.rows import BrokerOutage, Event
+from spark_jobs.transforms.controllers import (
+    CONTROLLER_KINDS,
+    ControllerEpoch,
+    active_at,
+    controller_epochs_of,
+    speaks_for_cluster,
+)
+from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
+from spark_jobs.transforms.windows import broker_ids, in_order
 
 _ONLY_CONTROLLERS = (
     "controller_elected",
@@ -23,103 +35,135 @@ _ONLY_CONTROLLERS = (
 _DISK_FAILURES = ("log_dir_failed", "broker_halted")
 CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES)
 
-_CATCHING_UP = timedelta(seconds=10)
-"""A broker that is back applies what it missed within seconds."""
+CLOCKS = CLOCK_SKEW
 
-CLOCKS = timedelta(seconds=2)
-"""How far two brokers' clocks may be apart before their lines are put into the wrong order."""
+_NO_END = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class ClusterContext:
-    """The absences, the controllers, their elections, and failed disks.
+    """The outages, the controllers, their elections, and failed disks.
 
-    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events;
-    `own_tasks` are those of Kafka's own tasks for elections that controllers tell of, be it that they elected nobody;
-    `first_heard` tells since when each controller's own log is at hand.
+    `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events in order;
+    `reported_tasks` are Kafka's own election tasks that controllers report, even where they elected no leader;
+    `controller_logs_from` is the instant from which each controller's own log is at hand.
     """
 
-    outages: tuple[Row, ...] = ()
-    terms: tuple[Term, ...] = ()
-    elections: tuple[Row, ...] = ()
-    disk_failures: tuple[Row, ...] = ()
-    own_tasks: frozenset[str] = frozenset()
-    first_heard: Mapping[int, datetime] = field(default_factory=dict)
+    outages: tuple[BrokerOutage, ...] = ()
+    controller_epochs: tuple[ControllerEpoch, ...] = ()
+    elections: tuple[Event, ...] = ()
+    disk_failures: tuple[Event, ...] = ()
+    reported_tasks: frozenset[str | None] = frozenset()
+    controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
 
     @property
-    def is_zookeepers(self) -> bool:
-        """Whether a line tells that ZooKeeper's controllers rule the cluster."""
-        return any(line["pattern_id"].startswith("zookeeper.") for term in self.terms for line in term.lines[:1])
+    def terms(self) -> tuple[ControllerEpoch, ...]:
+        """The former name of `controller_epochs`."""
+        return self.controller_epochs
 
-    def outage_at(self, broker: int | None, instant: datetime) -> Row | None:
-        """The broker's absence that the cluster knew of at an instant."""
+    @cached_property
+    def uses_zookeeper(self) -> bool:
+        """Whether a line shows that the cluster's controllers are those of ZooKeeper mode."""
+        return any(
+            line.pattern_id.startswith("zookeeper.") for epoch in self.controller_epochs for line in epoch.lines[:1]
+        )
+
+    @cached_property
+    def elections_by_time(self) -> Timeline[Event]:
+        """The elections, to be looked up by instant."""
+        return Timeline(self.elections, lambda e: e.happened_at)
+
+    @cached_property
+    def disk_failures_by_time(self) -> Timeline[Event]:
+        """The failures of disks, to be looked up by instant."""
+        return Timeline(self.disk_failures, lambda e: e.happened_at)
+
+    @cached_property
+    def _known_outages(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
+        """Each broker's outages, from the instant at which they could move leaders."""
+        return _by_broker(self.outages, lambda o: Interval(known_at(o), o.up_at, o))
+
+    @cached_property
+    def _catching_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
+        """Each broker's outages, with the time in which it catches up afterwards."""
+        return _by_broker(
+            self.outages,
+            lambda o: Interval(o.detected_at or o.down_at, o.up_at + CATCHING_UP if o.up_at else None, o),
+        )
+
+    def outage_at(self, broker: int | None, instant: datetime) -> BrokerOutage | None:
+        """The broker's outage that the cluster knew of at an instant."""
         return self.outage_between(broker, instant, instant)
 
-    def outage_between(self, broker: int | None, start: datetime, end: datetime) -> Row | None:
-        """The broker's first absence that the cluster knew of at any time in a span."""
-        return next(
-            (
-                o
-                for o in self.outages
-                if o["broker"] == broker
-                and known_at(o) - CLOCKS <= end
-                and (o["up_at"] is None or o["up_at"] + CLOCKS >= start)
-            ),
-            None,
-        )
+    def outage_between(self, broker: int | None, start: datetime, end: datetime | None) -> BrokerOutage | None:
+        """The broker's first outage that the cluster knew of at any time from one instant to another, or on."""
+        if broker not in self._known_outages:
+            return None
+        found = self._known_outages[broker].between(start, end or _NO_END, CLOCK_SKEW)
+        return min((i.value for i in found), key=lambda o: o.down_at, default=None)
 
-    def hears_controller_at(self, instant: datetime) -> bool:
-        """Whether the log of the controller of that time is at hand, without which a broker may be missed unseen."""
-        active = active_at(self.terms, instant)
+    def outages_of(self, broker: int | None) -> list[BrokerOutage]:
+        """All outages of a broker, by the instant at which the cluster knew of them."""
+        return [i.value for i in self._known_outages[broker]] if broker in self._known_outages else []
+
+    def has_controller_log_at(self, instant: datetime) -> bool:
+        """Whether the log of the active controller of that time is at hand: it shows outages and elections."""
+        active = active_at(self.controller_epochs, instant)
         if active is not None:
-            return active in self.first_heard
-        return any(since <= instant for since in self.first_heard.values())
+            return active in self.controller_logs_from
+        return any(since <= instant for since in self.controller_logs_from.values())
 
     def has_just_returned(self, broker: int | None, instant: datetime) -> bool:
-        """Whether the broker was missed and has just come back, so that its lines tell old news."""
-        return any(
-            o["broker"] == broker
-            and (o["detected_at"] or o["down_at"]) < instant
-            and (o["up_at"] is None or instant <= o["up_at"] + _CATCHING_UP)
-            for o in self.outages
-        )
+        """Whether the broker was detected as down and has just come back, so that its lines repeat old changes."""
+        found = self._catching_up[broker].at(instant) if broker in self._catching_up else []
+        return any(i.start < instant for i in found)
 
 
-def disk_owners(failure: Row) -> tuple[int, ...]:
-    """The brokers whose disk failed: those that a controller names, else the one that speaks."""
-    named = broker_ids(failure["nodes"]) or ((failure["node"],) if failure["node"] is not None else ())
-    return named or (failure["broker"],)
+def _by_broker(
+    outages: Iterable[BrokerOutage], interval_of: Callable[[BrokerOutage], Interval[BrokerOutage]]
+) -> Mapping[int | None, Intervals[BrokerOutage]]:
+    found: defaultdict[int | None, list[Interval[BrokerOutage]]] = defaultdict(list)
+    for outage in outages:
+        found[outage.broker].append(interval_of(outage))
+    return {broker: Intervals(intervals) for broker, intervals in found.items()}
 
 
-def on_failed_disk(failure: Row) -> frozenset[str]:
+def disk_owners(failure: Event) -> tuple[int | None, ...]:
+    """The brokers whose disk failed: those that a controller names, else the one that wrote the line."""
+    named = broker_ids(failure.nodes) or ((failure.node,) if failure.node is not None else ())
+    return named or (failure.broker,)
+
+
+def on_failed_disk(failure: Event) -> frozenset[str]:
     """The partitions that a broker names as those on its failed disk; a controller names none."""
-    return frozenset((failure["members"] or "").split(",")) - {""}
+    return frozenset((failure.members or "").split(",")) - {""}
 
 
-def known_at(outage: Row) -> datetime:
-    """From when on an absence can have moved leaders: a shutdown asks for it, anything else must be noticed first."""
-    is_asked = outage["kind"] == "controlled_shutdown" or outage["detected_at"] is None
-    at: datetime = outage["down_at"] if is_asked else outage["detected_at"]
-    return at
+def known_at(outage: BrokerOutage) -> datetime:
+    """From when an outage can have moved leaders: a shutdown asks for it, any other must be detected first."""
+    if outage.kind == OutageKind.CONTROLLED_SHUTDOWN or outage.detected_at is None:
+        return outage.down_at
+    return outage.detected_at
 
 
-def context_of(events: Iterable[Row], outages: Iterable[Row]) -> ClusterContext:
+def context_of(events: Iterable[Event], outages: Iterable[BrokerOutage]) -> ClusterContext:
     """The context of a cluster's partitions.
 
     Takes: silver.events of at least CONTEXT_KINDS, with look-back; rows of gold.broker_outages.
     """
-    ordered = in_order(e for e in events if e["kind"] in CONTEXT_KINDS)
-    terms = terms_of(ordered)
+    ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
+    epochs = controller_epochs_of(ordered)
     return ClusterContext(
-        outages=tuple(sorted(outages, key=lambda o: (o["broker"], o["down_at"]))),
-        terms=terms,
-        elections=tuple(
-            e
-            for e in ordered
-            if e["kind"] == "election_started"
-            or (e["kind"] == "periodic_election" and e["event_count"] and speaks_for_cluster(terms, e))
-        ),
-        disk_failures=tuple(e for e in ordered if e["kind"] in _DISK_FAILURES),
-        own_tasks=frozenset(e["reason"] for e in ordered if e["kind"] == "periodic_election"),
-        first_heard={e["broker"]: e["happened_at"] for e in reversed(ordered) if e["kind"] in _ONLY_CONTROLLERS},
+        outages=tuple(sorted(map(BrokerOutage.of, outages), key=lambda o: (o.broker, o.down_at))),
+        controller_epochs=epochs,
+        elections=tuple(e for e in ordered if _is_election(e, epochs)),
+        disk_failures=tuple(e for e in ordered if e.kind in _DISK_FAILURES),
+        reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
+        controller_logs_from={e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS},
     )
+
+
+def _is_election(event: Event, epochs: Sequence[ControllerEpoch]) -> bool:
+    """Whether a controller elects: it starts an election, or its own task has just elected leaders."""
+    has_elected = event.kind == "periodic_election" and event.event_count and speaks_for_cluster(epochs, event)
+    return event.kind == "election_started" or bool(has_elected)

@@ -1,21 +1,26 @@
-"""Who was the controller, from when to when: only the active one's word counts."""
+"""Who was the active controller, from when to when: only its lines count."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
-from spark_jobs.transforms.windows import Row, in_order
+from spark_jobs.catalog.codes import Origin
+from spark_jobs.catalog.rows import Event
+from spark_jobs.transforms.windows import in_order
 
 CONTROLLER_KINDS = ("controller_elected", "controller_resigned", "controller_known")
 
 
-@dataclass(frozen=True)
-class Term:
-    """One controller's time in office. `until` is None while nobody followed it and it did not resign.
+@dataclass(frozen=True, slots=True)
+class ControllerEpoch:
+    """One controller epoch: who was the active controller, from when to when.
 
-    `is_change` tells that a line shows the change itself, not a node that has just started and learned who it is.
+    `until` is None while no controller followed it and it did not resign. `is_change` says that a line shows the
+    change itself, rather than a node that has just started and learned who the controller is.
     """
 
     epoch: int
@@ -23,66 +28,84 @@ class Term:
     since: datetime
     until: datetime | None
     is_change: bool
-    lines: tuple[Row, ...]
+    lines: tuple[Event, ...]
 
 
-def terms_of(events: Iterable[Row]) -> tuple[Term, ...]:
-    """The terms of all controllers that any line names, by epoch.
+class _Claim(NamedTuple):
+    """A line that names the controller of an epoch; `is_news` says that it shows the change itself."""
+
+    epoch: int
+    controller: int
+    is_news: bool
+    line: Event
+
+
+def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]:
+    """The epochs of all controllers that any line names, in order of epoch.
 
     Takes: silver.events of at least CONTROLLER_KINDS.
-    Odd: a node says "in the new epoch N the leader is M" also after its own start, when that is old news; it counts
-    as news only where the same node had spoken of an earlier epoch, or of this one without a leader.
     """
-    spoken: dict[int, list[tuple[int, bool, Row]]] = {}
-    last_heard: dict[int | None, tuple[int, bool]] = {}
-    resigned: list[Row] = []
-    for event in in_order(e for e in events if e["kind"] in CONTROLLER_KINDS):
-        if event["kind"] == "controller_resigned":
-            resigned.append(event)
-            continue
-        epoch = event["controller_epoch"]
+    ordered = in_order(e for e in events if e.kind in CONTROLLER_KINDS)
+    claims: dict[int, list[_Claim]] = defaultdict(list)
+    for claim in _claims_in(e for e in ordered if e.kind != "controller_resigned"):
+        claims[claim.epoch].append(claim)
+    begun = [_epoch_of(epoch, claims[epoch]) for epoch in sorted(claims)]
+    return _with_ends(begun, [e for e in ordered if e.kind == "controller_resigned"])
+
+
+def _claims_in(lines: Iterable[Event]) -> Iterator[_Claim]:
+    """What each line claims.
+
+    Edge case: a node prints "in the new epoch N the leader is M" also after its own start, when the change is old. The
+    line counts as news only where the same node named an earlier epoch before, or this one without a leader.
+    """
+    last_named: dict[int | None, tuple[int, bool]] = {}
+    for line in lines:
+        is_elected, epoch = line.kind == "controller_elected", line.controller_epoch
+        controller = line.broker if is_elected else line.node
         if epoch is None:
             continue
-        elected = event["kind"] == "controller_elected"
-        controller = event["broker"] if elected else event["node"]
-        heard = last_heard.get(event["broker"])
-        last_heard[event["broker"]] = (epoch, controller is not None)
+        before = last_named.get(line.broker)
+        last_named[line.broker] = (epoch, controller is not None)
         if controller is not None:
-            is_news = elected or (heard is not None and (heard[0] < epoch or heard == (epoch, False)))
-            spoken.setdefault(epoch, []).append((controller, is_news, event))
-    return _ended([_term(epoch, spoken[epoch]) for epoch in sorted(spoken)], resigned)
+            is_news = before is not None and (before[0] < epoch or before == (epoch, False))
+            yield _Claim(epoch, controller, is_elected or is_news, line)
 
 
-def _term(epoch: int, spoken: list[tuple[int, bool, Row]]) -> Term:
-    elected = next((s for s in spoken if s[2]["kind"] == "controller_elected"), None)
-    news = [s for s in spoken if s[1]]
-    controller = (elected or spoken[0])[0]
-    told = [s[2] for s in (news or spoken) if s[0] == controller]
-    since = (elected[2] if elected else told[0])["happened_at"]
-    return Term(epoch, controller, since, None, bool(news), tuple(told))
+def _epoch_of(epoch: int, claims: Sequence[_Claim]) -> ControllerEpoch:
+    elected = next((c for c in claims if c.line.kind == "controller_elected"), None)
+    news = [c for c in claims if c.is_news]
+    controller = (elected or claims[0]).controller
+    lines = tuple(c.line for c in (news or claims) if c.controller == controller)
+    since = (elected.line if elected else lines[0]).happened_at
+    return ControllerEpoch(epoch, controller, since, None, bool(news), lines)
 
 
-def _ended(terms: list[Term], resigned: list[Row]) -> tuple[Term, ...]:
+def _with_ends(begun: Sequence[ControllerEpoch], resignations: Sequence[Event]) -> tuple[ControllerEpoch, ...]:
+    """The epochs, each with its end: the next one began, or its controller resigned."""
     ended = []
-    for i, term in enumerate(terms):
-        ends = [t.since for t in terms[i + 1 : i + 2]]
-        own = (r["happened_at"] for r in resigned if r["broker"] == term.controller)
-        ends += [at for at in own if at >= term.since][:1]
-        ended.append(replace(term, until=min(ends, default=None)))
+    for epoch, following in zip(begun, [*begun[1:], None], strict=False):
+        ends = [following.since] if following else []
+        own = (r.happened_at for r in resignations if r.broker == epoch.controller)
+        ends += [at for at in own if at >= epoch.since][:1]
+        ended.append(replace(epoch, until=min(ends, default=None)))
     return tuple(ended)
 
 
-def active_at(terms: Sequence[Term], instant: datetime) -> int | None:
-    """The active controller at an instant; None where nobody is known to have been it."""
-    term = next((t for t in reversed(terms) if t.since <= instant), None)
-    return term.controller if term and (term.until is None or instant < term.until) else None
+def active_at(epochs: Sequence[ControllerEpoch], instant: datetime) -> int | None:
+    """The active controller at an instant; None where it is not known, or there was none."""
+    epoch = next((e for e in reversed(epochs) if e.since <= instant), None)
+    return epoch.controller if epoch and (epoch.until is None or instant < epoch.until) else None
 
 
-def speaks_for_cluster(terms: Sequence[Term], event: Row) -> bool:
-    """Whether a controller's line is the word of the active controller.
+def speaks_for_cluster(epochs: Sequence[ControllerEpoch], event: Event) -> bool:
+    """Whether a line comes from the active controller, as far as is known.
 
-    Odd: a controller that was paused fences brokers in its first instant awake, before it learns that another one
-    has long taken over; and every controller prints old changes again when it starts. What stands in the metadata log
-    was committed, whoever wrote it.
+    Edge case: a controller that was paused fences brokers before it learns that another one has taken over; and every
+    controller prints old changes again when it starts. A record of the metadata log is committed, whoever wrote it.
     """
-    return event["origin"] == "record" or active_at(terms, event["happened_at"]) in (None, event["broker"])
+    return event.origin == Origin.RECORD or active_at(epochs, event.happened_at) in (None, event.broker)
+
+
+Term = ControllerEpoch
+terms_of = controller_epochs_of

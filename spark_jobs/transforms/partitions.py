@@ -1,61 +1,128 @@
-"""Events of many topics, taken apart into the lives of single partitions."""
+"""Events of many topics, taken apart into the incarnations of single partitions."""
 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import dropwhile
+from operator import attrgetter
+from typing import TypeVar
 
-from spark_jobs.transforms.controllers import Term, speaks_for_cluster
-from spark_jobs.transforms.windows import Row, in_order
+from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot
+from spark_jobs.transforms.controllers import ControllerEpoch, speaks_for_cluster
+from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.windows import broker_ids, in_order
 
 Partition = tuple[str, str, int]
 
-_TOLD_BY_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topic_deleted")
+_FROM_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topic_deleted")
 """Kinds that standby controllers print too, and that every controller prints again when it starts."""
 
 
-def lives_of(events: Iterable[Row], kinds: Collection[str], terms: Sequence[Term]) -> dict[Partition, list[list[Row]]]:
-    """Each partition's events of the given kinds, in order, cut where its topic was deleted.
+_Row = TypeVar("_Row", Event, PartitionSnapshot, Failover)
 
-    Odd: epochs begin again at 0 in a topic that comes back under its old name. Where that happened, what a standby
-    controller repeats is left out: it may speak of the former life.
+
+@dataclass(frozen=True)
+class Incarnation:
+    """One partition from the creation of its topic to the deletion: its events in order, its readings by time."""
+
+    key: Partition
+    number: int
+    events: Sequence[Event]
+    readings: Sequence[PartitionSnapshot]
+
+    @property
+    def name(self) -> str:
+        """Topic and partition, as Kafka writes them."""
+        return f"{self.key[1]}-{self.key[2]}"
+
+    @cached_property
+    def events_by_time(self) -> Timeline[Event]:
+        """Its events, to be looked up by instant."""
+        return Timeline(self.events, lambda e: e.happened_at)
+
+    @cached_property
+    def _replicas(self) -> Timeline[tuple[datetime, tuple[int, ...]]]:
+        shown = [(e.happened_at, broker_ids(e.replicas) or ()) for e in self.events if e.replicas]
+        shown += [(r.snapshot_at, tuple(r.replicas)) for r in self.readings if r.replicas]
+        return Timeline(shown, lambda s: s[0])
+
+    def replicas_at(self, instant: datetime) -> tuple[int, ...] | None:
+        """Its replicas, the preferred leader first, as last shown up to an instant, else as first shown after it."""
+        shown = self._replicas.last_until(instant) or self._replicas.first_after(instant)
+        return shown[1] if shown else None
+
+
+def incarnations_of(
+    events: Iterable[Event],
+    readings: Iterable[PartitionSnapshot],
+    kinds: Collection[str],
+    epochs: Sequence[ControllerEpoch],
+) -> list[Incarnation]:
+    """Each partition's incarnations, with the events of the given kinds and the readings of each.
+
+    Order: by partition and time.
+    Edge case: a partition that readings alone show has one incarnation, without events.
     """
-    told = in_order(e for e in events if e["topic"] is not None)
-    deleted = deletions_of(told, terms)
-    lines = (e for e in told if e["partition"] is not None and e["kind"] in kinds)
-    return {key: _cut(some, deleted[key[:2]], terms) for key, some in sorted(by_partition(lines).items())}
-
-
-def by_partition(rows: Iterable[Row], time: str | None = None) -> defaultdict[Partition, list[Row]]:
-    """Rows by their partition, each partition's in order of an instant where one is named."""
-    found: defaultdict[Partition, list[Row]] = defaultdict(list)
-    for row in sorted(rows, key=lambda r: r[time]) if time else rows:
-        found[row["cluster"], row["topic"], row["partition"]].append(row)
+    read, lives = by_partition(readings), lives_of(events, kinds, epochs)
+    found = []
+    for key in sorted({*lives, *read}):
+        own = lives.get(key) or [[]]
+        seen = Timeline(read[key], lambda r: r.snapshot_at)
+        starts = [None, *(life[0].happened_at for life in own[1:]), None]
+        for number, life in enumerate(own):
+            found.append(Incarnation(key, number, life, seen.within(starts[number], starts[number + 1])))
     return found
 
 
-def deletions_of(events: Iterable[Row], terms: Sequence[Term]) -> defaultdict[tuple[str, str], list[datetime]]:
-    """When each topic was deleted, by cluster and topic, in order, as the active controller tells it."""
+def lives_of(
+    events: Iterable[Event], kinds: Collection[str], epochs: Sequence[ControllerEpoch]
+) -> dict[Partition, list[list[Event]]]:
+    """Each partition's events of the given kinds, in order, split where its topic was deleted.
+
+    Edge case: epochs begin again at 0 in a topic that is created again under its old name. Where that happened, what a
+    standby controller repeats is left out: it may be about the former incarnation.
+    """
+    ordered = in_order(e for e in events if e.topic is not None)
+    deleted = deletions_of(ordered, epochs)
+    lines = (e for e in ordered if e.partition is not None and e.kind in kinds)
+    return {key: _split(some, deleted[key[:2]], epochs) for key, some in sorted(by_partition(lines).items())}
+
+
+def by_partition(rows: Iterable[_Row], time: str | None = None) -> defaultdict[Partition, list[_Row]]:
+    """Rows by their partition, each partition's in order of an instant where one is named."""
+    found: defaultdict[Partition, list[_Row]] = defaultdict(list)
+    for row in sorted(rows, key=attrgetter(time)) if time else rows:
+        if row.topic is not None and row.partition is not None:
+            found[row.cluster, row.topic, row.partition].append(row)
+    return found
+
+
+def deletions_of(
+    events: Iterable[Event], epochs: Sequence[ControllerEpoch]
+) -> defaultdict[tuple[str, str], list[datetime]]:
+    """When each topic was deleted, by cluster and topic, in order, as the active controller reports it."""
     found: defaultdict[tuple[str, str], list[datetime]] = defaultdict(list)
     for event in events:
-        if event["kind"] == "topic_deleted" and speaks_for_cluster(terms, event):
-            insort(found[event["cluster"], event["topic"]], event["happened_at"])
+        if event.kind == "topic_deleted" and event.topic is not None and speaks_for_cluster(epochs, event):
+            insort(found[event.cluster, event.topic], event.happened_at)
     return found
 
 
-def _cut(events: list[Row], deleted: list[datetime], terms: Sequence[Term]) -> list[list[Row]]:
-    if not deleted or events[-1]["happened_at"] < deleted[0]:
+def _split(events: list[Event], deleted: list[datetime], epochs: Sequence[ControllerEpoch]) -> list[list[Event]]:
+    if not deleted or events[-1].happened_at < deleted[0]:
         return [events]
-    lives: dict[int, list[Row]] = defaultdict(list)
+    lives: dict[int, list[Event]] = defaultdict(list)
     for event in events:
-        if event["kind"] not in _TOLD_BY_EVERY_CONTROLLER or speaks_for_cluster(terms, event):
-            lives[bisect_right(deleted, event["happened_at"])].append(event)
+        if event.kind not in _FROM_EVERY_CONTROLLER or speaks_for_cluster(epochs, event):
+            lives[bisect_right(deleted, event.happened_at)].append(event)
     return [life for i in sorted(lives) if (life := _from_creation(lives[i]) if i else lives[i])]
 
 
-def _from_creation(events: list[Row]) -> list[Row]:
-    """A life from its creation on: what stands between a deletion and that still belongs to the deletion."""
-    return list(dropwhile(lambda e: e["kind"] != "partition_created" and e["leader_epoch"] != 0, events))
+def _from_creation(events: list[Event]) -> list[Event]:
+    """The events from the creation on: those between a deletion and that still belong to the deletion."""
+    return list(dropwhile(lambda e: e.kind != "partition_created" and e.leader_epoch != 0, events))

@@ -17,6 +17,9 @@ from spark_jobs.catalog.rows import Quote
 
 Case = TypeVar("Case")
 
+CERTAIN, LIKELY, POSSIBLE, UNKNOWN = Confidence
+"""How sure a ruling can be, for tables that read as tables."""
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -60,19 +63,19 @@ class Verdict:
 class Ruling(Generic[Case]):
     """When a code is the verdict.
 
-    `sentence` names words of the proof in braces. `proof` are predicates that must all hold, `unless` predicates of
-    which none may. `confidence` is the most that the ruling allows: a proof may be less sure. `decides` names a
-    captured case that this ruling decides, `looks_alike` one that looks like it and that another ruling decides; see
-    tests/unit/test_rulings.py.
+    `sentence` names in braces words of the proof, or else attributes of the case. `proof` are predicates that must all
+    hold, `unless` predicates of which none may. `confidence` is the most that the ruling allows: a proof may be less
+    sure. `decides` names a captured case that this ruling decides, `looks_alike` one that looks like it and that
+    another ruling decides; see tests/unit/test_*_rulings.py.
     """
 
     code: Code
     confidence: Confidence
     sentence: str
     proof: Sequence[Predicate[Case]]
-    source: str
-    decides: str
-    looks_alike: str
+    source: str = field(compare=False)
+    decides: str = field(compare=False)
+    looks_alike: str = field(compare=False)
     unless: Sequence[Predicate[Case]] = ()
 
     def decide(self, case: Case) -> Verdict | None:
@@ -81,13 +84,25 @@ class Ruling(Generic[Case]):
         if proof is None or any(p(case) is not None for p in self.unless):
             return None
         confidence = self.confidence if proof.confidence is None else self.confidence.at_most(proof.confidence)
-        return Verdict(self.code, confidence, self.sentence.format_map(proof.words), proof.evidence, proof.facts)
+        sentence = self.sentence.format_map(_Words(case, proof))
+        return Verdict(self.code, confidence, sentence, proof.evidence, proof.facts)
 
     @cached_property
     def wording(self) -> re.Pattern[str]:
         """What its sentences look like, whatever the words in them."""
         pieces = re.split(r"\{[^{}]*\}", self.sentence)
         return re.compile(".*?".join(map(re.escape, pieces)), re.DOTALL)
+
+
+class _Words(dict[str, object]):
+    """The words of a proof, and for any other name the attribute of the case."""
+
+    def __init__(self, case: object, proof: Proof) -> None:
+        super().__init__(proof.words)
+        self._case = case
+
+    def __missing__(self, name: str) -> object:
+        return getattr(self._case, name)
 
 
 def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
@@ -102,9 +117,25 @@ def judge(rulings: Iterable[Ruling[Case]], case: Case) -> Verdict:
     raise LookupError(f"No ruling holds for {case!r}. Needed: a last one that always does.")
 
 
+def proof_if(holds: object, *evidence: Quote, confidence: Confidence | None = None, **words: object) -> Proof | None:
+    """The proof with this evidence and these words where something holds, else None."""
+    return Proof(evidence, words, confidence=confidence) if holds else None
+
+
 def always(case: object) -> Proof | None:
     """In every other case."""
     return Proof()
+
+
+def named(sentence: str, predicate: Predicate[Case]) -> Predicate[Case]:
+    """A predicate made by a function, with the sentence that docs/causes.md prints for it."""
+    predicate.__doc__ = sentence
+    return predicate
+
+
+def says(predicate: Predicate[Any]) -> str:
+    """What holds where the predicate does: the first line of its docstring."""
+    return (predicate.__doc__ or "").partition("\n")[0]
 
 
 def all_of(*predicates: Predicate[Case]) -> Predicate[Case]:

@@ -35,6 +35,11 @@ class Timeline(Generic[T]):
         """The values from one instant to another, both included."""
         return self.values[bisect_left(self._at, first) : bisect_right(self._at, last)]
 
+    def within(self, first: datetime | None, end: datetime | None) -> Sequence[T]:
+        """The values from an instant on up to but without another; None: that side has no bound."""
+        begin = 0 if first is None else bisect_left(self._at, first)
+        return self.values[begin : None if end is None else bisect_left(self._at, end)]
+
     def near(self, instant: datetime, slack: timedelta) -> Sequence[T]:
         """The values that happened at most `slack` before or after an instant."""
         return self.between(instant - slack, instant + slack)
@@ -138,3 +143,22 @@ class Intervals(Generic[T]):
         """The last interval that starts before an instant; None without any."""
         place = bisect_left(self._starts, instant)
         return self.intervals[place - 1] if place else None
+
+    def clip(self, first: datetime, last: datetime) -> Intervals[T]:
+        """Their parts from `first` to `last`."""
+        return Intervals(part for i in self.between(first, last) if (part := i.clip(first, last)) is not None)
+
+    def total(self, first: datetime, last: datetime) -> timedelta:
+        """How long they hold from `first` to `last`; the time of intervals that overlap counts for each."""
+        return sum((part.end - part.start for part in self.clip(first, last) if part.end is not None), NO_SLACK)
+
+    def union(self) -> Intervals[None]:
+        """The time in which any of them holds, as intervals that neither overlap nor touch."""
+        united: list[Interval[None]] = []
+        for start, end in ((i.start, i.end) for i in self.intervals if i.start != i.end):
+            last = united[-1] if united else None
+            if last is None or (last.end is not None and last.end < start):
+                united.append(Interval(start, end, None))
+            elif last.end is not None and (end is None or last.end < end):
+                united[-1] = replace(last, end=end)
+        return Intervals(united)

@@ -34,7 +34,7 @@ def reading(clock: str, leaders: tuple[int, int], end: int, epochs: tuple[int, i
 
 
 def test_what_a_group_had_read_and_what_a_replica_cut_are_staged(spark: SparkSession, tmp_path: Path) -> None:
-    """The group had read more than the old leader brought back: it proves a loss that no broker's log tells."""
+    """The group had read more than the old leader brought back: it proves a loss that no broker's log shows."""
     snapshots = tmp_path / "snapshots.jsonl"
     snapshots.write_text(
         reading("01:52:24.500", (1, 2), 0, (0, 0), 0)
@@ -61,7 +61,7 @@ def test_what_a_group_had_read_and_what_a_replica_cut_are_staged(spark: SparkSes
     last = balance[at("01:53:03.000").replace(tzinfo=None), "all"]
     assert (last["leaders_max"], last["most_loaded_broker"], last["group_spread"]) == (2, 2, 3.0)
 
-    (told,) = [f for f in staged("gold.findings") if f["rule_id"] == "leader_imbalance"]
-    assert (told["subject"], told["first_at"]) == ("1", lost["happened_at"])
-    assert "with an unclean election" in told["message"]
-    assert "records_truncated" not in {f["rule_id"] for f in staged("gold.findings")}, "the election tells it"
+    (finding,) = [f for f in staged("gold.findings") if f["rule_id"] == "leader_imbalance"]
+    assert (finding["subject"], finding["first_at"]) == ("1", lost["happened_at"])
+    assert "with an unclean election" in finding["message"]
+    assert "records_truncated" not in {f["rule_id"] for f in staged("gold.findings")}, "the election shows it"

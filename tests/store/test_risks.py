@@ -30,8 +30,8 @@ def reading() -> str:
         {"resource_type": "TOPIC", "resource": "__consumer_offsets", "name": "min.insync.replicas", "value": "1"},
         {"resource_type": "BROKER", "resource": "1", "name": "auto.leader.rebalance.enable", "value": "false"},
     ]
-    told = {"brokers": BROKERS, "topics": topics, "groups": [{"group": "g", "state": "EMPTY"}], "configs": configs}
-    return json.dumps({"at": "2026-11-21T01:53:15+00:00", **told}) + "\n"
+    shown = {"brokers": BROKERS, "topics": topics, "groups": [{"group": "g", "state": "EMPTY"}], "configs": configs}
+    return json.dumps({"at": "2026-11-21T01:53:15+00:00", **shown}) + "\n"
 
 
 def test_what_a_night_risked_and_what_a_loss_would_cost_is_staged(spark: SparkSession, tmp_path: Path) -> None:
@@ -43,8 +43,8 @@ def test_what_a_night_risked_and_what_a_loss_would_cost_is_staged(spark: SparkSe
     rebuild.run_step(spark, settings(tmp_path / "lake", logs, snapshots=snapshots), {"ingest": said})
 
     risks = {r["partition"]: r for r in store.read_staging(BY_NAME["gold.partition_risks"]).collect()}
-    told = ("topic", "replication_factor", "min_insync_replicas", "worst_isr_size", "one_from_offline_ms")
-    assert [risks[0][c] for c in told] == ["fraud-risky-19", 2, 1, 1, 0]
+    shown = ("topic", "replication_factor", "min_insync_replicas", "worst_isr_size", "one_from_offline_ms")
+    assert [risks[0][c] for c in shown] == ["fraud-risky-19", 2, 1, 1, 0]
     assert 0 < risks[0]["one_from_unclean_ms"] < risks[0]["under_replicated_ms"] <= risks[0]["known_ms"]
     assert risks[0]["leaderless_low_ms"] <= risks[0]["leaderless_high_ms"]
 

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import json
-import os
-import pty
 import re
-import signal
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +13,9 @@ from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import duck_type, open_lake
 from spark_jobs.edges.named_queries import named_queries, read_query, requested_by_operator
 from spark_jobs.edges.now_views import VIEW_BY_NAME
-from spark_jobs.edges.prompt import read_history
-from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
-from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.exits import DONE, BadInput
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
-from tests.support.rows import QUOTE
 
 
 @pytest.fixture(scope="module")
@@ -373,172 +361,3 @@ class TestReadOnly:
     def test_a_variable_can_be_set(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         asked = "SET VARIABLE topic = 'none'; SELECT getvariable('topic') AS t; RESET VARIABLE topic"
         assert answers(session, asked, capsys) == [{"t": "none"}]
-
-
-class TestMain:
-    def test_a_bad_query_is_one_sentence_with_a_hint_and_exit_code_2(
-        self, lake: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        assert sql.main(str(lake), "SELECT grup_id FROM gold.rebalances") == BAD_INPUT
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert said.err.startswith('Binder Error: Referenced column "grup_id" not found')
-        assert '"group_id"' in said.err
-        assert said.err.count("\n") == 1
-
-    def test_the_list_of_all_functions_that_do_not_fit_is_left_out(
-        self, lake: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        assert sql.main(str(lake), "SELECT strlen(1, 2)") == BAD_INPUT
-        assert "Candidate functions" not in capsys.readouterr().err
-
-    def test_csv(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        query = (
-            "SELECT group_id, duration_ms, delayed_by, started_at FROM gold.rebalances ORDER BY rebalance_id LIMIT 1"
-        )
-        assert sql.main(str(lake), query, "csv") == DONE
-        assert capsys.readouterr().out == (
-            "group_id,duration_ms,delayed_by,started_at\n"
-            'orders,9500,"[{""client_id"": ""b"", ""member_id"": ""m-1"", ""waited_ms"": 1000},'
-            ' {""client_id"": null, ""member_id"": ""m-1"", ""waited_ms"": 7000}]",2026-10-01T03:00:00.000Z\n'
-        )
-
-    def test_json_has_evidence_as_it_is(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        assert sql.main(str(lake), "SELECT evidence FROM gold.findings LIMIT 1", "json") == DONE
-        quote = QUOTE | {"happened_at": "2026-10-01T03:00:00.000Z"}
-        assert json.loads(capsys.readouterr().out) == [{"evidence": [quote]}]
-
-    def test_a_table_aligns_and_counts(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        query = "SELECT kind, epoch_to, leaderless_ms FROM gold.failovers ORDER BY failover_id"
-        assert sql.main(str(lake), query) == DONE
-        assert capsys.readouterr().out.splitlines() == [
-            "kind                epoch_to  leaderless_ms",
-            "------------------  --------  -------------",
-            "broker_crash               5",
-            "unclean_election           6         120000",
-            "preferred_election         2",
-            "(3 rows)",
-        ]
-
-    def test_what_does_not_fit_the_terminal_is_shown_in_blocks(
-        self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("COLUMNS", "31")
-        assert sql.main(str(lake), "SELECT topic, happened_at FROM gold.failovers LIMIT 1") == DONE
-        assert capsys.readouterr().out.splitlines()[2] == "t      2026-10-01T03:01:00.000Z"
-        monkeypatch.setenv("COLUMNS", "30")
-        assert sql.main(str(lake), "SELECT topic, happened_at FROM gold.failovers LIMIT 1") == DONE
-        assert capsys.readouterr().out == (
-            "--- row 1\ntopic        t\nhappened_at  2026-10-01T03:01:00.000Z\n(1 row)\n"
-        )
-
-    def test_the_last_column_may_run_over_the_edge(
-        self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("COLUMNS", "40")
-        assert sql.main(str(lake), "SELECT 1 AS n, repeat('x', 99) AS long") == DONE
-        assert capsys.readouterr().out.splitlines()[2] == f"1  {'x' * 99}"
-
-    @pytest.mark.parametrize("columns", ["200", "10"])
-    def test_names_cannot_steer_the_terminal(
-        self, lake: Path, columns: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("COLUMNS", columns)
-        query = "SELECT group_id, e'\\x07\\n' AS \"\x1b[1mx\" FROM gold.rebalances WHERE cause = 'unknown'"
-        assert sql.main(str(lake), query) == DONE
-        printed = capsys.readouterr().out
-        assert "\\x1b[2Jorders\\u202e" in printed
-        assert all(c.isprintable() or c == "\n" for c in printed)
-        assert sql.main(str(lake), 'SELECT "\x1b[2J" FROM gold.rebalances') == BAD_INPUT
-        assert "\x1b" not in capsys.readouterr().err
-
-    def test_a_long_answer_is_cut_in_a_table_and_whole_in_csv(
-        self, lake: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        assert sql.main(str(lake), "FROM range(2500)") == DONE
-        printed = capsys.readouterr().out.splitlines()
-        assert (len(printed), printed[-1][:18]) == (1003, "(1000 rows or more")
-        assert sql.main(str(lake), "FROM range(2500)", "csv") == DONE
-        assert len(capsys.readouterr().out.splitlines()) == 2501
-
-    def test_an_unknown_format_is_refused(self, lake: Path) -> None:
-        with pytest.raises(BadInput, match=r"'xml' is not known\. Needed: one of table, csv, json"):
-            sql.main(str(lake), "SELECT 1", "xml")
-
-
-class TestPrompt:
-    def test_a_pipe_is_answered_up_to_the_first_problem(
-        self, lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(".format csv\nSELECT 1\n AS a;\n\nSELECT nope;\nSELECT 2;\n"))
-        assert sql.main(str(lake)) == BAD_INPUT
-        said = capsys.readouterr()
-        assert said.out == "a\n1\n"
-        assert said.err.startswith("Binder Error")
-
-    def test_commands(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
-        described = answers(session, ".describe gold.rebalances", capsys)
-        assert {"column": "duration_ms", "type": "BIGINT", "meaning": "From start to end [ms]"} in described
-        assert answers(session, ".run unexplained_gaps", capsys)[0]["group_id"] == "orders"
-        session.tell(".queries")
-        assert "leader_timeline\n    Who led a partition" in capsys.readouterr().out
-        session.tell(".help")
-        assert ".describe gold.rebalances" in capsys.readouterr().out
-        refused = ((".nope", "is not a command"), (".describe x", "no table 'x'"), (".run x", "no query named"))
-        for wrong, told in refused:
-            with pytest.raises(BadInput, match=told):
-                session.tell(wrong)
-
-    def test_a_query_can_be_interrupted(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
-        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            session.tell("SELECT sum(range) FROM range(1_000_000_000_000)")
-        timer.join()
-        assert answers(session, "SELECT 1 AS a", capsys) == [{"a": 1}]
-
-    def test_it_opens_answers_and_leaves_in_a_terminal(self, lake: Path, tmp_path: Path) -> None:
-        printed = _in_terminal(lake, "SELECT 40\n + 2 AS n;\nSELECT nope;\n\\q\n", tmp_path / "history")
-        assert "read-only" in printed
-        assert re.search(r"^42$", printed, re.M)
-        assert "Binder Error" in printed
-        assert "Traceback" not in printed
-
-    def test_tab_completes_and_whole_statements_come_back(self, lake: Path, tmp_path: Path) -> None:
-        history = tmp_path / "history"
-        typed = "SELECT count(*) + 39 AS n -- all\n FROM gold.rebalan\t;\n\\q\n"
-        assert re.search(r"^42$", _in_terminal(lake, typed, history), re.M)
-        assert read_history(history) == ["SELECT count(*) + 39 AS n -- all\n FROM gold.rebalances;", "\\q"]
-        two_back = "\x10\x10"
-        assert re.search(r"^42$", _in_terminal(lake, f"{two_back}\n\\q\n", history), re.M)
-
-
-def _in_terminal(lake: Path, typed: str, history: Path) -> str:
-    """What a terminal shows when this is typed into the prompt."""
-    master, slave = pty.openpty()
-    code = (
-        "from pathlib import Path; from spark_jobs.edges import sql;"
-        f" sql.HISTORY = Path({str(history)!r}); raise SystemExit(sql.main({str(lake)!r}))"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        cwd=HOME,
-        env={**os.environ, "TERM": "dumb"},
-    )
-    os.close(slave)
-    os.write(master, typed.encode())
-    printed = b"".join(_read(master))
-    assert process.wait(timeout=60) == DONE
-    os.close(master)
-    return printed.decode().replace("\r\n", "\n")
-
-
-def _read(terminal: int) -> Iterator[bytes]:
-    while True:
-        try:
-            yield os.read(terminal, 4096)
-        except OSError:  # Linux says so when the last writer is gone
-            return

@@ -9,12 +9,13 @@ from functools import cache
 from pathlib import Path
 
 from drill.plain_reader import read_folder
+from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
 from spark_jobs.knowledge.reasons import name_in_member_id
 from spark_jobs.transforms.controllers import terms_of
 from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
 from spark_jobs.transforms.rebalances.topics import topic_changes
-from tests.support.nights import EXCERPTS, Row
+from tests.support.nights import EXCERPTS
 
 GROUPS = EXCERPTS / "groups"
 SAMPLE = Path(__file__).parents[2] / ".samples" / "night-4.1"
@@ -26,7 +27,7 @@ class Witnessed:
     """One group: the events that name it, and what its cluster tells all groups."""
 
     group_id: str
-    events: tuple[Row, ...]
+    events: tuple[Event, ...]
     context: GroupContext
 
     def history(self) -> GroupHistory:
@@ -34,7 +35,7 @@ class Witnessed:
 
     def of(self, *origins: str) -> Witnessed:
         """What those witnesses alone tell."""
-        return replace(self, events=tuple(e for e in self.events if e["origin"] in origins))
+        return replace(self, events=tuple(e for e in self.events if e.origin in origins))
 
     def without(self, line_ids: Iterable[str]) -> Witnessed:
         """The group as it would be told had those lines not been written."""
@@ -47,10 +48,10 @@ class Witnessed:
         return self._where(lambda line_id: line_id in kept)
 
     def _where(self, holds: Callable[[str], bool]) -> Witnessed:
-        changes = [c for c in self.context.topic_changes if holds(c.event["line_id"])]
+        changes = [c for c in self.context.topic_changes if holds(c.event.line_id)]
         return replace(
             self,
-            events=tuple(e for e in self.events if holds(e["line_id"])),
+            events=tuple(e for e in self.events if holds(e.line_id)),
             context=replace(self.context, topic_changes=changes),
         )
 
@@ -59,25 +60,25 @@ def witnessed(folder: Path) -> list[Witnessed]:
     """The groups of a folder that holds logs/ and clients/, as the job gathers their events."""
     brokers = read_folder(folder / "logs", "night", "broker")[0]
     clients = read_folder(folder / "clients", "night", "client")[0] if (folder / "clients").exists() else []
-    told = [e["happened_at"] for e in brokers]
+    told = [e.happened_at for e in brokers]
     context = GroupContext("night", min(told), max(told), topic_changes(brokers, terms_of(brokers)))
-    named = [e for e in (*brokers, *clients) if e["kind"] in GROUP_KINDS or e["kind"] in CLIENT_KINDS]
+    named = [e for e in (*brokers, *clients) if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]
     homes = _homes(named)
-    by_group: dict[str, list[Row]] = defaultdict(list)
+    by_group: dict[str, list[Event]] = defaultdict(list)
     for event in named:
-        home = homes.get(event["client_id"] or "", set())
-        group = event["group_id"] or (next(iter(home)) if len(home) == 1 else None)
+        home = homes.get(event.client_id or "", set())
+        group = event.group_id or (next(iter(home)) if len(home) == 1 else None)
         if group is not None:
-            by_group[group].append(event | {"group_id": group})
+            by_group[group].append(replace(event, group_id=group))
     return [Witnessed(group, tuple(events), context) for group, events in sorted(by_group.items())]
 
 
-def _homes(events: Sequence[Row]) -> dict[str, set[str]]:
+def _homes(events: Sequence[Event]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for event in events:
-        client = event["client_id"] or (None if event["instance_id"] else name_in_member_id(event["member_id"]))
-        if event["group_id"] and client:
-            found[client].add(event["group_id"])
+        client = event.client_id or (None if event.instance_id else name_in_member_id(event.member_id))
+        if event.group_id and client:
+            found[client].add(event.group_id)
     return found
 
 
@@ -91,4 +92,4 @@ def excerpt(name: str) -> Witnessed:
 @cache
 def sample_night() -> tuple[Witnessed, ...]:
     """Every group of the sample night."""
-    return tuple(g for g in witnessed(SAMPLE) if any(e["origin"] == "broker" for e in g.events))
+    return tuple(g for g in witnessed(SAMPLE) if any(e.origin == "broker" for e in g.events))

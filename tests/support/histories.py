@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from drill.plain_reader import read_folder
+from spark_jobs.catalog.rows import Event, Rebalance
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
-from tests.support.nights import EXCERPTS, Row, at
+from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
 
 BOTH = ("broker", "client")
@@ -18,13 +19,13 @@ _FOLDERS = {"broker": "logs", "client": "clients"}
 _LINES = itertools.count()
 
 
-def lines(excerpt: str, *origins: str) -> list[Row]:
+def lines(excerpt: str, *origins: str) -> list[Event]:
     """The events of an excerpt of one group: of brokers alone, or with its clients' logs."""
     root = EXCERPTS / "groups" / excerpt
     return [e for origin in origins for e in read_folder(root / _FOLDERS[origin], "night", origin)[0]]
 
 
-def line(kind: str, clock: str, group: str = "g", broker: int = 1, **fields: Any) -> Row:
+def line(kind: str, clock: str, group: str = "g", broker: int = 1, **fields: Any) -> Event:
     """A line of a coordinator about a group."""
     line_id = f"made-{next(_LINES):04}"
     source = f"broker-{broker}/server.log"
@@ -32,8 +33,8 @@ def line(kind: str, clock: str, group: str = "g", broker: int = 1, **fields: Any
     return row(EVENTS, kind=kind, happened_at=at(clock), group_id=group, broker=broker, **told)
 
 
-def rebalances(events: Sequence[Row]) -> list[Row]:
+def rebalances(events: Sequence[Event]) -> list[Rebalance]:
     """The rebalances of the one group that the events name."""
-    group = next(e["group_id"] for e in events if e["group_id"])
+    group = next(e.group_id for e in events if e.group_id)
     context = GroupContext("night", at("01:00:00"), datetime(2026, 11, 21, 14, tzinfo=UTC))
     return rebuild_group(group, events, context).rebalances

@@ -13,7 +13,9 @@ import pyarrow
 from deltalake import DeltaTable, write_deltalake
 
 from spark_jobs.catalog import BY_NAME, TABLES
-from spark_jobs.edges.lake_views import duck_type
+from spark_jobs.catalog.lake_versions import LAKE_VERSION
+from spark_jobs.edges.duck_types import duck_type
+from spark_jobs.edges.lake_version import FILE
 
 REBUILT = [t for t in TABLES if t.layer in ("silver", "gold")]
 
@@ -26,6 +28,7 @@ def write_lake(folder: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) 
         typed = duckdb.connect().execute(f"SELECT {columns} WHERE false").fetch_arrow_table().schema
         schema = pyarrow.schema(f.with_metadata({"comment": c.meaning}) for f, c in zip(typed, table.columns))
         write_deltalake(str(folder / table.layer / table.name), pyarrow.Table.from_pylist(list(rows), schema=schema))
+    (folder / FILE).write_text(json.dumps({"version": LAKE_VERSION}))
     return folder
 
 

@@ -4,38 +4,47 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import pairwise
-from typing import Any
 
+from spark_jobs.catalog.rows import BrokerOutage, Event, Failover, LeadershipGap, PartitionSnapshot
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.leaders.failovers import LeaderHistory, rebuild_leaders
+from spark_jobs.transforms.leaders.failovers import FAILOVER_KINDS, LeaderHistory, leader_changes_of, rebuild_leaders
+from spark_jobs.transforms.leaders.leader_change import LeaderChange
+from spark_jobs.transforms.partitions import incarnations_of
 from spark_jobs.transforms.windows import Window
 
-Row = dict[str, Any]
 
-
-def leaders(found: list[Row], readings: list[Row], window: Window) -> LeaderHistory:
-    """The leaders that these events and readings tell of."""
+def leaders(found: list[Event], readings: list[PartitionSnapshot], window: Window) -> LeaderHistory:
+    """The leaders that these events and readings show."""
     return rebuild_leaders(found, readings, context_of(found, rebuild_outages(found, [], window)), window)
 
 
-def unmarked_breaks(history: LeaderHistory) -> list[tuple[Row, Row | None]]:
+def unmarked_breaks(history: LeaderHistory) -> list[tuple[Failover, Failover | None]]:
     """Each failover that does not follow the one before it, or skips an epoch, and that no row marks."""
-    marks = {(*_place(g), g["next_epoch"]) for g in history.gaps}
-    chains: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    marks = {(*_place(g), g.next_epoch) for g in history.gaps}
+    chains: dict[tuple[str, int, int], list[Failover]] = defaultdict(list)
     for f in history.failovers:
         chains[_place(f)].append(f)
-    broken: list[tuple[Row, Row | None]] = []
+    broken: list[tuple[Failover, Failover | None]] = []
     for place, chain in chains.items():
-        broken += [
-            (f, None) for f in chain if f["epoch_to"] != f["epoch_from"] + 1 and (*place, f["epoch_to"]) not in marks
-        ]
+        broken += [(f, None) for f in chain if f.epoch_to != f.epoch_from + 1 and (*place, f.epoch_to) not in marks]
         for before, after in pairwise(chain):
-            follows = before["leader_to"] == after["leader_from"] or (*place, after["epoch_from"]) in marks
-            in_order = before["epoch_to"] <= after["epoch_from"] and before["happened_at"] <= after["happened_at"]
+            follows = before.leader_to == after.leader_from or (*place, after.epoch_from) in marks
+            in_order = before.epoch_to <= after.epoch_from and before.happened_at <= after.happened_at
             broken += [] if follows and in_order else [(before, after)]
     return broken
 
 
-def _place(row: Row) -> tuple[Any, ...]:
-    return row["topic"], row["partition"], row["topic_incarnation"]
+def _place(row: Failover | LeadershipGap) -> tuple[str, int, int]:
+    return row.topic, row.partition, row.topic_incarnation
+
+
+def changes_of(found: list[Event], outages: list[BrokerOutage]) -> dict[str, LeaderChange]:
+    """The changes of leader that these events show, each by its partition and leader epoch."""
+    context = context_of(found, outages)
+    return {
+        f"{change.partition} epoch {change.after.epoch}": change
+        for incarnation in incarnations_of(found, [], FAILOVER_KINDS, context.controller_epochs)
+        for change, _ in leader_changes_of(incarnation, context)
+        if change is not None
+    }

@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from drill.plain_reader import read_folder
+from spark_jobs.catalog.rows import Event
 from spark_jobs.transforms.windows import Window
 
 EXCERPTS = Path(__file__).parents[1] / "excerpts"
 WHOLE = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
 
-Row = dict[str, Any]
+Row = Any
 
 
-def events(excerpt: str) -> list[Row]:
+def events(excerpt: str) -> list[Event]:
     """What the patterns read in an excerpt. Every line of an excerpt is one that a pattern claims."""
     found, left = read_folder(EXCERPTS / excerpt, excerpt, "broker")
     assert len(found) == left.records, [r.text for r in left.unparsed]

@@ -1,22 +1,24 @@
-"""Settings of brokers and topics, told by lines."""
+"""Settings of brokers and topics, as lines report them."""
 
 from __future__ import annotations
 
+from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 
 
-def line_of_topic(topic: str, detail: str | None) -> Row:
+def line_of_topic(topic: str, detail: str | None) -> Event:
     """A line that lists all settings a topic has of its own: `name=value`, by commas."""
-    return row(EVENTS, kind="topic_configured", topic=topic, detail=detail, happened_at=AT)
+    line: Event = row(EVENTS, kind="topic_configured", topic=topic, detail=detail, happened_at=AT)
+    return line
 
 
-def line_of_broker(broker: int, **values: object) -> Row:
+def line_of_broker(broker: int, **values: object) -> Event:
     """A line that lists a broker's settings; an underscore stands for a dot."""
     detail = "\n".join(f"{name.replace('_', '.')} = {str(value).lower()}" for name, value in values.items())
-    return row(EVENTS, kind="broker_configured", broker=broker, detail=detail, happened_at=AT)
+    line: Event = row(EVENTS, kind="broker_configured", broker=broker, detail=detail, happened_at=AT)
+    return line
 
 
 def own(topic: str, detail: str) -> BrokerSettings:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, IMBALANCE_PERIODS, INCIDENTS, MEMBER_SETTINGS, REBALANCES
 from spark_jobs.catalog.quality import RULE_FIRINGS
+from spark_jobs.catalog.rows import Rebalance
 from spark_jobs.knowledge.rules import RULES
 from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.windows import Window
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 
 DAY = Window(AT, AT + timedelta(days=1))
@@ -19,12 +20,12 @@ MINUTE = timedelta(minutes=1)
 
 
 def fired(facts: Facts) -> dict[str, tuple[int, int, int]]:
-    """Of the rules that fired: how often, how often in planned work, and how often nobody was told."""
+    """Of the rules that fired: how often, how often in planned work, and how often planned work suppressed them."""
     rows = back_test(facts, DAY)
-    return {r["rule_id"]: (r["fired"], r["fired_in_planned"], r["suppressed"]) for r in rows if r["fired"]}
+    return {r.rule_id: (r.fired, r.fired_in_planned, r.suppressed) for r in rows if r.fired}
 
 
-def rebalances(count: int, group: str = "orders", **columns: Any) -> list[Row]:
+def rebalances(count: int, group: str = "orders", **columns: Any) -> list[Rebalance]:
     return [
         row(
             REBALANCES,
@@ -40,15 +41,15 @@ def rebalances(count: int, group: str = "orders", **columns: Any) -> list[Row]:
 
 def test_every_rule_is_counted_in_every_window_also_where_it_did_not_fire() -> None:
     rows = back_test(Facts("c"), DAY)
-    assert [r["rule_id"] for r in rows] == [rule.rule_id for rule in RULES]
-    assert {(r["fired"], r["fired_in_planned"], r["suppressed"], r["first_at"]) for r in rows} == {(0, 0, 0, None)}
-    assert all(set(r) == set(RULE_FIRINGS.column_names) - {"knowledge_version"} for r in rows)
+    assert [r.rule_id for r in rows] == [rule.rule_id for rule in RULES]
+    assert {(r.fired, r.fired_in_planned, r.suppressed, r.first_at) for r in rows} == {(0, 0, 0, None)}
+    assert all(set(r.as_dict()) == set(RULE_FIRINGS.column_names) for r in rows)
 
 
 def test_what_planned_work_keeps_out_of_the_findings_is_counted() -> None:
     deployed = row(INCIDENTS, incident_id="orders", group_ids=["orders"], planned=True, ended_at=AT + 10 * MINUTE)
     facts = Facts("c", rebalances=[*rebalances(6), *rebalances(6, "bills")], incidents=[deployed])
-    assert [(f["rule_id"], f["subject"]) for f in judge_findings(facts)] == [("rebalances_frequent", "bills")]
+    assert [(f.rule_id, f.subject) for f in judge_findings(facts)] == [("rebalances_frequent", "bills")]
     assert fired(facts) == {"rebalances_frequent": (2, 1, 1)}
 
 
@@ -62,7 +63,7 @@ def test_groups_that_one_finding_stands_for_are_counted_each() -> None:
 def test_what_lies_within_a_planned_absence_of_a_broker_was_told_and_is_counted_as_planned() -> None:
     away = row(BROKER_OUTAGES, broker=2, planned=True, down_at=AT, up_at=AT + MINUTE)
     offline = row(FAILOVERS, kind="offline", topic="t", partition=0, happened_at=AT + MINUTE, epoch_to=4)
-    late = {**offline, "topic": "u", "happened_at": AT + 9 * MINUTE}
+    late = replace(offline, topic="u", happened_at=AT + 9 * MINUTE)
     led = [row(IMBALANCE_PERIODS, broker=b, first_reading_at=AT + MINUTE, max_ratio=0.5) for b in (2, 3)]
     facts = Facts("c", failovers=[offline, late], imbalance_periods=led, outages=[away])
     assert fired(facts) == {"offline_partitions": (2, 1, 0), "leader_imbalance": (2, 1, 0)}

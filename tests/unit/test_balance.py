@@ -1,4 +1,4 @@
-"""Balance of leaders by the definitions that people use beside Kafka's gate."""
+"""Balance of leaders by the definitions that people use besides Kafka's threshold."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS
+from spark_jobs.catalog.rows import BrokerSnapshot, GroupSnapshot, LeaderBalance, PartitionSnapshot
 from spark_jobs.transforms.leaders.balance import rebuild_balance
-from tests.support.nights import Row
 from tests.support.rows import row
 
 
-def partition(number: int, preferred: int, leader: int | None, topic: str = "t") -> Row:
+def partition(number: int, preferred: int, leader: int | None, topic: str = "t") -> PartitionSnapshot:
     replicas = [preferred, *({1, 2, 3} - {preferred})]
     return row(
         PARTITION_SNAPSHOTS,
@@ -21,12 +21,14 @@ def partition(number: int, preferred: int, leader: int | None, topic: str = "t")
     )  # fmt: skip
 
 
-def brokers(**racks: str | None) -> list[Row]:
+def brokers(**racks: str | None) -> list[BrokerSnapshot]:
     return [row(BROKER_SNAPSHOTS, broker=int(b[1:]), rack=rack) for b, rack in racks.items()]
 
 
-def by_scope(partitions: list[Row], listed: list[Row], groups: list[Row] | None = None) -> dict[str, Row]:
-    return {r["scope"]: r for r in rebuild_balance(partitions, listed, groups or [])}
+def by_scope(
+    partitions: list[PartitionSnapshot], listed: list[BrokerSnapshot], groups: list[GroupSnapshot] | None = None
+) -> dict[str, LeaderBalance]:
+    return {r.scope: r for r in rebuild_balance(partitions, listed, groups or [])}
 
 
 # Broker 1 leads its two and one of broker 2's, which leads one; broker 3 is there and leads nothing.
@@ -35,37 +37,37 @@ LED = [partition(0, 1, 1), partition(1, 1, 1), partition(2, 2, 1), partition(3, 
 
 def test_a_broker_that_leads_nothing_stays_in_the_mean() -> None:
     found = by_scope(LED, brokers(b1=None, b2=None, b3=None))["all"]
-    assert (found["leaders_max"], found["leaders_min"], found["brokers"]) == (3, 0, 3)
-    assert found["leader_spread"] == pytest.approx(3 / (4 / 3))
-    assert found["leader_excess"] == pytest.approx(3 / (4 / 3) - 1)
-    assert found["brokers_off_band"] == 3
-    assert (found["most_loaded_broker"], found["least_loaded_broker"]) == (1, 3)
+    assert (found.leaders_max, found.leaders_min, found.brokers) == (3, 0, 3)
+    assert found.leader_spread == pytest.approx(3 / (4 / 3))
+    assert found.leader_excess == pytest.approx(3 / (4 / 3) - 1)
+    assert found.brokers_off_band == 3
+    assert (found.most_loaded_broker, found.least_loaded_broker) == (1, 3)
 
 
-def test_a_partition_that_nobody_leads_is_counted_apart() -> None:
+def test_a_partition_without_a_leader_is_counted_separately() -> None:
     found = by_scope(LED, [])["all"]
-    assert (found["partitions"], found["leaderless"], found["non_preferred"]) == (5, 1, 1)
-    assert found["non_preferred_share"] == 0.25
-    nobody = by_scope([partition(0, 1, None)], [])["all"]
-    assert nobody["non_preferred_share"] is nobody["leader_spread"] is nobody["leader_excess"] is None
+    assert (found.partitions, found.leaderless, found.non_preferred) == (5, 1, 1)
+    assert found.non_preferred_share == 0.25
+    leaderless = by_scope([partition(0, 1, None)], [])["all"]
+    assert leaderless.non_preferred_share is leaderless.leader_spread is leaderless.leader_excess is None
 
 
-def test_kafkas_own_topics_are_told_with_and_without() -> None:
+def test_balance_is_counted_with_and_without_kafkas_own_topics() -> None:
     offsets = [partition(n, 2, 2, "__consumer_offsets") for n in range(4)]
     found = by_scope([*LED, *offsets], brokers(b1=None, b2=None))
-    assert (found["all"]["partitions"], found["without_internal"]["partitions"]) == (9, 5)
-    assert (found["all"]["coordinator_spread"], found["without_internal"]["coordinator_spread"]) == (2.0, None)
+    assert (found["all"].partitions, found["without_internal"].partitions) == (9, 5)
+    assert (found["all"].coordinator_spread, found["without_internal"].coordinator_spread) == (2.0, None)
 
 
 def test_a_rack_is_the_brokers_in_it_and_what_they_are_preferred_for() -> None:
     found = by_scope(LED, brokers(b1="a", b2="b", b3="b"))
     assert set(found) == {"all", "without_internal", "rack:a", "rack:b"}
-    assert (found["rack:a"]["partitions"], found["rack:a"]["non_preferred"], found["rack:a"]["leaders_max"]) == (
+    assert (found["rack:a"].partitions, found["rack:a"].non_preferred, found["rack:a"].leaders_max) == (
         2,
         0,
         3,
     )
-    assert (found["rack:b"]["partitions"], found["rack:b"]["non_preferred"], found["rack:b"]["leaders_max"]) == (
+    assert (found["rack:b"].partitions, found["rack:b"].non_preferred, found["rack:b"].leaders_max) == (
         3,
         1,
         1,
@@ -74,8 +76,8 @@ def test_a_rack_is_the_brokers_in_it_and_what_they_are_preferred_for() -> None:
 
 def test_groups_are_counted_by_their_coordinator() -> None:
     groups = [row(GROUP_SNAPSHOTS, group_id=str(n), coordinator=c) for n, c in enumerate((1, 1, 2, None))]
-    assert by_scope(LED, brokers(b1=None, b2=None), groups)["all"]["group_spread"] == pytest.approx(1 / 1.5)
-    assert by_scope(LED, [])["all"]["group_spread"] is None
+    assert by_scope(LED, brokers(b1=None, b2=None), groups)["all"].group_spread == pytest.approx(1 / 1.5)
+    assert by_scope(LED, [])["all"].group_spread is None
 
 
 BROKERS = st.sampled_from([1, 2, 3])
@@ -87,9 +89,9 @@ def test_parts_add_up_and_an_even_spread_is_none(led: list[tuple[int, int | None
     found = by_scope(partitions, brokers(b1="a", b2="a", b3="b"))
     whole, racks = found["all"], [found["rack:a"], found["rack:b"]]
     for column in ("partitions", "leaderless", "non_preferred", "brokers"):
-        assert whole[column] == sum(r[column] for r in racks)
-    assert whole["non_preferred"] == sum(leader not in (None, preferred) for preferred, leader in led)
-    is_even = whole["leaders_max"] == whole["leaders_min"]
-    assert (whole["leader_spread"] in (0, None)) == is_even
-    assert not is_even or whole["brokers_off_band"] == 0
-    assert all(r["evidence"] for r in found.values())
+        assert getattr(whole, column) == sum(getattr(r, column) for r in racks)
+    assert whole.non_preferred == sum(leader not in (None, preferred) for preferred, leader in led)
+    is_even = whole.leaders_max == whole.leaders_min
+    assert (whole.leader_spread in (0, None)) == is_even
+    assert not is_even or whole.brokers_off_band == 0
+    assert all(r.evidence for r in found.values())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import permutations
 
+from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.broker_settings import SETTING_READ, BrokerSettings, settings_of
-from tests.support.nights import Row, at, events
+from tests.support.nights import at, events
 from tests.support.rows import AT, row
 
 MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
@@ -19,16 +20,16 @@ def says(settings: BrokerSettings, topic: str, name: str, clock: str) -> str | N
     return found.value if found else None
 
 
-def configured(hour: int, broker: int = 1, **values: str) -> Row:
+def configured(hour: int, broker: int = 1, **values: str) -> Event:
     detail = "\n".join(["", *(f"{name.replace('_', '.')} = {value}" for name, value in values.items())])
     return row(EVENTS, kind="broker_configured", broker=broker, happened_at=AT + hour * HOUR, detail=detail)
 
 
-def own(hour: int, detail: str | None) -> Row:
+def own(hour: int, detail: str | None) -> Event:
     return row(EVENTS, kind="topic_configured", topic="t", happened_at=AT + hour * HOUR, detail=detail)
 
 
-def read(hour: int, name: str, value: str, topic: str | None = None, node: int | None = None) -> Row:
+def read(hour: int, name: str, value: str, topic: str | None = None, node: int | None = None) -> Event:
     return row(
         EVENTS, kind=SETTING_READ, topic=topic, node=node, reason=name, detail=value, happened_at=AT + hour * HOUR
     )
@@ -39,7 +40,7 @@ def test_a_broker_tells_its_settings_when_it_starts() -> None:
         settings = settings_of(events(excerpt))
         found = settings.of_broker(2, "offsets.topic.replication.factor", at(started))
         assert found and found.value == replicas and found.number == 3
-        assert found.quote["text"].endswith("KafkaConfig values: offsets.topic.replication.factor = 3")
+        assert found.quote.text.endswith("KafkaConfig values: offsets.topic.replication.factor = 3")
         rack = settings.of_broker(2, "broker.rack", at(started))
         assert rack and rack.value == "rack-b"
         assert settings.of_broker(2, "broker.rack", at(started) - timedelta(seconds=1)) is None
@@ -63,20 +64,20 @@ def test_a_topic_has_settings_of_its_own_and_inherits_the_rest() -> None:
         assert says(settings, topic, UNCLEAN, since) == "true"
         assert says(settings, topic, MIN_ISR, since) == "1"
         assert says(settings, topic, UNCLEAN, "01:50:00") is None
-        assert says(settings, "never-told", MIN_ISR, "01:55:00") is None
+        assert says(settings, "never-set", MIN_ISR, "01:55:00") is None
 
 
 def test_zookeeper_brokers_tell_each_change_of_a_topic() -> None:
     settings = settings_of(events("settings-3.9"))
-    told = [says(settings, "__consumer_offsets", MIN_ISR, clock) for clock in ("13:10:24", "13:10:25", "13:10:45")]
-    assert told == [None, "3", "1"]
+    reports = [says(settings, "__consumer_offsets", MIN_ISR, clock) for clock in ("13:10:24", "13:10:25", "13:10:45")]
+    assert reports == [None, "3", "1"]
     course = settings.course_of_topic("__consumer_offsets", MIN_ISR)
     assert [(s and s.value) for _, s in course] == [None, "3", "1"]
 
 
 def test_the_newest_word_counts_whether_a_line_s_or_a_reading_s_in_whatever_order_they_come() -> None:
-    told = [read(0, MIN_ISR, "2", "t"), own(2, "min.insync.replicas=1"), read(4, MIN_ISR, "3", "t")]
-    for some in permutations(told):
+    reports = [read(0, MIN_ISR, "2", "t"), own(2, "min.insync.replicas=1"), read(4, MIN_ISR, "3", "t")]
+    for some in permutations(reports):
         settings = settings_of(some)
         values = [settings.of_topic("t", MIN_ISR, AT + hour * HOUR) for hour in (-1, 1, 3, 5)]
         assert [v.value for v in values if v] == ["2", "2", "1", "3"]
@@ -89,8 +90,8 @@ def test_a_setting_that_was_taken_from_a_topic_is_inherited_again() -> None:
 
 
 def test_brokers_that_differ_agree_on_nothing() -> None:
-    told = [configured(0, 1, min_insync_replicas="1"), configured(1, 2, min_insync_replicas="2")]
-    settings = settings_of([*told, configured(3, 1, min_insync_replicas="2")])
+    reports = [configured(0, 1, min_insync_replicas="1"), configured(1, 2, min_insync_replicas="2")]
+    settings = settings_of([*reports, configured(3, 1, min_insync_replicas="2")])
     values = [settings.of_brokers(MIN_ISR, AT + hour * HOUR) for hour in (-1, 0, 1, 3)]
     assert [v and v.value for v in values] == [None, "1", None, "2"]
 
@@ -102,7 +103,7 @@ def test_a_reading_tells_what_was_before_it_too_and_a_start_does_not() -> None:
 
 
 def test_a_controller_decides_on_unclean_elections_alone() -> None:
-    def node(number: int, roles: str, least: str, unclean: str) -> Row:
+    def node(number: int, roles: str, least: str, unclean: str) -> Event:
         values = {"min_insync_replicas": least, "process_roles": roles, "unclean_leader_election_enable": unclean}
         return configured(0, number, **values)
 

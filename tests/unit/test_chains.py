@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from spark_jobs.catalog.rows import Event, Incident, Rebalance
 from spark_jobs.transforms.groups.incidents import group_incidents
 from tests.support.histories import BOTH, line, lines, rebalances
-from tests.support.nights import EXCERPTS, Row
+from tests.support.nights import EXCERPTS
 
 GROUPS = sorted(p.name for p in (EXCERPTS / "groups").iterdir())
 JOINS = "Adding new member app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4 with group instance id null"
 
 
-def generation(minute: int, second: int, old: int, reason: str = JOINS) -> list[Row]:
+def generation(minute: int, second: int, old: int, reason: str = JOINS) -> list[Event]:
     return [
         line("rebalance_started", f"01:{minute:02}:{second:02}", generation=old, reason=reason),
         line("join_completed", f"01:{minute:02}:{second + 1:02}", generation=old + 1, member_count=2),
@@ -20,15 +21,15 @@ def generation(minute: int, second: int, old: int, reason: str = JOINS) -> list[
     ]
 
 
-def links(rows: list[Row]) -> list[int | None]:
+def links(rows: list[Rebalance]) -> list[int | None]:
     """For each row the place of the row that it follows."""
-    places = {r["rebalance_id"]: n for n, r in enumerate(rows)}
-    return [places.get(r["follows"]) for r in rows]
+    places = {r.rebalance_id: n for n, r in enumerate(rows)}
+    return [places.get(r.follows) for r in rows]
 
 
 def test_what_overtakes_a_rebalance_follows_it() -> None:
     rows = rebalances(lines("chain-2.8", *BOTH))
-    assert [r["outcome"] for r in rows[-2:]] == ["interrupted", "emptied"]
+    assert [r.outcome for r in rows[-2:]] == ["interrupted", "emptied"]
     assert links(rows)[-1] == len(rows) - 2
 
 
@@ -36,15 +37,16 @@ def test_an_assignment_that_was_in_use_for_less_than_a_heartbeat_is_restarted() 
     # Assigned at 01:00:01; the next begin at once, 2 s later, and after a minute.
     rows = rebalances([*generation(0, 0, 4), *generation(0, 1, 5), *generation(0, 4, 6), *generation(1, 0, 7)])
     assert links(rows) == [None, 0, 1, None]
-    incidents, _ = group_incidents(rows, [], [])
-    told = [i["explanation"].partition(" It is number ")[2] for i in incidents]
+    incidents = [Incident.of(i) for i in group_incidents(rows, [], [])[0]]
+    told = [i.explanation.partition(" It is number ")[2] for i in incidents]
     assert told == [*(f"{n} in a chain of 3, each begun before the one before it was in use." for n in (1, 2, 3)), ""]
 
 
 def test_an_incident_of_many_tells_whether_the_chain_is_all_in_it() -> None:
     storm = rebalances(lines("storm-2.8", *BOTH))
     deployment = rebalances(lines("deployment-4.1", *BOTH))
-    told = {i["kind"]: i["explanation"] for i in group_incidents([*storm, *deployment], [], [])[0]}
+    incidents = [Incident.of(i) for i in group_incidents([*storm, *deployment], [], [])[0]]
+    told = {i.kind: i.explanation for i in incidents}
     assert "It holds a chain of 2, each begun" in told["storm"]
     # Its members joined, closed and came back within seconds: the chain began before the deployment.
     assert "It is part of a chain of 6, each begun" in told["rolling_restart"]
@@ -53,9 +55,9 @@ def test_an_incident_of_many_tells_whether_the_chain_is_all_in_it() -> None:
 @pytest.mark.parametrize("excerpt", ["cooperative-2.8", "kip848-4.1"])
 def test_a_second_half_and_an_epoch_restart_nothing(excerpt: str) -> None:
     rows = rebalances(lines(excerpt, *BOTH))
-    halves = [r for r in rows if r["cause"] == "cooperative_followup" or r["protocol"] == "consumer"]
+    halves = [r for r in rows if r.cause == "cooperative_followup" or r.protocol == "consumer"]
     assert halves
-    assert {r["follows"] for r in halves} == {None}
+    assert {r.follows for r in halves} == {None}
 
 
 @pytest.mark.parametrize("excerpt", GROUPS)

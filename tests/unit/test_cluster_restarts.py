@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.internal import ISR_SPANS
+from spark_jobs.catalog.rows import BrokerOutage, IsrSpan, RollingRestart
 from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 
 BROKERS = (1, 2, 3)
@@ -19,24 +20,26 @@ def after(seconds: float) -> Any:
     return AT + timedelta(seconds=seconds)
 
 
-def away(broker: int, down: float, up: float | None, recovered: float | None = None, **more: Any) -> Row:
+def away(broker: int, down: float, up: float | None, recovered: float | None = None, **more: Any) -> BrokerOutage:
     kind = more.pop("kind", "controlled_shutdown")
     back = up if recovered is None else recovered
+    columns = {
+        "outage_id": f"{broker}@{down}", "broker": broker, "kind": kind, "planned": kind == "controlled_shutdown",
+        "down_at": after(down), "up_at": None if up is None else after(up), "leadership_restored_at": None,
+        "isr_recovered_at": None if back is None else after(back), "elections": 4, "rebalances": 1,
+    }  # fmt: skip
+    return row(BROKER_OUTAGES, **columns | more)
+
+
+def span(outage: BrokerOutage, start: float, end: float | None, partition: int = 0) -> IsrSpan:
     return row(
-        BROKER_OUTAGES,
-        outage_id=f"{broker}@{down}", broker=broker, kind=kind, planned=kind == "controlled_shutdown",
-        down_at=after(down), up_at=None if up is None else after(up), leadership_restored_at=None,
-        isr_recovered_at=None if back is None else after(back), elections=4, rebalances=1,
-    ) | more  # fmt: skip
+        ISR_SPANS,
+        topic="t", partition=partition, outage_id=outage.outage_id, happened_at=after(start),
+        out_of_sync_until=None if end is None else after(end),
+    )  # fmt: skip
 
 
-def span(outage: Row, start: float, end: float | None, partition: int = 0) -> Row:
-    until = None if end is None else after(end)
-    return {"topic": "t", "partition": partition, "outage_id": outage["outage_id"], "happened_at": after(start),
-            "out_of_sync_until": until}  # fmt: skip
-
-
-def restarts(*outages: Row, spans: tuple[Row, ...] = ()) -> list[Row]:
+def restarts(*outages: BrokerOutage, spans: tuple[IsrSpan, ...] = ()) -> list[RollingRestart]:
     return rebuild_rolling_restarts(outages, spans, BROKERS)[0]
 
 
@@ -45,17 +48,17 @@ def test_one_after_another_each_once() -> None:
     spans = (span(one, 0, 12), span(one, 0, 11, 1), span(two, 15, 26), span(three, 30, 44))
     rows, home = rebuild_rolling_restarts([three, one, two], spans, BROKERS)
     (restart,) = rows
-    assert restart["brokers"] == [3, 1, 2]
-    assert (restart["is_complete"], restart["planned"], restart["confidence"]) == (True, True, "likely")
-    assert (restart["started_at"], restart["ended_at"]) == (after(0), after(40))
-    assert (restart["elections"], restart["rebalances"], restart["max_under_replicated"]) == (12, 3, 2)
-    assert [(s["isr_recovered_ms"], s["is_early"]) for s in restart["scorecard"]] == [
+    assert restart.brokers == [3, 1, 2]
+    assert (restart.is_complete, restart.planned, restart.confidence) == (True, True, "likely")
+    assert (restart.started_at, restart.ended_at) == (after(0), after(40))
+    assert (restart.elections, restart.rebalances, restart.max_under_replicated) == (12, 3, 2)
+    assert [(s.isr_recovered_ms, s.is_early) for s in restart.scorecard] == [
         (12_000, False),
         (11_000, False),
         (14_000, False),
     ]
-    assert home == {o["outage_id"]: restart["restart_id"] for o in (one, two, three)}
-    assert restart["explanation"] == (
+    assert home == {o.outage_id: restart.restart_id for o in (one, two, three)}
+    assert restart.explanation == (
         "All 3 brokers were restarted one after another in 40 s: 3, 1, 2. Each was back in every ISR after 11.0 to"
         " 14.0 s. At most 2 partitions lacked a replica at once."
     )
@@ -65,34 +68,34 @@ class TestEarly:
     def test_before_the_one_before_is_back_in_every_isr(self) -> None:
         one, two = away(1, 0, 10, 20), away(2, 15, 25)
         (restart,) = restarts(one, two, spans=(span(one, 0, 12), span(one, 0, 20, 1), span(two, 15, 25)))
-        assert [s["is_early"] for s in restart["scorecard"]] == [False, True]
-        assert "Broker 2 was stopped while one before it was missing from an ISR." in restart["explanation"]
-        assert "no partition is under-replicated" in restart["advice"]
+        assert [s.is_early for s in restart.scorecard] == [False, True]
+        assert "Broker 2 was stopped while a broker restarted before it was missing from an ISR." in restart.explanation
+        assert "no partition is under-replicated" in restart.advice
 
     def test_before_the_one_before_serves_again(self) -> None:
         (restart,) = restarts(away(1, 0, 10), away(2, 8, 20), away(3, 30, 40))
-        assert [s["is_early"] for s in restart["scorecard"]] == [False, True, False]
+        assert [s.is_early for s in restart.scorecard] == [False, True, False]
 
     def test_an_isr_that_is_never_seen_whole_again(self) -> None:
         one, two = away(1, 0, 10, isr_recovered_at=None), away(2, 15, 25)
         (restart,) = restarts(one, two, spans=(span(one, 0, None),))
-        assert restart["scorecard"][1]["is_early"] is True
+        assert restart.scorecard[1].is_early is True
 
-    def test_nobody_tells(self) -> None:
+    def test_not_known(self) -> None:
         (restart,) = restarts(away(1, 0, 10, isr_recovered_at=None), away(2, 15, 25))
-        assert restart["scorecard"][1]["is_early"] is None
-        assert restart["is_complete"] is False
+        assert restart.scorecard[1].is_early is None
+        assert restart.is_complete is False
 
     def test_a_reading_after_the_stop_does_not_tell_what_was_at_the_stop(self) -> None:
         (restart,) = restarts(away(1, 0, 10, 18), away(2, 15, 25))
-        assert restart["scorecard"][1]["is_early"] is None
+        assert restart.scorecard[1].is_early is None
 
 
 class TestWhatBelongsToIt:
     def test_a_crash_in_between_is_told(self) -> None:
         (restart,) = restarts(away(1, 0, 10), away(2, 20, 30, kind="crash"), away(3, 40, 50))
-        assert (restart["brokers"], restart["planned"], restart["is_complete"]) == ([1, 2, 3], False, True)
-        assert "Broker 2 was not shut down in order (crash)." in restart["explanation"]
+        assert (restart.brokers, restart.planned, restart.is_complete) == ([1, 2, 3], False, True)
+        assert "Broker 2 was not shut down in order (crash)." in restart.explanation
 
     @pytest.mark.parametrize(
         "outages",
@@ -106,20 +109,20 @@ class TestWhatBelongsToIt:
         ],
         ids=["one", "the same again", "a crash", "long after", "a stop of the cluster", "all away at once"],
     )
-    def test_what_is_none(self, outages: list[Row]) -> None:
+    def test_what_is_none(self, outages: list[BrokerOutage]) -> None:
         assert restarts(*outages) == []
 
     def test_one_broker_takes_long_to_be_in_sync_and_the_next_waits(self) -> None:
         (restart,) = restarts(away(1, 0, 10, 3600), away(2, 3700, 3710))
-        assert restart["brokers"] == [1, 2]
+        assert restart.brokers == [1, 2]
 
     def test_a_broker_that_is_restarted_again_begins_another(self) -> None:
         rows = restarts(*(away(b, 20 * i, 20 * i + 10) for i, b in enumerate((1, 2, 3, 1, 2, 3))))
-        assert [r["brokers"] for r in rows] == [[1, 2, 3], [1, 2, 3]]
-        assert len({r["restart_id"] for r in rows}) == 2
+        assert [r.brokers for r in rows] == [[1, 2, 3], [1, 2, 3]]
+        assert len({r.restart_id for r in rows}) == 2
 
     def test_a_broker_stopped_shortly_before_belongs_to_another_story(self) -> None:
         """As a drill had it: broker 2 alone, a crash of broker 1, and then 3, 2, 1 with little between."""
         before = (away(2, 0, 10), away(1, 117, 135, kind="crash"))
         (restart,) = restarts(*before, away(3, 149, 154), away(2, 156, 170), away(1, 172, 180), away(1, 270, 280))
-        assert (restart["brokers"], restart["planned"]) == ([3, 2, 1], True)
+        assert (restart.brokers, restart.planned) == ([3, 2, 1], True)

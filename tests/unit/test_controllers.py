@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
+from spark_jobs.catalog.rows import ControllerChange, Event
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.controllers import active_at, speaks_for_cluster, terms_of
 from tests.support.nights import WHOLE, at, events
 
-Row = dict[str, Any]
 
-
-def changes_of(found: list[Row]) -> list[Row]:
+def changes_of(found: list[Event]) -> list[ControllerChange]:
     return rebuild_controller_changes(found, rebuild_outages(found, [], WHOLE), WHOLE)
 
 
 def test_each_epoch_that_somebody_won_is_one_change() -> None:
-    """Epoch 4 found no majority: controller 3 was followed by itself."""
+    """Epoch 4 found no majority: controller 3 followed itself."""
     changes = changes_of(events("unclean-4.1"))
-    assert [(c["epoch"], c["controller_from"], c["controller_to"], c["happened_at"]) for c in changes] == [
+    assert [(c.epoch, c.controller_from, c.controller_to, c.happened_at) for c in changes] == [
         (3, None, 3, at("01:51:57.578")),
         (5, 3, 3, at("01:52:47.160")),
     ]
@@ -29,51 +28,51 @@ def test_each_epoch_that_somebody_won_is_one_change() -> None:
 
 def test_zookeepers_controllers() -> None:
     changes = changes_of(events("unclean-2.8"))
-    assert [(c["epoch"], c["controller_from"], c["controller_to"]) for c in changes] == [(2, None, 1), (3, 1, 3)]
+    assert [(c.epoch, c.controller_from, c.controller_to) for c in changes] == [(2, None, 1), (3, 1, 3)]
 
 
 def test_a_node_that_starts_and_learns_who_the_controller_is_tells_no_news() -> None:
     """Broker 1 starts at 01:53:01 and says that controller 3 leads in epoch 5: that was elected long before."""
-    late = [e for e in events("unclean-4.1") if e["happened_at"] > at("01:53:00")]
-    assert any(e["kind"] == "controller_known" and e["node"] == 3 for e in late)
+    late = [e for e in events("unclean-4.1") if e.happened_at > at("01:53:00")]
+    assert any(e.kind == "controller_known" and e.node == 3 for e in late)
     assert changes_of(late) == []
     assert active_at(terms_of(late), at("01:53:03")) == 3
 
 
 def test_a_deposed_controller_does_not_speak_for_the_cluster() -> None:
     found = events("pause-4.1")
-    fencings = [e for e in found if e["kind"] == "broker_fenced"]
-    assert {e["broker"]: speaks_for_cluster(terms_of(found), e) for e in fencings} == {1: False, 3: True}
+    fencings = [e for e in found if e.kind == "broker_fenced"]
+    assert {e.broker: speaks_for_cluster(terms_of(found), e) for e in fencings} == {1: False, 3: True}
 
 
 @pytest.mark.parametrize(
     ("excerpt", "epoch", "confidence", "says"),
     [
-        ("pause-4.1", 3, "certain", "Controller 3 took office, since controller 1 was alive but not heard."),
-        ("unclean-2.8", 3, "certain", "Controller 3 took office, since controller 1 had crashed."),
+        ("pause-4.1", 3, "certain", "Controller 3 became active because controller 1 was alive but did not respond."),
+        ("unclean-2.8", 3, "certain", "Controller 3 became active because controller 1 had crashed."),
     ],
 )
-def test_why_the_former_controller_is_it_no_more(excerpt: str, epoch: int, confidence: str, says: str) -> None:
-    [change] = [c for c in changes_of(events(excerpt)) if c["epoch"] == epoch]
-    [outage] = [o for o in rebuild_outages(events(excerpt), [], WHOLE) if o["outage_id"] == change["outage_id"]]
-    assert (change["confidence"], change["explanation"]) == (confidence, says)
-    assert outage["broker"] == change["controller_from"]
-    assert {q["line_id"] for q in outage["evidence"]} & {q["line_id"] for q in change["evidence"]}
+def test_why_the_former_controller_is_not_active_any_more(excerpt: str, epoch: int, confidence: str, says: str) -> None:
+    [change] = [c for c in changes_of(events(excerpt)) if c.epoch == epoch]
+    [outage] = [o for o in rebuild_outages(events(excerpt), [], WHOLE) if o.outage_id == change.outage_id]
+    assert (change.confidence, change.explanation) == (confidence, says)
+    assert outage.broker == change.controller_from
+    assert {q.line_id for q in outage.evidence} & {q.line_id for q in change.evidence}
 
 
 def test_a_quorum_without_majority_makes_its_controller_resign() -> None:
     """Brokers 1 and 2 were away; controller 3 found no majority and came back with one of them."""
-    resigned = {
-        **events("unclean-4.1")[0],
-        "line_id": "renounced", "kind": "controller_resigned", "broker": 3, "happened_at": at("01:52:45.615"),
-    }  # fmt: skip
+    resigned = replace(
+        events("unclean-4.1")[0],
+        line_id="renounced", kind="controller_resigned", broker=3, happened_at=at("01:52:45.615"),
+    )  # fmt: skip
     change = changes_of([*events("unclean-4.1"), resigned])[-1]
-    assert (change["controller_to"], change["confidence"], change["outage_id"]) == (3, "likely", None)
-    assert "again: it had resigned while the quorum lacked" in change["explanation"]
-    assert "renounced" in {q["line_id"] for q in change["evidence"]}
+    assert (change.controller_to, change.confidence, change.outage_id) == (3, "likely", None)
+    assert "again: it had resigned while the quorum lacked" in change.explanation
+    assert "renounced" in {q.line_id for q in change.evidence}
 
 
-def test_nothing_is_made_up_where_nothing_tells_why() -> None:
+def test_the_cause_is_unknown_where_no_line_shows_it() -> None:
     [first, second] = changes_of(events("unclean-4.1"))
-    assert (first["confidence"], first["outage_id"]) == ("unknown", None), "whom it followed stands before the excerpt"
-    assert (second["confidence"], second["outage_id"]) == ("unknown", None)
+    assert (first.confidence, first.outage_id) == ("unknown", None), "the controller before is not in the excerpt"
+    assert (second.confidence, second.outage_id) == ("unknown", None)

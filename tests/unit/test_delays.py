@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from spark_jobs.catalog.rows import Event, Rebalance
 from tests.support.histories import BOTH, line, lines, rebalances
-from tests.support.nights import EXCERPTS, Row
+from tests.support.nights import EXCERPTS
 
 SINK = "audit-sink-17c8d"
 MEMBER = "app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
 
 
-def waits(row: Row) -> list[tuple[str | None, int]]:
-    return [(d["client_id"], d["waited_ms"]) for d in row["delayed_by"]]
+def waits(row: Rebalance) -> list[tuple[str | None, int]]:
+    return [(d.client_id, d.waited_ms) for d in row.delayed_by]
 
 
-def generation(joined: str, assigned: str, **told: Any) -> list[Row]:
+def generation(joined: str, assigned: str, **told: Any) -> list[Event]:
     """A rebalance that begins at 01:00:00."""
     return [
         line("rebalance_started", "01:00:00", generation=4, reason="words"),
@@ -33,7 +35,7 @@ def test_a_member_that_was_dropped_had_been_waited_for_as_the_coordinator_says(o
     assert client == SINK
     # The others were back within a heartbeat where a log tells so; the phase lasted until the time-out of 8 s.
     assert waited == (6_133 if "client" in origins else 8_001)
-    assert row["explanation"].endswith(f"s in the join phase for '{SINK}'.")
+    assert row.explanation.endswith(f"s in the join phase for '{SINK}'.")
 
 
 @pytest.mark.parametrize("origins", [BOTH, ("broker",)])
@@ -46,7 +48,7 @@ def test_the_wait_for_the_assignment_is_the_leader_s(origins: tuple[str, ...]) -
 def test_a_long_sync_phase_is_told_of_as_such() -> None:
     (row,) = rebalances(generation("01:00:01", "01:00:09", leader_member_id=MEMBER))
     assert waits(row) == [("app", 8_000)]
-    assert row["explanation"].endswith("The group waited 8 s in the sync phase for its leader 'app'.")
+    assert row.explanation.endswith("The group waited 8 s in the sync phase for its leader 'app'.")
 
 
 def test_where_the_coordinator_names_no_leader_its_own_log_does() -> None:
@@ -55,7 +57,7 @@ def test_where_the_coordinator_names_no_leader_its_own_log_does() -> None:
     own = line("client_assignment_finished", "01:00:08", generation=5, **told)
     assert [waits(r) for r in rebalances(silent)] == [[]]
     assert [waits(r) for r in rebalances([*silent, own])] == [[("app", 8_000)]]
-    assert [waits(r) for r in rebalances([*silent, {**own, "generation": 4}])] == [[]]
+    assert [waits(r) for r in rebalances([*silent, replace(own, generation=4)])] == [[]]
 
 
 def test_members_dropped_together_share_the_wait() -> None:
@@ -67,5 +69,5 @@ def test_members_dropped_together_share_the_wait() -> None:
 @pytest.mark.parametrize("excerpt", sorted(p.name for p in (EXCERPTS / "groups").iterdir()))
 def test_no_more_is_charged_than_the_rebalance_took(excerpt: str) -> None:
     for row in rebalances(lines(excerpt, *BOTH)):
-        charged = sum(d["waited_ms"] for d in row["delayed_by"])
-        assert charged <= (row["duration_ms"] or 0)
+        charged = sum(d.waited_ms for d in row.delayed_by)
+        assert charged <= (row.duration_ms or 0)

@@ -10,17 +10,20 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from spark_jobs.catalog import TABLES
+from spark_jobs.catalog.causes import CauseCode, CauseFamily, CauseNoun
+from spark_jobs.catalog.codes import Cause, Confidence
 from spark_jobs.catalog.model import Check, Table, optional, required
 from spark_jobs.commands import docs
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
 from spark_jobs.edges.samples import samples_of
-from spark_jobs.knowledge.causes import CAUSES
 from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.knowledge.model import Cause, Noise, Pattern, Rule, Sample
+from spark_jobs.knowledge.model import Noise, Pattern, Rule, Sample
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.knowledge.rules import RULES
 from spark_jobs.report.plain import quoted, visible
 from spark_jobs.shared.config import INPUTS, KEEP
+from spark_jobs.transforms.rebalances.judge import RULINGS
+from spark_jobs.transforms.rulings import Ruling, always, named, says
 
 HOSTILE = (
     "a|b",
@@ -94,7 +97,7 @@ def test_pages_are_written_and_their_staleness_is_told(tmp_path: Path, capsys: p
 def test_every_declaration_has_its_heading() -> None:
     pages = docs.pages()
     assert headings(pages["tables.md"]) == ["Tables", *(t.full_name for t in TABLES)]
-    assert headings(pages["causes.md"]) == ["Causes", *(c.code for c in CAUSES)]
+    assert headings(pages["causes.md"]) == ["Causes", *Cause]
     assert headings(pages["rules.md"]) == ["Rules", *(r.rule_id for r in RULES)]
     assert headings(pages["queries.md"]) == ["Named queries", *named_queries()]
     assert set(headings(pages["patterns.md"])) >= {p.pattern_id for p in PATTERNS}
@@ -114,10 +117,17 @@ def test_captured_lines_stand_whole() -> None:
     shown = fences(docs.pages()["patterns.md"])
     for pattern in PATTERNS:
         assert any(quoted(sample.record) in shown for sample in samples_of(pattern)), pattern.pattern_id
-    shown = fences(docs.pages()["causes.md"])
-    for cause in CAUSES:
-        for lines in (cause.holds, cause.looks_alike):
-            assert not lines or quoted("\n".join(lines)) in shown, cause.code
+
+
+def test_every_ruling_on_rebalances_is_under_its_cause_with_what_it_needs() -> None:
+    page = docs.pages()["causes.md"]
+    under = dict(zip(Cause, re.split(r"^## .*$", page, flags=re.MULTILINE)[1:], strict=True))
+    for ruling in (r for table in RULINGS.values() for r in table):
+        shown = under[Cause(ruling.code)]
+        assert docs.prose(ruling.sentence) in shown
+        assert docs.code(ruling.decides) in shown
+        assert docs.code(ruling.looks_alike) in shown
+        assert all(docs.prose(says(p)) in shown for p in ruling.proof)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -165,9 +175,13 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
     assert fences(page) == [quoted(text)]
     assert len(cells(page)) == 2
 
-    cause = Cause("c", text, text, text, (text,), text, text, text, (text,), (text,))
-    assert headings(docs.causes_page([cause])) == ["Causes", "c"]
-    assert fences(docs.causes_page([cause])) == [quoted(text)] * 2
+    noun = CauseNoun("c", text, text, CauseFamily.TOPIC, text, text, text)
+    (cause,) = CauseCode("Cause", {"C": noun})  # type: ignore[call-arg, arg-type, misc, var-annotated]
+    proof, unless = ((named(text, lambda case: always(case)),) for _ in range(2))
+    ruling = Ruling(cause, Confidence.LIKELY, text, proof, text, text, text, unless)  # type: ignore[var-annotated]
+    page = docs.causes_page([cause], {"a member left": [ruling]})
+    assert headings(page) == ["Causes", "c"]
+    assert len(cells(page)) == 4
 
     rule = Rule("r", "info", "group", text, text, text, {"limit": 2})
     assert headings(docs.rules_page([rule])) == ["Rules", "r"]

@@ -15,24 +15,26 @@ import yaml
 from drill import plain_reader
 from expectations.derive import expectations_of
 from setup import build
-from spark_jobs.catalog import TABLES
+from spark_jobs.catalog import TABLES, codes
+from spark_jobs.catalog.causes import CauseCode
 from spark_jobs.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from spark_jobs.commands import cli, docs
+from spark_jobs.commands.docs import prose
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
-from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
-from spark_jobs.knowledge.imbalance import SPELL_ADVICE
+from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
 from spark_jobs.knowledge.layouts import APACHE, class_of
-from spark_jobs.knowledge.reasons import read_coordinator_reason
 from spark_jobs.knowledge.rules import RULE_BY_ID, RULES
 from spark_jobs.shared.config import INPUTS, KEEP
 from spark_jobs.shared.conform import create_ddl
 from spark_jobs.transforms.rebalances import judge
+from spark_jobs.transforms.rebalances.model import Change
+from spark_jobs.transforms.rulings import says
 from tests.support.groups import excerpt
 from tests.support.nights import EXCERPTS
-from tests.unit import test_patterns
+from tests.unit import test_patterns, test_rebalances_rulings
 
 HOME = Path(__file__).resolve().parents[2]
 DOCS = HOME / "docs"
@@ -59,8 +61,8 @@ def run(block: str, names: dict[str, Any]) -> dict[str, Any]:
 def test_every_kind_of_extension_has_its_example() -> None:
     assert {h: len(blocks) for h, blocks in sections().items()} == {
         "A pattern": 1,
-        "A cause": 1,
-        "A rule": 2,
+        "A cause": 2,
+        "A rule": 3,
         "A table": 2,
     }
 
@@ -81,40 +83,34 @@ def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    (block,) = sections()["A cause"]
-    added = run(block, dict(GIVEN))
-    cause, judge_closed = added["CAUSE"], added["judge_closed"]
-    assert cause.code not in set(Cause)
+    declared, ruled = sections()["A cause"]
+    noun = run(declared, dict(GIVEN))["MEMBER_CLOSED"]
+    assert noun.code not in set(Cause)
+    nouns = {**{c.name: c.noun for c in Cause}, "MEMBER_CLOSED": noun}
+    monkeypatch.setattr(codes, "Cause", CauseCode("Cause", nouns))  # type: ignore[call-arg, arg-type]
+    ruling = run(ruled, dict(GIVEN))["RULING"]
     before = excerpt("leaves-3.9").history().rebalances
-    judge_leave = judge.judge_leave
-    monkeypatch.setitem(CAUSE_BY_CODE, cause.code, cause)
-    monkeypatch.setattr(judge, "judge_leave", lambda act, *rest: judge_closed(act) or judge_leave(act, *rest))
+    monkeypatch.setitem(judge.BY_CHANGE, Change.LEFT, (ruling, *judge.BY_CHANGE[Change.LEFT]))
     after = excerpt("leaves-3.9").history().rebalances
-    changed = [(b["cause"], a) for b, a in zip(before, after, strict=True) if b["cause"] != a["cause"]]
+    changed = [(b.cause, a) for b, a in zip(before, after, strict=True) if b.cause != a.cause]
     assert changed
-    assert {was for was, _ in changed} == {"member_left"}
-    assert {now["cause"] for _, now in changed} == {cause.code}
-    assert {now["advice"] for _, now in changed} == {cause.advice}
-    quoted = {q["text"] for _, now in changed for q in now["evidence"]}
-    assert set(cause.holds) <= quoted
-    for record, holds in ((cause.holds[0], True), (cause.looks_alike[0], False)):
-        parsed = plain_reader.parse(record)
-        _, fields = plain_reader.claim_of(parsed.logger or "", parsed.message) or ("", {})
-        act = judge_act_of(added["Act"], fields["reason"])
-        assert (judge_closed(act) is not None) is holds
-
-
-def judge_act_of(act: Any, reason: str) -> Any:
-    told = read_coordinator_reason(reason)
-    return act("left", None, member_id=told.members[0], client_reason=told.client_reason)
+    assert {was for was, _ in changed} == {Cause.MEMBER_LEFT}
+    assert {now.cause for _, now in changed} == {noun.code}
+    assert {now.advice for _, now in changed} == {noun.advice}
+    assert all(ruling.wording.match(now.explanation) for _, now in changed)
+    monkeypatch.setattr(test_rebalances_rulings, "rebalances", test_rebalances_rulings.rebalances.__wrapped__)
+    assert test_rebalances_rulings.row_of(ruling.decides).cause == noun.code
+    assert test_rebalances_rulings.row_of(ruling.looks_alike).cause != noun.code
+    assert prose(says(ruling.proof[0])) in docs.causes_page([ruling.code], {"a member left": [ruling]})
 
 
 def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared, tested = sections()["A rule"]
+    declared, judged, tested = sections()["A rule"]
     added = run(declared, dict(GIVEN))
     rule = added["RULE"]
     assert rule.rule_id not in RULE_BY_ID
     monkeypatch.setitem(RULE_BY_ID, rule.rule_id, rule)
+    run(judged, added)
     run(tested, added)
     assert f"[{rule.rule_id}](rules.md#{rule.rule_id})" in docs.runbook_page([rule], [])
 
@@ -281,4 +277,4 @@ def test_the_runbook_has_every_rule_cause_and_kind() -> None:
     assert all(f"[{code}](causes.md#{code})" in page for code in Cause)
     assert tuple(FAILOVER_ADVICE) == tuple(FailoverKind)
     assert set(OUT_OF_SYNC_ADVICE) == set(OutOfSyncKind)
-    assert set(SPELL_ADVICE) == {None, *ImbalanceEnd}
+    assert set(IMBALANCE_ADVICE) == {None, *ImbalanceEnd}

@@ -1,4 +1,4 @@
-"""The durability audit: each rule where it is broken and just where it is not, each fault told once."""
+"""The durability audit: each rule where it is broken and just where it is not, each fault one finding."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import FINDINGS
+from spark_jobs.catalog.rows import BrokerSnapshot, Finding, PartitionSnapshot
 from spark_jobs.knowledge.rules import durability as rules
 from spark_jobs.shared.launch import HOME
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
 from spark_jobs.transforms.findings import Facts, judge_findings
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 from tests.support.settings import line_of_broker, line_of_topic
 
@@ -33,36 +33,36 @@ HEALTHY = {
 }
 
 
-def partition(topic: str, *replicas: int, number: int = 0) -> Row:
-    told = {"topic": topic, "partition": number, "replicas": list(replicas), "isr": list(replicas)}
-    return row(PARTITION_SNAPSHOTS, leader=replicas[0], is_internal=topic.startswith("__"), **told)
+def partition(topic: str, *replicas: int, number: int = 0) -> PartitionSnapshot:
+    columns = {"topic": topic, "partition": number, "replicas": list(replicas), "isr": list(replicas)}
+    return row(PARTITION_SNAPSHOTS, leader=replicas[0], is_internal=topic.startswith("__"), **columns)
 
 
-def brokers(racks: dict[int, str | None] | dict[int, str]) -> list[Row]:
+def brokers(racks: dict[int, str | None] | dict[int, str]) -> list[BrokerSnapshot]:
     return [row(BROKER_SNAPSHOTS, broker=b, rack=r) for b, r in racks.items()]
 
 
 def set_up(own: dict[str, str] | None = None, **changed: object) -> BrokerSettings:
-    told = [line_of_broker(b, **{**HEALTHY, **changed}) for b in RACKS]
+    lines = [line_of_broker(b, **{**HEALTHY, **changed}) for b in RACKS]
     topics = {"t": "", "__consumer_offsets": "", **(own or {})}
-    return settings_of([*told, *(line_of_topic(t, d) for t, d in topics.items())])
+    return settings_of([*lines, *(line_of_topic(t, d) for t, d in topics.items())])
 
 
 def raised(
-    partitions: list[Row] | None = None,
+    partitions: list[PartitionSnapshot] | None = None,
     racks: dict[int, str | None] | dict[int, str] = RACKS,
     settings: BrokerSettings | None = None,
-) -> dict[str, Row]:
+) -> dict[str, Finding]:
     some = partitions or [partition("t", 1, 2, 3), partition("__consumer_offsets", 1, 2, 3)]
     facts = Facts(
         "c", partitions=some, brokers=brokers(racks), broker_settings=settings or set_up(), judged_at=AT
     )  # fmt: skip
     found = judge_findings(facts)
     for finding in found:
-        assert set(finding) == set(FINDINGS.column_names) - {"knowledge_version"}
-        assert finding["evidence"]
-        assert (finding["first_at"], finding["last_at"]) == (AT, AT)
-    return {f["rule_id"]: f for f in found}
+        assert set(finding.as_dict()) == set(FINDINGS.column_names)
+        assert finding.evidence
+        assert (finding.first_at, finding.last_at) == (AT, AT)
+    return {f.rule_id: f for f in found}
 
 
 def test_a_cluster_set_up_well_hears_nothing() -> None:
@@ -104,17 +104,15 @@ def test_a_thousand_topics_with_one_fault_are_one_finding_and_kafka_s_own_are_to
     settings = set_up(dict.fromkeys(names, "min.insync.replicas=1") | {"__consumer_offsets": "min.insync.replicas=1"})
     facts = Facts("c", partitions=some, brokers=brokers(RACKS), broker_settings=settings, judged_at=AT)
     found = judge_findings(facts)
-    assert [(f["rule_id"], f["subject"]) for f in found] == [
+    assert [(f.rule_id, f.subject) for f in found] == [
         ("min_isr_low", "__consumer_offsets"),
         ("min_isr_low", "t000 and 999 more"),
     ]
-    assert found[1]["message"].endswith(
-        ": t000 (1 of 3), t001 (1 of 3), t002 (1 of 3), t003 (1 of 3), t004 (1 of 3), ..."
-    )
-    assert "acks" in found[1]["advice"] and "cannot see" in found[1]["advice"]
+    assert found[1].message.endswith(": t000 (1 of 3), t001 (1 of 3), t002 (1 of 3), t003 (1 of 3), t004 (1 of 3), ...")
+    assert "acks" in found[1].advice and "cannot see" in found[1].advice
 
 
-def test_what_nobody_tells_breaks_no_rule() -> None:
+def test_what_is_not_known_breaks_no_rule() -> None:
     silent = settings_of([])
     assert set(raised([partition("t", 1, 2, 3)], settings=silent)) == set()
 
@@ -130,7 +128,7 @@ def test_all_replicas_in_one_rack() -> None:
     some = [partition("t", 1, 2, 3), partition("t", 1, 2, 4, number=1)]
     found = raised(some, racks)
     assert set(found) == {"replicas_in_one_rack"}
-    assert "though there are 2: t (1 partitions)" in found["replicas_in_one_rack"]["message"]
+    assert "though there are 2: t (1 partitions)" in found["replicas_in_one_rack"].message
     assert "replicas_in_one_rack" not in raised(some, {1: "a", 2: "a", 3: "a", 4: "a"})
     assert "replicas_in_one_rack" not in raised(some, {1: "a", 2: None, 3: "a", 4: "b"})
 
@@ -149,7 +147,7 @@ def test_racks_that_some_or_all_brokers_do_not_tell(racks: dict[int, str | None]
 
 
 def test_the_topics_that_keep_offsets_and_transactions() -> None:
-    def own(topic: str, *replicas: int) -> dict[str, Row]:
+    def own(topic: str, *replicas: int) -> dict[str, Finding]:
         return raised([partition(topic, *replicas)])
 
     assert set(own("__consumer_offsets", 1, 2)) == {"offsets_topic_weak", "min_isr_equals_replication"}
@@ -157,8 +155,9 @@ def test_the_topics_that_keep_offsets_and_transactions() -> None:
     assert "transaction_topic_weak" in own("__transaction_state", 1, 2)
     made_weak = set_up(transaction_state_log_replication_factor=1, transaction_state_log_min_isr=1)
     found = raised(settings=made_weak)["transaction_topic_weak"]
-    assert found["message"].endswith(
-        "it is not there yet, and transaction.state.log.replication.factor is 1 and transaction.state.log.min.isr is 1"
+    assert found.message.endswith(
+        "it does not exist yet, and transaction.state.log.replication.factor is 1 and transaction.state.log.min.isr is"
+        " 1"
     )
     assert "transaction_topic_weak" not in raised([partition("__transaction_state", 1, 2, 3)], settings=made_weak)
 
@@ -184,7 +183,7 @@ def test_brokers_that_differ_are_told_with_both_their_values() -> None:
     lines = [line_of_broker(1, **HEALTHY), line_of_broker(2, **{**HEALTHY, "min_insync_replicas": 1})]
     found = raised(settings=settings_of([*lines, line_of_topic("t", "")]))
     assert set(found) == {"settings_differ"}
-    assert "min.insync.replicas is 1 or 2" in found["settings_differ"]["message"]
+    assert "min.insync.replicas is 1 or 2" in found["settings_differ"].message
 
 
 def test_the_question_in_sql_asks_for_every_rule() -> None:

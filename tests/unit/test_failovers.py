@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.rows import BrokerOutage, Event, Failover, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import ClusterContext, context_of
@@ -19,19 +22,25 @@ from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.leaderships import Leadership
 from spark_jobs.transforms.replicas.losses import loss_of
 from spark_jobs.transforms.windows import Window
-from tests.support.nights import WHOLE, Row, at, events
+from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
 
 AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
 
 
-def failovers(found: list[Row], readings: list[Row] | None = None, window: Window = WHOLE) -> list[Row]:
+def failovers(
+    found: list[Event], readings: list[PartitionSnapshot] | None = None, window: Window = WHOLE
+) -> list[Failover]:
     context = context_of(found, rebuild_outages(found, [], window))
     return rebuild_failovers(found, readings or [], context, window)
 
 
-def told(rows: list[Row], *columns: str) -> list[tuple[object, ...]]:
-    return [tuple(r[c] for c in columns) for r in rows]
+def outages(excerpt: str) -> list[BrokerOutage]:
+    return list(map(BrokerOutage.of, rebuild_outages(events(excerpt), [], WHOLE)))
+
+
+def columns_of(rows: Iterable[Failover | BrokerOutage], *columns: str) -> list[tuple[object, ...]]:
+    return [tuple(getattr(r, c) for c in columns) for r in rows]
 
 
 @pytest.mark.parametrize(
@@ -48,22 +57,22 @@ def test_a_leader_is_lost_with_its_broker(
     leaderless_ms: int,
 ) -> None:  # fmt: skip
     [change] = failovers(events(excerpt))
-    [outage] = rebuild_outages(events(excerpt), [], WHOLE)
-    assert (change["partition"], change["happened_at"]) == (partition, at(happened_at))
-    assert (change["kind"], change["confidence"]) == (kind, "certain")
-    assert (change["leader_from"], change["leader_to"]) == leaders
-    assert (change["epoch_from"], change["epoch_to"]) == epochs
-    assert (change["isr_before"], change["isr_after"]) == isrs
-    assert change["leaderless_ms"] == leaderless_ms
-    assert change["outage_id"] == outage["outage_id"]
-    assert change["records_lost_low"] is change["records_lost_high"] is None
-    assert change["evidence"]
+    [outage] = outages(excerpt)
+    assert (change.partition, change.happened_at) == (partition, at(happened_at))
+    assert (change.kind, change.confidence) == (kind, "certain")
+    assert (change.leader_from, change.leader_to) == leaders
+    assert (change.epoch_from, change.epoch_to) == epochs
+    assert (change.isr_before, change.isr_after) == isrs
+    assert change.leaderless_ms == leaderless_ms
+    assert change.outage_id == outage.outage_id
+    assert change.records_lost_low is change.records_lost_high is None
+    assert change.evidence
 
 
 def test_a_paused_controller_is_missed_by_the_one_that_follows_it() -> None:
     # A ZooKeeper controller that is elected calls no broker failed: it lists those that it finds.
-    [outage] = rebuild_outages(events("pause-2.8"), [], WHOLE)
-    assert told([outage], "broker", "kind", "confidence", "detected_at", "up_at") == [
+    [outage] = outages("pause-2.8")
+    assert columns_of([outage], "broker", "kind", "confidence", "detected_at", "up_at") == [
         (1, "unresponsive", "certain", at("12:28:10.216"), at("12:28:19.273"))
     ]
 
@@ -79,117 +88,111 @@ def test_a_paused_controller_is_missed_by_the_one_that_follows_it() -> None:
     ],
 )
 def test_a_leader_is_lost_with_its_disk(excerpt: str, topic: str, partition: int, changes: list[object]) -> None:
-    found = [r for r in failovers(events(excerpt)) if (r["topic"], r["partition"]) == (topic, partition)]
-    assert told(found, "kind", "confidence", "leader_from", "leader_to") == changes
+    found = [r for r in failovers(events(excerpt)) if (r.topic, r.partition) == (topic, partition)]
+    assert columns_of(found, "kind", "confidence", "leader_from", "leader_to") == changes
 
 
 @pytest.mark.parametrize(("excerpt", "leaders"), [("reassignment-4.3", (1, 2)), ("reassignment-2.8", (1, 3))])
 def test_a_leader_changes_with_the_replicas_of_its_partition(excerpt: str, leaders: tuple[int, int]) -> None:
     [change] = failovers(events(excerpt))
-    assert (change["kind"], change["confidence"]) == ("reassignment", "certain")
-    assert (change["leader_from"], change["leader_to"]) == leaders
+    assert (change.kind, change.confidence) == ("reassignment", "certain")
+    assert (change.leader_from, change.leader_to) == leaders
 
 
 def test_a_reassignment_of_another_epoch_explains_nothing() -> None:
-    found = events("reassignment-4.3")
-    for event in found:
-        if event["kind"] == "reassignment_changed":
-            event["leader_epoch"] = 7
-    assert [r["kind"] for r in failovers(found)] != ["reassignment"]
+    found = [replace(e, leader_epoch=7) if e.kind == "reassignment_changed" else e for e in events("reassignment-4.3")]
+    assert [r.kind for r in failovers(found)] != ["reassignment"]
 
 
 def test_an_election_goes_before_a_disk_that_was_mended_and_a_reassignment_that_is_over() -> None:
     # Broker 3 lost its disk at 15:48:34 and was started again; partition 0 of the other topic was moved at 15:45:58.
-    found = {(r["topic"], r["happened_at"]): r for r in failovers(events("elections-3.9"))}
+    found = {(r.topic, r.happened_at): r for r in failovers(events("elections-3.9"))}
     after_disk = found["ads-69-svc", at("15:49:13.793")]
     after_move = found["search-34-sink-t", at("15:48:13.763")]
-    assert told([after_disk, after_move], "kind", "confidence", "leader_from", "leader_to") == [
+    assert columns_of([after_disk, after_move], "kind", "confidence", "leader_from", "leader_to") == [
         ("preferred_election", "certain", 3, 1),
         ("preferred_election", "certain", 2, 3),
     ]
-    assert found["search-34-sink-t", at("15:48:34.784")]["kind"] == "log_dir_failed"
+    assert found["search-34-sink-t", at("15:48:34.784")].kind == "log_dir_failed"
 
 
 def test_a_move_that_was_called_off_leaves_another_first_replica_which_is_elected_by_itself() -> None:
     # KRaft: replicas [2, 1], to be [3, 1], are [1, 2] afterwards.
     last = failovers(events("cancelled-4.1"))[-1]
-    assert told([last], "happened_at", "kind", "leader_from", "leader_to", "requested_by_operator") == [
+    assert columns_of([last], "happened_at", "kind", "leader_from", "leader_to", "requested_by_operator") == [
         (at("15:36:45.335"), "preferred_election", 2, 1, False)
     ]
 
 
-def test_an_election_that_somebody_asked_for_may_be_of_a_new_first_replica() -> None:
-    # ZooKeeper's controller tells only that it starts, and the replicas were put into another order just before.
+def test_a_requested_election_may_be_of_a_new_first_replica() -> None:
+    # A controller in ZooKeeper mode prints only the start; the replicas were put into another order just before.
     [change] = failovers(events("reordered-2.8"))
-    assert told([change], "kind", "confidence", "leader_from", "leader_to", "requested_by_operator") == [
+    assert columns_of([change], "kind", "confidence", "leader_from", "leader_to", "requested_by_operator") == [
         ("preferred_election", "certain", 3, 1, True)
     ]
 
 
 def test_a_disk_without_the_partition_takes_no_leader() -> None:
-    found = events("disk-4.3")
-    for event in found:
-        if event["members"] and event["broker"] == 2:
-            event["members"] = "other-0"
-    [first, _] = [r for r in failovers(found) if r["partition"] == 9]
-    assert first["kind"] != "log_dir_failed"
+    found = [replace(e, members="other-0") if e.members and e.broker == 2 else e for e in events("disk-4.3")]
+    [first, _] = [r for r in failovers(found) if r.partition == 9]
+    assert first.kind != "log_dir_failed"
 
 
 def test_a_broker_that_ends_itself_over_its_disks_has_crashed() -> None:
     for excerpt, down_at in (("disk-4.3", "11:57:35.972"), ("disk-3.9", "11:58:30.606")):
-        [outage] = rebuild_outages(events(excerpt), [], WHOLE)
-        assert told([outage], "broker", "kind", "confidence", "down_at") == [(3, "crash", "certain", at(down_at))]
+        [outage] = outages(excerpt)
+        assert columns_of([outage], "broker", "kind", "confidence", "down_at") == [(3, "crash", "certain", at(down_at))]
 
 
 def test_an_epoch_that_rises_with_the_same_leader_is_no_failover() -> None:
     """shop-events-4: the controller takes broker 2 out of the ISR, then broker 3, before leadership moves at all."""
-    epochs = {e["leader_epoch"] for e in events("preferred-2.8") if e["partition"] == 3 and e["leader_epoch"]}
+    epochs = {e.leader_epoch for e in events("preferred-2.8") if e.partition == 3 and e.leader_epoch}
     assert epochs == {3, 4, 5}
-    changes = [c for c in failovers(events("preferred-2.8")) if c["partition"] == 3]
-    assert told(changes, "epoch_from", "epoch_to") == [(0, 3), (4, 5)]
+    changes = [c for c in failovers(events("preferred-2.8")) if c.partition == 3]
+    assert columns_of(changes, "epoch_from", "epoch_to") == [(0, 3), (4, 5)]
 
 
 def test_the_first_replica_takes_over_from_a_living_leader() -> None:
     """It happened 6 ms before the last line of a broker that was paused soon after: that pause had no part in it."""
-    elected = [c for c in failovers(events("preferred-2.8")) if c["happened_at"] == at("01:53:31.511")]
-    assert told(elected, "partition", "kind", "confidence", "leader_from", "leader_to", "outage_id") == [
+    elected = [c for c in failovers(events("preferred-2.8")) if c.happened_at == at("01:53:31.511")]
+    assert columns_of(elected, "partition", "kind", "confidence", "leader_from", "leader_to", "outage_id") == [
         (3, "preferred_election", "certain", 1, 2, None),
         (4, "preferred_election", "certain", 2, 3, None),
     ]
 
 
 def test_a_preferred_election_that_no_controllers_log_shows_may_be_something_else() -> None:
-    blind = [e for e in events("preferred-2.8") if not e["source"].endswith("controller.log")]
-    elected = [c for c in failovers(blind) if c["happened_at"] == at("01:53:31.511")]
-    assert told(elected, "kind", "confidence") == [("preferred_election", "possible")] * 2
+    blind = [e for e in events("preferred-2.8") if not e.source.endswith("controller.log")]
+    elected = [c for c in failovers(blind) if c.happened_at == at("01:53:31.511")]
+    assert columns_of(elected, "kind", "confidence") == [("preferred_election", "possible")] * 2
 
 
 @pytest.mark.parametrize(("excerpt", "lost"), [("unclean-2.8", [40]), ("unclean-4.1", [40, 0])])
 def test_an_unclean_election_and_what_it_lost(excerpt: str, lost: list[int]) -> None:
     """Broker 2 died with 28 records of partition 0, broker 1 with 68; then broker 2 was made leader."""
-    unclean = [c for c in failovers(events(excerpt)) if c["kind"] == "unclean_election"]
-    assert told(unclean, "partition", "confidence", "leader_to", "records_lost_low", "records_lost_high") == [
+    unclean = [c for c in failovers(events(excerpt)) if c.kind == "unclean_election"]
+    assert columns_of(unclean, "partition", "confidence", "leader_to", "records_lost_low", "records_lost_high") == [
         (p, "certain", 2, n, n) for p, n in enumerate(lost)
     ]
-    assert all(c["isr_before"] == [1] and c["isr_after"] == [2] for c in unclean)
+    assert all(c.isr_before == [1] and c.isr_after == [2] for c in unclean)
 
 
 def test_a_loss_that_the_old_leader_never_came_back_to_tell_is_bounded_by_readings() -> None:
-    before_its_return = [e for e in events("unclean-4.1") if e["happened_at"] < at("01:53:00")]
+    before_its_return = [e for e in events("unclean-4.1") if e.happened_at < at("01:53:00")]
     seen = row(
         PARTITION_SNAPSHOTS,
         cluster="unclean-4.1", topic="fraud-risky-19", partition=0, snapshot_at=at("01:52:40"), leader=1, end_offset=60,
     )  # fmt: skip
-    [unclean] = [c for c in failovers(before_its_return, [seen]) if c["partition"] == 0]
-    assert (unclean["records_lost_low"], unclean["records_lost_high"]) == (32, None)
-    assert "at least 32" in unclean["explanation"]
+    [unclean] = [c for c in failovers(before_its_return, [seen]) if c.partition == 0]
+    assert (unclean.records_lost_low, unclean.records_lost_high) == (32, None)
+    assert "at least 32" in unclean.explanation
 
 
 def test_unclean_in_a_controllers_line_is_no_verdict() -> None:
     """Each KRaft controller prints it, again when it starts, and also for the last leader that comes back."""
-    marks = [e for e in events("unclean-4.1") if e["kind"] == "unclean_partition_change" and e["partition"] == 0]
+    marks = [e for e in events("unclean-4.1") if e.kind == "unclean_partition_change" and e.partition == 0]
     assert len(marks) > 1
-    assert len([c for c in failovers(events("unclean-4.1")) if c["partition"] == 0]) == 1
+    assert len([c for c in failovers(events("unclean-4.1")) if c.partition == 0]) == 1
 
 
 @pytest.mark.parametrize(
@@ -201,49 +204,51 @@ def test_the_last_leader_that_comes_back_restores_the_partition(
 ) -> None:
     """Kafka 4.1 calls that UNCLEAN and RECOVERING, though the last leader has every record."""
     gone, back = failovers(events(excerpt))
-    assert told([gone, back], "kind", "confidence", "records_lost_high") == [
+    assert columns_of([gone, back], "kind", "confidence", "records_lost_high") == [
         ("offline", "certain", None),
         ("leader_restored", "certain", None),
     ]
-    assert gone["leader_to"] == back["leader_from"] == -1
-    assert gone["happened_at"] == at(fenced_at), "when the broker was fenced, not when it came back to tell"
-    assert gone["leaderless_ms"] is None
-    assert back["leaderless_ms"] == leaderless_ms
+    assert gone.leader_to == back.leader_from == -1
+    assert gone.happened_at == at(fenced_at), "when the broker was fenced, not when it came back and wrote it"
+    assert gone.leaderless_ms is None
+    assert back.leaderless_ms == leaderless_ms
 
 
 def test_a_lone_replica_that_returns_two_epochs_later_was_offline_in_between() -> None:
-    unseen = [e for e in events("offline-3.9") if e["kind"] != "follower_started"]
-    for e in unseen:
-        e["previous_leader"] = None if e["previous_leader"] == -1 else e["previous_leader"]
+    unseen = [
+        replace(e, previous_leader=None if e.previous_leader == -1 else e.previous_leader)
+        for e in events("offline-3.9")
+        if e.kind != "follower_started"
+    ]
     gone, back = failovers(unseen)
-    assert told([gone, back], "kind", "confidence") == [("offline", "likely"), ("leader_restored", "likely")]
+    assert columns_of([gone, back], "kind", "confidence") == [("offline", "likely"), ("leader_restored", "likely")]
 
 
-def test_a_reading_shows_that_nobody_leads() -> None:
+def test_a_reading_shows_that_a_partition_has_no_leader() -> None:
     """Where no line names the replicas, more than one may be there to lead."""
-    until_fenced = [e | {"replicas": None} for e in events("offline-3.9") if e["happened_at"] < at("02:03:50")]
+    until_fenced = [replace(e, replicas=None) for e in events("offline-3.9") if e.happened_at < at("02:03:50")]
     leaderless = row(
         PARTITION_SNAPSHOTS,
         cluster="offline-3.9", topic="mobile-single-19", partition=0, snapshot_at=at("02:03:48.631"), leader=None,
     )  # fmt: skip
     assert failovers(until_fenced) == []
     [gone] = failovers(until_fenced, [leaderless])
-    assert told([gone], "kind", "confidence", "leader_to", "epoch_to") == [("offline", "likely", -1, 1)]
+    assert columns_of([gone], "kind", "confidence", "leader_to", "epoch_to") == [("offline", "likely", -1, 1)]
 
 
-def test_a_lone_replica_that_was_missed_and_did_not_come_back_leaves_nobody() -> None:
-    until_fenced = [e for e in events("offline-3.9") if e["happened_at"] < at("02:03:50")]
+def test_a_lone_replica_that_was_detected_as_down_and_did_not_come_back_leaves_no_leader() -> None:
+    until_fenced = [e for e in events("offline-3.9") if e.happened_at < at("02:03:50")]
     [gone] = failovers(until_fenced)
-    assert told([gone], "kind", "confidence", "leader_to", "happened_at") == [
+    assert columns_of([gone], "kind", "confidence", "leader_to", "happened_at") == [
         ("offline", "likely", -1, at("02:03:47.653"))
     ]
-    alive = [e for e in until_fenced if e["kind"] != "broker_fenced"]
+    alive = [e for e in until_fenced if e.kind != "broker_fenced"]
     assert failovers(alive) == []
 
 
 def test_a_topic_that_is_deleted_loses_no_leader() -> None:
     """The ZooKeeper controller sets its leaders to -1 on the way."""
-    assert any(e["leader"] == -1 for e in events("deletion-2.8"))
+    assert any(e.leader == -1 for e in events("deletion-2.8"))
     assert failovers(events("deletion-2.8")) == []
 
 
@@ -255,11 +260,11 @@ def test_a_step_of_one_election_is_not_two() -> None:
         row(EVENTS, kind="replica_removed_from_isr", leader=-1, leader_epoch=1, isr="3", **step),
         row(EVENTS, kind="partition_state_changed", leader=3, leader_epoch=2, isr="3", **step),
     ]
-    [change] = failovers([e | {"line_id": str(i)} for i, e in enumerate(lines)], window=AROUND_AT)
-    assert told([change], "leader_from", "leader_to", "epoch_from", "epoch_to") == [(1, 3, 0, 2)]
+    [change] = failovers([replace(e, line_id=str(i)) for i, e in enumerate(lines)], window=AROUND_AT)
+    assert columns_of([change], "leader_from", "leader_to", "epoch_from", "epoch_to") == [(1, 3, 0, 2)]
 
 
-def moved_at(instant: datetime, outage: Row, replicas: str = "3,2,1") -> Row:
+def moved_at(instant: datetime, outage: BrokerOutage, replicas: str = "3,2,1") -> Failover:
     """The verdict on a partition that went from broker 1 to broker 2, in the light of an absence of broker 1."""
     base = {"topic": "t", "partition": 0, "replicas": replicas}
     lines = [
@@ -271,7 +276,7 @@ def moved_at(instant: datetime, outage: Row, replicas: str = "3,2,1") -> Row:
     return change
 
 
-def absence(kind: str) -> Row:
+def absence(kind: str) -> BrokerOutage:
     detected_at, down_at, up_at = (AT + timedelta(seconds=s) for s in (19, 10, 40))
     return row(
         BROKER_OUTAGES, broker=1, kind=kind, down_at=down_at, detected_at=detected_at, up_at=up_at, confidence="certain"
@@ -283,7 +288,7 @@ def absence(kind: str) -> Row:
     [
         (20, "3,2,1", "crash", "broker_crash"),
         (20, "3,2,1", "unresponsive", "broker_unresponsive"),
-        # Nobody had missed it yet.
+        # The controller had not detected it yet.
         (14, "3,2,1", "crash", "unknown"),
         # A shutdown asks for it, a little before by another broker's clock.
         (11, "3,2,1", "controlled_shutdown", "controlled_shutdown"),
@@ -294,7 +299,7 @@ def absence(kind: str) -> Row:
     ],
 )
 def test_an_absence_moves_leaders_from_when_it_is_known(seconds: int, replicas: str, outage: str, kind: str) -> None:
-    assert moved_at(AT + timedelta(seconds=seconds), absence(outage), replicas)["kind"] == kind
+    assert moved_at(AT + timedelta(seconds=seconds), absence(outage), replicas).kind == kind
 
 
 def test_other_replicas_in_sync_bound_a_loss_from_below_only() -> None:
@@ -316,7 +321,7 @@ def test_the_order_of_arrival_does_not_matter(excerpt: str, seed: int) -> None:
     assert failovers(shuffled) == failovers(events(excerpt))
 
 
-def witnesses(leaders: list[int]) -> list[Row]:
+def witnesses(leaders: list[int]) -> list[Event]:
     """What three brokers print of a partition's leaders, epoch by epoch: one leads, the others follow it."""
     return [
         row(
@@ -340,13 +345,13 @@ def witnesses(leaders: list[int]) -> list[Row]:
 def test_the_chain_is_the_history_whoever_tells_it(leaders: list[int], chance: random.Random) -> None:
     """Some witnesses stay silent, but never all of one epoch; some lines come again after a start."""
     lines = witnesses(leaders)
-    heard = [e for e in lines if e["kind"] == "leader_started" or chance.random() < 0.5]
-    again = [e | {"line_id": e["line_id"] + "b", "happened_at": AT + timedelta(hours=1)} for e in heard[-3:]]
+    heard = [e for e in lines if e.kind == "leader_started" or chance.random() < 0.5]
+    again = [replace(e, line_id=f"{e.line_id}b", happened_at=AT + timedelta(hours=1)) for e in heard[-3:]]
     both = heard + again
     chance.shuffle(both)
     rows = rebuild_failovers(both, [], ClusterContext(), AROUND_AT)
     history = [(a, b, i, i + 1) for i, (a, b) in enumerate(pairwise(leaders)) if a != b]
-    assert told(rows, "leader_from", "leader_to", "epoch_from", "epoch_to") == history
+    assert columns_of(rows, "leader_from", "leader_to", "epoch_from", "epoch_to") == history
 
 
 @given(st.lists(st.sampled_from([1, 2, 3]), min_size=2, max_size=9), st.sets(st.integers(0, 26)))
@@ -354,6 +359,6 @@ def test_the_chain_holds_with_any_witness_missing(leaders: list[int], silent: se
     heard = [e for i, e in enumerate(witnesses(leaders)) if i not in silent]
     rows = rebuild_failovers(heard, [], ClusterContext(), AROUND_AT)
     for before, after in pairwise(rows):
-        assert before["leader_to"] == after["leader_from"]
-        assert before["epoch_to"] <= after["epoch_from"] < after["epoch_to"]
-    assert all(r["leader_from"] != r["leader_to"] for r in rows)
+        assert before.leader_to == after.leader_from
+        assert before.epoch_to <= after.epoch_from < after.epoch_to
+    assert all(r.leader_from != r.leader_to for r in rows)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from spark_jobs.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
+from spark_jobs.catalog.codes import Cause, FailoverKind
 from spark_jobs.catalog.gold import (
     BROKER_OUTAGES,
     FAILOVERS,
@@ -15,13 +17,15 @@ from spark_jobs.catalog.gold import (
     REBALANCES,
     TRUNCATIONS,
 )
+from spark_jobs.catalog.internal import MISSING_BROKER_LOGS
 from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS
+from spark_jobs.catalog.rows import LeadershipGap, Rebalance, SnapshotReading
 from spark_jobs.transforms.findings import Facts, judge_findings
-from tests.support.rows import AT, QUOTE, row
+from tests.support.rows import AT, row
 from tests.support.settings import own
 
 
-def rebalances(count: int, apart: timedelta, **columns: Any) -> list[dict[str, Any]]:
+def rebalances(count: int, apart: timedelta, **columns: Any) -> list[Rebalance]:
     return [
         row(REBALANCES, rebalance_id=f"r{n}", group_id="orders", started_at=AT + n * apart, incident_id="i", **columns)
         for n in range(count)
@@ -29,7 +33,7 @@ def rebalances(count: int, apart: timedelta, **columns: Any) -> list[dict[str, A
 
 
 def raised(facts: Facts) -> list[tuple[str, str, str]]:
-    return [(f["rule_id"], f["severity"], f["subject"]) for f in judge_findings(facts)]
+    return [(f.rule_id, f.severity, f.subject) for f in judge_findings(facts)]
 
 
 def test_six_within_an_hour_warn_and_twelve_are_critical() -> None:
@@ -46,7 +50,7 @@ def test_planned_work_and_the_second_half_of_a_pair_do_not_count() -> None:
     many = rebalances(12, timedelta(minutes=1))
     planned = [row(INCIDENTS, incident_id="i", planned=True)]
     assert raised(Facts("c", rebalances=many, incidents=planned)) == []
-    assert raised(Facts("c", rebalances=[{**r, "cause": "cooperative_followup"} for r in many])) == []
+    assert raised(Facts("c", rebalances=[replace(r, cause=Cause.COOPERATIVE_FOLLOWUP) for r in many])) == []
 
 
 def test_a_silence_of_more_than_thirty_seconds_is_critical() -> None:
@@ -62,11 +66,12 @@ def test_one_broker_s_trouble_is_told_once() -> None:
         for n in range(3)
     ]
     back = [
-        {**f, "kind": "leader_restored", "epoch_from": 4, "happened_at": AT + timedelta(seconds=9)} for f in offline
+        replace(f, kind=FailoverKind.LEADER_RESTORED, epoch_from=4, happened_at=AT + timedelta(seconds=9))
+        for f in offline
     ]
     (found,) = judge_findings(Facts("c", failovers=[*offline, *back]))
-    assert found["message"] == "Partition 't-0' and 2 more had no leader from 03:00:00 on to 03:00:09"
-    assert found["last_at"] == AT + timedelta(seconds=9)
+    assert found.message == "Partition 't-0' and 2 more had no leader from 03:00:00 on to 03:00:09"
+    assert found.last_at == AT + timedelta(seconds=9)
 
 
 def test_a_broker_over_the_gate_is_told_once_with_how_long_and_since_when() -> None:
@@ -77,11 +82,11 @@ def test_a_broker_over_the_gate_is_told_once_with_how_long_and_since_when() -> N
         for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=5)))
     ]  # fmt: skip
     (found,) = judge_findings(Facts("c", imbalance_periods=imbalance_periods))
-    assert found["message"] == (
+    assert found.message == (
         "Broker '2' led too few of the partitions of which it is the preferred leader: 90% were led elsewhere."
-        " It was so 2 times"
+        " It happened 2 times"
     )
-    assert (found["first_at"], found["last_at"]) == (AT, AT + timedelta(minutes=6))
+    assert (found.first_at, found.last_at) == (AT, AT + timedelta(minutes=6))
 
 
 def test_records_that_were_or_may_be_lost_by_a_cut_are_told_once_for_each_broker() -> None:
@@ -92,13 +97,13 @@ def test_records_that_were_or_may_be_lost_by_a_cut_are_told_once_for_each_broker
     unsure = row(TRUNCATIONS, broker=2, topic="u", partition=0, verdict="unknown", records_cut=None)
     harmless = row(TRUNCATIONS, broker=3, topic="v", partition=0, records_cut=9)
     facts = Facts("c", truncations=[*lost, unsure, harmless])
-    assert sorted(f["message"] for f in judge_findings(facts)) == [
+    assert sorted(f.message for f in judge_findings(facts)) == [
         "Partition 't-0' and 1 more lost committed records when broker 1 truncated its log: 10 cut",
-        "Partition 'u-0' may have lost committed records when broker 2 truncated its log: how many is not told",
+        "Partition 'u-0' may have lost committed records when broker 2 truncated its log: the number is not known",
     ]
     unclean = row(FAILOVERS, kind="unclean_election", topic="u", partition=0)
-    told = judge_findings(Facts("c", truncations=[unsure], failovers=[unclean]))
-    assert [f["rule_id"] for f in told] == ["unclean_election"], "the election tells it"
+    findings = judge_findings(Facts("c", truncations=[unsure], failovers=[unclean]))
+    assert [f.rule_id for f in findings] == ["unclean_election"], "the finding of the election covers it"
 
 
 def test_an_unclean_election_says_what_was_lost() -> None:
@@ -106,22 +111,24 @@ def test_an_unclean_election_says_what_was_lost() -> None:
         lost = row(
             FAILOVERS, kind="unclean_election", topic="t", partition=0, records_lost_low=low, records_lost_high=high
         )
-        return str(judge_findings(Facts("c", failovers=[lost]))[0]["message"]).rpartition(": ")[2]
+        return str(judge_findings(Facts("c", failovers=[lost]))[0].message).rpartition(": ")[2]
 
     assert [says(40, 40), says(0, 0), says(3, 9), says(3, None), says(None, None)] == [
         "40 records were lost",
         "no record was lost",
         "between 3 and 9 records were lost",
         "at least 3 records were lost",
-        "how many records were lost cannot be told",
+        "the number of lost records is not known",
     ]
 
 
-def unseen(partition: int, next_epoch: int, **columns: Any) -> dict[str, Any]:
-    return row(LEADERSHIP_GAPS, topic="t", partition=partition, after_epoch=3, next_epoch=next_epoch) | columns
+def unseen(partition: int, next_epoch: int, **columns: Any) -> LeadershipGap:
+    return row(
+        LEADERSHIP_GAPS, **{"topic": "t", "partition": partition, "after_epoch": 3, "next_epoch": next_epoch} | columns
+    )
 
 
-def test_leaders_that_nobody_saw_are_told_once_for_all_partitions() -> None:
+def test_unknown_leaders_are_one_finding_for_all_partitions() -> None:
     gaps = [
         unseen(1, 6, leader_before=1, leader_after=2),
         unseen(0, 5, leader_before=1, leader_after=1, seen_at=AT + timedelta(minutes=1)),
@@ -129,17 +136,17 @@ def test_leaders_that_nobody_saw_are_told_once_for_all_partitions() -> None:
         unseen(2, 5, explained_by="its replicas were reassigned"),
     ]
     [finding] = judge_findings(Facts("c", leadership_gaps=gaps))
-    assert (finding["rule_id"], finding["subject"]) == ("leaderships_unseen", "t-0 and 1 more")
-    assert (finding["first_at"], finding["last_at"]) == (AT, AT + timedelta(minutes=1))
-    assert finding["message"] == (
+    assert (finding.rule_id, finding.subject) == ("leaderships_unseen", "t-0 and 1 more")
+    assert (finding.first_at, finding.last_at) == (AT, AT + timedelta(minutes=1))
+    assert finding.message == (
         "Partition 't-0' and 1 more: the leader is unknown in 3 gaps of leader epochs; in 1 of them a failover and a"
         " return are possible"
     )
 
 
 def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
-    silent = {"cluster": "c", "broker": 2, "first_at": AT, "last_at": AT + timedelta(hours=1), "evidence": [QUOTE]}
-    told = Facts(
+    silent = row(MISSING_BROKER_LOGS, broker=2, first_at=AT, last_at=AT + timedelta(hours=1))
+    facts = Facts(
         "c",
         unheard=[silent],
         failovers=[
@@ -148,20 +155,21 @@ def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
         ],
         outages=[row(BROKER_OUTAGES, broker=2, confidence="unknown")],
     )
-    messages = {f["rule_id"]: (f["subject"], f["message"]) for f in judge_findings(told)}
+    messages = {f.rule_id: (f.subject, f.message) for f in judge_findings(facts)}
     assert messages["broker_log_missing"] == (
         "2",
-        "No log of broker '2' was read, although other logs name it: 1 failovers, 1 outages rest on less",
+        "No log of broker '2' was read, although other logs name it: 1 failovers, 1 outages are less certain without"
+        " it",
     )
     [alone] = judge_findings(Facts("c", unheard=[silent]))
-    assert alone["message"] == "No log of broker '2' was read, although other logs name it"
+    assert alone.message == "No log of broker '2' was read, although other logs name it"
 
 
 def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it() -> None:
-    def lacks(minute: int, *parts: str, error: str | None = None, **reasons: str) -> dict[str, Any]:
-        told = [{"part": part, "reason": reason} for part, reason in reasons.items()] or None
+    def lacks(minute: int, *parts: str, error: str | None = None, **reasons: str) -> SnapshotReading:
+        given = [{"part": part, "reason": reason} for part, reason in reasons.items()] or None
         at = AT + timedelta(minutes=minute)
-        return row(SNAPSHOT_READINGS, snapshot_at=at, missing=list(parts), reasons=told, error=error)
+        return row(SNAPSHOT_READINGS, snapshot_at=at, missing=list(parts), reasons=given, error=error)
 
     facts = Facts(
         "c",
@@ -171,11 +179,11 @@ def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it()
             lacks(10, "topics", "groups", error="nobody answered"),
         ],
     )
-    assert [(f["subject"], f["severity"], f["message"]) for f in judge_findings(facts)] == [
+    assert [(f.subject, f.severity, f.message) for f in judge_findings(facts)] == [
         (
             "configs",
             "info",
-            "Readings of the cluster that lack configs, wholly or in part: 1. The first says: it says no reason",
+            "Readings of the cluster that lack configs, wholly or in part: 1. The first says: it gives no reason",
         ),
         (
             "end_offsets",
@@ -188,7 +196,7 @@ def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it()
             "Readings of the cluster that lack everything, wholly or in part: 1. The first says: nobody answered",
         ),
     ]
-    assert [len(f["evidence"]) for f in judge_findings(facts)] == [1, 2, 1]
+    assert [len(f.evidence) for f in judge_findings(facts)] == [1, 2, 1]
 
 
 def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
@@ -211,5 +219,5 @@ def test_imbalance_replication_gaps_silence_and_unread_lines() -> None:
         ("under_replicated", "warning", "t"),
     ]
     for found in judge_findings(facts):
-        assert set(found) == set(FINDINGS.column_names) - {"knowledge_version"}
-        assert found["evidence"]
+        assert set(found.as_dict()) == set(FINDINGS.column_names)
+        assert found.evidence

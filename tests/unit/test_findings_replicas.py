@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES, FAILOVERS, LEADER_IMBALANCE, OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS
+from spark_jobs.catalog.internal import ISR_SPANS
+from spark_jobs.catalog.rows import BrokerOutage, Finding, OutOfSyncPeriod, RestartStep, RollingRestart
 from spark_jobs.transforms.findings import Facts, judge_findings
-from tests.support.nights import Row
-from tests.support.rows import AT, QUOTE, row
+from tests.support.rows import AT, row
 from tests.support.settings import own
 
 
@@ -17,11 +19,11 @@ def after(minutes: float) -> Any:
     return AT + timedelta(minutes=minutes)
 
 
-def found(**facts: Any) -> list[Row]:
+def found(**facts: Any) -> list[Finding]:
     return judge_findings(Facts("c", **facts))
 
 
-def period(broker: int, suspect: int, **more: Any) -> Row:
+def period(broker: int, suspect: int, **more: Any) -> OutOfSyncPeriod:
     defaults = {
         "kind": "slow",
         "confidence": "likely",
@@ -35,21 +37,21 @@ def period(broker: int, suspect: int, **more: Any) -> Row:
 
 class TestSlow:
     def test_one_finding_for_each_suspect(self) -> None:
-        (told,) = found(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
-        assert (told["rule_id"], told["severity"], told["subject"]) == ("broker_slow", "warning", "3")
-        assert told["message"] == (
-            "Broker '3' was alive and too slow to keep up with its leaders, which dropped it from ISRs (9 partitions at"
+        (finding,) = found(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
+        assert (finding.rule_id, finding.severity, finding.subject) == ("broker_slow", "warning", "3")
+        assert finding.message == (
+            "Broker '3' was alive and too slow to keep up with its leaders, which removed it from ISRs (9 partitions at"
             " most, 2 min in all)"
         )
 
     def test_the_leader_of_those_that_fell_out(self) -> None:
-        (told,) = found(out_of_sync_periods=[period(2, 1), period(3, 1)])
-        assert told["subject"] == "1"
-        assert "too slow as a leader: its followers 2, 3 fell out" in told["message"]
+        (finding,) = found(out_of_sync_periods=[period(2, 1), period(3, 1)])
+        assert finding.subject == "1"
+        assert "too slow as a leader: its followers 2, 3 left ISRs" in finding.message
 
     def test_doubt_is_told(self) -> None:
-        (told,) = found(out_of_sync_periods=[period(2, 2, confidence="possible")])
-        assert told["message"].endswith("unless its only leader or the way between them was")
+        (finding,) = found(out_of_sync_periods=[period(2, 2, confidence="possible")])
+        assert finding.message.endswith("unless its only leader or the network between them was slow")
 
     def test_who_was_away_is_not_slow(self) -> None:
         assert found(out_of_sync_periods=[period(2, 2, kind="outage"), period(2, 2, kind="disk")]) == []
@@ -58,52 +60,55 @@ class TestSlow:
 def test_three_cycles_within_half_an_hour_are_flapping() -> None:
     calm = {"kind": "outage", "partitions": 2}
     assert found(out_of_sync_periods=[period(2, 2, cycles=2, **calm)]) == []
-    (told,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
-    assert (told["rule_id"], told["subject"]) == ("isr_flapping", "2")
-    assert told["message"] == (
-        "Broker '2' left and rejoined the ISR of one partition 3 times within 30 minutes: 4 times again, over 2"
-        " partitions"
+    (finding,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
+    assert (finding.rule_id, finding.subject) == ("isr_flapping", "2")
+    assert finding.message == (
+        "Broker '2' left and rejoined the ISR of one partition 3 times within 30 minutes: 4 repeated shrinks"
+        " in all, over 2 partitions"
     )
 
 
 class TestTooEarly:
-    def restart(self, is_early: bool | None) -> Row:
-        score = {"broker": 2, "outage_id": "o", "is_early": is_early, "down_at": AT, "up_at": after(1)}
-        return row(ROLLING_RESTARTS, scorecard=[score])
+    def restart(self, is_early: bool | None) -> RollingRestart:
+        step = RestartStep(
+            broker=2, outage_id="o", kind="controlled_shutdown", is_early=is_early, down_at=AT, up_at=after(1),
+            elections=0,
+        )  # fmt: skip
+        return row(ROLLING_RESTARTS, scorecard=[step])
 
     def test_a_warning(self) -> None:
         assert found(restarts=[self.restart(False), self.restart(None)]) == []
-        (told,) = found(restarts=[self.restart(True)])
-        assert (told["rule_id"], told["severity"], told["subject"]) == ("restart_too_early", "warning", "2")
+        (finding,) = found(restarts=[self.restart(True)])
+        assert (finding.rule_id, finding.severity, finding.subject) == ("restart_too_early", "warning", "2")
 
     def test_critical_where_partitions_suffered(self) -> None:
         offline = row(FAILOVERS, kind="offline", outage_id="o", topic="t", leader_to=-1)
-        told = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f["subject"] == "2")
-        assert (told["severity"], told["message"].endswith(": 1 partition had no leader")) == ("critical", True)
-        spans = [{"topic": "t", "partition": p, "outage_id": "o", "isr_size": 1} for p in (0, 1, 1)]
-        (told,) = found(
+        finding = next(f for f in found(restarts=[self.restart(True)], failovers=[offline]) if f.subject == "2")
+        assert (finding.severity, finding.message.endswith(": 1 partition had no leader")) == ("critical", True)
+        spans = [row(ISR_SPANS, topic="t", partition=p, outage_id="o", isr_size=1) for p in (0, 1, 1)]
+        (finding,) = found(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=2")
         )
-        assert told["severity"] == "critical"
-        assert ": 2 partitions had less in sync than min.insync.replicas" in told["message"]
-        (told,) = found(
+        assert finding.severity == "critical"
+        assert ": 2 partitions had fewer in-sync replicas than min.insync.replicas" in finding.message
+        (finding,) = found(
             restarts=[self.restart(True)], isr_spans=spans, broker_settings=own("t", "min.insync.replicas=1")
         )
-        assert told["severity"] == "warning"
+        assert finding.severity == "warning"
 
 
 class TestLeadership:
-    def outage(self, **more: Any) -> Row:
+    def outage(self, **more: Any) -> BrokerOutage:
         columns = {"outage_id": "o", "broker": 2, "down_at": AT, "up_at": after(1), "elections": 3} | more
         return row(BROKER_OUTAGES, **{"leadership_restored_at": None} | columns)
 
-    def rules(self, outages: list[Row], minute: float, broker: int = 2) -> list[str]:
+    def rules(self, outages: list[BrokerOutage], minute: float, broker: int = 2) -> list[str]:
         reading = row(
             LEADER_IMBALANCE,
             broker=broker, snapshot_at=after(minute), led_elsewhere=3, preferred_partitions=9, ratio=3 / 9,
             over_threshold=True,
         )  # fmt: skip
-        return sorted(f["rule_id"] for f in found(outages=outages, imbalance=[reading]))
+        return sorted(f.rule_id for f in found(outages=outages, imbalance=[reading]))
 
     def test_two_rounds_of_the_automatic_election_later(self) -> None:
         assert self.rules([self.outage()], 10.9) == []
@@ -120,26 +125,22 @@ class TestLeadership:
         assert self.rules([self.outage(), again], 31) == ["leadership_not_restored"]
 
 
-def test_under_replicated_tells_whom_since_when_and_why() -> None:
+def test_under_replicated_names_the_missing_brokers_since_when_and_why() -> None:
     troubled = [row(PARTITION_SNAPSHOTS, topic="t", partition=p, replicas=[1, 2, 3], isr=[1]) for p in (0, 1)]
-    span = {
-        "topic": "t",
-        "partition": 0,
-        "broker": 2,
-        "happened_at": after(-9),
-        "out_of_sync_until": None,
-        "shrink_cause": "slow",
-    }
+    span = row(
+        ISR_SPANS,
+        topic="t", partition=0, broker=2, happened_at=after(-9), out_of_sync_until=None, shrink_cause="slow",
+    )  # fmt: skip
     spans = [
         span,
-        {**span, "partition": 1, "happened_at": after(-5)},
-        {**span, "broker": 3, "shrink_cause": "outage", "happened_at": after(-2)},
-        {**span, "broker": 3, "partition": 1, "out_of_sync_until": after(-1)},
+        replace(span, partition=1, happened_at=after(-5)),
+        replace(span, broker=3, shrink_cause="outage", happened_at=after(-2)),
+        replace(span, broker=3, partition=1, out_of_sync_until=after(-1)),
     ]
-    (told,) = found(partitions=troubled, isr_spans=[{**s, "evidence": [QUOTE]} for s in spans])
-    assert told["message"] == (
+    (finding,) = found(partitions=troubled, isr_spans=spans)
+    assert finding.message == (
         "2 partitions had fewer in-sync replicas than replicas at the last reading: broker 2 is missing from 2 since"
-        " 02:51:00 (alive and too slow); broker 3 is missing from 1 since 02:58:00 (it was away)"
+        " 02:51:00 (alive and too slow); broker 3 is missing from 1 since 02:58:00 (it was down)"
     )
-    (told,) = found(partitions=troubled)
-    assert told["message"].endswith("at the last reading")
+    (finding,) = found(partitions=troubled)
+    assert finding.message.endswith("at the last reading")

@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from tests.support.groups import excerpt
-from tests.support.nights import Row, at
+from tests.support.nights import at
 from tests.support.rows import row
 
 LINES = itertools.count()
 Break = tuple[int, int, str | None]
 
 
-def line(clock: str, kind: str, **fields: Any) -> Row:
+def line(clock: str, kind: str, **fields: Any) -> Event:
     who = {"origin": "broker", "broker": 1, "source": "broker-1/server.log"} | fields
     name = f"line-{next(LINES):04}"
     return row(EVENTS, line_id=name, text="a line", group_id="g", kind=kind, happened_at=at(clock), **who)
 
 
-def classic(clock: str, generation: int, **fields: Any) -> list[Row]:
+def classic(clock: str, generation: int, **fields: Any) -> list[Event]:
     """A group that empties: the shortest rebalance that reaches a generation."""
     return [line(clock, "group_emptied", generation=generation, protocol="classic", **fields)]
 
 
-def epoch(clock: str, generation: int, **fields: Any) -> list[Row]:
+def epoch(clock: str, generation: int, **fields: Any) -> list[Event]:
     return [line(clock, "epoch_bumped", generation=generation, protocol="consumer", **fields)]
 
 
-def gone(clock: str, member: str) -> list[Row]:
+def gone(clock: str, member: str) -> list[Event]:
     return [line(clock, "member_left", member_id=member, protocol="consumer")]
 
 
-def breaks(*events: list[Row]) -> list[Break]:
+def breaks(*events: list[Event]) -> list[Break]:
     context = GroupContext("night", at("01:00:00"), at("02:00:00"))
     found = rebuild_group("g", [e for several in events for e in several], context).gaps
-    return [(g["after_generation"], g["next_generation"], g["explained_by"]) for g in found]
+    return [(g.after_generation, g.next_generation, g.explained_by) for g in found]
 
 
 MOVED = [line("01:00:05", "group_loaded", broker=2, source="broker-2/server.log", member_count=1)]
@@ -68,10 +70,10 @@ def test_a_generation_that_its_coordinator_did_not_live_to_store_is_explained() 
 
 def test_a_group_that_begins_anew_is_explained_by_its_first_generation() -> None:
     assert breaks(classic("01:00:00", 6), classic("01:30:00", 1)) == [
-        (6, 0, "the group began anew: its metadata had been removed")
+        (6, 0, "the generations restarted: the group's metadata had been removed")
     ]
     assert breaks(epoch("01:00:00", 6), epoch("01:30:00", 1)) == [
-        (6, 1, "the group began anew: its metadata had been removed")
+        (6, 1, "the generations restarted: the group's metadata had been removed")
     ]
 
 
@@ -110,18 +112,18 @@ def test_a_line_that_names_a_later_generation_shows_what_is_missing_before_it(ki
     reached = classic if protocol == "classic" else epoch
     later = [line("01:05:00", kind, generation=6, protocol=protocol)]
     assert breaks(reached("01:00:00", 4), later) == [(4, 6, None)]
-    assert breaks(reached("01:00:00", 4), [{**later[0], "generation": 4}]) == []
+    assert breaks(reached("01:00:00", 4), [replace(later[0], generation=4)]) == []
 
 
 def test_members_tell_of_generations_that_no_coordinator_s_line_tells_as_long_as_brokers_were_read() -> None:
     seen = line("01:05:00", "client_joined", origin="client", source="a.log", broker=None, client_id="a", generation=6)
     assert breaks(classic("01:00:00", 4), [seen]) == [(4, 6, None)]
-    assert breaks(classic("01:00:00", 4), [{**seen, "happened_at": at("02:00:01")}]) == []
-    assert breaks(classic("01:00:00", 4), [{**seen, "generation": 4}]) == []
+    assert breaks(classic("01:00:00", 4), [replace(seen, happened_at=at("02:00:01"))]) == []
+    assert breaks(classic("01:00:00", 4), [replace(seen, generation=4)]) == []
 
 
 def test_the_end_of_a_broker_s_log_is_missed_by_the_members_of_its_groups() -> None:
     group = excerpt("drag-4.1")
-    lost = [e["line_id"] for e in group.events if e["origin"] == "broker" and e["happened_at"] >= at("01:50:05.388")]
+    lost = [e.line_id for e in group.events if e.origin == "broker" and e.happened_at >= at("01:50:05.388")]
     gaps = group.without(lost).history().gaps
-    assert [(g["after_generation"], g["next_generation"]) for g in gaps] == [(2, 4)]
+    assert [(g.after_generation, g.next_generation) for g in gaps] == [(2, 4)]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
+from spark_jobs.catalog.rows import PartitionSnapshot
 from spark_jobs.transforms.leaders.imbalance import rebuild_imbalance
-from tests.support.nights import Row
 from tests.support.rows import row
 
 
-def partition(number: int, preferred: int, leader: int | None, topic: str = "t") -> Row:
+def partition(number: int, preferred: int, leader: int | None, topic: str = "t") -> PartitionSnapshot:
     replicas = [preferred, *({1, 2, 3} - {preferred})]
     return row(
         PARTITION_SNAPSHOTS,
@@ -19,9 +21,9 @@ def partition(number: int, preferred: int, leader: int | None, topic: str = "t")
     )  # fmt: skip
 
 
-def by_broker(partitions: list[Row], *listed: int) -> dict[int, tuple[object, ...]]:
+def by_broker(partitions: list[PartitionSnapshot], *listed: int) -> dict[int, tuple[object, ...]]:
     rows = rebuild_imbalance(partitions, [row(BROKER_SNAPSHOTS, broker=b) for b in listed])
-    return {r["broker"]: (r["preferred_partitions"], r["led_elsewhere"], r["ratio"], r["over_threshold"]) for r in rows}
+    return {r.broker: (r.preferred_partitions, r.led_elsewhere, r.ratio, r.over_threshold) for r in rows}
 
 
 def test_one_in_ten_is_not_above_ten_percent() -> None:
@@ -42,13 +44,13 @@ def test_a_broker_that_is_gone_is_still_preferred() -> None:
 
 def test_a_leaderless_partition_is_led_elsewhere_and_internal_topics_count() -> None:
     found = rebuild_imbalance([partition(0, 1, None, "__consumer_offsets"), partition(0, 1, 1)])
-    assert (found[0]["broker"], found[0]["led_elsewhere"], found[0]["over_threshold"]) == (1, 1, True)
-    assert "__consumer_offsets-0 (nobody leads)" in found[0]["evidence"][0]["text"]
+    assert (found[0].broker, found[0].led_elsewhere, found[0].over_threshold) == (1, 1, True)
+    assert "__consumer_offsets-0 (nobody leads)" in found[0].evidence[0].text
 
 
 def test_readings_are_judged_one_by_one() -> None:
-    later = partition(0, 1, 2) | {"snapshot_id": "later"}
-    assert [r["led_elsewhere"] for r in rebuild_imbalance([partition(0, 1, 1), later]) if r["broker"] == 1] == [0, 1]
+    later = replace(partition(0, 1, 2), snapshot_id="later")
+    assert [r.led_elsewhere for r in rebuild_imbalance([partition(0, 1, 1), later]) if r.broker == 1] == [0, 1]
 
 
 BROKERS = st.sampled_from([1, 2, 3])
@@ -57,9 +59,9 @@ BROKERS = st.sampled_from([1, 2, 3])
 @given(st.lists(st.tuples(BROKERS, st.none() | BROKERS), min_size=1, max_size=40))
 def test_the_preferred_partitions_of_all_brokers_are_all_partitions(led: list[tuple[int, int | None]]) -> None:
     rows = rebuild_imbalance([partition(i, preferred, leader) for i, (preferred, leader) in enumerate(led)])
-    assert sum(r["preferred_partitions"] for r in rows) == len(led)
-    assert sum(r["led_elsewhere"] for r in rows) == sum(preferred != leader for preferred, leader in led)
+    assert sum(r.preferred_partitions for r in rows) == len(led)
+    assert sum(r.led_elsewhere for r in rows) == sum(preferred != leader for preferred, leader in led)
     for r in rows:
-        assert (r["ratio"] is None) == (r["preferred_partitions"] == 0)
-        assert r["over_threshold"] == (10 * r["led_elsewhere"] > r["preferred_partitions"])
-        assert r["evidence"]
+        assert (r.ratio is None) == (r.preferred_partitions == 0)
+        assert r.over_threshold == (10 * r.led_elsewhere > r.preferred_partitions)
+        assert r.evidence

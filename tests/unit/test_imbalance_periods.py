@@ -1,4 +1,4 @@
-"""How long a broker was over the gate: the changes of leader between two readings, replayed."""
+"""How long a broker was above the threshold: the changes of leader between two readings, replayed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.gold import FAILOVERS, LEADER_IMBALANCE
+from spark_jobs.catalog.rows import Failover, ImbalancePeriod, LeaderImbalance
 from spark_jobs.transforms.leaders.imbalance_periods import rebuild_imbalance_periods
-from tests.support.nights import Row
 from tests.support.rows import AT, QUOTE, row
 
 
@@ -20,7 +20,7 @@ def minute(n: float) -> datetime:
     return AT + timedelta(minutes=n)
 
 
-def reading(n: float, elsewhere: int, preferred: int = 10, broker: int = 1) -> Row:
+def reading(n: float, elsewhere: int, preferred: int = 10, broker: int = 1) -> LeaderImbalance:
     ratio = elsewhere / preferred if preferred else None
     is_over = 10 * elsewhere > preferred
     return row(
@@ -30,7 +30,7 @@ def reading(n: float, elsewhere: int, preferred: int = 10, broker: int = 1) -> R
     )  # fmt: skip
 
 
-def moved(n: float, leader_from: int, leader_to: int, kind: str = "broker_crash", **columns: Any) -> Row:
+def moved(n: float, leader_from: int, leader_to: int, kind: str = "broker_crash", **columns: Any) -> Failover:
     """One of the partitions that broker 1 is preferred for changes its leader."""
     return row(
         FAILOVERS,
@@ -39,27 +39,26 @@ def moved(n: float, leader_from: int, leader_to: int, kind: str = "broker_crash"
     )  # fmt: skip
 
 
-def told(imbalance_periods: list[Row], *columns: str) -> list[tuple[object, ...]]:
-    return [tuple(s[c] for c in columns) for s in imbalance_periods]
+def columns_of(imbalance_periods: list[ImbalancePeriod], *columns: str) -> list[tuple[object, ...]]:
+    return [tuple(getattr(s, c) for c in columns) for s in imbalance_periods]
 
 
-def test_the_change_that_tips_it_over_and_the_one_that_brings_it_back_are_told() -> None:
-    """One of ten is no more than 10 %: the second change tips it over, the last but one brings it back."""
+def test_the_changes_that_cross_the_threshold_are_named() -> None:
+    """One of ten is no more than 10 %: the second change crosses the threshold, the last but one crosses it back."""
     left = [moved(1 + i / 10, 1, 2, outage_id="o") for i in range(3)]
     back = [moved(7 + i / 10, 2, 1, "preferred_election", requested_by_operator=False) for i in range(3)]
     (period,) = rebuild_imbalance_periods([reading(0, 0), reading(5, 3), reading(10, 0)], [*left, *back])
-    assert (period["started_at"], period["started_at_is_exact"]) == (minute(1.1), True)
-    assert (period["ended_at"], period["ended_at_is_exact"]) == (minute(7.1), True)
-    assert (period["started_by"], period["outage_id"], period["ended_by"]) == (
+    assert (period.started_at, period.started_at_is_exact) == (minute(1.1), True)
+    assert (period.ended_at, period.ended_at_is_exact) == (minute(7.1), True)
+    assert (period.started_by, period.outage_id, period.ended_by) == (
         "broker_crash",
         "o",
         "automatic_election",
     )
-    assert (period["readings"], period["max_ratio"], period["worst_at"]) == (1, 0.3, minute(5))
-    assert period["explanation"].startswith("3 of the 10 partitions that broker 1 is preferred for were led elsewhere")
-    assert (
-        "since 03:01:06, when it crashed. It was over after 6 min 0 s: a preferred election of Kafka's own"
-        in (period["explanation"])
+    assert (period.readings, period.max_ratio, period.worst_at) == (1, 0.3, minute(5))
+    assert period.explanation.startswith("3 of the 10 partitions that broker 1 is preferred for were led elsewhere")
+    assert "since 03:01:06, when it crashed. It ended after 6 min 0 s. A preferred election of Kafka's own" in (
+        period.explanation
     )
 
 
@@ -71,50 +70,50 @@ def test_the_change_that_tips_it_over_and_the_one_that_brings_it_back_are_told()
         ("broker_crash", None, "failover"),
     ],
 )
-def test_what_heals_it_is_told(kind: str, requested_by_operator: bool | None, ended_by: str) -> None:
+def test_what_ended_it_is_named(kind: str, requested_by_operator: bool | None, ended_by: str) -> None:
     left, back = [moved(1, 1, 2)] * 2, [moved(7, 2, 1, kind, requested_by_operator=requested_by_operator)] * 2
     (period,) = rebuild_imbalance_periods([reading(0, 0), reading(5, 2), reading(10, 0)], [*left, *back])
-    assert period["ended_by"] == ended_by
+    assert period.ended_by == ended_by
 
 
 def test_changes_that_do_not_lead_to_the_reading_prove_no_instant() -> None:
     (period,) = rebuild_imbalance_periods(
         [reading(0, 0), reading(5, 3), reading(10, 0)], [moved(1, 1, 2, outage_id="o")] * 2
     )
-    assert told([period], "started_at", "started_at_is_exact", "ended_at", "ended_at_is_exact") == [
+    assert columns_of([period], "started_at", "started_at_is_exact", "ended_at", "ended_at_is_exact") == [
         (minute(5), False, minute(10), False)
     ]
-    assert (period["started_by"], period["outage_id"], period["ended_by"]) == ("broker_crash", "o", None)
+    assert (period.started_by, period.outage_id, period.ended_by) == ("broker_crash", "o", None)
 
 
 def test_a_reading_shows_what_happened_just_after_its_instant() -> None:
     left = [moved(5.01, 1, 2)] * 3
     (period,) = rebuild_imbalance_periods([reading(0, 0), reading(5, 3), reading(10, 3)], left)
-    assert (period["started_at"], period["started_at_is_exact"]) == (minute(5), True), "no later than it was seen"
+    assert (period.started_at, period.started_at_is_exact) == (minute(5), True), "no later than it was seen"
 
 
 def test_partitions_that_came_in_between_hide_no_instant() -> None:
     (period,) = rebuild_imbalance_periods([reading(0, 0, 10), reading(5, 4, 12)], [moved(1, 1, 2)] * 4)
-    assert (period["started_at"], period["started_at_is_exact"]) == (minute(1), True)
+    assert (period.started_at, period.started_at_is_exact) == (minute(1), True)
 
 
 def test_before_the_first_reading_the_changes_are_undone() -> None:
     (period,) = rebuild_imbalance_periods(
         [reading(0, 3), reading(5, 3)], [moved(-9, 1, 3)] + [moved(-8, 1, 2, outage_id="o")] * 2
     )
-    assert told([period], "started_at", "started_at_is_exact", "outage_id", "ended_at") == [
+    assert columns_of([period], "started_at", "started_at_is_exact", "outage_id", "ended_at") == [
         (minute(-8), False, "o", None)
     ]
-    assert "No election had healed it at 03:05:00" in period["explanation"]
+    assert "No election had ended it at 03:05:00" in period.explanation
     (blind,) = rebuild_imbalance_periods([reading(0, 3)], [])
-    assert told([blind], "started_at", "started_at_is_exact", "started_by") == [(minute(0), False, None)]
+    assert columns_of([blind], "started_at", "started_at_is_exact", "started_by") == [(minute(0), False, None)]
 
 
-def test_a_broker_that_is_preferred_for_nothing_is_over_no_more() -> None:
+def test_a_broker_that_is_preferred_for_nothing_is_not_above_the_threshold() -> None:
     others = [reading(n, 0, broker=2) for n in (0, 5, 10)]
     for gone in ([], [reading(5, 0, 0)]):
         first, second = rebuild_imbalance_periods([reading(0, 3), *gone, reading(10, 3), *others], [])
-        assert told([first, second], "ended_at", "ended_at_is_exact") == [(minute(5), False), (None, False)]
+        assert columns_of([first, second], "ended_at", "ended_at_is_exact") == [(minute(5), False), (None, False)]
 
 
 COUNTS = st.lists(st.integers(0, 10), min_size=1, max_size=12)
@@ -122,28 +121,28 @@ STEPS = st.lists(st.tuples(st.floats(0, 12, exclude_max=True), st.booleans()), m
 
 
 @given(COUNTS, STEPS)
-def test_spells_cover_exactly_the_readings_over_the_gate_and_do_not_overlap(
+def test_periods_cover_exactly_the_readings_above_the_threshold_and_do_not_overlap(
     counts: list[int], steps: list[tuple[float, bool]]
 ) -> None:
-    """Whatever changes of leader are told: they may widen a period up to its neighbours, never contradict a reading."""
+    """Whatever changes are known, they may widen a period up to its neighbours, but contradict no reading."""
     readings = [reading(n, count) for n, count in enumerate(counts)]
     changes = [moved(at, *((1, 2) if away else (2, 1))) for at, away in steps]
     imbalance_periods = rebuild_imbalance_periods(readings, changes)
     for r in readings:
-        covers = [s for s in imbalance_periods if s["first_reading_at"] <= r["snapshot_at"] <= s["last_reading_at"]]
-        assert len(covers) == r["over_threshold"]
-        held = [s for s in imbalance_periods if s["started_at"] < r["snapshot_at"] < (s["ended_at"] or minute(99))]
-        assert r["over_threshold"] or not held
+        covers = [s for s in imbalance_periods if s.first_reading_at <= r.snapshot_at <= s.last_reading_at]
+        assert len(covers) == r.over_threshold
+        held = [s for s in imbalance_periods if s.started_at < r.snapshot_at < (s.ended_at or minute(99))]
+        assert r.over_threshold or not held
     for s in imbalance_periods:
-        assert s["started_at"] <= s["first_reading_at"]
-        assert s["ended_at"] is None or s["ended_at"] >= s["last_reading_at"]
-        assert s["evidence"]
-    assert all(before["ended_at"] <= after["started_at"] for before, after in pairwise(imbalance_periods))
-    assert sum(s["readings"] for s in imbalance_periods) == sum(r["over_threshold"] for r in readings)
+        assert s.started_at <= s.first_reading_at
+        assert s.ended_at is None or s.ended_at >= s.last_reading_at
+        assert s.evidence
+    assert all(before.ended_at <= after.started_at for before, after in pairwise(imbalance_periods))
+    assert sum(s.readings for s in imbalance_periods) == sum(r.over_threshold for r in readings)
 
 
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=40))
-def test_with_every_change_told_each_crossing_that_readings_bracket_is_exact(partitions: list[int]) -> None:
+def test_with_every_change_known_each_crossing_that_readings_bracket_is_exact(partitions: list[int]) -> None:
     """Each change moves one of ten partitions away, or back; a reading follows every third."""
     away: set[int] = set()
     changes, readings = [], [reading(-1, 0)]
@@ -157,5 +156,5 @@ def test_with_every_change_told_each_crossing_that_readings_bracket_is_exact(par
         if n % 3 == 2:
             readings.append(reading(n + 0.5, len(away)))
     for period in rebuild_imbalance_periods(readings, changes):
-        assert period["started_at_is_exact"] and (period["started_at"], True) in crossings
-        assert period["ended_at"] is None or (period["ended_at_is_exact"] and (period["ended_at"], False) in crossings)
+        assert period.started_at_is_exact and (period.started_at, True) in crossings
+        assert period.ended_at is None or (period.ended_at_is_exact and (period.ended_at, False) in crossings)

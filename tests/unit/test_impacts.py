@@ -7,9 +7,10 @@ from typing import Any
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, FAILOVERS, INCIDENTS
-from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, tell_outages
+from spark_jobs.catalog.internal import ISR_SPANS, OUT_OF_SYNC_COUNTS
+from spark_jobs.catalog.rows import BrokerOutage, Failover, IsrSpan, OutOfSyncCount
+from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, explain_outages
 from spark_jobs.transforms.replicas.in_sync import count_out_of_sync
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 
 
@@ -17,12 +18,12 @@ def after(seconds: int) -> Any:
     return AT + timedelta(seconds=seconds)
 
 
-def outage(outage_id: str, down: int, up: int | None) -> Row:
+def outage(outage_id: str, down: int, up: int | None) -> BrokerOutage:
     up_at = None if up is None else after(up)
     return row(BROKER_OUTAGES, outage_id=outage_id, broker=1, down_at=after(down), up_at=up_at)
 
 
-def failover(partition: int, seconds: int, leader_from: int, leader_to: int, outage_id: str | None = None) -> Row:
+def failover(partition: int, seconds: int, leader_from: int, leader_to: int, outage_id: str | None = None) -> Failover:
     return row(
         FAILOVERS,
         topic="t", partition=partition, happened_at=after(seconds), leader_from=leader_from, leader_to=leader_to,
@@ -30,18 +31,23 @@ def failover(partition: int, seconds: int, leader_from: int, leader_to: int, out
     )  # fmt: skip
 
 
-def out(partition: int, seconds: int, until: int | None, outage_id: str | None = "first", is_back: bool = True) -> Row:
+def out(
+    partition: int, seconds: int, until: int | None, outage_id: str | None = "first", is_back: bool = True
+) -> IsrSpan:
     """One partition without broker 1."""
-    return {
-        "topic": "t", "partition": partition, "broker": 1, "happened_at": after(seconds), "outage_id": outage_id,
-        "out_of_sync_until": None if until is None else after(until), "is_back": is_back and until is not None,
-    }  # fmt: skip
+    return row(
+        ISR_SPANS,
+        topic="t", partition=partition, broker=1, happened_at=after(seconds), outage_id=outage_id,
+        out_of_sync_until=None if until is None else after(until), is_back=is_back and until is not None,
+    )  # fmt: skip
 
 
 LOST = [failover(0, 10, 1, 2, "first"), failover(1, 10, 1, 3, "first")]
 
 
-def impact(failovers: list[Row], spans: list[Row], outages: list[Row] | None = None, **more: Any) -> Row:
+def impact(
+    failovers: list[Failover], spans: list[IsrSpan], outages: list[BrokerOutage] | None = None, **more: Any
+) -> BrokerOutage:
     return add_impact(
         outages or [outage("first", 0, 20)], failovers, spans, more.get("moves", []), more.get("readings", []),
         more.get("in_sync", []),
@@ -50,15 +56,15 @@ def impact(failovers: list[Row], spans: list[Row], outages: list[Row] | None = N
 
 def test_counted_and_over() -> None:
     first = impact([*LOST, failover(0, 30, 2, 1), failover(1, 40, 3, 1)], [out(0, 10, 21), out(1, 10, 22)])
-    assert (first["elections"], first["partitions_led_before"]) == (2, 2)
-    assert first["leadership_restored_at"] == after(40)
-    assert first["isr_recovered_at"] == after(22)
-    assert (first["isr_shrinks"], first["isr_expands"]) == (2, 2)
+    assert (first.elections, first.partitions_led_before) == (2, 2)
+    assert first.leadership_restored_at == after(40)
+    assert first.isr_recovered_at == after(22)
+    assert (first.isr_shrinks, first.isr_expands) == (2, 2)
 
 
 def test_not_over_while_one_partition_is_missing() -> None:
     first = impact([*LOST, failover(0, 30, 2, 1)], [out(0, 10, 21), out(1, 10, None)])
-    assert first["leadership_restored_at"] is first["isr_recovered_at"] is None
+    assert first.leadership_restored_at is first.isr_recovered_at is None
 
 
 def test_what_comes_back_after_it_went_again_does_not_count() -> None:
@@ -67,39 +73,42 @@ def test_what_comes_back_after_it_went_again_does_not_count() -> None:
         [out(0, 10, 21), out(1, 10, 71)],
         [outage("first", 0, 20), outage("second", 50, 60)],
     )
-    assert first["leadership_restored_at"] is first["isr_recovered_at"] is None
+    assert first.leadership_restored_at is first.isr_recovered_at is None
 
 
 def test_other_brokers_do_not_count() -> None:
     first = impact([*LOST, failover(5, 12, 2, 3)], [out(0, 11, 12, "other")])
-    assert first["elections"] == 2
-    assert (first["isr_shrinks"], first["isr_recovered_at"]) == (0, None)
+    assert first.elections == 2
+    assert (first.isr_shrinks, first.isr_recovered_at) == (0, None)
 
 
-def test_a_reading_tells_what_it_led_where_no_election_followed() -> None:
+def test_a_reading_shows_what_it_led_where_no_election_followed() -> None:
     led = [row(PARTITION_SNAPSHOTS, partition=i, snapshot_at=after(-5), leader=1 if i else 2) for i in range(4)]
-    assert impact([], [], readings=led)["partitions_led_before"] == 3
-    assert impact([], [])["partitions_led_before"] is None
+    assert impact([], [], readings=led).partitions_led_before == 3
+    assert impact([], []).partitions_led_before is None
 
 
 def test_the_groups_whose_coordinator_it_was() -> None:
     moves = [row(COORDINATOR_MOVES, group_id=g, outage_id=o) for g, o in (("b", "first"), ("a", "first"), ("c", None))]
     first = impact([], [], moves=moves)
-    assert (first["group_ids"], first["coordinator_moves"]) == (["a", "b"], 2)
+    assert (first.group_ids, first.coordinator_moves) == (["a", "b"], 2)
 
 
-def seen(seconds: int, partitions_out: int, broker: int = 1) -> Row:
+def seen(seconds: int, partitions_out: int, broker: int = 1) -> OutOfSyncCount:
     quote = {"line_id": str(seconds), "source": "snapshots", "happened_at": after(seconds), "text": "a reading"}
-    return {"snapshot_at": after(seconds), "broker": broker, "partitions_out": partitions_out, "evidence": [quote]}
+    return row(
+        OUT_OF_SYNC_COUNTS,
+        snapshot_at=after(seconds), broker=broker, partitions_out=partitions_out, evidence=[quote],
+    )  # fmt: skip
 
 
 def test_in_sync_again_where_only_readings_tell() -> None:
-    told = [seen(-5, 0), seen(10, 3), seen(15, 0, broker=2), seen(25, 1), seen(35, 0), seen(45, 0)]
-    first = impact([], [], in_sync=told)
-    assert first["isr_recovered_at"] == after(35)
-    assert [e["line_id"] for e in first["evidence"]][-2:] == ["10", "35"]
-    assert impact([], [], in_sync=[seen(25, 0)])["isr_recovered_at"] is None
-    assert impact([], [out(0, 10, None)], in_sync=told)["isr_recovered_at"] is None
+    counts = [seen(-5, 0), seen(10, 3), seen(15, 0, broker=2), seen(25, 1), seen(35, 0), seen(45, 0)]
+    first = impact([], [], in_sync=counts)
+    assert first.isr_recovered_at == after(35)
+    assert [e.line_id for e in first.evidence][-2:] == ["10", "35"]
+    assert impact([], [], in_sync=[seen(25, 0)]).isr_recovered_at is None
+    assert impact([], [out(0, 10, None)], in_sync=counts).isr_recovered_at is None
 
 
 def test_a_reading_counts_for_each_replica_whether_it_is_in_sync() -> None:
@@ -107,36 +116,36 @@ def test_a_reading_counts_for_each_replica_whether_it_is_in_sync() -> None:
         row(PARTITION_SNAPSHOTS, partition=p, replicas=[1, 2], isr=isr, snapshot_at=AT)
         for p, isr in enumerate(([1, 2], [1], [1], None))
     ]
-    assert [(r["broker"], r["partitions_out"]) for r in count_out_of_sync(rows)] == [(1, 0), (2, 2)]
+    assert [(r.broker, r.partitions_out) for r in map(OutOfSyncCount.of, count_out_of_sync(rows))] == [(1, 0), (2, 2)]
 
 
 class TestStory:
-    def told(self, moves: int = 0, **columns: Any) -> Row:
-        away = [
-            row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=after(11), detected_at=after(2)) | columns
-        ]
+    def explained(self, moves: int = 0, **columns: Any) -> BrokerOutage:
+        known = {"outage_id": "o", "broker": 1, "down_at": AT, "up_at": after(11), "detected_at": after(2)}
+        away = [row(BROKER_OUTAGES, **known | columns)]
         moved = [row(COORDINATOR_MOVES, group_id=f"g{i}", outage_id="o") for i in range(moves)]
         spans = [out(0, 1, 13, "o"), out(1, 1, 15, "o")]
         incident = row(INCIDENTS, outage_id="o", group_ids=["g0", "h"], rebalance_count=3, partition_seconds=12.5)
         counted = add_rebalances(add_impact(away, [], spans, moved), [incident] if moves else [])
-        return tell_outages(counted, {"o": "r"})[0]
+        return explain_outages(counted, {"o": "r"})[0]
 
     def test_it_says_when_it_was_over_and_who_was_disturbed(self) -> None:
-        story = self.told(moves=2, explanation="Broker 1 was shut down in order.", planned=True)
-        assert story["explanation"] == (
-            "Broker 1 was shut down in order. It was let go after 2 s and was in every ISR again after 15 s."
-            " Coordinators of groups moved 2 times; 3 rebalances are owed to it (12.5 partition seconds)."
+        story = self.explained(moves=2, explanation="Broker 1 was shut down in order.", planned=True)
+        assert story.explanation == (
+            "Broker 1 was shut down in order. The controller released it after 2 s, it was in every ISR again after"
+            " 15 s."
+            " Coordinators of groups moved 2 times; the outage caused 3 rebalances (12.5 partition-seconds)."
         )
-        assert (story["rebalances"], story["partition_seconds"], story["restart_id"]) == (3, 12.5, "r")
-        assert story["group_ids"] == ["g0", "g1", "h"]
+        assert (story.rebalances, story.partition_seconds, story.restart_id) == (3, 12.5, "r")
+        assert story.group_ids == ["g0", "g1", "h"]
 
     def test_a_move_alone_starts_no_rebalance(self) -> None:
         moved = [row(COORDINATOR_MOVES, group_id="g", outage_id="o")]
         counted = add_rebalances(add_impact([outage("o", 0, None)], [], [], moved), [])
-        (story,) = tell_outages(counted, {})
-        assert story["explanation"].endswith("Coordinators of groups moved 1 time, and no rebalance is owed to it.")
+        (story,) = explain_outages(counted, {})
+        assert story.explanation.endswith("Coordinators of groups moved 1 time, and the outage caused no rebalance.")
 
-    def test_nothing_is_said_of_what_nobody_knows(self) -> None:
-        story = self.told(explanation="Gone.", up_at=None, detected_at=None)
-        assert story["explanation"] == "Gone."
-        assert (story["rebalances"], story["partition_seconds"]) == (0, None)
+    def test_nothing_is_said_of_what_is_not_known(self) -> None:
+        story = self.explained(explanation="Gone.", up_at=None, detected_at=None)
+        assert story.explanation == "Gone."
+        assert (story.rebalances, story.partition_seconds) == (0, None)

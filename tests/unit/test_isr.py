@@ -14,46 +14,45 @@ from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.rows import IsrChange
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import ClusterContext, context_of
 from spark_jobs.transforms.replicas.isr import rebuild_isr_changes
 from spark_jobs.transforms.windows import Window
-from tests.support.nights import WHOLE, Row, at, events
+from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
-def told(rows: Iterable[Row]) -> list[tuple[object, ...]]:
-    return [(r["happened_at"], r["change"], r["broker"], r["isr_before"], r["isr_after"]) for r in rows]
+def shown(rows: Iterable[IsrChange]) -> list[tuple[object, ...]]:
+    return [(r.happened_at, r.change, r.broker, r.isr_before, r.isr_after) for r in rows]
 
 
 def test_out_with_a_crash_and_in_again() -> None:
-    assert told(rebuild_isr_changes(events("crash-2.8"), (), ClusterContext(), WHOLE)) == [
+    assert shown(rebuild_isr_changes(events("crash-2.8"), (), ClusterContext(), WHOLE)) == [
         (at("01:52:31.810"), "shrink", 1, [1, 2, 3], [2, 3]),
         (at("01:52:41.929"), "expand", 1, [2, 3], [1, 2, 3]),
     ]
 
 
-def test_kraft_tells_of_a_fenced_follower_only_in_the_state_that_brokers_repeat() -> None:
+def test_with_kraft_only_the_state_that_brokers_repeat_shows_a_fenced_follower() -> None:
     """fraud-risky-19-0: broker 1 goes on leading in the same leader epoch, without broker 2."""
     rows = rebuild_isr_changes(events("unclean-4.1"), (), ClusterContext(), WHOLE)
-    first = told(r for r in rows if r["partition"] == 0)[0]
+    first = shown(r for r in rows if r.partition == 0)[0]
     assert first == (at("01:52:35.892"), "shrink", 2, [1, 2], [1])
-    silent = [e for e in events("unclean-4.1") if e["kind"] not in ("leadership_kept", "unclean_partition_change")]
-    assert at("01:52:35.892") not in {
-        r["happened_at"] for r in rebuild_isr_changes(silent, (), ClusterContext(), WHOLE)
-    }
+    silent = [e for e in events("unclean-4.1") if e.kind not in ("leadership_kept", "unclean_partition_change")]
+    assert at("01:52:35.892") not in {r.happened_at for r in rebuild_isr_changes(silent, (), ClusterContext(), WHOLE)}
 
 
 def test_an_unclean_leader_is_out_and_in_at_once() -> None:
     rows = rebuild_isr_changes(events("unclean-2.8"), (), ClusterContext(), WHOLE)
-    swap = [r for r in rows if r["happened_at"] == at("01:54:32.170")]
-    assert [(r["change"], r["broker"]) for r in swap] == [("shrink", 1), ("expand", 2)]
+    swap = [r for r in rows if r.happened_at == at("01:54:32.170")]
+    assert [(r.change, r.broker) for r in swap] == [("shrink", 1), ("expand", 2)]
 
 
-def test_a_proposal_is_no_change() -> None:
+def test_a_proposal_is_not_a_change() -> None:
     proposal = row(EVENTS, kind="isr_shrink_proposed", topic="t", partition=0, previous_isr="1,2", isr="1")
     assert rebuild_isr_changes([proposal], (), ClusterContext(), Window(AT, AT + timedelta(days=1))) == []
 
@@ -86,67 +85,67 @@ def test_the_rows_lead_from_the_first_isr_to_the_last(
     rows = rebuild_isr_changes(lines, (), ClusterContext(), Window(AT, AT + timedelta(days=1)))
     isr = set(history[0])
     for change in rows:
-        assert (change["change"] == "shrink") == (change["broker"] in isr)
-        isr ^= {change["broker"]}
+        assert (change.change == "shrink") == (change.broker in isr)
+        isr ^= {change.broker}
     assert isr == history[-1]
     assert len(rows) == sum(len(a ^ b) for a, b in pairwise(history))
 
 
-def owed(excerpt: str, **more: Any) -> list[tuple[object, ...]]:
+def shrinks(excerpt: str, **more: Any) -> list[tuple[object, ...]]:
     lines = events(excerpt)
     context = context_of(lines, rebuild_outages(lines, (), WHOLE))
     return [
-        (r["topic"], r["partition"], r["broker"], r["shrink_cause"], r["outage_id"] is not None, r["out_of_sync_until"])
+        (r.topic, r.partition, r.broker, r.shrink_cause, r.outage_id is not None, r.out_of_sync_until)
         for r in rebuild_isr_changes(lines, more.get("readings", ()), context, WHOLE)
-        if r["change"] == "shrink"
+        if r.change == "shrink"
     ]
 
 
-class TestOwedTo:
-    def test_an_absence_and_the_return_ends_it(self) -> None:
-        ((_, _, *told_of),) = owed("crash-2.8")
-        assert told_of == [1, "outage", True, at("01:52:41.929")]
+class TestShrinkCause:
+    def test_an_outage_causes_a_shrink_and_the_return_ends_it(self) -> None:
+        ((_, _, *lines),) = shrinks("crash-2.8")
+        assert lines == [1, "outage", True, at("01:52:41.929")]
 
     def test_a_failed_disk_of_a_broker_that_lives_on(self) -> None:
         """Broker 2 lost one of two log directories and went on; broker 3 ended over its only one."""
         for excerpt in ("disk-3.9", "disk-4.3"):
-            kinds = {(broker, kind, is_away, until) for _, _, broker, kind, is_away, until in owed(excerpt)}
+            kinds = {(broker, kind, is_away, until) for _, _, broker, kind, is_away, until in shrinks(excerpt)}
             assert kinds == {(2, "disk", False, None), (3, "outage", True, None)}
 
     @pytest.mark.parametrize("excerpt", ["reassignment-2.8", "reassignment-4.3"])
-    def test_a_replica_that_moved_away_is_out_of_nothing(self, excerpt: str) -> None:
+    def test_the_shrink_of_a_moved_replica_ends_at_once(self, excerpt: str) -> None:
         lines = events(excerpt)
         rows = rebuild_isr_changes(lines, (), context_of(lines, ()), WHOLE)
-        (gone,) = (r for r in rows if r["change"] == "shrink")
-        (come,) = (r for r in rows if r["change"] == "expand")
-        assert (gone["broker"], gone["shrink_cause"], gone["out_of_sync_until"]) == (
+        (gone,) = (r for r in rows if r.change == "shrink")
+        (come,) = (r for r in rows if r.change == "expand")
+        assert (gone.broker, gone.shrink_cause, gone.out_of_sync_until) == (
             1,
             "reassignment",
-            gone["happened_at"],
+            gone.happened_at,
         )
-        assert come["shrink_cause"] is None
+        assert come.shrink_cause is None
 
-    def test_a_leader_that_drops_one_who_is_away_says_how_far_behind(self) -> None:
+    def test_a_leader_that_removes_a_broker_logs_how_far_behind_it_was(self) -> None:
         """As captured: broker 1 had heard nothing of broker 3 since it led, and broker 3 was dead."""
         commit = {"topic": "t", "partition": 13, "broker": 1, "source": "broker-1/server.log"}
         line = row(
             EVENTS, kind="isr_shrink_proposed", previous_isr="1,3", isr="1", log_offset=110, order=0, happened_at=AT,
             detail="(brokerId: 3, endOffset: 80, lastCaughtUpTimeMs: 1795267291716)", **commit,
         )  # fmt: skip
-        told_of = [
+        lines = [
             row(EVENTS, kind="isr_updated", isr="1,3", partition_epoch=4, happened_at=AT - MINUTE, order=0, **commit),
             line,
             row(EVENTS, kind="isr_updated", isr="1", partition_epoch=5, happened_at=AT, order=1, **commit),
         ]
-        (shrink,) = rebuild_isr_changes(told_of, (), ClusterContext(), Window(AT - HOUR, AT + HOUR))
-        assert (shrink["shrink_cause"], shrink["removed_by_leader"], shrink["records_behind"]) == ("slow", 1, 30)
-        assert shrink["behind_since"] == datetime(2026, 11, 21, 13, 21, 31, 716000, UTC)
+        (shrink,) = rebuild_isr_changes(lines, (), ClusterContext(), Window(AT - HOUR, AT + HOUR))
+        assert (shrink.shrink_cause, shrink.removed_by_leader, shrink.records_behind) == ("slow", 1, 30)
+        assert shrink.behind_since == datetime(2026, 11, 21, 13, 21, 31, 716000, UTC)
         away = row(BROKER_OUTAGES, outage_id="o", broker=3, down_at=AT - MINUTE, up_at=None, detected_at=AT)
         context = ClusterContext(outages=(away,))
-        (shrink,) = rebuild_isr_changes(told_of, (), context, Window(AT - HOUR, AT + HOUR))
-        assert (shrink["shrink_cause"], shrink["outage_id"], shrink["removed_by_leader"]) == ("outage", "o", 1)
+        (shrink,) = rebuild_isr_changes(lines, (), context, Window(AT - HOUR, AT + HOUR))
+        assert (shrink.shrink_cause, shrink.outage_id, shrink.removed_by_leader) == ("outage", "o", 1)
 
-    def test_one_that_was_back_and_lags_again_is_slow_and_away_no_more(self) -> None:
+    def test_a_broker_that_was_back_and_lags_again_is_slow(self) -> None:
         """As a drill had it: a broker back from a pause was paused again three seconds later."""
         key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log", "order": 0}
         commits = [
@@ -160,11 +159,11 @@ class TestOwedTo:
         away = row(BROKER_OUTAGES, outage_id="o", broker=3, down_at=AT, up_at=AT + timedelta(seconds=20))
         context = ClusterContext(outages=(away,))
         rows = rebuild_isr_changes([*commits, asked], (), context, Window(AT - HOUR, AT + HOUR))
-        assert [r["shrink_cause"] for r in rows] == ["outage", "outage", "slow", "slow"]
+        assert [r.shrink_cause for r in rows] == ["outage", "outage", "slow", "slow"]
         rows = rebuild_isr_changes(commits, (), context, Window(AT - HOUR, AT + HOUR))
-        assert [r["shrink_cause"] for r in rows] == ["outage"] * 4
+        assert [r.shrink_cause for r in rows] == ["outage"] * 4
 
-    def test_one_that_was_in_from_the_start_after_its_absence_is_slow(self) -> None:
+    def test_a_broker_that_was_in_sync_from_the_creation_after_its_outage_is_slow(self) -> None:
         key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log"}
         lines = [
             row(EVENTS, kind="isr_updated", isr="1,3", partition_epoch=0, happened_at=AT, order=0, **key),
@@ -183,12 +182,12 @@ class TestOwedTo:
             away = row(BROKER_OUTAGES, outage_id="o", broker=3, down_at=AT - MINUTE, up_at=up_at)
             context = ClusterContext(outages=(away,))
             (shrink,) = rebuild_isr_changes(lines, (), context, Window(AT - HOUR, AT + HOUR))
-            assert shrink["shrink_cause"] == shrink_cause
+            assert shrink.shrink_cause == shrink_cause
 
-    def test_a_restart_ends_the_trouble_of_a_disk(self) -> None:
-        lines = [row(EVENTS, kind="log_dir_failed", broker=3, happened_at=AT - MINUTE / 2, members="t-0")]
+    def test_a_restart_ends_the_effect_of_a_failed_disk(self) -> None:
+        failures = [row(EVENTS, kind="log_dir_failed", broker=3, happened_at=AT - MINUTE / 2, members="t-0")]
         key = {"topic": "t", "partition": 0, "broker": 1, "source": "broker-1/server.log"}
-        told_of = [
+        lines = [
             row(
                 EVENTS,
                 kind="isr_updated",
@@ -202,14 +201,15 @@ class TestOwedTo:
         ]
         back = row(BROKER_OUTAGES, broker=3, down_at=AT - MINUTE / 3, up_at=AT - MINUTE / 4)
         for outages, shrink_cause in (((), "disk"), ((back,), "unknown")):
-            context = ClusterContext(outages=outages, disk_failures=tuple(lines))
-            (shrink,) = rebuild_isr_changes(told_of, (), context, Window(AT - HOUR, AT + HOUR))
-            assert shrink["shrink_cause"] == shrink_cause
+            context = ClusterContext(outages=outages, disk_failures=tuple(failures))
+            (shrink,) = rebuild_isr_changes(lines, (), context, Window(AT - HOUR, AT + HOUR))
+            assert shrink.shrink_cause == shrink_cause
 
-    def test_a_reading_ends_what_no_line_does(self) -> None:
-        lines = [e for e in events("crash-2.8") if e["happened_at"] < at("01:52:41")]
+    def test_a_reading_ends_a_shrink_that_no_line_ends(self) -> None:
+        lines = [e for e in events("crash-2.8") if e.happened_at < at("01:52:41")]
         context = context_of(lines, rebuild_outages(lines, (), WHOLE))
-        key = {k: next(e[k] for e in lines if e["topic"]) for k in ("cluster", "topic", "partition")}
+        first = next(e for e in lines if e.topic)
+        key = {"cluster": first.cluster, "topic": first.topic, "partition": first.partition}
         readings = [
             row(
                 PARTITION_SNAPSHOTS,
@@ -222,15 +222,15 @@ class TestOwedTo:
             for s, isr in ((33, [1, 2, 3]), (45, [2, 3]), (55, [1, 2, 3]))
         ]
         (shrink,) = rebuild_isr_changes(lines, readings, context, WHOLE)
-        assert shrink["out_of_sync_until"] == at("01:52:55")
-        assert shrink["evidence"][-1]["source"] == "snapshots"
+        assert shrink.out_of_sync_until == at("01:52:55")
+        assert shrink.evidence[-1].source == "snapshots"
         (shrink,) = rebuild_isr_changes(lines, readings[:2], context, WHOLE)
-        assert shrink["out_of_sync_until"] is None
+        assert shrink.out_of_sync_until is None
 
-    def test_where_the_topic_was_deleted_nothing_is_left_to_be_in(self) -> None:
-        lines = [e for e in events("crash-2.8") if e["happened_at"] < at("01:52:41")]
-        topic = next(e["topic"] for e in lines if e["topic"])
-        cluster = lines[0]["cluster"]
+    def test_a_shrink_ends_with_its_topic(self) -> None:
+        lines = [e for e in events("crash-2.8") if e.happened_at < at("01:52:41")]
+        topic = next(e.topic for e in lines if e.topic)
+        cluster = lines[0].cluster
         gone = row(EVENTS, cluster=cluster, kind="topic_deleted", topic=topic, happened_at=at("01:52:50"), order=0)
         (shrink,) = rebuild_isr_changes([*lines, gone], (), ClusterContext(), WHOLE)
-        assert shrink["out_of_sync_until"] == at("01:52:50")
+        assert shrink.out_of_sync_until == at("01:52:50")

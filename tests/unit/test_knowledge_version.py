@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.knowledge.causes import CAUSES
+from spark_jobs.catalog.codes import Cause
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Sample
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.knowledge.rules import RULES
 from spark_jobs.knowledge.version import READING_VERSION, knowledge_version, version_of
+from spark_jobs.transforms.rebalances.leave_rulings import LEAVE_RULINGS
 
 HOME = Path(__file__).resolve().parents[2]
 PATTERN = next(p for p in PATTERNS if p.constants)
@@ -75,7 +76,11 @@ def test_what_proves_or_describes_makes_no_other_version() -> None:
     proof = {"samples": (sample,), "counter_samples": ("b",), "source": "elsewhere", "versions": "9"}
     assert version_of(replace(PATTERN, **proof)) == version_of(PATTERN)
     assert version_of(replace(RULE, source="elsewhere")) == version_of(RULE)
-    assert version_of(replace(CAUSES[0], holds=(), looks_alike=(), needs="", source="")) == version_of(CAUSES[0])
+    noun = Cause.MEMBER_JOINED.noun
+    assert version_of(replace(noun, symptom="", source="")) == version_of(noun) != version_of(replace(noun, advice=""))
+    ruling = LEAVE_RULINGS[0]
+    assert version_of(replace(ruling, decides="", looks_alike="", source="")) == version_of(ruling)
+    assert version_of(replace(ruling, proof=LEAVE_RULINGS[1].proof)) != version_of(ruling)
 
 
 def test_rulings_count_and_so_does_their_order() -> None:

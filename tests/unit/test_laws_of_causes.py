@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drill.plain_reader import parse
-from spark_jobs.knowledge.causes import CAUSE_BY_CODE
+from spark_jobs.catalog.codes import Cause, Confidence
+from spark_jobs.catalog.rows import Event, Rebalance
 from spark_jobs.transforms.rebalances import GroupHistory
 from spark_jobs.transforms.rebalances.timeline import drop_superseded_coordinators
 from tests.support.groups import EXCERPT_NAMES, GROUPS, Witnessed, excerpt, sample_night, witnessed
-from tests.support.nights import Row
 
-CONFIDENCES = ("unknown", "possible", "likely", "certain")
+CONFIDENCES = [*Confidence][::-1]
 VIEWS = (("broker",), ("broker", "client"))
 UNSEEN = {
     "coordinator_moved",  # no drill moved a coordinator in the milliseconds in which a join phase ran
@@ -36,14 +36,14 @@ def views(name: str) -> Iterator[Witnessed]:
         yield excerpt(name).of(*origins)
 
 
-def row_of(history: GroupHistory, row: Row) -> Row | None:
+def row_of(history: GroupHistory, row: Rebalance) -> Rebalance | None:
     """The same rebalance in another history: the same instant, or the same generation reached."""
     return next(
         (
             r
             for r in history.rebalances
-            if r["rebalance_id"] == row["rebalance_id"]
-            or (r["to_generation"] is not None and r["to_generation"] == row["to_generation"])
+            if r.rebalance_id == row.rebalance_id
+            or (r.to_generation is not None and r.to_generation == row.to_generation)
         ),
         None,
     )
@@ -53,10 +53,10 @@ def not_carried(group: Witnessed) -> list[tuple[str, str, str]]:
     """The verdicts that stand as they are without the lines they quote."""
     found = []
     for row in group.history().rebalances:
-        left = row_of(group.without(q["line_id"] for q in row["evidence"]).history(), row)
-        stands = left is not None and left["cause"] == row["cause"] != "unknown"
-        if stands and CONFIDENCES.index(left["confidence"]) >= CONFIDENCES.index(row["confidence"]):
-            found.append((row["cause"], row["confidence"], row["explanation"]))
+        left = row_of(group.without(q.line_id for q in row.evidence).history(), row)
+        stands = left is not None and left.cause == row.cause != "unknown"
+        if stands and CONFIDENCES.index(left.confidence) >= CONFIDENCES.index(row.confidence):
+            found.append((row.cause, row.confidence, row.explanation))
     return found
 
 
@@ -64,9 +64,9 @@ def not_shown(group: Witnessed) -> list[tuple[str, str, str]]:
     """The verdicts that the quoted lines alone do not lead to. How sure one is may rest on the silence around them."""
     found = []
     for row in group.history().rebalances:
-        alone = row_of(group.only(q["line_id"] for q in row["evidence"]).history(), row)
-        if alone is None or alone["cause"] != row["cause"]:
-            found.append((row["cause"], row["confidence"], row["explanation"]))
+        alone = row_of(group.only(q.line_id for q in row.evidence).history(), row)
+        if alone is None or alone.cause != row.cause:
+            found.append((row.cause, row.confidence, row.explanation))
     return found
 
 
@@ -83,30 +83,30 @@ def test_evidence_carries_every_verdict_of_the_sample_night() -> None:
 
 
 def test_the_laws_are_shown_for_every_cause_that_was_ever_captured() -> None:
-    seen = {r["cause"] for n in EXCERPT_NAMES for g in views(n) for r in g.history().rebalances}
-    assert set(CAUSE_BY_CODE) - seen == UNSEEN
+    seen = {r.cause for n in EXCERPT_NAMES for g in views(n) for r in g.history().rebalances}
+    assert set(Cause) - seen == UNSEEN
 
 
 def test_where_many_joined_in_the_lines_that_decide_are_quoted_before_theirs() -> None:
     pause = excerpt("pause-4.1")
-    (expired,) = (r for r in pause.history().rebalances if r["cause"] == "heartbeat_expired")
-    left = next(e for e in pause.events if e["kind"] == "member_left")
+    (expired,) = (r for r in pause.history().rebalances if r.cause == "heartbeat_expired")
+    left = next(e for e in pause.events if e.kind == "member_left")
     crowd = tuple(
-        {
-            **left,
-            "line_id": f"{n:02}",
-            "happened_at": expired["started_at"],
-            "text": f"{n}",
-            "member_id": f"{n}",
-            "client_id": None,
-        }
+        replace(
+            left,
+            line_id=f"{n:02}",
+            happened_at=expired.started_at,
+            text=f"{n}",
+            member_id=f"{n}",
+            client_id=None,
+        )
         for n in range(20)
     )
     crowded = replace(pause, events=(*pause.events, *crowd)).history()
-    (row,) = (r for r in crowded.rebalances if r["rebalance_id"] == expired["rebalance_id"])
-    assert (row["cause"], row["confidence"], len(row["contributors"])) == ("heartbeat_expired", "certain", 20)
-    assert len(row["evidence"]) == 12
-    assert {q["line_id"] for q in expired["evidence"]} <= {q["line_id"] for q in row["evidence"]}
+    (row,) = (r for r in crowded.rebalances if r.rebalance_id == expired.rebalance_id)
+    assert (row.cause, row.confidence, len(row.contributors)) == ("heartbeat_expired", "certain", 20)
+    assert len(row.evidence) == 12
+    assert {q.line_id for q in expired.evidence} <= {q.line_id for q in row.evidence}
 
 
 @settings(max_examples=60, deadline=None)
@@ -164,18 +164,18 @@ class Cut:
     @property
     def left(self) -> Witnessed:
         said = _said(self.whole, self.log)
-        return self.whole.without(e["line_id"] for e in said[self.first : self.first + self.count])
+        return self.whole.without(e.line_id for e in said[self.first : self.first + self.count])
 
 
-def _said(group: Witnessed, log: str) -> list[Row]:
-    return sorted((e for e in group.events if e["source"] == log), key=lambda e: (e["happened_at"], e["order"]))
+def _said(group: Witnessed, log: str) -> list[Event]:
+    return sorted((e for e in group.events if e.source == log), key=lambda e: (e.happened_at, e.order))
 
 
 @st.composite
 def cuts(draw: st.DrawFn) -> Cut:
     name, origins = draw(st.sampled_from(EXCERPT_NAMES)), draw(st.sampled_from(VIEWS))
     group = excerpt(name).of("broker")
-    log = draw(st.sampled_from(sorted({e["source"] for e in group.events})))
+    log = draw(st.sampled_from(sorted({e.source for e in group.events})))
     count = len(_said(group, log))
     first = draw(st.integers(0, count - 1))
     return Cut(name, origins, log, first, draw(st.integers(1, count - first)))
@@ -184,13 +184,13 @@ def cuts(draw: st.DrawFn) -> Cut:
 @settings(max_examples=400, deadline=None)
 @given(cuts())
 def test_no_verdict_that_needed_lost_lines_stays_certain(cut: Cut) -> None:
-    truth = {r["rebalance_id"]: r for r in cut.whole.history().rebalances}
+    truth = {r.rebalance_id: r for r in cut.whole.history().rebalances}
     for row in cut.left.history().rebalances:
-        if row["confidence"] == "certain":
-            full = truth.get(row["rebalance_id"])
-            assert full is not None, row["explanation"]
-            assert full["cause"] == row["cause"], (full["explanation"], row["explanation"])
-            assert None in (full["client_id"], row["client_id"]) or full["client_id"] == row["client_id"]
+        if row.confidence == "certain":
+            full = truth.get(row.rebalance_id)
+            assert full is not None, row.explanation
+            assert full.cause == row.cause, (full.explanation, row.explanation)
+            assert None in (full.client_id, row.client_id) or full.client_id == row.client_id
 
 
 @settings(max_examples=400, deadline=None)
@@ -199,16 +199,14 @@ def test_a_cut_is_found_in_the_generations_and_named(cut: Cut) -> None:
     history = cut.left.history()
     reached = _generations(history)
     named = {
-        generation
-        for gap in history.gaps
-        for generation in range(gap["after_generation"] + 1, gap["next_generation"] + 1)
+        generation for gap in history.gaps for generation in range(gap.after_generation + 1, gap.next_generation + 1)
     }
     lost = _generations(cut.whole.history()) - reached
-    in_order = sorted(cut.left.events, key=lambda e: (e["happened_at"], e["source"], e["order"]))
-    last = max((e["generation"] or 0 for e in drop_superseded_coordinators(in_order)), default=0)
+    in_order = sorted(cut.left.events, key=lambda e: (e.happened_at, e.source, e.order))
+    last = max((e.generation or 0 for e in drop_superseded_coordinators(in_order)), default=0)
     assert {g for g in lost if reached and min(reached) < g <= last} <= named
-    assert [gap for gap in history.gaps if gap["explained_by"]] == []
+    assert [gap for gap in history.gaps if gap.explained_by] == []
 
 
 def _generations(history: GroupHistory) -> set[int]:
-    return {r["to_generation"] for r in history.rebalances if r["to_generation"] is not None}
+    return {r.to_generation for r in history.rebalances if r.to_generation is not None}

@@ -1,4 +1,4 @@
-"""How long nobody led: between what witnesses prove; and whether somebody asked for an election."""
+"""How long a partition had no leader: between what witnesses prove; and whether an election was requested."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.rows import Event, Failover
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
@@ -17,8 +18,6 @@ from spark_jobs.transforms.windows import Window
 from tests.support.leaders import leaders
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
-
-Row = dict[str, Any]
 
 HOURS = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))
 ELECTED_AT = 30.0
@@ -28,7 +27,7 @@ def after(seconds: float) -> Any:
     return AT + timedelta(seconds=seconds)
 
 
-def line(kind: str, broker: int, second: float, **columns: Any) -> Row:
+def line(kind: str, broker: int, second: float, **columns: Any) -> Event:
     return row(
         EVENTS,
         line_id=f"{kind}-{broker}-{second}", kind=kind, broker=broker, topic="t", partition=0,
@@ -36,7 +35,7 @@ def line(kind: str, broker: int, second: float, **columns: Any) -> Row:
     )  # fmt: skip
 
 
-def handover(outage: dict[str, Any] | None, *others: Row) -> Row:
+def handover(outage: dict[str, Any] | None, *others: Event) -> Failover:
     """Broker 1 leads from second 0 on, broker 2 from second 30 on."""
     known = {k: after(v) if k.endswith("_at") and v is not None else v for k, v in (outage or {}).items()}
     outages = [row(BROKER_OUTAGES, broker=1, confidence="certain", **known)] if outage else []
@@ -49,8 +48,8 @@ def handover(outage: dict[str, Any] | None, *others: Row) -> Row:
     return change
 
 
-def bounds(change: Row) -> tuple[int | None, int | None, int | None]:
-    return change["leaderless_low_ms"], change["leaderless_ms"], change["leaderless_high_ms"]
+def bounds(change: Failover) -> tuple[int | None, int | None, int | None]:
+    return change.leaderless_low_ms, change.leaderless_ms, change.leaderless_high_ms
 
 
 CRASH = {"kind": "crash", "last_heard_at": 18, "down_at": 20, "unreachable_at": 20, "detected_at": 29, "up_at": 50}
@@ -59,15 +58,15 @@ CRASH = {"kind": "crash", "last_heard_at": 18, "down_at": 20, "unreachable_at": 
 @pytest.mark.parametrize(
     ("outage", "expected"),
     [
-        # It was heard at 18, could not be reached from 20 on, and was missed at 29.
+        # It was heard at 18, could not be reached from 20 on, and was detected as down at 29.
         (CRASH, (10_000, 10_000, 12_000)),
-        # Nobody tried to reach it: only that it was missed proves that it was gone.
+        # No broker tried to reach it: only the detection proves that it was down.
         (CRASH | {"unreachable_at": None}, (1_000, 10_000, 12_000)),
         # A broker that cannot be reached, and lives, may have served others until it was fenced.
         (CRASH | {"kind": "unresponsive"}, (1_000, 10_000, 12_000)),
         # Its log is not at hand: its last word is that it began to lead.
         (CRASH | {"last_heard_at": None}, (10_000, 10_000, 30_000)),
-        # A shutdown that its log does not end with handing over: it led when it was told to stop.
+        # A shutdown that its log does not end with handing over: it led when its shutdown began.
         (CRASH | {"kind": "controlled_shutdown", "last_heard_at": 28, "down_at": 28, "unreachable_at": None},
          (None, None, 2_000)),
     ],
@@ -78,27 +77,27 @@ def test_a_time_without_leader_lies_between_the_proofs(outage: dict[str, Any], e
 
 @pytest.mark.parametrize(("gave_way", "ms"), [(29.9, 100), (30.1, 0)])
 def test_a_leader_that_says_when_it_gave_way_bounds_it_from_both_sides(gave_way: float, ms: int) -> None:
-    """Some hand over before the new leader starts, some after: then nobody missed one."""
+    """Some hand over before the new leader starts, some after: then the partition always had a leader."""
     said = line("follower_started", 1, gave_way, leader=2, leader_epoch=1)
     assert bounds(handover(None, said)) == (ms, ms, ms)
 
 
 def test_without_a_proof_nothing_is_bounded() -> None:
-    told = [line("follower_started", 3, epoch * 30, leader=epoch + 1, leader_epoch=epoch) for epoch in (0, 1)]
-    [change] = rebuild_failovers(told, [], context_of([], []), HOURS)
+    lines = [line("follower_started", 3, epoch * 30, leader=epoch + 1, leader_epoch=epoch) for epoch in (0, 1)]
+    [change] = rebuild_failovers(lines, [], context_of([], []), HOURS)
     assert bounds(change) == (None, None, None)
 
 
 def test_a_new_leader_is_proven_by_what_it_commits() -> None:
     """Its start is lost; the ISR that it commits 2 s after the follower's line shows that it leads."""
-    told = [
+    lines = [
         line("leader_started", 1, 0, leader_epoch=0),
         line("follower_started", 3, 30, leader=2, leader_epoch=1),
         line("isr_updated", 2, 32, isr="2,3", partition_epoch=3),
     ]
     outage = row(BROKER_OUTAGES, broker=1, confidence="certain", kind="crash",
                  **{k: after(v) for k, v in CRASH.items() if k.endswith("_at")})  # fmt: skip
-    [change] = rebuild_failovers(told, [], context_of([], [outage]), HOURS)
+    [change] = rebuild_failovers(lines, [], context_of([], [outage]), HOURS)
     assert bounds(change) == (None, 10_000, 14_000)
 
 
@@ -106,9 +105,9 @@ def test_a_new_leader_is_proven_by_what_it_commits() -> None:
        st.none() | st.integers(1, 60))  # fmt: skip
 def test_the_bounds_hold_what_is_told(times: tuple[int | None, ...], kind: str, gave_way: int | None) -> None:
     """Whatever the clocks say."""
-    heard, down, reached, missed = times
+    heard, down, reached, detected = times
     outage = {
-        "kind": kind, "last_heard_at": heard, "down_at": down or 0, "unreachable_at": reached, "detected_at": missed,
+        "kind": kind, "last_heard_at": heard, "down_at": down or 0, "unreachable_at": reached, "detected_at": detected,
         "up_at": None,
     }  # fmt: skip
     said = [line("follower_started", 1, gave_way, leader=2, leader_epoch=1)] if gave_way else []
@@ -119,25 +118,25 @@ def test_the_bounds_hold_what_is_told(times: tuple[int | None, ...], kind: str, 
 
 
 @pytest.mark.parametrize(("excerpt", "low", "high"), [("offline-3.9", 8761, 16950), ("offline-4.1", None, None)])
-def test_a_partition_is_offline_until_somebody_leads_it_again(excerpt: str, low: int | None, high: int | None) -> None:
+def test_a_partition_is_offline_until_a_broker_leads_it_again(excerpt: str, low: int | None, high: int | None) -> None:
     gone, back = leaders(events(excerpt), [], WHOLE).failovers
     for bound, value in (("leaderless_low_ms", low), ("leaderless_high_ms", high)):
-        assert gone[bound] == back[bound]
-        assert value in (None, gone[bound])
-    assert gone["leaderless_low_ms"] <= back["leaderless_ms"] <= gone["leaderless_high_ms"]
+        assert getattr(gone, bound) == getattr(back, bound)
+        assert value in (None, getattr(gone, bound))
+    assert gone.leaderless_low_ms <= back.leaderless_ms <= gone.leaderless_high_ms
 
 
-def test_a_partition_that_nobody_leads_again_has_no_bounds() -> None:
+def test_a_partition_without_a_later_leader_has_no_bounds() -> None:
     [gone, _] = leaders(events("offline-3.9"), [], WHOLE).failovers
-    until_then = [e for e in events("offline-3.9") if e["happened_at"] <= gone["happened_at"]]
+    until_then = [e for e in events("offline-3.9") if e.happened_at <= gone.happened_at]
     [still] = leaders(until_then, [], WHOLE).failovers
-    assert (still["kind"], *bounds(still)) == ("offline", None, None, None)
+    assert (still.kind, *bounds(still)) == ("offline", None, None, None)
 
 
 def test_a_failed_disk_says_when_its_broker_led_no_more() -> None:
-    lost = [f for f in leaders(events("disk-4.3"), [], WHOLE).failovers if f["kind"] == "log_dir_failed"]
+    lost = [f for f in leaders(events("disk-4.3"), [], WHOLE).failovers if f.kind == "log_dir_failed"]
     assert lost
-    assert all(f["leaderless_low_ms"] == f["leaderless_ms"] == f["leaderless_high_ms"] for f in lost)
+    assert all(f.leaderless_low_ms == f.leaderless_ms == f.leaderless_high_ms for f in lost)
 
 
 @pytest.mark.parametrize(
@@ -152,31 +151,31 @@ def test_a_failed_disk_says_when_its_broker_led_no_more() -> None:
         ("offline-3.9", "offline", {None}),
     ],
 )
-def test_whether_somebody_asked_for_it(excerpt: str, kind: str, expected: set[bool | None]) -> None:
-    found = [f for f in leaders(events(excerpt), [], WHOLE).failovers if f["kind"] == kind]
-    assert {f["requested_by_operator"] for f in found} == expected
+def test_whether_it_was_requested(excerpt: str, kind: str, expected: set[bool | None]) -> None:
+    found = [f for f in leaders(events(excerpt), [], WHOLE).failovers if f.kind == kind]
+    assert {f.requested_by_operator for f in found} == expected
 
 
-def elected(*around: Row) -> bool | None:
-    """Whether somebody asked for an election of broker 2, the preferred leader, at second 30."""
+def elected(*around: Event) -> bool | None:
+    """Whether an election of broker 2, the preferred leader, at second 30 was requested."""
     lines = [
         line("leader_started", 1, 0, leader_epoch=0, replicas="2,1"),
         line("leader_started", 2, 30, leader_epoch=1, replicas="2,1"),
     ]
     active = row(EVENTS, kind="controller_elected", broker=9, controller_epoch=1, happened_at=after(-600))
     [change] = rebuild_failovers(lines, [], context_of([active, *around], []), HOURS)
-    assert change["kind"] == "preferred_election"
-    asked: bool | None = change["requested_by_operator"]
+    assert change.kind == "preferred_election"
+    asked: bool | None = change.requested_by_operator
     return asked
 
 
-def task(second: float, count: int, broker: int = 9) -> Row:
+def task(second: float, count: int, broker: int = 9) -> Event:
     return row(EVENTS, kind="periodic_election", reason="electPreferred", event_count=count, broker=broker,
                happened_at=after(second))  # fmt: skip
 
 
-def test_kraft_tells_of_its_own_elections_only() -> None:
+def test_kraft_reports_only_its_own_elections() -> None:
     assert elected(task(30.1, 3)) is False
-    assert elected(task(-270, 0)) is True, "its task is told, and was not at work"
+    assert elected(task(-270, 0)) is True, "its task is reported, and was not at work"
     assert elected(task(-270, 0), task(30.1, 3, broker=8)) is True, "a standby controller's word counts nothing"
-    assert elected() is None, "a controller of former releases tells of no task"
+    assert elected() is None, "a controller of a former release reports no task"

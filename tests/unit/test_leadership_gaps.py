@@ -1,8 +1,9 @@
-"""Breaks in leader epochs: explained, or marked as seen by nobody; the chain of failovers holds whatever is lost."""
+"""Gaps in leader epochs: explained, or marked as unknown; the chain of failovers holds whatever is lost."""
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.rows import BrokerOutage, Event, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.cluster import ClusterContext, context_of
 from spark_jobs.transforms.leaders.failovers import LeaderHistory, rebuild_leaders
@@ -21,8 +23,6 @@ from tests.support import nights
 from tests.support.leaders import leaders, unmarked_breaks
 from tests.support.nights import WHOLE
 from tests.support.rows import AT, row
-
-Row = dict[str, Any]
 
 HOURS = Window(AT, AT + timedelta(hours=2))
 SECOND = timedelta(seconds=1)
@@ -33,11 +33,11 @@ EXCERPTS = (
 
 
 @cache
-def captured(excerpt: str) -> list[Row]:
+def captured(excerpt: str) -> list[Event]:
     return nights.events(excerpt)
 
 
-def led(epoch: int, broker: int, second: int, **columns: Any) -> Row:
+def led(epoch: int, broker: int, second: int, **columns: Any) -> Event:
     """What a broker says that starts to lead the partition t-0."""
     return row(
         EVENTS,
@@ -47,14 +47,17 @@ def led(epoch: int, broker: int, second: int, **columns: Any) -> Row:
 
 
 def history(
-    lines: list[Row], outages: tuple[Row, ...] = (), readings: tuple[Row, ...] = (), by_zookeeper: bool = False
+    lines: list[Event],
+    outages: tuple[BrokerOutage, ...] = (),
+    readings: tuple[PartitionSnapshot, ...] = (),
+    by_zookeeper: bool = False,
 ) -> LeaderHistory:
     elected = row(EVENTS, kind="controller_elected", pattern_id="zookeeper.controller_elected", broker=9)
-    context = context_of([elected | {"controller_epoch": 1}] if by_zookeeper else [], outages)
+    context = context_of([replace(elected, controller_epoch=1)] if by_zookeeper else [], outages)
     return rebuild_leaders(lines, readings, context, HOURS)
 
 
-def away(broker: int, since: int, until: int) -> Row:
+def away(broker: int, since: int, until: int) -> BrokerOutage:
     down_at, up_at = AT + since * SECOND, AT + until * SECOND
     return row(BROKER_OUTAGES, broker=broker, kind="crash", down_at=down_at, detected_at=down_at, up_at=up_at)
 
@@ -63,10 +66,10 @@ def test_an_epoch_that_rose_by_two_with_the_same_leader_may_hide_a_failover_and_
     found = history([led(3, 1, 0), led(5, 1, 60)])
     assert found.failovers == []
     [gap] = found.gaps
-    assert (gap["after_epoch"], gap["next_epoch"], gap["leader_before"], gap["leader_after"]) == (3, 5, 1, 1)
-    assert gap["explained_by"] is None
-    assert gap["explanation"].endswith("nobody saw: a failover and a return are possible.")
-    assert {q["line_id"] for q in gap["evidence"]} == {"3-1-0", "5-1-60"}
+    assert (gap.after_epoch, gap.next_epoch, gap.leader_before, gap.leader_after) == (3, 5, 1, 1)
+    assert gap.explained_by is None
+    assert gap.explanation.endswith("no line shows the leader in between: a failover and a return are possible.")
+    assert {q.line_id for q in gap.evidence} == {"3-1-0", "5-1-60"}
 
 
 def test_an_epoch_that_rose_by_one_hides_nothing() -> None:
@@ -76,31 +79,31 @@ def test_an_epoch_that_rose_by_one_hides_nothing() -> None:
 def test_a_change_of_leader_that_skips_an_epoch_is_surer_of_nothing() -> None:
     found = history([led(3, 1, 0), led(5, 2, 60)], (away(1, 30, 90),))
     [change], [gap] = found.failovers, found.gaps
-    assert (change["leader_from"], change["leader_to"], change["epoch_to"]) == (1, 2, 5)
-    assert change["confidence"] not in ("certain", "likely")
-    assert "Who led in leader epoch 4 nobody saw" in change["explanation"]
-    assert (gap["next_epoch"], gap["explained_by"], gap["seen_at"]) == (5, None, change["happened_at"])
+    assert (change.leader_from, change.leader_to, change.epoch_to) == (1, 2, 5)
+    assert change.confidence not in ("certain", "likely")
+    assert "The leader in leader epoch 4 is not known" in change.explanation
+    assert (gap.next_epoch, gap.explained_by, gap.seen_at) == (5, None, change.happened_at)
 
 
 def test_zookeepers_controller_raises_the_epoch_when_it_takes_a_replica_out_of_the_isr() -> None:
     lines = [led(3, 1, 0, replicas="1,2,3"), led(5, 1, 60, replicas="1,2,3")]
     [explained] = history(lines, (away(2, 10, 20),), by_zookeeper=True).gaps
-    assert "broker 2, which was away, out of the ISR" in explained["explained_by"]
+    assert "broker 2, which was away, out of the ISR" in explained.explained_by
     # KRaft raises it no more since 3.6; a replica elsewhere has nothing to do with it; neither has another hour.
     for gaps in (
         history(lines, (away(2, 10, 20),)).gaps,
         history(lines, (away(4, 10, 20),), by_zookeeper=True).gaps,
         history(lines, (away(2, 100, 120),), by_zookeeper=True).gaps,
     ):
-        assert [g["explained_by"] for g in gaps] == [None]
+        assert [g.explained_by for g in gaps] == [None]
 
 
 def test_a_reassignment_raises_the_epoch() -> None:
     moved = row(EVENTS, kind="reassignment_changed", topic="t", partition=0, happened_at=AT + 30 * SECOND, detail="")
     [gap] = history([led(3, 1, 0), moved, led(5, 1, 60)]).gaps
-    assert gap["explained_by"] == "its replicas were reassigned"
+    assert gap.explained_by == "its replicas were reassigned"
     [gap] = history([led(3, 1, 0), moved, led(6, 1, 60)]).gaps
-    assert gap["explained_by"] is None, "two rises are left, and two changes of leader fit into them"
+    assert gap.explained_by is None, "two rises are left, and two changes of leader fit into them"
 
 
 def test_a_leader_that_committed_all_that_changed_was_never_away() -> None:
@@ -112,15 +115,15 @@ def test_a_leader_that_committed_all_that_changed_was_never_away() -> None:
     ]  # fmt: skip
     ends = [led(3, 1, 0, partition_epoch=10), led(5, 1, 60, partition_epoch=12)]
     [gap] = history([*ends, *commits]).gaps
-    assert gap["explained_by"].startswith("the leader itself committed all that changed")
-    assert history([*ends, *(c | {"broker": 2} for c in commits)]).gaps[0]["explained_by"] is None
+    assert gap.explained_by.startswith("the leader itself committed all that changed")
+    assert history([*ends, *(replace(c, broker=2) for c in commits)]).gaps[0].explained_by is None
     later = led(5, 1, 60, partition_epoch=14)
-    assert history([ends[0], later, *commits]).gaps[0]["explained_by"] is None, "two changes have nobody who made them"
+    assert history([ends[0], later, *commits]).gaps[0].explained_by is None, "nothing explains the other two changes"
 
 
 def test_the_two_steps_of_a_new_zookeeper_controller_are_one_election() -> None:
     found = leaders(captured("unclean-2.8"), [], WHOLE)
-    assert {g["explained_by"] for g in found.gaps} <= {"one election in two steps of a new controller"}
+    assert {g.explained_by for g in found.gaps} <= {"one election in two steps of a new controller"}
 
 
 def test_readings_alone_show_a_rise_by_two() -> None:
@@ -130,21 +133,21 @@ def test_readings_alone_show_a_rise_by_two() -> None:
         for n, epoch in enumerate((3, 3, 5, 5))
     )  # fmt: skip
     [gap] = history([], readings=seen).gaps
-    assert (gap["after_epoch"], gap["next_epoch"], gap["explained_by"]) == (3, 5, None)
+    assert (gap.after_epoch, gap.next_epoch, gap.explained_by) == (3, 5, None)
 
 
 def test_a_leader_that_only_a_later_line_names_is_marked_and_not_dated() -> None:
-    """Broker 3 says that broker 2 led before it; when that began nobody tells."""
+    """Broker 3 writes that broker 2 led before it; no line shows when that began."""
     lines = [led(0, 1, 0), led(2, 3, 60, previous_leader=2, previous_leader_epoch=1)]
     found = history(lines)
-    assert [(f["leader_from"], f["leader_to"]) for f in found.failovers] == [(2, 3)]
+    assert [(f.leader_from, f.leader_to) for f in found.failovers] == [(2, 3)]
     [gap] = found.gaps
-    assert (gap["after_epoch"], gap["next_epoch"], gap["leader_after"], gap["explained_by"]) == (0, 1, 2, None)
+    assert (gap.after_epoch, gap.next_epoch, gap.leader_after, gap.explained_by) == (0, 1, 2, None)
     assert unmarked_breaks(found) == []
-    # The absence of the former leader tells when.
-    told = history(lines, (away(1, 20, 90),))
-    assert [(f["leader_from"], f["leader_to"]) for f in told.failovers] == [(1, 2), (2, 3)]
-    assert (told.failovers[0]["happened_at"], told.gaps) == (AT + 20 * SECOND, [])
+    # The outage of the former leader shows when.
+    found = history(lines, (away(1, 20, 90),))
+    assert [(f.leader_from, f.leader_to) for f in found.failovers] == [(1, 2), (2, 3)]
+    assert (found.failovers[0].happened_at, found.gaps) == (AT + 20 * SECOND, [])
 
 
 def test_a_topic_that_comes_back_begins_another_chain() -> None:
@@ -156,7 +159,7 @@ def test_a_topic_that_comes_back_begins_another_chain() -> None:
         led(1, 1, 40),
     ]
     found = history(lines)
-    assert [(f["topic_incarnation"], f["leader_from"], f["leader_to"]) for f in found.failovers] == [
+    assert [(f.topic_incarnation, f.leader_from, f.leader_to) for f in found.failovers] == [
         (0, 1, 2),
         (1, 3, 1),
     ]
@@ -175,15 +178,15 @@ def test_no_break_is_unmarked_whatever_is_lost(
     """Spans of lines, a broker's whole log; in any order of arrival."""
     whole = captured(excerpt)
     gone = {i for start, share in lost for i in range(int(start * len(whole)), int((start + share) * len(whole)) + 1)}
-    left = [e for i, e in enumerate(whole) if i not in gone and e["broker"] != silent]
+    left = [e for i, e in enumerate(whole) if i not in gone and e.broker != silent]
     history = leaders(chance.sample(left, len(left)), [], WHOLE)
     assert unmarked_breaks(history) == []
     assert history == leaders(left, [], WHOLE)
 
 
 @given(st.lists(st.integers(-1, 3), min_size=2, max_size=9), st.sets(st.integers(0, 8)))
-def test_every_epoch_that_nobody_saw_lies_in_a_gap_or_is_no_change(led_by: list[int], unseen: set[int]) -> None:
-    """Leaders told by followers' lines, some epochs by nobody: rows and gaps together cover each step of the chain."""
+def test_every_epoch_that_no_line_shows_lies_in_a_gap_or_changes_nothing(led_by: list[int], unseen: set[int]) -> None:
+    """Followers' lines show the leaders of some epochs: rows and gaps together cover each step of the chain."""
     lines = [
         row(EVENTS, line_id=f"{epoch}", kind="follower_started", topic="t", partition=0, broker=9, leader=leader,
             leader_epoch=epoch, happened_at=AT + epoch * SECOND)
@@ -191,7 +194,7 @@ def test_every_epoch_that_nobody_saw_lies_in_a_gap_or_is_no_change(led_by: list[
         if epoch not in unseen
     ]  # fmt: skip
     found = rebuild_leaders(lines, [], ClusterContext(), HOURS)
-    skipped = {e for g in found.gaps for e in range(g["after_epoch"] + 1, g["next_epoch"])}
-    known = [e["leader_epoch"] for e in lines]
+    skipped = {e for g in found.gaps for e in range(g.after_epoch + 1, g.next_epoch)}
+    known = [e.leader_epoch for e in lines]
     assert skipped == {e for e in unseen if known and known[0] < e < known[-1]}
     assert unmarked_breaks(found) == []

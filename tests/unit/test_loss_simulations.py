@@ -1,4 +1,4 @@
-"""What the loss of a broker or a rack would cost, beside a recomputation that asks for one partition after another."""
+"""What the loss of a broker or a rack would cost, compared with a recomputation, one partition after another."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.catalog.gold_risk import LOSS_SIMULATIONS
+from spark_jobs.catalog.rows import BrokerSnapshot, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
 from spark_jobs.transforms.groups.coordinators import offsets_partition_of
 from spark_jobs.transforms.replicas.loss_simulations import Reading, simulate_losses
 from tests.support.groups import SAMPLE
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 
 RACKS = {1: "a", 2: "b", 3: "b"}
@@ -25,14 +24,14 @@ COUNTS = ("partitions_offline", "partitions_unclean", "partitions_unwritable", "
 
 def partition(
     number: int, isr: list[int], replicas: list[int] | None = None, leader: int | None = 0, topic: str = "t"
-) -> Row:
+) -> PartitionSnapshot:
     return row(
         PARTITION_SNAPSHOTS, topic=topic, partition=number, isr=isr, replicas=replicas or isr,
         leader=isr[0] if leader == 0 and isr else leader,
     )  # fmt: skip
 
 
-def broker(number: int, rack: str | None = None) -> Row:
+def broker(number: int, rack: str | None = None) -> BrokerSnapshot:
     return row(BROKER_SNAPSHOTS, broker=number, rack=rack)
 
 
@@ -44,14 +43,14 @@ def set_up(topic: str = "t", **values: object) -> BrokerSettings:
 SAFE = set_up(min_insync_replicas=2, unclean_leader_election_enable=False)
 
 
-def told(reading: Reading) -> dict[str, tuple[int, ...]]:
-    return {r["scope"]: tuple(r[name] for name in COUNTS) for r in simulate_losses(reading)}
+def counts(reading: Reading) -> dict[str, tuple[int, ...]]:
+    return {r.scope: tuple(getattr(r, name) for name in COUNTS) for r in simulate_losses(reading)}
 
 
-def test_the_only_one_in_sync_leaves_nobody_to_lead() -> None:
+def test_without_its_only_in_sync_replica_a_partition_has_no_leader() -> None:
     alone = [partition(0, [1], [1, 2]), partition(1, [2, 3], [2, 3])]
     found = simulate_losses(Reading(alone, [broker(b, r) for b, r in RACKS.items()], settings=SAFE))
-    assert {r["scope"]: tuple(r[n] for n in COUNTS) for r in found} == {
+    assert {r.scope: tuple(getattr(r, n) for n in COUNTS) for r in found} == {
         "1": (1, 0, 0, 0, 0),
         "2": (0, 0, 1, 0, 1),
         "3": (0, 0, 1, 0, 0),
@@ -59,30 +58,30 @@ def test_the_only_one_in_sync_leaves_nobody_to_lead() -> None:
         "b": (1, 0, 0, 0, 0),
     }
     one, *_, rack = found
-    assert one["explanation"] == (
+    assert one.explanation == (
         "Without broker '1' 1 partition would have no leader; 0 leaders would move;"
-        " which groups it coordinates is not told."
+        " the reading does not show the groups that it coordinates."
     )
-    assert (one["worst_partitions"], rack["worst_partitions"], rack["broker_ids"]) == (["t-0"], ["t-1"], [2, 3])
-    assert "t-0: leader 1, isr [1], replicas [1, 2]" in [e["text"] for e in one["evidence"]]
+    assert (one.worst_partitions, rack.worst_partitions, rack.broker_ids) == (["t-0"], ["t-1"], [2, 3])
+    assert "t-0: leader 1, isr [1], replicas [1, 2]" in [e.text for e in one.evidence]
 
 
-def test_with_unclean_elections_somebody_who_lives_leads_and_loses_records() -> None:
+def test_with_unclean_elections_another_replica_leads_and_loses_records() -> None:
     unclean = set_up(min_insync_replicas=1, unclean_leader_election_enable=True)
     alone = [partition(0, [1], [1, 2])]
-    assert told(Reading(alone, [broker(1), broker(2)], settings=unclean))["1"] == (0, 1, 0, 0, 1)
-    assert told(Reading(alone, [broker(1)], settings=unclean))["1"] == (1, 0, 0, 0, 0)
-    assert told(Reading(alone, [broker(1), broker(2)]))["1"] == (1, 0, 0, 0, 0)
+    assert counts(Reading(alone, [broker(1), broker(2)], settings=unclean))["1"] == (0, 1, 0, 0, 1)
+    assert counts(Reading(alone, [broker(1)], settings=unclean))["1"] == (1, 0, 0, 0, 0)
+    assert counts(Reading(alone, [broker(1), broker(2)]))["1"] == (1, 0, 0, 0, 0)
 
 
-def test_what_is_down_or_short_already_is_not_the_loss_s_cost() -> None:
+def test_a_partition_that_is_down_or_short_already_costs_nothing() -> None:
     down, short = partition(0, [1], leader=None), partition(1, [1, 2], [1, 2, 3])
     strict = set_up(min_insync_replicas=3)
-    assert told(Reading([down, short], [broker(1), broker(2)], settings=strict))["1"] == (0, 0, 0, 0, 1)
+    assert counts(Reading([down, short], [broker(1), broker(2)], settings=strict))["1"] == (0, 0, 0, 0, 1)
 
 
-def test_where_nobody_tells_the_minimum_nothing_is_said_of_writes() -> None:
-    assert told(Reading([partition(0, [1, 2])], [broker(1), broker(2)]))["2"] == (0, 0, 0, 1, 0)
+def test_without_a_known_minimum_writes_are_not_judged() -> None:
+    assert counts(Reading([partition(0, [1, 2])], [broker(1), broker(2)]))["2"] == (0, 0, 0, 1, 0)
 
 
 def test_groups_go_with_the_leader_of_their_partition_of_the_offsets_topic() -> None:
@@ -90,14 +89,14 @@ def test_groups_go_with_the_leader_of_their_partition_of_the_offsets_topic() -> 
     groups = [f"g{n}" for n in range(20)]
     found = simulate_losses(Reading(offsets, [broker(1), broker(2)], groups))
     home = {g: offsets_partition_of(g, 4) for g in groups}
-    assert found[0]["group_ids"] == sorted(g for g in groups if home[g] != 0)
-    assert found[0]["stranded_group_ids"] == []
-    assert found[1]["group_ids"] == found[1]["stranded_group_ids"] == sorted(g for g in groups if home[g] == 0) != []
-    assert simulate_losses(Reading(offsets, [broker(1)]))[0]["group_ids"] is None
-    assert simulate_losses(Reading([partition(0, [1])], [broker(1)], groups))[0]["group_ids"] is None
+    assert found[0].group_ids == sorted(g for g in groups if home[g] != 0)
+    assert found[0].stranded_group_ids == []
+    assert found[1].group_ids == found[1].stranded_group_ids == sorted(g for g in groups if home[g] == 0) != []
+    assert simulate_losses(Reading(offsets, [broker(1)]))[0].group_ids is None
+    assert simulate_losses(Reading([partition(0, [1])], [broker(1)], groups))[0].group_ids is None
 
 
-def test_without_a_reading_nothing_is_rehearsed() -> None:
+def test_without_a_reading_no_loss_is_simulated() -> None:
     assert simulate_losses(Reading()) == []
 
 
@@ -134,9 +133,9 @@ def test_every_reading_of_the_recorded_night_says_what_a_recomputation_says(leas
         ]  # fmt: skip
         brokers = [broker(b["id"], b["rack"]) for b in said["brokers"]]
         for found in simulate_losses(Reading(partitions, brokers, [g["group"] for g in said["groups"]], settings)):
-            counts = tuple(found[name] for name in COUNTS if name != "partitions_unjudged")
-            assert counts == recomputed(said, set(found["broker_ids"]), least, unclean)
-            assert found["partitions_unjudged"] == 0
+            counts = tuple(getattr(found, name) for name in COUNTS if name != "partitions_unjudged")
+            assert counts == recomputed(said, set(found.broker_ids), least, unclean)
+            assert found.partitions_unjudged == 0
             seen.add(counts[:3] != (0, 0, 0))
     assert True in seen
 
@@ -153,9 +152,8 @@ def test_a_rack_costs_at_least_what_each_of_its_brokers_does_and_each_partition_
     settings = set_up(min_insync_replicas=least, unclean_leader_election_enable=unclean)
     rows = simulate_losses(Reading(partitions, [broker(b, "r") for b in (1, 2)], settings=settings))
     for found in rows:
-        assert set(found) == set(LOSS_SIMULATIONS.column_names) - {"knowledge_version"}
-        assert sum(found[name] for name in COUNTS[:4]) <= found["partitions_hosted"]
-        assert found["evidence"]
-    bare = {r["scope"]: r["partitions_offline"] + r["partitions_unclean"] for r in rows}
+        assert sum(getattr(found, name) for name in COUNTS[:4]) <= found.partitions_hosted
+        assert found.evidence
+    bare = {r.scope: r.partitions_offline + r.partitions_unclean for r in rows}
     if rows:
         assert bare["r"] >= max(bare.get("1", 0), bare.get("2", 0))

@@ -1,21 +1,22 @@
-"""What an unclean election threw away: the true number lies within the bounds, whichever witness is missing."""
+"""The records that an unclean election lost: the true number lies within the bounds, whichever evidence is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
+from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.leaderships import Leadership
 from spark_jobs.transforms.replicas.losses import Loss, loss_of, with_commits
-from tests.support.nights import WHOLE, Row, events
+from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
 
 # Both recordings lost the same: the old leader had 68 records of partition 0, the new one 28; of partition 1 none.
@@ -23,14 +24,10 @@ TRUE_LOSS = {0: 40, 1: 0}
 EXCERPTS = ("unclean-2.8", "unclean-4.1")
 
 
-def bounds(found: list[Row]) -> dict[int, tuple[int, int | None]]:
+def bounds(found: list[Event]) -> dict[int, tuple[int, int | None]]:
     context = context_of(found, rebuild_outages(found, [], WHOLE))
-    changes = rebuild_failovers(found, [], context, WHOLE)
-    return {
-        c["partition"]: (c["records_lost_low"], c["records_lost_high"])
-        for c in changes
-        if c["kind"] == "unclean_election"
-    }
+    changes = map(Failover.of, rebuild_failovers(found, [], context, WHOLE))
+    return {c.partition: (c.records_lost_low, c.records_lost_high) for c in changes if c.kind == "unclean_election"}
 
 
 def holds(found: dict[int, tuple[int, int | None]]) -> bool:
@@ -46,28 +43,30 @@ def test_with_all_witnesses_the_loss_is_exact(excerpt: str) -> None:
 @pytest.mark.parametrize("excerpt", EXCERPTS)
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
 def test_the_true_loss_is_within_the_bounds_whichever_witness_is_missing(excerpt: str, column: str) -> None:
-    told = events(excerpt)
-    found = [bounds([e for e in told if e[column] != silent]) for silent in {e[column] for e in told}]
+    lines = events(excerpt)
+    found = [
+        bounds([e for e in lines if getattr(e, column) != silent]) for silent in {getattr(e, column) for e in lines}
+    ]
     assert all(map(holds, found))
-    assert any(f.get(0) == (40, 40) for f in found), "more than one witness can tell it"
+    assert any(f.get(0) == (40, 40) for f in found), "more than one witness shows it"
 
 
 @pytest.mark.parametrize("excerpt", EXCERPTS)
 def test_no_single_line_is_relied_on(excerpt: str) -> None:
-    told = [e for e in events(excerpt) if e["topic"]]
-    rest = [e for e in events(excerpt) if not e["topic"]]
-    assert all(holds(bounds([*rest, *told[:i], *told[i + 1 :]])) for i in range(0, len(told), 1 + len(told) // 60))
+    lines = [e for e in events(excerpt) if e.topic]
+    rest = [e for e in events(excerpt) if not e.topic]
+    assert all(holds(bounds([*rest, *lines[:i], *lines[i + 1 :]])) for i in range(0, len(lines), 1 + len(lines) // 60))
 
 
 UNCLEAN = Leadership(3, 2, AT + timedelta(minutes=3), True, (2,), (), ())
 
 
-def line(kind: str, broker: int, minute: int, **columns: Any) -> Row:
+def line(kind: str, broker: int, minute: int, **columns: Any) -> Event:
     at = AT + timedelta(minutes=minute)
     return row(EVENTS, kind=kind, broker=broker, happened_at=at, topic="t", partition=0, **columns)
 
 
-def reading(minute: int, epoch: int | None, end: int | None, *isr: int) -> Row:
+def reading(minute: int, epoch: int | None, end: int | None, *isr: int) -> PartitionSnapshot:
     return row(
         PARTITION_SNAPSHOTS,
         snapshot_id=str(minute), topic="t", partition=0, snapshot_at=AT + timedelta(minutes=minute),
@@ -75,7 +74,7 @@ def reading(minute: int, epoch: int | None, end: int | None, *isr: int) -> Row:
     )  # fmt: skip
 
 
-def lost(lines: list[Row], readings: Sequence[Mapping[str, Any]] = ()) -> Loss:
+def lost(lines: list[Event], readings: Sequence[PartitionSnapshot] = ()) -> Loss:
     """Broker 1 led, broker 2 was elected in minute 3 at epoch 3."""
     return loss_of(UNCLEAN, 1, (1,), lines, readings)
 
@@ -84,12 +83,12 @@ STARTS_AT_28 = line("leader_started", 2, 3, leader_epoch=3, log_offset=28)
 
 
 def test_what_a_group_had_read_was_there() -> None:
-    """Its committed offset outlives the records: it proves them, where no broker tells how many there were."""
+    """Its committed offset outlives the records: it proves them, where no broker logs how many there were."""
     commit = row(OFFSET_SNAPSHOTS, snapshot_id="4", topic="t", partition=0, group_id="g", committed_offset=60)
-    told = with_commits([reading(4, 3, 30), reading(5, 3, 35)], [commit])
-    found = lost([STARTS_AT_28], told)
+    readings = with_commits([reading(4, 3, 30), reading(5, 3, 35)], [commit])
+    found = lost([STARTS_AT_28], readings)
     assert (found.low, found.high) == (32, None)
-    assert any("group g has committed offset 60" in q["text"] for q in found.quotes)
+    assert any("group g has committed offset 60" in q.text for q in found.quotes)
 
 
 def test_a_commit_that_the_new_leader_reaches_later_proves_nothing() -> None:
@@ -108,13 +107,13 @@ def test_a_new_leader_that_led_before_may_have_parted_where_the_old_one_began() 
     """It had 28 records when it came back, but the old leader had begun with the first 20 of them only."""
     created = line("partition_state_changed", 3, 0, leader=2, leader_epoch=0, isr="1,2")
     began = line("leader_started", 1, 1, leader_epoch=1, log_offset=20, isr="1")
-    nobody = line("partition_state_changed", 3, 2, leader=-1, leader_epoch=2, isr="1")
+    leaderless = line("partition_state_changed", 3, 2, leader=-1, leader_epoch=2, isr="1")
     end = line("log_end_loaded", 1, 5, log_offset=68)
-    found = lost([created, began, nobody, STARTS_AT_28, end])
+    found = lost([created, began, leaderless, STARTS_AT_28, end])
     assert (found.low, found.high) == (40, 48)
     assert found.says == "at least 40 (offset 28 to 68), at most 48 (offset 20 to 68)"
-    unseen = lost([created, nobody, STARTS_AT_28, end])
-    assert (unseen.low, unseen.high) == (40, None), "who led in epoch 1 is not told"
+    unseen = lost([created, leaderless, STARTS_AT_28, end])
+    assert (unseen.low, unseen.high) == (40, None), "who led in epoch 1 is not known"
 
 
 def test_a_log_that_lost_its_own_tail_bounds_nothing_from_above() -> None:
@@ -124,7 +123,7 @@ def test_a_log_that_lost_its_own_tail_bounds_nothing_from_above() -> None:
     assert (lost(lines, [reading(2, 2, 68, 1)]).low, lost(lines, [reading(2, 2, 68, 1)]).high) == (40, None)
 
 
-def test_a_log_that_has_been_cut_before_tells_no_end() -> None:
+def test_a_log_that_was_cut_before_shows_no_end() -> None:
     back = line("isr_updated", 2, 5, isr="2,1")
     again = line("log_end_loaded", 1, 7, log_offset=28)
     assert lost([STARTS_AT_28, back, again]).high is None

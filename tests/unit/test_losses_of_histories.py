@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.rows import Event, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.leaderships import Leadership
 from spark_jobs.transforms.replicas.losses import loss_of
-from tests.support.nights import Row
 from tests.support.rows import AT, row
 
 BROKERS = (1, 2, 3)
@@ -23,7 +23,7 @@ BROKERS = (1, 2, 3)
 
 @dataclass
 class History:
-    """One partition; a record is a number that no other record has. Each act is told by all who see it."""
+    """One partition; a record is a number that no other record has. Every broker that takes part in a step logs it."""
 
     logs: dict[int, list[int]] = field(default_factory=lambda: {b: [] for b in BROKERS})
     leader: int = 1
@@ -32,13 +32,13 @@ class History:
     high: int = 0
     written: int = 0
     clock: datetime = AT
-    events: list[Row] = field(default_factory=list)
-    readings: list[Row] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    readings: list[PartitionSnapshot] = field(default_factory=list)
 
-    def tell(self, kind: str, broker: int, **columns: Any) -> None:
+    def show(self, kind: str, broker: int, **columns: Any) -> None:
         self.clock += timedelta(seconds=1)
-        told = {"line_id": f"{len(self.events)}", "kind": kind, "broker": broker, "happened_at": self.clock} | columns
-        self.events.append(row(EVENTS, topic="t", partition=0, **told))
+        shown = {"line_id": f"{len(self.events)}", "kind": kind, "broker": broker, "happened_at": self.clock} | columns
+        self.events.append(row(EVENTS, topic="t", partition=0, **shown))
 
     def read(self) -> None:
         self.clock += timedelta(seconds=1)
@@ -54,8 +54,8 @@ class History:
         """The broker begins to lead a new epoch. What all in sync have is committed."""
         self.leader, self.isr, self.epoch = broker, isr, self.epoch + 1
         at = {"leader_epoch": self.epoch, "isr": ",".join(map(str, isr))}
-        self.tell("partition_state_changed", 9, leader=broker, **at)
-        self.tell("leader_started", broker, log_offset=len(self.logs[broker]), high_watermark=self.high, **at)
+        self.show("partition_state_changed", 9, leader=broker, **at)
+        self.show("leader_started", broker, log_offset=len(self.logs[broker]), high_watermark=self.high, **at)
         for follower in isr:
             if follower != broker:
                 self.follow(follower, 0)
@@ -73,22 +73,22 @@ class History:
         """It opens its log, cuts it where it parts from the leader's, and fetches some records."""
         own, leads = self.logs[broker], self.logs[self.leader]
         kept = shared(own, leads)
-        self.tell("log_end_loaded", broker, log_offset=len(own))
-        told = {"leader_epoch": self.epoch, "leader": self.leader}
-        self.tell("follower_started", broker, log_offset=len(own), **told)
+        self.show("log_end_loaded", broker, log_offset=len(own))
+        shown = {"leader_epoch": self.epoch, "leader": self.leader}
+        self.show("follower_started", broker, log_offset=len(own), **shown)
         if kept < len(own):
-            self.tell("log_truncated", broker, log_offset=kept)
+            self.show("log_truncated", broker, log_offset=kept)
         self.logs[broker] = leads[: kept + fetched]
 
     def drop(self, broker: int) -> None:
         self.isr = [b for b in self.isr if b != broker]
-        self.tell("isr_updated", self.leader, isr=",".join(map(str, self.isr)))
+        self.show("isr_updated", self.leader, isr=",".join(map(str, self.isr)))
         self.commit()
 
     def take_back(self, broker: int) -> None:
         self.follow(broker, self.written)
         self.isr = sorted({*self.isr, broker})
-        self.tell("isr_updated", self.leader, isr=",".join(map(str, self.isr)))
+        self.show("isr_updated", self.leader, isr=",".join(map(str, self.isr)))
         self.commit()
 
 
@@ -98,8 +98,8 @@ def shared(one: list[int], other: list[int]) -> int:
 
 def live(history: History, chance: random.Random) -> None:
     """Some clean life: writes, lags, returns, and leaders that die while another is in sync."""
-    history.tell("partition_state_changed", 9, leader=1, leader_epoch=0, isr="1,2,3")
-    history.tell("leader_started", 1, leader_epoch=0, isr="1,2,3", log_offset=0, high_watermark=0)
+    history.show("partition_state_changed", 9, leader=1, leader_epoch=0, isr="1,2,3")
+    history.show("leader_started", 1, leader_epoch=0, isr="1,2,3", log_offset=0, high_watermark=0)
     for _ in range(chance.randrange(25)):
         others = [b for b in BROKERS if b != history.leader]
         broker = chance.choice(others)
@@ -141,11 +141,13 @@ def test_the_true_loss_is_within_the_bounds_and_exact_with_all_witnesses(chance:
     unclean = Leadership(history.epoch, new, begun_at + timedelta(seconds=1), True, (new,), (), ())
     whole = loss_of(unclean, old, holders, history.events, history.readings)
     assert whole.low == lost
-    assert whole.high == lost or (lost == 0 and whole.high is not None), "without a cut no line tells where logs part"
+    assert whole.high == lost or (lost == 0 and whole.high is not None), (
+        "without a cut no line shows where logs diverge"
+    )
     for _ in range(4):
         silent = chance.choice([*BROKERS, 9, None])
-        kinds = {e["kind"] for e in history.events if chance.random() < 0.05}
-        heard = [e for e in history.events if e["broker"] != silent and e["kind"] not in kinds]
+        kinds = {e.kind for e in history.events if chance.random() < 0.05}
+        heard = [e for e in history.events if e.broker != silent and e.kind not in kinds]
         readings = [r for r in history.readings if chance.random() < 0.7]
         found = loss_of(unclean, old, holders, heard, readings)
         assert found.low <= lost and (found.high is None or lost <= found.high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.bronze_metadata import METADATA_RECORDS
+from spark_jobs.catalog.bronze_metadata import METADATA_FILES, METADATA_RECORDS
 from spark_jobs.catalog.codes import MetadataRecordType
+from spark_jobs.catalog.rows import MetadataFile, MetadataRecord
 from spark_jobs.knowledge.batches import batches, crc32c
 from spark_jobs.knowledge.kinds import KINDS, RECORD_KINDS
 from spark_jobs.knowledge.metadata_log import (
@@ -32,6 +34,7 @@ from spark_jobs.transforms.intake.metadata_log import events_of_metadata
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.nights import EXCERPTS, WHOLE, events
+from tests.support.rows import row
 
 Row = dict[str, Any]
 
@@ -55,15 +58,16 @@ def snapshots(version: str) -> list[tuple[Named, bytes]]:
     return found
 
 
-def rows(found: Found, version: str = "4.3") -> list[Row]:
+def rows(found: Found, version: str = "4.3") -> list[MetadataRecord]:
     """Rows of bronze.metadata_records, as the ingest writes them."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     known = {**dict.fromkeys(METADATA_RECORDS.column_names), "cluster": f"metadata-{version}", "source": "a"}
-    return [{**known, **r, "written_at": epoch + timedelta(milliseconds=r["written_at"])} for r in found.rows]
+    written = ({**known, **r, "written_at": epoch + timedelta(milliseconds=r["written_at"])} for r in found.rows)
+    return [MetadataRecord.of(r) for r in written]
 
 
-def file(found: Found, first: int = 0) -> Row:
-    return {"first_offset": first, "next_offset": found.next_offset, "is_snapshot": False}
+def file(found: Found, first: int = 0) -> MetadataFile:
+    return row(METADATA_FILES, first_offset=first, next_offset=found.next_offset, is_snapshot=False)
 
 
 def replayed(version: str, window: Window = WHOLE) -> list[Row]:
@@ -101,38 +105,38 @@ def test_what_the_log_tells_alone_equals_what_the_nodes_logs_tell(version: str) 
     assert len(moves(by_lines)) == 13
     assert moves(by_records) == moves(by_lines) == moves([*by_lines, *by_records])
     # With both, kinds stay, and nobody has to wait for a broker that applies a commit late.
-    kinds = {(r["topic"], r["partition"], r["epoch_to"]): r["kind"] for r in failovers(by_lines)}
+    kinds = {(r.topic, r.partition, r.epoch_to): r.kind for r in failovers(by_lines)}
     together = failovers([*by_lines, *by_records])
-    assert {(r["topic"], r["partition"], r["epoch_to"]): r["kind"] for r in together} == kinds
-    committed = sorted((*_partition(e), e["leader_epoch"], e["happened_at"]) for e in by_records if _elects(e))
-    heard = sorted((*_partition(r), r["epoch_to"], r["happened_at"]) for r in together)
+    assert {(r.topic, r.partition, r.epoch_to): r.kind for r in together} == kinds
+    committed = sorted((*_partition(e), e.leader_epoch, e.happened_at) for e in by_records if _elects(e))
+    heard = sorted((*_partition(r), r.epoch_to, r.happened_at) for r in together)
     assert [place for *place, _ in heard] == [place for *place, _ in committed]
     assert all(at <= commit for (*_, at), (*_, commit) in zip(heard, committed, strict=True))
 
 
 def _partition(row: Row) -> tuple[str, int]:
-    return row["topic"], row["partition"]
+    return row.topic, row.partition
 
 
 def _elects(event: Row) -> bool:
-    return event["kind"] == "partition_changed" and event["leader_epoch"] != event["previous_leader_epoch"]
+    return event.kind == "partition_changed" and event.leader_epoch != event.previous_leader_epoch
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_absences_of_brokers_are_known_without_a_line(version: str) -> None:
-    told = [(o["broker"], o["kind"], o["up_at"] is not None) for o in rebuild_outages(replayed(version), [], WHOLE)]
+    told = [(o.broker, o.kind, o.up_at is not None) for o in rebuild_outages(replayed(version), [], WHOLE)]
     assert told == [(1, "controlled_shutdown", True), (2, "crash", True), (3, "crash", True)]
 
 
 def test_eligible_replicas_and_an_unclean_mark_are_told() -> None:
-    changes = [e for e in replayed("4.3") if e["kind"] == "partition_changed"]
-    (lost,) = [e for e in changes if e["topic"] == "orders" and e["partition"] == 0 and e["leader_epoch"] == 2
-               and e["previous_leader_epoch"] == 1]  # fmt: skip
-    assert (lost["leader"], lost["previous_leader"], lost["isr"], lost["previous_isr"]) == (3, 2, "3", "2,3")
-    assert "elr: [] -> [2]" in lost["detail"]
-    (back,) = [e for e in changes if e["topic"] == "lone" and e["partition"] == 0 and e["previous_leader"] == -1
-               and e["leader"] == 2]  # fmt: skip
-    assert "leaderRecoveryState: RECOVERED -> RECOVERING" in back["detail"]
+    changes = [e for e in replayed("4.3") if e.kind == "partition_changed"]
+    (lost,) = [e for e in changes if e.topic == "orders" and e.partition == 0 and e.leader_epoch == 2
+               and e.previous_leader_epoch == 1]  # fmt: skip
+    assert (lost.leader, lost.previous_leader, lost.isr, lost.previous_isr) == (3, 2, "3", "2,3")
+    assert "elr: [] -> [2]" in lost.detail
+    (back,) = [e for e in changes if e.topic == "lone" and e.partition == 0 and e.previous_leader == -1
+               and e.leader == 2]  # fmt: skip
+    assert "leaderRecoveryState: RECOVERED -> RECOVERING" in back.detail
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -160,7 +164,7 @@ def _begin_of(data: bytes, offset: int) -> int:
 
 
 def _offset(event: Row) -> int:
-    return int(event["text"].removeprefix("offset ").partition(":")[0])
+    return int(event.text.removeprefix("offset ").partition(":")[0])
 
 
 def _bare(event: Row) -> Row:
@@ -232,49 +236,49 @@ def test_the_checksum_is_the_castagnoli_one() -> None:
 
 def test_records_that_are_missing_are_not_guessed() -> None:
     found = read_segment(segment("4.3"), 0)
-    kept = [r for r in rows(found) if r["record_offset"] < 40 or r["record_offset"] > 60]
-    broken = [{"first_offset": 0, "next_offset": 40, "is_snapshot": False}, file(found, 61)]
+    kept = [r for r in rows(found) if r.record_offset < 40 or r.record_offset > 60]
+    broken = [row(METADATA_FILES, first_offset=0, next_offset=40, is_snapshot=False), file(found, 61)]
     told = events_of_metadata(kept, broken, WHOLE)
-    changed = {(e["topic"], e["partition"]) for e in told if e["kind"] == "partition_changed"}
+    changed = {(e.topic, e.partition) for e in told if e.kind == "partition_changed"}
     # What was created after the gap is known; what was there before is not, for no epoch can be counted.
     assert changed == {("doomed", 0)}
-    undecoded = [r if r["record_offset"] != 49 else {**r, "record_type": UNDECODED} for r in rows(found)]
+    undecoded = [r if r.record_offset != 49 else replace(r, record_type=UNDECODED) for r in rows(found)]
     told = events_of_metadata(undecoded, [file(found)], WHOLE)
-    assert max(_offset(e) for e in told if e["topic"] == "orders" and e["kind"] == "partition_changed") < 49
+    assert max(_offset(e) for e in told if e.topic == "orders" and e.kind == "partition_changed") < 49
 
 
 def test_what_a_later_controller_cut_off_never_was() -> None:
     found = read_segment(segment("4.3"), 0)
     all_of = rows(found)
-    (change,) = [r for r in all_of if r["record_offset"] == 47]
-    stray = {**change, "record_offset": 300, "leader": 3}
-    later = {**all_of[0], "record_offset": 300, "controller_epoch": 2, "broker": 5, "written_at": change["written_at"]}
-    beyond = [{**file(found), "next_offset": 400}]
+    (change,) = [r for r in all_of if r.record_offset == 47]
+    stray = replace(change, record_offset=300, leader=3)
+    later = replace(all_of[0], record_offset=300, controller_epoch=2, broker=5, written_at=change.written_at)
+    beyond = [replace(file(found), next_offset=400)]
     told = events_of_metadata([*all_of, stray, later], beyond, WHOLE)
-    assert [e["kind"] for e in told if _offset(e) == 300] == ["controller_elected"]
+    assert [e.kind for e in told if _offset(e) == 300] == ["controller_elected"]
 
 
 def test_a_broker_that_led_nothing_may_have_asked_to_go() -> None:
     # Who leads nothing is let go at once, in the same record that fences one for its silence.
     found = read_segment(segment("4.3"), 0)
-    idle = [r for r in rows(found) if r["record_offset"] < 29 or r["record_offset"] in (82, 101, 103)]
+    idle = [r for r in rows(found) if r.record_offset < 29 or r.record_offset in (82, 101, 103)]
     told = events_of_metadata(idle, [file(found)], WHOLE)
-    assert [e["kind"] for e in told if e["node"] == 2][1:] == [
+    assert [e.kind for e in told if e.node == 2][1:] == [
         "broker_fenced_idle",
         "broker_incarnated",
         "broker_unfence_granted",
     ]
     [absence] = rebuild_outages(told, [], WHOLE)
-    assert (absence["broker"], absence["kind"], absence["confidence"]) == (2, "unknown", "unknown")
+    assert (absence.broker, absence.kind, absence.confidence) == (2, "unknown", "unknown")
 
 
 def test_a_transaction_that_was_aborted_changed_nothing() -> None:
     found = read_segment(segment("4.3"), 0)
-    aborted = [{**r, "record_type": "abort_transaction"} if r["record_type"] == "end_transaction" else r
+    aborted = [replace(r, record_type="abort_transaction") if r.record_type == "end_transaction" else r
                for r in rows(found)]  # fmt: skip
-    first = next(e for e in replayed("4.3") if e["kind"] == "config_changed")
+    first = next(e for e in replayed("4.3") if e.kind == "config_changed")
     told = events_of_metadata(aborted, [file(found)], WHOLE)
-    assert first["line_id"] not in {e["line_id"] for e in told}
+    assert first.line_id not in {e.line_id for e in told}
     assert len(told) == len(replayed("4.3")) - 1
 
 
@@ -304,11 +308,11 @@ def test_files_are_known_by_folder_and_name(path: str, is_snapshot: bool | None)
 
 def test_a_window_cuts_events_and_not_what_they_follow_from() -> None:
     whole = replayed("4.3")
-    middle = Window(whole[40]["happened_at"], WHOLE.end)
-    assert replayed("4.3", middle) == [e for e in whole if middle.holds(e["happened_at"])]
+    middle = Window(whole[40].happened_at, WHOLE.end)
+    assert replayed("4.3", middle) == [e for e in whole if middle.holds(e.happened_at)]
 
 
 def test_kinds_are_declared_and_no_pattern_claims_to_read_them() -> None:
     assert not set(KINDS) & set(RECORD_KINDS)
-    assert {e["kind"] for v in VERSIONS for e in replayed(v)} <= {*KINDS, *RECORD_KINDS}
+    assert {e.kind for v in VERSIONS for e in replayed(v)} <= {*KINDS, *RECORD_KINDS}
     assert {t.name for t in TYPES if t.shape is not None} <= set(MetadataRecordType)

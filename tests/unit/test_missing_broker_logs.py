@@ -1,10 +1,10 @@
-"""The law "a log is missing": what is left is right, what needed it less sure or a gap, and who is silent is named."""
+"""The law "a log is missing": what remains is right, what needed it is less certain, the silent node is named."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,10 @@ import pytest
 
 from drill.plain_reader import read_folder
 from drill.score import score
+from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS
+from spark_jobs.catalog.internal import MISSING_BROKER_LOGS
+from spark_jobs.catalog.row import Row
+from spark_jobs.catalog.rows import BrokerSnapshot, Event, Failover
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs, named_within
 from spark_jobs.transforms.brokers.outages import rebuild_outages
@@ -22,88 +26,89 @@ from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.leaders import unmarked_breaks
 from tests.support.logs import unpack_night
-from tests.support.rows import AT
+from tests.support.rows import AT, row
 
-Row = dict[str, Any]
-Tables = dict[str, list[Row]]
+Tables = Mapping[str, Sequence[Row]]
+Night = tuple[list[Event], list[BrokerSnapshot], list[str]]
 
 HOUR = timedelta(hours=1)
 RANK = {"certain": 3, "likely": 2, "possible": 1, "unknown": 0}
 
 
 @pytest.fixture(scope="module")
-def night(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Row], list[Row], list[str]]:
+def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     """The recorded night in samples/: its brokers' events, who was listed at each reading, and the truth."""
     folder = unpack_night(tmp_path_factory.mktemp("night"))
     found, _ = read_folder(folder / "logs", "night", "broker")
     return in_order(found), list(listed(folder)), (folder / "truth.jsonl").read_text().splitlines()
 
 
-def listed(folder: Path) -> Iterator[Row]:
+def listed(folder: Path) -> Iterator[BrokerSnapshot]:
     for number, line in enumerate((folder / "snapshots.jsonl").read_text().splitlines()):
         reading = json.loads(line)
         at = datetime.fromisoformat(reading["at"])
         for broker in reading.get("brokers") or ():
-            yield {"cluster": "night", "snapshot_id": f"{number}", "snapshot_at": at, "broker": broker["id"]}
+            yield row(BROKER_SNAPSHOTS, cluster="night", snapshot_id=f"{number}", snapshot_at=at, broker=broker["id"])
 
 
-def rebuilt(lines: list[Row]) -> Tables:
-    window = Window(lines[0]["happened_at"], lines[-1]["happened_at"] + timedelta(seconds=1))
+def rebuilt(lines: Sequence[Event]) -> dict[str, Any]:
+    window = Window(lines[0].happened_at, lines[-1].happened_at + timedelta(seconds=1))
     outages = rebuild_outages(lines, [], window)
     led = rebuild_leaders(lines, [], context_of(lines, outages), window)
     assert unmarked_breaks(led) == []
     return {
         "broker_outages": outages,
-        "failovers": led.failovers,
+        "failovers": [Failover.of(f) for f in led.failovers],
         "controller_changes": rebuild_controller_changes(lines, outages, window),
     }
 
 
 def test_what_remains_without_a_log_is_right_and_no_surer_than_with_it(
-    night: tuple[list[Row], list[Row], list[str]],
+    night: Night,
 ) -> None:
     lines, _, truth = night
     whole = rebuilt(lines)
     changes = {_key(f): f for f in whole["failovers"]}
     assert right_and_wrong(whole, truth)["wrong"] == 0
     for broker in (1, 2, 3):
-        left = rebuilt([e for e in lines if e["broker"] != broker])
+        left = rebuilt([e for e in lines if e.broker != broker])
         counted = right_and_wrong(left, truth)
         assert counted["wrong"] == 0, f"without broker {broker}"
-        assert counted["right"] > 250, "most is told by those who are left"
+        assert counted["right"] > 250, "the other logs show most of it"
         for f in left["failovers"]:
-            told = changes[_key(f)]
-            assert RANK[f["confidence"]] <= RANK[told["confidence"]]
-            assert f["kind"] == told["kind"] or f["confidence"] in ("possible", "unknown")
-        fell = sum(RANK[f["confidence"]] < RANK[changes[_key(f)]["confidence"]] for f in left["failovers"])
-        assert fell > 0, "what the log had told rests on less"
+            whole_row = changes[_key(f)]
+            assert RANK[f.confidence] <= RANK[whole_row.confidence]
+            assert f.kind == whole_row.kind or f.confidence in ("possible", "unknown")
+        fell = sum(RANK[f.confidence] < RANK[changes[_key(f)].confidence] for f in left["failovers"])
+        assert fell > 0, "what the log showed is less certain"
 
 
-def _key(failover: Row) -> tuple[Any, ...]:
-    return failover["topic"], failover["partition"], failover["topic_incarnation"], failover["epoch_to"]
+def _key(failover: Failover) -> tuple[Any, ...]:
+    return failover.topic, failover.partition, failover.topic_incarnation, failover.epoch_to
 
 
 def right_and_wrong(tables: Tables, truth: list[str]) -> Counter[str]:
     """How many of the rows that claim to be sure hold against what was done to the cluster."""
-    sure = [v for v in score(tables, truth).verdicts if v.table in tables and v.confidence in ("certain", "likely")]
+    columns = {name: [r.as_dict() for r in rows] for name, rows in tables.items()}
+    sure = [v for v in score(columns, truth).verdicts if v.table in tables and v.confidence in ("certain", "likely")]
     return Counter("wrong" if v.wrong else "right" for v in sure)
 
 
 def test_a_node_that_others_name_and_that_wrote_nothing_is_named(
-    night: tuple[list[Row], list[Row], list[str]],
+    night: Night,
 ) -> None:
     lines, readings, _ = night
     assert find_missing_broker_logs(lines, readings, terms_of(lines)) == []
     for broker in (1, 2, 3):
-        left = [e for e in lines if e["broker"] != broker]
+        left = [e for e in lines if e.broker != broker]
         for seen in (readings, []):
             [silent] = find_missing_broker_logs(left, seen, terms_of(left))
-            assert (silent["cluster"], silent["broker"]) == ("night", broker)
-            assert silent["first_at"] <= silent["last_at"]
-            assert 0 < len(silent["evidence"]) <= 12
+            assert (silent.cluster, silent.broker) == ("night", broker)
+            assert silent.first_at <= silent.last_at
+            assert 0 < len(silent.evidence) <= 12
 
 
-def test_who_is_silent_is_told_in_each_window_in_which_others_name_him() -> None:
-    named = {"broker": 2, "first_at": AT, "last_at": AT + 3 * HOUR}
+def test_a_silent_node_is_named_in_each_window_in_which_others_name_it() -> None:
+    named = row(MISSING_BROKER_LOGS, broker=2, first_at=AT, last_at=AT + 3 * HOUR)
     found = [named_within([named], Window(AT + h * HOUR, AT + (h + 1) * HOUR)) for h in (-1, 0, 1, 4)]
-    assert [[r["first_at"] for r in rows] for rows in found] == [[], [AT], [AT + HOUR], []]
+    assert [[r.first_at for r in rows] for rows in found] == [[], [AT], [AT + HOUR], []]

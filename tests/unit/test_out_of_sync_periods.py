@@ -1,4 +1,4 @@
-"""One broker's trouble, told once: how spans merge, whom they point to, and laws over any of them."""
+"""Periods out of ISRs: how spans merge, which broker they point to, and laws over any of them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.internal import ISR_SPANS
+from spark_jobs.catalog.rows import IsrSpan, OutOfSyncPeriod
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.replicas.isr import rebuild_isr_changes
 from spark_jobs.transforms.replicas.out_of_sync_periods import merge_spans, rebuild_out_of_sync_periods, spans_of
 from spark_jobs.transforms.windows import Window
-from tests.support.nights import WHOLE, Row, at, events
-from tests.support.rows import AT, QUOTE, row
+from tests.support.nights import WHOLE, at, events
+from tests.support.rows import AT, row
 
 DAY = Window(AT - timedelta(hours=3), AT + timedelta(hours=21))
 
@@ -27,25 +29,25 @@ def after(minutes: float) -> Any:
     return AT + timedelta(minutes=minutes)
 
 
-def span(broker: int, start: float, end: float | None, partition: int = 0, **more: Any) -> Row:
-    """One partition without a broker, from minute to minute, dropped by leader 1 unless said otherwise."""
-    return {
-        "cluster": "c", "topic": "t", "partition": partition, "broker": broker, "happened_at": after(start),
-        "out_of_sync_until": None if end is None else after(end), "is_back": end is not None, "shrink_cause": "slow",
-        "outage_id": None, "removed_by_leader": 1, "records_behind": None, "isr_size": 2, "evidence": [QUOTE],
-    } | more  # fmt: skip
+def span(broker: int, start: float, end: float | None, partition: int = 0, **more: Any) -> IsrSpan:
+    """One partition without a broker, from minute to minute, removed by leader 1 unless said otherwise."""
+    slow = {"shrink_cause": "slow", "removed_by_leader": 1, "isr_size": 2, **more}
+    return row(
+        ISR_SPANS, topic="t", partition=partition, broker=broker, happened_at=after(start),
+        out_of_sync_until=None if end is None else after(end), is_back=end is not None, **slow,
+    )  # fmt: skip
 
 
-def away(broker: int, start: float, end: float | None, outage_id: str = "o", **more: Any) -> Row:
+def away(broker: int, start: float, end: float | None, outage_id: str = "o", **more: Any) -> IsrSpan:
     return span(broker, start, end, shrink_cause="outage", outage_id=outage_id, removed_by_leader=None, **more)
 
 
-def out_of_sync_periods(*spans: Row) -> list[Row]:
+def out_of_sync_periods(*spans: IsrSpan) -> list[OutOfSyncPeriod]:
     outages = [row(BROKER_OUTAGES, outage_id=o, confidence="certain") for o in ("o", "p")]
     return rebuild_out_of_sync_periods(spans, outages, DAY)
 
 
-def of_night(excerpt: str) -> list[Row]:
+def of_night(excerpt: str) -> list[OutOfSyncPeriod]:
     lines = events(excerpt)
     outages = rebuild_outages(lines, (), WHOLE)
     changes = rebuild_isr_changes(lines, (), context_of(lines, outages), WHOLE)
@@ -55,26 +57,26 @@ def of_night(excerpt: str) -> list[Row]:
 class TestNights:
     def test_a_crash_and_the_return(self) -> None:
         (period,) = of_night("crash-2.8")
-        assert (period["broker"], period["kind"], period["confidence"]) == (1, "outage", "certain")
-        assert (period["started_at"], period["ended_at"]) == (at("01:52:31.810"), at("01:52:41.929"))
-        assert (period["partition_ms"], period["worst_topics"]) == (10_119, ["shop-events"])
-        assert period["explanation"] == "Broker 1 was out of the ISR of 1 partition for 10 s, since it was away."
+        assert (period.broker, period.kind, period.confidence) == (1, "outage", "certain")
+        assert (period.started_at, period.ended_at) == (at("01:52:31.810"), at("01:52:41.929"))
+        assert (period.partition_ms, period.worst_topics) == (10_119, ["shop-events"])
+        assert period.explanation == "Broker 1 was out of the ISR of 1 partition for 10 s, since it was away."
 
     def test_a_disk_that_failed_under_a_living_broker(self) -> None:
-        told = {(r["broker"], r["kind"], r["partitions_out"], r["ended_at"]) for r in of_night("disk-4.3")}
-        assert told == {(2, "disk", 2, None), (3, "outage", 2, None)}
+        found = {(r.broker, r.kind, r.partitions_out, r.ended_at) for r in of_night("disk-4.3")}
+        assert found == {(2, "disk", 2, None), (3, "outage", 2, None)}
 
     def test_a_follower_that_was_paused_three_times_shorter_than_its_session(self) -> None:
-        """As a drill had it, with replica.lag.time.max.ms at 4 s: alive all the time, and dropped by its leader."""
+        """As a drill had it, with replica.lag.time.max.ms at 4 s: alive all the time, and removed by its leader."""
         (period,) = of_night("slow-4.1")
-        assert (period["broker"], period["kind"], period["confidence"]) == (1, "slow", "possible")
-        assert (period["shrinks"], period["expands"], period["flaps"], period["cycles"]) == (3, 3, 2, 3)
-        assert (period["removed_by_leader"], period["records_behind"]) == ([3], 10)
-        assert (period["started_at"], period["ended_at"]) == (at("15:36:56.383"), at("15:37:12.890"))
+        assert (period.broker, period.kind, period.confidence) == (1, "slow", "possible")
+        assert (period.shrinks, period.expands, period.flaps, period.cycles) == (3, 3, 2, 3)
+        assert (period.removed_by_leader, period.records_behind) == ([3], 10)
+        assert (period.started_at, period.ended_at) == (at("15:36:56.383"), at("15:37:12.890"))
 
-    def test_zookeeper_tells_it_in_the_same_words(self) -> None:
+    def test_with_zookeeper_it_is_the_same(self) -> None:
         (period,) = of_night("slow-3.9")
-        assert (period["broker"], period["kind"], period["removed_by_leader"], period["records_behind"]) == (
+        assert (period.broker, period.kind, period.removed_by_leader, period.records_behind) == (
             1,
             "slow",
             [3],
@@ -83,78 +85,78 @@ class TestNights:
 
 
 class TestMerging:
-    def test_many_partitions_and_flaps_are_one_trouble(self) -> None:
+    def test_many_partitions_and_flaps_are_one_period(self) -> None:
         (period,) = out_of_sync_periods(
             *(span(2, m, m + 1, p) for m in (0, 5, 10) for p in range(3)), span(2, 0, 30, 3)
         )
-        assert (period["partitions"], period["shrinks"], period["flaps"], period["cycles"]) == (4, 10, 6, 3)
-        assert period["ended_at"] == after(30)
-        assert period["explanation"].endswith("Partitions lost it again 6 times.")
+        assert (period.partitions, period.shrinks, period.flaps, period.cycles) == (4, 10, 6, 3)
+        assert period.ended_at == after(30)
+        assert period.explanation.endswith("Partitions lost it again 6 times.")
 
-    def test_what_lies_far_apart_is_two_and_so_are_two_absences(self) -> None:
+    def test_spans_far_apart_are_two_periods_and_so_are_two_outages(self) -> None:
         assert len(out_of_sync_periods(span(2, 0, 1), span(2, 12, 13))) == 2
-        assert [r["outage_id"] for r in out_of_sync_periods(away(2, 0, 1), away(2, 2, 3, "p"))] == ["o", "p"]
+        assert [r.outage_id for r in out_of_sync_periods(away(2, 0, 1), away(2, 2, 3, "p"))] == ["o", "p"]
 
     def test_cycles_far_apart_do_not_add_up(self) -> None:
         (period,) = out_of_sync_periods(*(span(2, m, m + 9) for m in (0, 18, 36, 54)))
-        assert period["explanation"].startswith(
+        assert period.explanation.startswith(
             "Broker 2 was out of the ISR of 1 partition again and again for 63 min 0 s,"
         )
-        assert (period["flaps"], period["cycles"]) == (3, 2)
+        assert (period.flaps, period.cycles) == (3, 2)
 
-    def test_one_that_went_again_before_it_was_back(self) -> None:
+    def test_a_broker_that_went_down_again_before_it_was_back(self) -> None:
         (period,) = out_of_sync_periods(away(2, 0, 9), away(2, 3, 4, "p", partition=1))
-        assert (period["kind"], period["outage_id"]) == ("outage", "o")
-        assert "It went again before it was back, 2 times." in period["explanation"]
+        assert (period.kind, period.outage_id) == ("outage", "o")
+        assert "It went down again before it was back, 2 times." in period.explanation
 
     def test_what_is_still_out_counts_to_the_end_of_the_window(self) -> None:
         (period,) = out_of_sync_periods(span(2, 0, None), span(2, 0, 1, 1))
-        assert (period["ended_at"], period["partitions_out"], period["expands"]) == (None, 1, 1)
-        assert period["partition_ms"] == 21 * 3_600_000 + 60_000
+        assert (period.ended_at, period.partitions_out, period.expands) == (None, 1, 1)
+        assert period.partition_ms == 21 * 3_600_000 + 60_000
 
 
 class TestSuspect:
     """Each leader judges its own followers: Partition.isFollowerOutOfSync."""
 
-    def test_one_that_several_leaders_drop_is_slow(self) -> None:
+    def test_a_broker_that_several_leaders_remove_is_slow(self) -> None:
         (period,) = out_of_sync_periods(
             span(3, 0, 1, records_behind=120), span(3, 0, 1, 1, removed_by_leader=2, records_behind=7)
         )
-        assert (period["suspected_broker"], period["confidence"], period["removed_by_leader"]) == (3, "likely", [1, 2])
-        assert "up to 120 records behind" in period["explanation"]
-        assert "it is broker 3 that is slow" in period["explanation"]
+        assert (period.suspected_broker, period.confidence, period.removed_by_leader) == (3, "likely", [1, 2])
+        assert "up to 120 records behind" in period.explanation
+        assert "broker 3 itself is slow" in period.explanation
 
-    def test_a_leader_that_alone_drops_several_is_slow_itself(self) -> None:
+    def test_a_leader_that_alone_removes_several_is_slow_itself(self) -> None:
         rows = out_of_sync_periods(span(2, 0, 1), span(3, 0.25, 1, 1))
-        assert [(r["broker"], r["suspected_broker"], r["confidence"]) for r in rows] == [
+        assert [(r.broker, r.suspected_broker, r.confidence) for r in rows] == [
             (2, 1, "likely"),
             (3, 1, "likely"),
         ]
 
-    def test_one_whom_others_drop_too_does_not_make_his_leader_a_suspect(self) -> None:
+    def test_a_follower_that_others_remove_too_does_not_make_its_leader_a_suspect(self) -> None:
         rows = out_of_sync_periods(span(2, 0, 1), span(3, 0, 1, 1), span(3, 0, 1, 2, removed_by_leader=2))
-        assert [(r["broker"], r["suspected_broker"], r["confidence"]) for r in rows] == [
+        assert [(r.broker, r.suspected_broker, r.confidence) for r in rows] == [
             (2, 2, "possible"),
             (3, 3, "likely"),
         ]
 
-    def test_one_leader_and_one_follower_leave_it_open(self) -> None:
+    def test_one_leader_and_one_follower_are_possible_at_most(self) -> None:
         (period,) = out_of_sync_periods(span(2, 0, 1))
-        assert (period["suspected_broker"], period["confidence"]) == (2, "possible")
-        assert "or the way between them" in period["explanation"]
+        assert (period.suspected_broker, period.confidence) == (2, "possible")
+        assert "or the network between them" in period.explanation
 
     @pytest.mark.parametrize(("shrink_cause", "suspect", "sure"), [("disk", 2, "likely"), ("unknown", None, "unknown")])
     def test_other_kinds(self, shrink_cause: str, suspect: int | None, sure: str) -> None:
         (period,) = out_of_sync_periods(span(2, 0, 1, shrink_cause=shrink_cause, removed_by_leader=None))
-        assert (period["kind"], period["suspected_broker"], period["confidence"]) == (shrink_cause, suspect, sure)
+        assert (period.kind, period.suspected_broker, period.confidence) == (shrink_cause, suspect, sure)
 
-    def test_what_is_known_stands_for_what_is_not(self) -> None:
+    def test_a_known_cause_goes_before_an_unknown_one(self) -> None:
         (period,) = out_of_sync_periods(span(2, 0, 2, shrink_cause="unknown", removed_by_leader=None), span(2, 1, 2, 1))
-        assert period["kind"] == "slow"
+        assert period.kind == "slow"
 
 
 @st.composite
-def any_spans(draw: st.DrawFn) -> list[Row]:
+def any_spans(draw: st.DrawFn) -> list[IsrSpan]:
     """Spans of a few brokers over a few partitions: one broker is out of one partition once at a time."""
     found = []
     for broker in (1, 2):
@@ -178,19 +180,19 @@ def any_spans(draw: st.DrawFn) -> list[Row]:
 
 
 @given(any_spans(), st.randoms(use_true_random=False))
-def test_laws(spans: list[Row], chance: random.Random) -> None:
+def test_laws(spans: list[IsrSpan], chance: random.Random) -> None:
     rows = out_of_sync_periods(*spans)
     shuffled = list(spans)
     chance.shuffle(shuffled)
     assert out_of_sync_periods(*shuffled) == rows
     for broker in (1, 2):
-        own = [r for r in rows if r["broker"] == broker]
-        of_broker = [s for s in spans if s["broker"] == broker]
+        own = [r for r in rows if r.broker == broker]
+        of_broker = [s for s in spans if s.broker == broker]
         merged = merge_spans(of_broker)
         assert sorted(map(id, (s for period in merged for s in period))) == sorted(map(id, of_broker))
-        assert sum(r["shrinks"] for r in own) == len(of_broker)
+        assert sum(r.shrinks for r in own) == len(of_broker)
         for before, following in pairwise(own):
-            assert before["ended_at"] is not None
-            assert before["ended_at"] < following["started_at"]
-        naive = sum(((s["out_of_sync_until"] or DAY.end) - s["happened_at"]).total_seconds() * 1000 for s in of_broker)
-        assert sum(r["partition_ms"] for r in own) == naive
+            assert before.ended_at is not None
+            assert before.ended_at < following.started_at
+        naive = sum(((s.out_of_sync_until or DAY.end) - s.happened_at).total_seconds() * 1000 for s in of_broker)
+        assert sum(r.partition_ms for r in own) == naive

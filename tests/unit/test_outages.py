@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS
+from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.windows import Window
-from tests.support.nights import WHOLE, Row, at, events
+from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
 
-SAYS = ("broker", "kind", "confidence", "down_at", "detected_at", "up_at")
 
-
-def said(rows: list[Row]) -> list[tuple[object, ...]]:
-    return [tuple(r[c] for c in SAYS) for r in rows]
+def said(rows: list[BrokerOutage]) -> list[tuple[object, ...]]:
+    return [(r.broker, r.kind, r.confidence, r.down_at, r.detected_at, r.up_at) for r in rows]
 
 
 @pytest.mark.parametrize(
@@ -35,28 +36,28 @@ def said(rows: list[Row]) -> list[tuple[object, ...]]:
 def test_one_absence(excerpt: str, broker: int, kind: str, down_at: str, detected_at: str, up_at: str) -> None:
     found = rebuild_outages(events(excerpt), [], WHOLE)
     assert said(found) == [(broker, kind, "certain", at(down_at), at(detected_at), at(up_at))]
-    assert found[0]["planned"] == (kind == "controlled_shutdown")
-    assert found[0]["evidence"]
+    assert found[0].planned == (kind == "controlled_shutdown")
+    assert found[0].evidence
 
 
 def test_a_session_that_expired_is_no_crash() -> None:
     """ZooKeeper: the paused broker says itself that its session ran out, and registers again without starting."""
     [pause] = rebuild_outages(events("preferred-2.8"), [], WHOLE)
-    assert (pause["broker"], pause["kind"], pause["detected_at"]) == (2, "unresponsive", at("01:53:43.760"))
+    assert (pause.broker, pause.kind, pause.detected_at) == (2, "unresponsive", at("01:53:43.760"))
 
 
-def test_a_controller_that_dies_with_its_broker_is_missed_by_the_next_one() -> None:
+def test_a_controller_that_dies_with_its_broker_is_detected_as_down_by_the_next_one() -> None:
     first, second = rebuild_outages(events("unclean-2.8"), [], WHOLE)
-    assert (first["broker"], first["kind"], first["detected_at"]) == (1, "crash", at("01:54:31.771"))
-    assert (second["broker"], second["kind"], second["up_at"]) == (2, "crash", at("01:54:30.309"))
+    assert (first.broker, first.kind, first.detected_at) == (1, "crash", at("01:54:31.771"))
+    assert (second.broker, second.kind, second.up_at) == (2, "crash", at("01:54:30.309"))
 
 
 def test_what_a_deposed_controller_says_in_its_first_instant_awake_starts_nothing() -> None:
     """It takes every broker for silent that it did not hear while it was paused itself."""
     found = events("pause-4.1")
-    awake = next(e for e in found if e["kind"] == "broker_fenced" and e["broker"] == 1)
-    assert awake["happened_at"] == at("01:52:17.848")
-    assert rebuild_outages([*found, awake | {"line_id": "more", "node": 3}], [], WHOLE) == rebuild_outages(
+    awake = next(e for e in found if e.kind == "broker_fenced" and e.broker == 1)
+    assert awake.happened_at == at("01:52:17.848")
+    assert rebuild_outages([*found, replace(awake, line_id="more", node=3)], [], WHOLE) == rebuild_outages(
         found, [], WHOLE
     )
 
@@ -67,33 +68,31 @@ def test_an_incarnation_that_a_controller_repeats_is_no_restart_where_the_broker
     assert said(rebuild_outages([*found, repeated], [], WHOLE)) == said(rebuild_outages(found, [], WHOLE))
 
 
-def test_a_broker_that_spoke_while_it_was_missed_was_alive_even_if_it_is_restarted_later() -> None:
+def test_a_broker_that_wrote_lines_while_it_was_considered_down_was_alive_even_if_it_restarts_later() -> None:
     found = events("crash-2.8")
     spoke = row(EVENTS, kind="fetch_failed", broker=1, node=2, happened_at=at("01:52:35"))
     [absence] = rebuild_outages([*found, spoke], [], WHOLE)
-    assert (absence["kind"], absence["confidence"]) == ("unresponsive", "certain")
+    assert (absence.kind, absence.confidence) == ("unresponsive", "certain")
 
 
 def test_a_fetch_that_failed_minutes_before_was_another_trouble() -> None:
-    others = [e for e in events("crash-2.8") if e["broker"] != 1]
+    others = [e for e in events("crash-2.8") if e.broker != 1]
     blip = row(EVENTS, kind="fetch_failed", broker=2, node=1, happened_at=at("01:50:00"))
     [absence] = rebuild_outages([*others, blip], [], WHOLE)
-    assert absence["down_at"] == at("01:52:23.893")
+    assert absence.down_at == at("01:52:23.893")
 
 
 def test_the_first_start_of_a_broker_is_no_absence() -> None:
-    starts = [
-        e for e in events("crash-2.8") if e["source"].startswith("broker-1/") and e["happened_at"] > at("01:52:30")
-    ]
-    assert {e["kind"] for e in starts} >= {"broker_starting", "broker_started"}
+    starts = [e for e in events("crash-2.8") if e.source.startswith("broker-1/") and e.happened_at > at("01:52:30")]
+    assert {e.kind for e in starts} >= {"broker_starting", "broker_started"}
     assert rebuild_outages(starts, [], WHOLE) == []
 
 
 def test_a_restart_quicker_than_the_session_is_a_crash() -> None:
-    quick = [e for e in events("crash-2.8") if e["source"] == "broker-1/server.log"]
+    quick = [e for e in events("crash-2.8") if e.source == "broker-1/server.log"]
     [crash] = rebuild_outages(quick, [], WHOLE)
-    assert (crash["kind"], crash["detected_at"]) == ("crash", None)
-    assert crash["down_at"] == at("01:52:21.646"), "its last line before it started again"
+    assert (crash.kind, crash.detected_at) == ("crash", None)
+    assert crash.down_at == at("01:52:21.646"), "its last line before it started again"
 
 
 def test_bounced_is_an_absence_although_zookeeper_saw_none() -> None:
@@ -104,38 +103,38 @@ def test_bounced_is_an_absence_although_zookeeper_saw_none() -> None:
         happened_at=at("01:52:41"),
         detail=", deleted brokers: , bounced brokers: 1, all live brokers: 1,2,3",
     )
-    quick = [e for e in events("crash-2.8") if e["source"] == "broker-1/server.log"]
+    quick = [e for e in events("crash-2.8") if e.source == "broker-1/server.log"]
     [crash] = rebuild_outages([*quick, bounced], [], WHOLE)
-    assert (crash["kind"], crash["detected_at"], crash["up_at"]) == ("crash", at("01:52:41"), at("01:52:41"))
+    assert (crash.kind, crash.detected_at, crash.up_at) == ("crash", at("01:52:41"), at("01:52:41"))
 
 
 def test_without_the_brokers_own_log_zookeeper_leaves_the_kind_open() -> None:
-    only_controller = [e for e in events("crash-2.8") if e["source"].endswith("controller.log")]
+    only_controller = [e for e in events("crash-2.8") if e.source.endswith("controller.log")]
     assert said(rebuild_outages(only_controller, [], WHOLE))[0][1:3] == ("unknown", "unknown")
 
 
-def gone_for(minutes: int) -> Row:
+def gone_for(minutes: int) -> BrokerOutage:
     fenced = row(EVENTS, kind="broker_fenced", broker=4, node=1, source="c/controller.log", line_id="f")
     last = row(EVENTS, kind="controller_known", broker=4, node=4, controller_epoch=1, line_id="l")
     around = Window(AT - timedelta(days=1), AT + timedelta(days=1))
-    [absence] = rebuild_outages([fenced, last | {"happened_at": AT + timedelta(minutes=minutes)}], [], around)
+    [absence] = rebuild_outages([fenced, replace(last, happened_at=AT + timedelta(minutes=minutes))], [], around)
     return absence
 
 
 def test_a_broker_that_is_gone_at_the_end_is_still_gone() -> None:
-    assert gone_for(5)["up_at"] is None
-    assert (gone_for(5)["kind"], gone_for(5)["confidence"]) == ("unknown", "unknown")
-    assert (gone_for(15)["kind"], gone_for(15)["confidence"]) == ("crash", "likely")
+    assert gone_for(5).up_at is None
+    assert (gone_for(5).kind, gone_for(5).confidence) == ("unknown", "unknown")
+    assert (gone_for(15).kind, gone_for(15).confidence) == ("crash", "likely")
 
 
 def test_readings_tell_of_an_absence_only_where_no_line_does() -> None:
-    def listed(clock: str, *brokers: int) -> list[Row]:
-        return [{"cluster": "n", "snapshot_id": clock, "snapshot_at": at(clock), "broker": b} for b in brokers]
+    def listed(clock: str, *brokers: int) -> list[BrokerSnapshot]:
+        return [row(BROKER_SNAPSHOTS, snapshot_id=clock, snapshot_at=at(clock), broker=b) for b in brokers]
 
     readings = [*listed("01:52:20", 1, 2), *listed("01:52:30", 2), *listed("01:52:50", 1, 2)]
-    [missed] = rebuild_outages([], readings, WHOLE)
-    assert said([missed]) == [(1, "unknown", "unknown", at("01:52:20"), at("01:52:30"), at("01:52:50"))]
-    assert [r["kind"] for r in rebuild_outages(events("crash-2.8"), readings, WHOLE)] == ["crash"]
+    [absence] = rebuild_outages([], readings, WHOLE)
+    assert said([absence]) == [(1, "unknown", "unknown", at("01:52:20"), at("01:52:30"), at("01:52:50"))]
+    assert [r.kind for r in rebuild_outages(events("crash-2.8"), readings, WHOLE)] == ["crash"]
 
 
 @pytest.mark.parametrize("excerpt", ["crash-2.8", "pause-4.1", "unclean-2.8", "unclean-4.1", "shutdown-3.9"])

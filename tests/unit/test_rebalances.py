@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drill.plain_reader import read_folder
-from spark_jobs.catalog.gold import REBALANCES
+from spark_jobs.catalog.row import Row
+from spark_jobs.catalog.rows import Event, Rebalance, TopicChange
 from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
-from spark_jobs.transforms.rebalances.model import TopicChange
-from tests.support.nights import EXCERPTS, Row, at
+from tests.support.nights import EXCERPTS, at
 from tests.support.rows import row
 
 NIGHT_ENDS = datetime(2026, 11, 21, 2, 10, tzinfo=UTC)
@@ -25,7 +27,7 @@ MEMBER = "app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
 OTHER = "app-5e48ec08-c5a2-4c85-be06-cdad44b39a4f"
 
 
-def lines(excerpt: str, *origins: str) -> list[Row]:
+def lines(excerpt: str, *origins: str) -> list[Event]:
     """The events of an excerpt of one group: of brokers alone, or with its clients' logs."""
     folders = {"broker": "logs", "client": "clients"}
     return [
@@ -35,25 +37,25 @@ def lines(excerpt: str, *origins: str) -> list[Row]:
     ]
 
 
-def history(events: Sequence[Row], topic_changes: Sequence[TopicChange] = ()) -> GroupHistory:
-    group = next(e["group_id"] for e in events if e["group_id"])
+def history(events: Sequence[Event], topic_changes: Sequence[TopicChange] = ()) -> GroupHistory:
+    group = next(e.group_id for e in events if e.group_id)
     context = GroupContext("night", at("01:40:00"), NIGHT_ENDS, topic_changes)
     return rebuild_group(group, events, context)
 
 
 def told(rows: Sequence[Row], *columns: str) -> list[tuple[Any, ...]]:
-    return [tuple(r[c] for c in columns) for r in rows]
+    return [tuple(getattr(r, c) for c in columns) for r in rows]
 
 
-def verdicts(rows: Sequence[Row]) -> list[tuple[str, str, str | None]]:
-    return [(r["cause"], r["confidence"], r["client_id"]) for r in rows]
+def verdicts(rows: Sequence[Rebalance]) -> list[tuple[str, str, str | None]]:
+    return [(r.cause, r.confidence, r.client_id) for r in rows]
 
 
 BOTH = ("broker", "client")
 LINES = itertools.count()
 
 
-def event_row(**fields: Any) -> Row:
+def event_row(**fields: Any) -> Event:
     return row(EVENTS, line_id=f"line-{next(LINES):04}", origin="broker", text="a line", **fields)
 
 
@@ -75,14 +77,14 @@ def test_a_pause_is_told_from_a_crash_by_the_member_s_own_log() -> None:
         (4, 5, "emptied", 2, 0),
     ]
     # session.timeout.ms of 7 s, removed at 01:41:13.807, heard again at 01:41:18.860
-    assert rows[2]["silent_ms"] == 7_000 + 5_043
-    assert [c["cause"] for c in rows[4]["contributors"]] == ["member_left"]
+    assert rows[2].silent_ms == 7_000 + 5_043
+    assert [c.cause for c in rows[4].contributors] == ["member_left"]
 
 
 def test_without_the_member_s_log_a_pause_and_a_crash_both_fit() -> None:
     rows = history(lines("pause-4.1", "broker")).rebalances
-    assert (rows[2]["cause"], rows[2]["confidence"]) == ("heartbeat_expired", "possible")
-    assert "died" in rows[2]["explanation"]
+    assert (rows[2].cause, rows[2].confidence) == ("heartbeat_expired", "possible")
+    assert "died" in rows[2].explanation
 
 
 def test_a_static_member_restarts_unnoticed_dies_and_closes_in_silence() -> None:
@@ -93,29 +95,29 @@ def test_a_static_member_restarts_unnoticed_dies_and_closes_in_silence() -> None
         ("member_dead", "likely", "i2", "audit-static-4-b"),
         ("member_left", "certain", "i1", "audit-static-4-a"),
     ]
-    assert [r["contributors"] for r in found.rebalances] == [[], [], [], []]
+    assert [r.contributors for r in found.rebalances] == [[], [], [], []]
 
 
 def test_who_began_a_rebalance_and_who_made_it_long_are_two() -> None:
     rows = history(lines("drag-4.1", *BOTH)).rebalances
     slow = rows[2]
-    assert (slow["cause"], slow["client_id"]) == ("member_joined", "audit-drag-16-c")
-    assert [d["client_id"] for d in slow["delayed_by"]][-1] == "audit-drag-16-a"
-    assert slow["delayed_by"][-1]["waited_ms"] > 5_000
-    assert slow["explanation"].endswith(" for 'audit-drag-16-a'.")
-    assert "waited" not in rows[1]["explanation"]
+    assert (slow.cause, slow.client_id) == ("member_joined", "audit-drag-16-c")
+    assert [d.client_id for d in slow.delayed_by][-1] == "audit-drag-16-a"
+    assert slow.delayed_by[-1].waited_ms > 5_000
+    assert slow.explanation.endswith(" for 'audit-drag-16-a'.")
+    assert "waited" not in rows[1].explanation
 
 
 def test_nobody_is_charged_for_a_delay_without_a_witness() -> None:
-    assert [r["delayed_by"] for r in history(lines("drag-4.1", "broker")).rebalances] == [[]] * 5
+    assert [r.delayed_by for r in history(lines("drag-4.1", "broker")).rebalances] == [[]] * 5
 
 
 def test_a_member_that_sends_no_reason_was_slow_if_its_own_log_says_so() -> None:
     events = lines("slow-librdkafka-4.1", *BOTH)
-    ours = [{**e, "group_id": e["group_id"] or "geo-py-5"} for e in events]
+    ours = [replace(e, group_id=e.group_id or "geo-py-5") for e in events]
     with_log, without = history(ours).rebalances[2], history(lines("slow-librdkafka-4.1", "broker")).rebalances[2]
-    assert (with_log["cause"], with_log["confidence"]) == ("max_poll_exceeded", "certain")
-    assert without["confidence"] == "possible"
+    assert (with_log.cause, with_log.confidence) == ("max_poll_exceeded", "certain")
+    assert without.confidence == "possible"
 
 
 def test_epochs_of_the_new_protocol() -> None:
@@ -132,23 +134,23 @@ def test_epochs_of_the_new_protocol() -> None:
         (9, "member_left", "certain", "email-next-11-a", 1),
         (10, "member_dead", "likely", "email-next-11-d", 0),
     ]
-    assert {r["protocol"] for r in rows} == {"consumer"}
-    assert rows[-1]["outcome"] == "emptied"
+    assert {r.protocol for r in rows} == {"consumer"}
+    assert rows[-1].outcome == "emptied"
 
 
 def test_without_client_logs_a_kip848_member_that_comes_back_under_its_id_was_slow() -> None:
     rows = history(lines("kip848-4.1", "broker")).rebalances
     assert told(rows[6:8], "cause", "confidence") == [("max_poll_exceeded", "likely"), ("member_rejoined", "certain")]
-    assert {r["confidence"] for r in rows[:6] if r["cause"] == "member_joined"} == {"possible"}
-    assert [r["ended_at"] for r in rows[:9]] == [None] * 9
+    assert {r.confidence for r in rows[:6] if r.cause == "member_joined"} == {"possible"}
+    assert [r.ended_at for r in rows[:9]] == [None] * 9
 
 
 @pytest.mark.parametrize(("origins", "sure"), [(BOTH, "certain"), (("broker",), "likely")])
 def test_cooperative_follow_ups_of_a_broker_that_writes_no_client_reason(origins: Sequence[str], sure: str) -> None:
     events = lines("cooperative-2.8", *origins)
-    assignors = [{**e, "assignor": "cooperative-sticky"} if e["kind"] == "rebalance_started" else e for e in events]
+    assignors = [replace(e, assignor="cooperative-sticky") if e.kind == "rebalance_started" else e for e in events]
     rows = history(assignors).rebalances
-    assert [(r["cause"], r["confidence"]) for r in rows if r["from_generation"] in (2, 4)] == [
+    assert [(r.cause, r.confidence) for r in rows if r.from_generation in (2, 4)] == [
         ("cooperative_followup", sure)
     ] * 2
 
@@ -167,23 +169,23 @@ def test_which_topic_changed() -> None:
 def test_without_the_leader_s_log_one_change_of_topics_is_likely_and_two_are_nothing_certain() -> None:
     events = lines("topics-3.9", "broker")
     change = event_row(kind="topic_created", happened_at=at("01:55:50.2"), topic="crm-rx-6-x2")
-    one = TopicChange(change["happened_at"], "topic_created", "crm-rx-6-x2", change)
-    two = TopicChange(change["happened_at"], "topic_created", "elsewhere", change)
+    one = TopicChange(at=change.happened_at, kind="topic_created", topic="crm-rx-6-x2", event=quote(change))
+    two = replace(one, topic="elsewhere")
     assert told(history(events, [one]).rebalances[1:2], "cause", "confidence") == [("topic_created", "likely")]
     assert told(history(events, [one, two]).rebalances[1:2], "cause", "confidence") == [("metadata_changed", "likely")]
 
 
 def test_members_that_came_while_a_join_phase_ran_are_found_in_the_generation_that_a_coordinator_loads() -> None:
     rows = history(lines("storm-2.8", "broker")).rebalances
-    joined = {c["client_id"] for r in rows for c in r["contributors"] if c["cause"] == "member_joined"}
+    joined = {c.client_id for r in rows for c in r.contributors if c.cause == "member_joined"}
     assert joined == {"billing-storm-8-b2", "billing-storm-8-b4"}
 
 
 def test_leaves_of_the_3x_coordinator_whose_lines_come_late() -> None:
     rows = history(lines("leaves-3.9", "broker")).rebalances
     assert told(rows, "cause", "outcome")[-2:] == [("client_requested", "completed"), ("member_left", "emptied")]
-    assert [c["client_id"] for c in rows[-1]["contributors"]] == ["search-op-4-b"]
-    assert rows[-1]["host"] == "127.0.0.1"
+    assert [c.client_id for c in rows[-1].contributors] == ["search-op-4-b"]
+    assert rows[-1].host == "127.0.0.1"
 
 
 EXCERPT_NAMES = sorted(p.name for p in (EXCERPTS / "groups").iterdir())
@@ -197,19 +199,20 @@ def test_laws_of_every_excerpt(excerpt: str) -> None:
     random.Random(1).shuffle(shuffled)
     assert history(shuffled) == found
     assert found.gaps == []
-    generations = [r["to_generation"] for r in found.rebalances]
+    generations = [r.to_generation for r in found.rebalances]
     assert generations == list(range(1, len(generations) + 1))
     for r in found.rebalances:
-        assert set(r) == set(REBALANCES.column_names) - {"knowledge_version"}
-        assert r["evidence"]
-        assert r["ended_at"] is None or r["ended_at"] >= r["started_at"]
+        assert isinstance(r, Rebalance)
+        assert (r.incident_id, r.knowledge_version) == (None, None)
+        assert r.evidence
+        assert r.ended_at is None or r.ended_at >= r.started_at
 
 
-def coordinator(kind: str, clock: str, **fields: Any) -> Row:
+def coordinator(kind: str, clock: str, **fields: Any) -> Event:
     return event_row(kind=kind, happened_at=at(clock), group_id="g", broker=fields.pop("broker", 1), **fields)
 
 
-def started(clock: str, generation: int, reason: str, **fields: Any) -> Row:
+def started(clock: str, generation: int, reason: str, **fields: Any) -> Event:
     return coordinator("rebalance_started", clock, generation=generation, reason=reason, **fields)
 
 
@@ -231,7 +234,7 @@ def test_a_rebalance_that_its_coordinator_s_move_cut_short_is_a_row_of_its_own()
         ("interrupted", None, "coordinator_moved", at("01:00:02")),
         ("completed", 5, "member_joined", at("01:00:05")),
     ]
-    assert [c["cause"] for c in rows[0]["contributors"]] == ["member_joined"]
+    assert [c.cause for c in rows[0].contributors] == ["member_joined"]
 
 
 def test_a_move_of_a_stable_group_starts_nothing() -> None:
@@ -274,10 +277,10 @@ def test_a_broker_that_wakes_from_a_pause_speaks_for_no_group_that_another_has_l
 
 
 def test_a_missing_generation_is_a_gap_and_a_lost_one_is_explained() -> None:
-    def generation(clock: str, old: int, **fields: Any) -> list[Row]:
+    def generation(clock: str, old: int, **fields: Any) -> list[Event]:
         second = at(clock) + timedelta(seconds=1)
         done = coordinator("join_completed", clock, generation=old + 1, member_count=1, **fields)
-        return [started(clock, old, joins(MEMBER), **fields), {**done, "happened_at": second}]
+        return [started(clock, old, joins(MEMBER), **fields), replace(done, happened_at=second)]
 
     lost = history([*generation("01:00:00", 4), *generation("01:01:00", 6)]).gaps
     assert told(lost, "after_generation", "next_generation", "explained_by") == [(5, 6, None)]
@@ -289,8 +292,8 @@ def test_a_missing_generation_is_a_gap_and_a_lost_one_is_explained() -> None:
         ]
     ).gaps
     assert told(moved, "after_generation", "next_generation") == [(5, 4)]
-    assert moved[0]["explained_by"]
-    assert moved[0]["evidence"]
+    assert moved[0].explained_by
+    assert moved[0].evidence
 
 
 def test_a_client_id_that_several_hold_at_once_identifies_nobody() -> None:
@@ -357,7 +360,7 @@ def test_a_member_dropped_for_not_rejoining_takes_part_as_such() -> None:
             coordinator("join_completed", "01:05:00", generation=4, member_count=1),
         ]
     ).rebalances
-    assert [c["cause"] for c in rows[0]["contributors"]] == ["join_timeout"]
+    assert [c.cause for c in rows[0].contributors] == ["join_timeout"]
 
 
 def test_a_member_dropped_for_not_rejoining_has_gone_and_comes_back_as_itself() -> None:
@@ -368,15 +371,15 @@ def test_a_member_dropped_for_not_rejoining_has_gone_and_comes_back_as_itself() 
         ("member_joined", "certain", "tracker-562ab"),
         ("member_rejoined", "likely", "audit-sink-17c8d"),
     ]
-    assert [(c["cause"], c["client_id"]) for c in rows[2]["contributors"]] == [("join_timeout", "audit-sink-17c8d")]
+    assert [(c.cause, c.client_id) for c in rows[2].contributors] == [("join_timeout", "audit-sink-17c8d")]
 
 
 def test_a_member_that_learns_of_its_leave_did_not_leave_by_itself() -> None:
     rows = history(lines("emptied-2.8", *BOTH)).rebalances
-    removed = next(r for r in rows if r["cause"] == "removed_by_admin")
-    assert (removed["outcome"], removed["confidence"]) == ("emptied", "likely")
-    assert [c["cause"] for c in removed["contributors"]] == ["removed_by_admin"]
-    assert "removed_by_admin" not in {r["cause"] for r in history(lines("emptied-2.8", "broker")).rebalances}
+    removed = next(r for r in rows if r.cause == "removed_by_admin")
+    assert (removed.outcome, removed.confidence) == ("emptied", "likely")
+    assert [c.cause for c in removed.contributors] == ["removed_by_admin"]
+    assert "removed_by_admin" not in {r.cause for r in history(lines("emptied-2.8", "broker")).rebalances}
 
 
 def test_a_member_dropped_for_not_syncing_has_gone_and_comes_back_as_itself() -> None:
@@ -396,7 +399,7 @@ def test_a_static_member_that_leaves_by_its_instance_id_alone_was_removed_by_an_
         ("removed_by_admin", "likely", "rides-core-66061"),
         ("member_rejoined", "certain", "rides-core-66061"),
     ]
-    assert rows[3]["contributors"] == []
+    assert rows[3].contributors == []
 
 
 HOSTILE = st.text(min_size=1, max_size=30)
@@ -412,4 +415,4 @@ def test_hostile_names_and_words_never_break_a_history(client: str, words: str) 
         coordinator("member_left", "01:00:05", member_id=member, client_reason=words),
         coordinator("group_emptied", "01:00:05", generation=1),
     ]
-    assert [r["outcome"] for r in history(events).rebalances] == ["emptied"]
+    assert [r.outcome for r in history(events).rebalances] == ["emptied"]

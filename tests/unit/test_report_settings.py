@@ -16,7 +16,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def report_of(facts: Facts) -> Report:
-    found = [{**f, "knowledge_version": "1"} for f in judge_findings(facts)]
+    found = [f.as_dict() | {"knowledge_version": "1"} for f in judge_findings(facts)]
     return build_report({**empty(), "gold.findings": found}, run())
 
 

@@ -1,7 +1,8 @@
-"""What partitions risked: on lines as captured, and the laws that times lie within their window and add up."""
+"""The risks of partitions: on lines as captured, and the laws that times lie within their window and add up."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import FAILOVERS
 from spark_jobs.catalog.gold_risk import PARTITION_RISKS
+from spark_jobs.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
 from spark_jobs.transforms.brokers.outages import rebuild_outages
@@ -19,38 +21,38 @@ from spark_jobs.transforms.cluster import ClusterContext, context_of
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.replicas.risks import rebuild_risks
 from spark_jobs.transforms.windows import Window
-from tests.support.nights import WHOLE, Row, at, events
+from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
 
 SECOND = timedelta(seconds=1)
 TIMES = ("under_replicated_ms", "under_min_isr_ms", "at_min_isr_ms", "one_from_offline_ms", "one_from_unclean_ms")
 
 
-def risks_of_night(excerpt: str, settings: str | None, until: str, readings: list[Row] | None = None) -> dict[int, Row]:
+def risks_of_night(excerpt: str, settings: str | None, until: str) -> dict[int, PartitionRisk]:
     found = events(excerpt)
     context = context_of(found, rebuild_outages(found, [], WHOLE))
     failovers = rebuild_failovers(found, [], context, WHOLE)
-    told = settings_of(events(settings)) if settings else BrokerSettings()
-    rows = rebuild_risks(found, readings or [], failovers, told, context, at(until), WHOLE)
-    return {r["partition"]: r for r in rows}
+    configured = settings_of(events(settings)) if settings else BrokerSettings()
+    rows = rebuild_risks(found, [], failovers, configured, context, at(until), WHOLE)
+    return {r.partition: r for r in rows}
 
 
-def isr(second: int, brokers: str, version: int, partition: int = 0, **fields: object) -> Row:
+def isr(second: int, brokers: str, version: int, partition: int = 0, **fields: object) -> Event:
     happened_at = AT + second * SECOND
-    told = {"line_id": f"{partition}-{version}", "topic": "t", "partition": partition, "isr": brokers}
+    named = {"line_id": f"{partition}-{version}", "topic": "t", "partition": partition, "isr": brokers}
     versioned = {"kind": "leadership_kept", "partition_epoch": version, "leader_epoch": 0, "replicas": "1,2,3"}
-    return row(EVENTS, happened_at=happened_at, **{**versioned, **told, **fields})
+    return row(EVENTS, happened_at=happened_at, **{**versioned, **named, **fields})
 
 
-def reading(second: int, *brokers: int, replicas: tuple[int, ...] = (1, 2, 3)) -> Row:
+def reading(second: int, *brokers: int, replicas: tuple[int, ...] = (1, 2, 3)) -> PartitionSnapshot:
     return row(
         PARTITION_SNAPSHOTS, snapshot_id=f"s{second}", snapshot_at=AT + second * SECOND, topic="t", partition=0,
         leader=1, isr=list(brokers), replicas=list(replicas),
     )  # fmt: skip
 
 
-def led(second: int, leader: int, low_ms: int | None = None, high_ms: int | None = None) -> Row:
-    """A change of the partition's leader, and for how long nobody led it before."""
+def led(second: int, leader: int, low_ms: int | None = None, high_ms: int | None = None) -> Failover:
+    """A change of the partition's leader, and for how long it had no leader before."""
     bounds = {"leaderless_low_ms": low_ms, "leaderless_high_ms": high_ms}
     return row(FAILOVERS, topic="t", partition=0, leader_to=leader, happened_at=AT + second * SECOND, **bounds)
 
@@ -64,122 +66,126 @@ OWN = row(EVENTS, kind="topic_configured", topic="t", happened_at=AT)
 WITH = settings(min_insync_replicas="2", unclean_leader_election_enable="false")
 
 
+NO_RISK = row(PARTITION_RISKS, **dict.fromkeys(TIMES, 0))
+
+
 def judged(
-    lines: list[Row], readings: list[Row] | None = None, told: BrokerSettings = WITH, window: tuple[int, int] = (0, 100)
-) -> Row:
+    lines: list[Event],
+    readings: list[PartitionSnapshot] | None = None,
+    configured: BrokerSettings = WITH,
+    window: tuple[int, int] = (0, 100),
+) -> PartitionRisk:
     over = Window(AT + window[0] * SECOND, AT + window[1] * SECOND)
-    rows = rebuild_risks(lines, readings or [], [], told, ClusterContext(), AT + 100 * SECOND, over)
-    return rows[0] if rows else dict.fromkeys(PARTITION_RISKS.column_names, 0)
+    rows = rebuild_risks(lines, readings or [], [], configured, ClusterContext(), AT + 100 * SECOND, over)
+    return rows[0] if rows else NO_RISK
 
 
 def test_a_crash_leaves_a_partition_short_of_a_replica_until_it_is_back() -> None:
-    """The ISR shrinks at 01:52:31.810 and grows again at 01:52:41.929; nobody tells min.insync.replicas."""
+    """The ISR shrinks at 01:52:31.810 and grows again at 01:52:41.929; min.insync.replicas is unknown."""
     (risk,) = risks_of_night("crash-2.8", None, "01:53:00").values()
-    assert (risk["under_replicated_ms"], risk["worst_isr_size"], risk["elections"]) == (10_119, 2, 1)
-    assert (risk["under_min_isr_ms"], risk["at_min_isr_ms"], risk["min_insync_replicas"]) == (None, None, None)
-    assert (risk["one_from_offline_ms"], risk["one_from_unclean_ms"]) == (0, 0)
-    assert risk["leaderless_low_ms"] <= 7948 <= risk["leaderless_high_ms"]
+    assert (risk.under_replicated_ms, risk.worst_isr_size, risk.elections) == (10_119, 2, 1)
+    assert (risk.under_min_isr_ms, risk.at_min_isr_ms, risk.min_insync_replicas) == (None, None, None)
+    assert (risk.one_from_offline_ms, risk.one_from_unclean_ms) == (0, 0)
+    assert risk.leaderless_low_ms <= 7948 <= risk.leaderless_high_ms
 
 
 def test_alone_with_unclean_elections_enabled_a_leader_is_one_failure_from_losing_records() -> None:
     """fraud-risky-19-0: broker 1 is alone from 01:52:35.892 on, gone from 01:52:47.903 to 01:53:02.129, and then
     broker 2 is alone until 01:53:10.171."""
     risk = risks_of_night("unclean-4.1", "settings-4.1", "01:54:00")[0]
-    assert risk["one_from_offline_ms"] == 0
-    assert 0 < risk["one_from_unclean_ms"] < risk["under_replicated_ms"] == risk["at_min_isr_ms"]
-    assert (risk["replication_factor"], risk["min_insync_replicas"]) == (2, 1)
+    assert risk.one_from_offline_ms == 0
+    assert 0 < risk.one_from_unclean_ms < risk.under_replicated_ms == risk.at_min_isr_ms
+    assert (risk.replication_factor, risk.min_insync_replicas) == (2, 1)
     unknown = risks_of_night("unclean-4.1", None, "01:54:00")[0]
-    assert unknown["one_from_offline_ms"] == risk["one_from_unclean_ms"]
-    assert unknown["one_from_unclean_ms"] == 0
+    assert unknown.one_from_offline_ms == risk.one_from_unclean_ms
+    assert unknown.one_from_unclean_ms == 0
 
 
 def test_short_of_replicas_at_and_below_the_minimum() -> None:
     lines = [isr(0, "1,2,3", 0), isr(10, "1,2", 1), isr(30, "1", 2), isr(60, "1,2,3", 3)]
     risk = judged(lines)
-    assert [risk[name] for name in TIMES] == [50_000, 30_000, 20_000, 30_000, 0]
-    assert (risk["known_ms"], risk["worst_isr_size"]) == (100_000, 1)
-    assert (risk["first_at"], risk["last_at"]) == (AT + 10 * SECOND, AT + 60 * SECOND)
-    assert {"0-1", "0-2"} <= {e["line_id"] for e in risk["evidence"]} != {"0-0"}
-    unclean = judged(lines, told=settings(min_insync_replicas="1", unclean_leader_election_enable="true"))
-    assert [unclean[name] for name in TIMES] == [50_000, 0, 30_000, 0, 30_000]
+    assert [getattr(risk, name) for name in TIMES] == [50_000, 30_000, 20_000, 30_000, 0]
+    assert (risk.known_ms, risk.worst_isr_size) == (100_000, 1)
+    assert (risk.first_at, risk.last_at) == (AT + 10 * SECOND, AT + 60 * SECOND)
+    assert {"0-1", "0-2"} <= {e.line_id for e in risk.evidence} != {"0-0"}
+    unclean = judged(lines, configured=settings(min_insync_replicas="1", unclean_leader_election_enable="true"))
+    assert [getattr(unclean, name) for name in TIMES] == [50_000, 0, 30_000, 0, 30_000]
 
 
-def test_a_partition_in_full_health_is_no_row() -> None:
+def test_a_partition_without_a_risk_has_no_row() -> None:
     assert rebuild_risks([isr(0, "1,2,3", 0)], [], [], WITH, ClusterContext(), AT + 9 * SECOND, WHOLE) == []
 
 
 def test_a_lone_replica_is_always_one_failure_from_offline_and_never_from_unclean() -> None:
     enabled = settings(min_insync_replicas="1", unclean_leader_election_enable="true")
-    risk = judged([isr(0, "1", 0, replicas="1")], told=enabled)
-    assert [risk[name] for name in TIMES] == [0, 0, 100_000, 100_000, 0]
+    risk = judged([isr(0, "1", 0, replicas="1")], configured=enabled)
+    assert [getattr(risk, name) for name in TIMES] == [0, 0, 100_000, 100_000, 0]
 
 
 def test_an_eligible_leader_replica_can_lead_too() -> None:
-    """As the metadata log tells it: under the minimum the replica that falls out stays eligible."""
+    """As the metadata log shows it: under the minimum the replica that falls out stays eligible."""
     changed: dict[str, Any] = {"kind": "partition_changed", "previous_isr": "1,2", "previous_leader_epoch": 0}
     diff = "isr: [1, 2] -> [1], elr: [] -> [2], partitionEpoch: 1 -> 2"
     lines = [isr(0, "1,2", 1), isr(20, "1", 2, **changed, detail=diff), isr(60, "1", 3)]
     gone = isr(60, "1", 3, kind="partition_changed", previous_isr="1", detail="elr: [2] -> [], partitionEpoch: 2 -> 3")
-    assert judged(lines)["one_from_offline_ms"] == 0
-    assert judged([*lines[:2], gone])["one_from_offline_ms"] == 40_000
+    assert judged(lines).one_from_offline_ms == 0
+    assert judged([*lines[:2], gone]).one_from_offline_ms == 40_000
 
 
 def test_a_minimum_above_the_replicas_counts_as_their_number() -> None:
-    risk = judged([isr(0, "1,2,3", 0)], told=settings(min_insync_replicas="5"))
-    assert (risk["under_min_isr_ms"], risk["at_min_isr_ms"]) == (0, 100_000)
+    risk = judged([isr(0, "1,2,3", 0)], configured=settings(min_insync_replicas="5"))
+    assert (risk.under_min_isr_ms, risk.at_min_isr_ms) == (0, 100_000)
 
 
-def test_who_is_without_leader_is_not_one_failure_away_but_there() -> None:
+def test_a_leaderless_partition_is_not_one_failure_from_offline() -> None:
     lines = [isr(0, "1", 0)]
     failovers = [led(20, -1), led(50, 1, 25_000, 40_000)]
     window = Window(AT, AT + 100 * SECOND)
     (risk,) = rebuild_risks(lines, [], failovers, WITH, ClusterContext(), window.end, window)
-    assert (risk["leaderless_low_ms"], risk["leaderless_high_ms"], risk["elections"]) == (30_000, 40_000, 1)
-    assert risk["one_from_offline_ms"] == 70_000
+    assert (risk.leaderless_low_ms, risk.leaderless_high_ms, risk.elections) == (30_000, 40_000, 1)
+    assert risk.one_from_offline_ms == 70_000
     cut = Window(AT + 40 * SECOND, window.end)
     (late,) = rebuild_risks(lines, [], failovers, WITH, ClusterContext(), window.end, cut)
-    assert (late["leaderless_low_ms"], late["leaderless_high_ms"]) == (10_000, 10_000)
+    assert (late.leaderless_low_ms, late.leaderless_high_ms) == (10_000, 10_000)
     (open_,) = rebuild_risks(lines, [], failovers[:1], WITH, ClusterContext(), window.end, window)
-    assert (open_["leaderless_low_ms"], open_["leaderless_high_ms"], open_["elections"]) == (80_000, 80_000, 0)
+    assert (open_.leaderless_low_ms, open_.leaderless_high_ms, open_.elections) == (80_000, 80_000, 0)
 
 
 def test_a_reading_that_agrees_or_only_lags_changes_nothing() -> None:
     lines = [isr(0, "1,2,3", 0), isr(20, "1,2", 1), isr(60, "1,2,3", 2)]
     alone = judged(lines)
     late = [reading(10, 1, 2, 3), reading(22, 1, 2, 3), reading(40, 2, 1), reading(58, 1, 2, 3), reading(61, 1, 2)]
-    assert {k: v for k, v in judged(lines, late).items() if k != "evidence"} == {
-        k: v for k, v in alone.items() if k != "evidence"
-    }
+    assert replace(judged(lines, late), evidence=[]) == replace(alone, evidence=[])
 
 
-def test_what_a_reading_contradicts_is_not_known_up_to_it() -> None:
-    """Nobody wrote that broker 3 went: it did between 20 and 40, and what came after 40 the next line shows."""
+def test_an_isr_that_a_reading_contradicts_is_not_known_up_to_the_reading() -> None:
+    """No line shows that broker 3 left: it did between 20 and 40, and what came after 40 the next line shows."""
     lines = [isr(0, "1,2,3", 0), isr(70, "1,2", 1)]
     risk = judged(lines, [reading(20, 1, 2, 3), reading(40, 1, 2)])
-    assert (risk["under_replicated_ms"], risk["known_ms"]) == (60_000, 80_000)
+    assert (risk.under_replicated_ms, risk.known_ms) == (60_000, 80_000)
 
 
 def test_where_a_line_between_two_is_missing_the_time_between_is_not_known() -> None:
-    assert judged([isr(0, "1,2,3", 0), isr(30, "1,2", 4)])["known_ms"] == 70_000
-    assert judged([isr(0, "1,2", 0), isr(30, "1,2", 4)])["known_ms"] == 100_000
+    assert judged([isr(0, "1,2,3", 0), isr(30, "1,2", 4)]).known_ms == 70_000
+    assert judged([isr(0, "1,2", 0), isr(30, "1,2", 4)]).known_ms == 100_000
 
 
-def test_readings_alone_tell_what_two_in_a_row_agree_on() -> None:
+def test_readings_alone_show_what_two_in_a_row_agree_on() -> None:
     risk = judged([], [reading(0, 1, 2), reading(30, 1, 2), reading(60, 1, 2, 3), reading(100, 1, 2, 3)])
-    assert (risk["under_replicated_ms"], risk["known_ms"]) == (30_000, 70_000)
-    assert {e["source"] for e in risk["evidence"]} > {"snapshots"}
+    assert (risk.under_replicated_ms, risk.known_ms) == (30_000, 70_000)
+    assert {e.source for e in risk.evidence} > {"snapshots"}
 
 
 def test_a_deleted_topic_risks_nothing_more() -> None:
     deleted = row(EVENTS, kind="topic_deleted", topic="t", happened_at=AT + 40 * SECOND)
-    assert judged([isr(0, "1,2", 0), deleted])["under_replicated_ms"] == 40_000
+    assert judged([isr(0, "1,2", 0), deleted]).under_replicated_ms == 40_000
 
 
 @pytest.mark.parametrize("excerpt", ["crash-2.8", "pause-4.1", "offline-3.9", "unclean-2.8", "reassignment-4.3"])
-def test_every_row_keeps_the_table_s_columns(excerpt: str) -> None:
+def test_every_row_has_evidence_and_lies_in_its_window(excerpt: str) -> None:
     for risk in risks_of_night(excerpt, None, "14:00:00").values():
-        assert set(risk) == set(PARTITION_RISKS.column_names) - {"knowledge_version"}
-        assert risk["evidence"]
+        assert risk.evidence
+        assert risk.window_from <= risk.first_at <= risk.last_at <= risk.window_to
 
 
 ISRS = st.sets(st.sampled_from([1, 2, 3]), min_size=1)
@@ -190,7 +196,7 @@ HISTORY = st.lists(st.tuples(st.integers(1, 30), ISRS), min_size=1, max_size=7)
 def test_times_are_those_of_each_second_and_add_up_over_windows(
     history: list[tuple[int, set[int]]], least: int, unclean: bool, cut: int
 ) -> None:
-    told = settings(min_insync_replicas=str(least), unclean_leader_election_enable=str(unclean).lower())
+    configured = settings(min_insync_replicas=str(least), unclean_leader_election_enable=str(unclean).lower())
     lines, second = [], 0
     in_sync: dict[int, set[int]] = {}
     for version, (lasts, brokers) in enumerate(history):
@@ -200,16 +206,18 @@ def test_times_are_those_of_each_second_and_add_up_over_windows(
     in_sync |= dict.fromkeys(range(second - history[-1][0], 300), history[-1][1])
     sizes = [len(in_sync[s]) for s in range(100)]
     wanted = min(least, 3)
-    risk = judged(lines, told=told)
-    assert risk["under_replicated_ms"] == 1000 * sum(n < 3 for n in sizes)
-    assert risk["under_min_isr_ms"] == 1000 * sum(n < wanted for n in sizes)
-    assert risk["at_min_isr_ms"] == 1000 * sum(n == wanted for n in sizes)
-    assert risk["one_from_unclean_ms" if unclean else "one_from_offline_ms"] == 1000 * sum(n == 1 for n in sizes)
-    assert risk["one_from_offline_ms" if unclean else "one_from_unclean_ms"] == 0
-    halves = [judged(lines, told=told, window=w) for w in ((0, cut), (cut, 100))]
+    risk = judged(lines, configured=configured)
+    assert risk.under_replicated_ms == 1000 * sum(n < 3 for n in sizes)
+    assert risk.under_min_isr_ms == 1000 * sum(n < wanted for n in sizes)
+    assert risk.at_min_isr_ms == 1000 * sum(n == wanted for n in sizes)
+    assert getattr(risk, "one_from_unclean_ms" if unclean else "one_from_offline_ms") == 1000 * sum(
+        n == 1 for n in sizes
+    )
+    assert getattr(risk, "one_from_offline_ms" if unclean else "one_from_unclean_ms") == 0
+    halves = [judged(lines, configured=configured, window=w) for w in ((0, cut), (cut, 100))]
     for name in TIMES:
-        assert risk[name] == sum(h[name] for h in halves)
-        assert all(0 <= h[name] <= h["known_ms"] for h in halves)
+        assert getattr(risk, name) == sum(getattr(h, name) for h in halves)
+        assert all(0 <= getattr(h, name) <= h.known_ms for h in halves)
 
 
 @given(HISTORY, st.lists(st.tuples(st.integers(0, 99), ISRS), max_size=5))
@@ -221,8 +229,8 @@ def test_readings_of_whatever_kind_never_break_the_table_s_laws(
         lines.append(isr(second, ",".join(map(str, brokers)), version))
         second += lasts
     risk = judged(lines, [reading(s, *sorted(brokers)) for s, brokers in sorted(read, key=lambda r: r[0])])
-    assert risk["known_ms"] <= 100_000
-    assert risk["under_min_isr_ms"] + risk["at_min_isr_ms"] <= risk["known_ms"]
-    assert risk["one_from_offline_ms"] <= risk["under_replicated_ms"] <= risk["known_ms"]
-    instants: list[datetime] = [risk["first_at"], risk["last_at"]]
+    assert risk.known_ms <= 100_000
+    assert risk.under_min_isr_ms + risk.at_min_isr_ms <= risk.known_ms
+    assert risk.one_from_offline_ms <= risk.under_replicated_ms <= risk.known_ms
+    instants: list[datetime] = [risk.first_at, risk.last_at]
     assert instants == sorted(instants, key=lambda i: i or AT)

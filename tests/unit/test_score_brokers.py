@@ -12,6 +12,7 @@ from spark_jobs.catalog.gold import BROKER_OUTAGES, CONTROLLER_CHANGES, FAILOVER
 from spark_jobs.catalog.gold_brokers import OUT_OF_SYNC_PERIODS, ROLLING_RESTARTS
 from spark_jobs.catalog.gold_losses import TRUNCATIONS
 from spark_jobs.catalog.gold_risk import PARTITION_RISKS
+from spark_jobs.catalog.rows import RestartStep
 from tests.support.rows import AT, row
 
 Row = dict[str, Any]
@@ -42,7 +43,8 @@ def period(start: float, end: float | None, kind: str, broker: int = 1) -> Row:
 
 
 def roll(start: float, end: float, brokers: list[int], early: tuple[int, ...] = ()) -> Row:
-    card = [{"broker": b, "is_early": b in early} for b in brokers]
+    stop = {"outage_id": "o", "kind": "controlled_shutdown", "down_at": at(start), "elections": 0}
+    card = [RestartStep(broker=b, is_early=b in early, **stop) for b in brokers]
     return row(ROLLING_RESTARTS, started_at=at(start), ended_at=at(end), brokers=brokers, scorecard=card)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,13 +12,14 @@ from hypothesis import strategies as st
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import FAILOVERS
+from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot, Truncation
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.replicas.truncations import rebuild_truncations
 from spark_jobs.transforms.windows import Window
-from tests.support.nights import WHOLE, Row, at, events
+from tests.support.nights import WHOLE, at, events
 from tests.support.rows import AT, row
 
 AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
@@ -26,7 +28,7 @@ AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
 @pytest.mark.parametrize(
     ("excerpt", "cut_at", "confidence", "high_watermark"),
     [
-        # The line that lowers the high watermark tells that 68 had been committed.
+        # The line that lowers the high watermark shows that 68 had been committed.
         ("unclean-4.1", "01:53:02.499", "certain", 68),
         ("unclean-2.8", "01:54:46.678", "likely", None),
     ],
@@ -34,23 +36,27 @@ AROUND_AT = Window(AT - timedelta(days=1), AT + timedelta(days=1))
 def test_what_an_unclean_leader_lacked_is_cut(
     excerpt: str, cut_at: str, confidence: str, high_watermark: int | None
 ) -> None:
-    told = events(excerpt)
-    context = context_of(told, rebuild_outages(told, [], WHOLE))
-    failovers = rebuild_failovers(told, [], context, WHOLE)
-    [cut] = rebuild_truncations(told, [], failovers, context.terms, WHOLE)
-    assert (cut["broker"], cut["happened_at"], cut["leader"]) == (1, at(cut_at), 2)
-    assert (cut["log_end_before"], cut["truncated_to"], cut["records_cut"]) == (68, 28, 40)
-    assert (cut["verdict"], cut["confidence"]) == ("committed_lost", confidence)
-    [unclean] = [f for f in failovers if f["kind"] == "unclean_election" and f["partition"] == 0]
-    assert (cut["failover_id"], cut["outage_id"]) == (unclean["failover_id"], unclean["outage_id"])
-    assert any("Truncating to offset 28" in q["text"] for q in cut["evidence"])
-    assert high_watermark is None or cut["high_watermark"] == high_watermark
+    lines = events(excerpt)
+    context = context_of(lines, rebuild_outages(lines, [], WHOLE))
+    failovers = [Failover.of(f) for f in rebuild_failovers(lines, [], context, WHOLE)]
+    [cut] = rebuild_truncations(lines, [], failovers, context.terms, WHOLE)
+    assert (cut.broker, cut.happened_at, cut.leader) == (1, at(cut_at), 2)
+    assert (cut.log_end_before, cut.truncated_to, cut.records_cut) == (68, 28, 40)
+    assert (cut.verdict, cut.confidence) == ("committed_lost", confidence)
+    [unclean] = [f for f in failovers if f.kind == "unclean_election" and f.partition == 0]
+    assert (cut.failover_id, cut.outage_id) == (unclean.failover_id, unclean.outage_id)
+    assert any("Truncating to offset 28" in q.text for q in cut.evidence)
+    assert high_watermark is None or cut.high_watermark == high_watermark
 
 
-def cuts(found: list[Row]) -> list[Row]:
+def cuts(found: list[Event]) -> list[Truncation]:
     context = context_of(found, rebuild_outages(found, [], WHOLE))
     failovers = rebuild_failovers(found, [], context, WHOLE)
     return rebuild_truncations(found, [], failovers, context.terms, WHOLE)
+
+
+def without(found: list[Event], column: str, silent: object) -> list[Truncation]:
+    return cuts([e for e in found if getattr(e, column) != silent])
 
 
 # A leader that was alone with 25 records that it had not copied was killed; the other, in sync, took over with 15.
@@ -60,33 +66,31 @@ LEFT_BEHIND = {"truncation-3.9": 2, "truncation-4.1": 3}
 @pytest.mark.parametrize(("excerpt", "broker"), LEFT_BEHIND.items())
 def test_what_was_never_copied_is_cut_and_nothing_committed_with_it(excerpt: str, broker: int) -> None:
     [cut] = cuts(events(excerpt))
-    assert (cut["broker"], cut["log_end_before"], cut["truncated_to"], cut["records_cut"]) == (broker, 40, 15, 25)
-    assert (cut["verdict"], cut["confidence"]) == ("nothing_committed_lost", "certain")
-    assert cut["explanation"].startswith(
-        f"Broker {broker} cut 25 records off its log, back to offset 15 as it followed"
-    )
-    assert cut["outage_id"]
+    assert (cut.broker, cut.log_end_before, cut.truncated_to, cut.records_cut) == (broker, 40, 15, 25)
+    assert (cut.verdict, cut.confidence) == ("nothing_committed_lost", "certain")
+    assert cut.explanation.startswith(f"Broker {broker} cut 25 records off its log, back to offset 15 as it followed")
+    assert cut.outage_id
 
 
 @pytest.mark.parametrize("excerpt", LEFT_BEHIND)
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
 def test_with_a_witness_missing_a_harmless_cut_is_never_called_a_loss(excerpt: str, column: str) -> None:
-    told = events(excerpt)
-    found = [c for silent in {e[column] for e in told} for c in cuts([e for e in told if e[column] != silent])]
+    lines = events(excerpt)
+    found = [c for silent in {getattr(e, column) for e in lines} for c in without(lines, column, silent)]
     assert found
-    assert all(c["verdict"] != "committed_lost" for c in found)
+    assert all(c.verdict != "committed_lost" for c in found)
 
 
 @pytest.mark.parametrize("excerpt", ["unclean-2.8", "unclean-4.1"])
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
 def test_with_a_witness_missing_a_loss_is_never_called_harmless(excerpt: str, column: str) -> None:
-    told = events(excerpt)
-    found = [c for silent in {e[column] for e in told} for c in cuts([e for e in told if e[column] != silent])]
+    lines = events(excerpt)
+    found = [c for silent in {getattr(e, column) for e in lines} for c in without(lines, column, silent)]
     assert found
-    assert all(c["verdict"] != "nothing_committed_lost" for c in found)
+    assert all(c.verdict != "nothing_committed_lost" for c in found)
 
 
-def line(kind: str, broker: int, seconds: float, **columns: Any) -> Row:
+def line(kind: str, broker: int, seconds: float, **columns: Any) -> Event:
     when = AT + timedelta(seconds=seconds)
     return row(
         EVENTS,
@@ -95,12 +99,13 @@ def line(kind: str, broker: int, seconds: float, **columns: Any) -> Row:
     )  # fmt: skip
 
 
-def failover(epoch: int, leader_from: int, leader_to: int, isr: list[int] | None, **columns: Any) -> Row:
-    told: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
+def failover(epoch: int, leader_from: int, leader_to: int, isr: list[int] | None, **columns: Any) -> Failover:
+    at = AT + timedelta(seconds=epoch)
+    given: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
     return row(
         FAILOVERS,
         failover_id=f"f{epoch}", topic="t", partition=0, epoch_from=epoch - 1, epoch_to=epoch,
-        leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=AT + timedelta(seconds=epoch), **told,
+        leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=at, **given,
     )  # fmt: skip
 
 
@@ -112,36 +117,40 @@ BACK = [
 CLEAN = [failover(1, 1, 2, [1, 2, 3]), failover(2, 2, 3, [2, 3])]
 
 
-def judged(lines: list[Row], failovers: list[Row], readings: list[Row] | None = None) -> Row:
+def judged(
+    lines: list[Event], failovers: list[Failover], readings: list[PartitionSnapshot] | None = None
+) -> Truncation:
     (cut,) = rebuild_truncations(lines, readings or [], failovers, (), AROUND_AT)
     return cut
 
 
-def verdict(lines: list[Row], failovers: list[Row], readings: list[Row] | None = None) -> tuple[str, str]:
+def verdict(
+    lines: list[Event], failovers: list[Failover], readings: list[PartitionSnapshot] | None = None
+) -> tuple[str, str]:
     cut = judged(lines, failovers, readings)
-    return cut["verdict"], cut["confidence"]
+    return cut.verdict, cut.confidence
 
 
 def test_after_clean_failovers_nothing_committed_is_lost() -> None:
     cut = judged(BACK, CLEAN)
-    assert (cut["verdict"], cut["confidence"], cut["records_cut"]) == ("nothing_committed_lost", "certain", 5)
-    assert cut["failover_id"] == "f1", "the change that it was not there to follow"
+    assert (cut.verdict, cut.confidence, cut.records_cut) == ("nothing_committed_lost", "certain", 5)
+    assert cut.failover_id == "f1", "the change that it was not there to follow"
 
 
 @pytest.mark.parametrize(
     ("failovers", "expected"),
     [
-        # It was in sync, though nobody told why it was elected.
+        # It was in sync, though no line shows why it was elected.
         ([CLEAN[0], failover(2, 2, 3, [2, 3], confidence="possible")], ("nothing_committed_lost", "likely")),
-        # Whether it was in sync, nobody told; when that was told last, it was not.
+        # Whether it was in sync, no line shows; when one did last, it was not.
         ([CLEAN[0], failover(2, 2, 3, None)], ("unknown", "unknown")),
         ([CLEAN[0], failover(2, 2, 3, [2], confidence="possible")], ("unknown", "unknown")),
-        # A change between the two that nobody saw; an epoch.
+        # A change between the two that no line shows; an epoch.
         ([CLEAN[0], failover(2, 4, 3, [3, 4])], ("unknown", "unknown")),
-        ([CLEAN[0], failover(2, 2, 3, [2, 3]) | {"epoch_from": 2}], ("nothing_committed_lost", "likely")),
-        # When the replica was in sync, nobody told.
+        ([CLEAN[0], replace(failover(2, 2, 3, [2, 3]), epoch_from=2)], ("nothing_committed_lost", "likely")),
+        # No line shows when the replica was in sync.
         ([CLEAN[1]], ("unknown", "unknown")),
-        # Nobody led for a while, then the last leader again.
+        # No leader for a while, then the last leader again.
         ([CLEAN[0], failover(2, 2, -1, [2]), failover(3, -1, 2, [2])], ("nothing_committed_lost", "certain")),
         ([CLEAN[0], failover(2, 2, 3, [2], kind="unclean_election")], ("committed_lost", "likely")),
         # An election that was unclean before the replica was in sync again is none of its business.
@@ -149,23 +158,23 @@ def test_after_clean_failovers_nothing_committed_is_lost() -> None:
         ([], ("unknown", "unknown")),
     ],
 )
-def test_a_verdict_rests_on_every_leader_since(failovers: list[Row], expected: tuple[str, str]) -> None:
+def test_a_verdict_rests_on_every_leader_since(failovers: list[Failover], expected: tuple[str, str]) -> None:
     assert verdict(BACK, failovers) == expected
 
 
 def test_an_unclean_leader_that_had_every_record_lost_none() -> None:
     had_all = failover(2, 2, 3, [2], kind="unclean_election", records_lost_low=0, records_lost_high=0)
-    assert verdict(BACK, [CLEAN[0], had_all]) == ("nothing_committed_lost", "certain")
+    assert verdict(BACK, [CLEAN[0], had_all]) == ("nothing_committed_lost", "likely")
 
 
-def test_a_cut_below_its_own_high_watermark_loses_whatever_else_is_told() -> None:
+def test_a_cut_below_its_own_high_watermark_loses_records_whatever_else_is_known() -> None:
     lowered = line("log_truncated", 1, 60.2, log_offset=45, high_watermark=48, detail="Non-monotonic update")
     cut = judged([*BACK, lowered], CLEAN)
-    assert (cut["verdict"], cut["confidence"], cut["high_watermark"]) == ("committed_lost", "certain", 48)
-    assert len(cut["evidence"]) == 4, "both lines of the cut are one cut; what it followed and a failover prove it"
+    assert (cut.verdict, cut.confidence, cut.high_watermark) == ("committed_lost", "certain", 48)
+    assert len(cut.evidence) == 4, "both lines of the cut are one cut; what it followed and a failover prove it"
 
 
-def test_what_a_reading_had_shown_must_be_in_the_new_leaders_log() -> None:
+def test_what_a_reading_shows_must_be_in_the_new_leaders_log() -> None:
     reading = row(
         PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_at=AT, leader_epoch=0, end_offset=48, isr=[1, 2, 3]
     )
@@ -175,17 +184,17 @@ def test_what_a_reading_had_shown_must_be_in_the_new_leaders_log() -> None:
 
 
 def test_the_metadata_log_is_cut_by_its_quorum() -> None:
-    cut = judged([line("log_truncated", 3, 5, log_offset=11) | {"topic": "__cluster_metadata"}], [])
-    assert (cut["verdict"], cut["confidence"], cut["records_cut"]) == ("nothing_committed_lost", "likely", None)
+    cut = judged([replace(line("log_truncated", 3, 5, log_offset=11), topic="__cluster_metadata")], [])
+    assert (cut.verdict, cut.confidence, cut.records_cut) == ("nothing_committed_lost", "likely", None)
 
 
-def test_a_log_that_begins_anew_is_dropped_whole_and_one_that_goes_on_is_not_cut() -> None:
+def test_a_log_that_starts_again_is_dropped_whole_and_one_that_goes_on_is_not_cut() -> None:
     follows = BACK[0]
     for words in ("from 50 to current leader's start offset", "from 50 to the current leader's start offset"):
-        anew = line("log_truncated", 1, 60.1, log_offset=90, detail=words)
-        cut = judged([follows, anew], CLEAN)
-        assert (cut["is_whole"], cut["log_end_before"], cut["truncated_to"]) == (True, 50, 90)
-        assert cut["records_cut"] is None
+        again = line("log_truncated", 1, 60.1, log_offset=90, detail=words)
+        cut = judged([follows, again], CLEAN)
+        assert (cut.is_whole, cut.log_end_before, cut.truncated_to) == (True, 50, 90)
+        assert cut.records_cut is None
         goes_on = line("log_truncated", 1, 60.1, log_offset=20, detail=words)
         assert rebuild_truncations([follows, goes_on], [], CLEAN, (), AROUND_AT) == []
 
@@ -196,7 +205,7 @@ def test_a_later_start_is_another_cut() -> None:
         line("log_truncated", 1, 64.1, log_offset=44),
     ]
     cuts = rebuild_truncations([*BACK, *again], [], CLEAN, (), AROUND_AT)
-    assert [c["records_cut"] for c in cuts] == [5, 1]
+    assert [c.records_cut for c in cuts] == [5, 1]
 
 
 CHANGES = st.lists(
@@ -216,13 +225,13 @@ def test_only_an_unclean_leader_since_it_was_in_sync_loses_what_was_committed(
     ]
     back = line("follower_started", 1, 60, leader_epoch=len(changes), leader=3, log_offset=end)
     found = rebuild_truncations([back, line("log_truncated", 1, 60.1, log_offset=end)], [], rows, (), AROUND_AT)
-    since = rows[max((i for i, f in enumerate(rows) if 1 in (f["leader_from"], *f["isr_before"])), default=0) :]
-    has_unclean = any(f["kind"] == "unclean_election" for f in since)
-    assert {c["verdict"] for c in found} <= {"unknown", "committed_lost" if has_unclean else "nothing_committed_lost"}
+    since = rows[max((i for i, f in enumerate(rows) if 1 in (f.leader_from, *f.isr_before)), default=0) :]
+    has_unclean = any(f.kind == "unclean_election" for f in since)
+    assert {c.verdict for c in found} <= {"unknown", "committed_lost" if has_unclean else "nothing_committed_lost"}
 
 
 def test_an_election_of_a_topic_that_was_deleted_since_has_no_part_in_it() -> None:
-    """Epochs begin anew with the topic that came back under the old name."""
+    """Epochs start again with the topic that came back under the old name."""
     before = [
         line("leader_started", 2, 1, leader_epoch=1, log_offset=9),
         row(EVENTS, kind="topic_deleted", topic="t", partition=None, happened_at=AT + timedelta(seconds=20)),
@@ -232,4 +241,4 @@ def test_an_election_of_a_topic_that_was_deleted_since_has_no_part_in_it() -> No
     old = failover(1, 1, 2, [1], kind="unclean_election")
     follows = line("follower_started", 1, 60, leader_epoch=0, leader=3, log_offset=50)
     cut = judged([*before, follows, BACK[1]], [old])
-    assert (cut["verdict"], cut["confidence"]) == ("nothing_committed_lost", "likely")
+    assert (cut.verdict, cut.confidence) == ("nothing_committed_lost", "likely")

@@ -76,7 +76,7 @@ class RestartStep(Row):
     up_at: datetime | None = None
     isr_recovered_ms: int | None = None
     leadership_restored_ms: int | None = None
-    is_early: bool
+    is_early: bool | None = None
     partitions_led_before: int | None = None
     elections: int
 

@@ -7,7 +7,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="leader_imbalance",
         severity="warning",
         subject_kind="broker",
-        says="{subject} led too few of the partitions of which it is the preferred leader: {told}",
+        says="{subject} led too few of the partitions of which it is the preferred leader: {details}",
         advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or find out why"
         " auto.leader.rebalance.enable did not cause one. KRaft controllers ignore the percentage and move every"
         " leader.",
@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="under_replicated",
         severity="warning",
         subject_kind="partition",
-        says="{count} partitions had fewer in-sync replicas than replicas at the last reading{told}",
+        says="{count} partitions had fewer in-sync replicas than replicas at the last reading{details}",
         advice="Bring back the broker that is missing from their ISR: see gold.out_of_sync_periods and the outages.",
         source="UnderReplicatedPartitions, normal 0 (Kafka operations guide)",
     ),

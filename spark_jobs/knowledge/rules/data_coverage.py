@@ -35,7 +35,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="group_unanswered",
         severity="info",
         subject_kind="group",
-        says="{subject}: a reading of the cluster got no answer {count} times, and then shows nothing",
+        says="{subject} did not answer {count} times when the cluster was read: those readings show nothing of it",
         advice="The coordinator was down or slow at these times: see the outages.",
         source="docs/design.md section 7: what did not answer concludes nothing",
     ),

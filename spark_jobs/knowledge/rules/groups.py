@@ -37,7 +37,7 @@ RULES: tuple[Rule, ...] = (
         severity="warning",
         subject_kind="group",
         says="{subject} rebalanced often with an eager assignor, so that every member stopped all its partitions:"
-        " {told}",
+        " {details}",
         advice="Set partition.assignment.strategy to CooperativeStickyAssignor alone, in two rolling restarts: first"
         " beside the old one, then without it. A Java consumer that lists both still rebalances eagerly. Or use"
         " group.protocol=consumer if the brokers are 4.0 or later. Find out too why the group rebalances so"
@@ -50,7 +50,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="poll_below_session",
         severity="warning",
         subject_kind="group",
-        says="{subject} allowed less time between two polls than a session lasts: {told}",
+        says="{subject} allowed less time between two polls than a session lasts: {details}",
         advice="Set max.poll.interval.ms to at least session.timeout.ms, and well above the longest time that a batch"
         " takes. Otherwise a slow batch removes the member sooner than a crash would.",
         source="librdkafka refuses such settings: max.poll.interval.ms must be >= session.timeout.ms; getsentry/sentry"
@@ -61,7 +61,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="heartbeat_slow",
         severity="warning",
         subject_kind="group",
-        says="{subject} sent fewer than three heartbeats in a session: {told}",
+        says="{subject} sent fewer than three heartbeats in a session: {details}",
         advice="Set heartbeat.interval.ms to a third of session.timeout.ms at most (by default 3 s of 45 s). Then two"
         " lost heartbeats do not remove a living member.",
         source="Kafka's own words on heartbeat.interval.ms: no higher than a third of session.timeout.ms",
@@ -72,7 +72,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="settings_mixed",
         severity="warning",
         subject_kind="group",
-        says="{subject} had members with different settings at the same time: {told}",
+        says="{subject} had members with different settings at the same time: {details}",
         advice="Give all members of a group the same settings, or finish the deployment that changes them. A rebalance"
         " may wait as long as the longest max.poll.interval.ms among them.",
         source="LinuxForHealth FHIR issue 2539: members of one group that are set up differently rebalance without"
@@ -83,7 +83,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="session_short",
         severity="info",
         subject_kind="group",
-        says="{subject} used a session timeout below 30 s: {told}",
+        says="{subject} used a session timeout below 30 s: {details}",
         advice="Leave session.timeout.ms at 45 s, Kafka's default since 3.0 (10 s before), unless a crash has to be"
         " detected sooner; tests use less on purpose. Below request.timeout.ms, 30 s by default, one lost"
         " connection to the coordinator is enough to lose the member.",
@@ -96,11 +96,11 @@ RULES: tuple[Rule, ...] = (
         severity="info",
         subject_kind="group",
         says="{subject} had members without group.instance.id that left and rejoined before a session would have"
-        " expired: {told}",
+        " expired: {details}",
         advice="Give each member a group.instance.id of its own and a session.timeout.ms longer than a restart takes. A"
         " static member that is back in time starts no rebalance.",
-        source="KIP-345: static membership; how many restarts are many is our choice, as is the session where none is"
-        " told, Kafka's default (KIP-735)",
+        source="KIP-345: static membership; how many restarts are many is our choice, as is the session timeout where"
+        " none is known, Kafka's default (KIP-735)",
         thresholds={"restarts": 3, "ms where no session is told": SESSION_TIMEOUT_MS},
         is_standing=True,
     ),

@@ -1,6 +1,9 @@
 """Rules about brokers and their replicas: brokers that fall out of ISRs, and what a restart leaves behind."""
 
-from spark_jobs.knowledge.isr import CYCLES_WITHIN_MS, OUT_OF_SYNC_ADVICE, RESTART_ADVICE
+from datetime import timedelta
+
+from spark_jobs.catalog.codes import OutOfSyncKind
+from spark_jobs.knowledge.isr import CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, RESTART_ADVICE
 from spark_jobs.knowledge.model import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -8,8 +11,8 @@ RULES: tuple[Rule, ...] = (
         rule_id="broker_slow",
         severity="warning",
         subject_kind="broker",
-        says="{subject} was alive and {told}",
-        advice=OUT_OF_SYNC_ADVICE["slow"],
+        says="{subject} was alive and {details}",
+        advice=OUT_OF_SYNC_ADVICE[OutOfSyncKind.SLOW],
         source="a leader drops a follower that has not caught up for replica.lag.time.max.ms, 30 s by default (KIP-537,"
         " Partition.isFollowerOutOfSync)",
     ),
@@ -22,7 +25,7 @@ RULES: tuple[Rule, ...] = (
         " check its disks, network and GC pauses. Each time there is one copy less of the acknowledged records.",
         source="three times in 30 minutes is our choice: one in ten minutes, where IsrShrinksPerSec and"
         " IsrExpandsPerSec are normally 0 (Kafka operations guide)",
-        thresholds={"cycles": 3, "minutes": CYCLES_WITHIN_MS / 60_000},
+        thresholds={"cycles": 3, "minutes": CYCLES_WITHIN / timedelta(minutes=1)},
     ),
     Rule(
         rule_id="restart_too_early",

@@ -1,1 +1,1 @@
-"""When brokers and controllers came and went, what that did, and how they were set up."""
+"""When brokers and controllers came and went, what that did, and their settings."""

@@ -1,158 +1,184 @@
-"""A cluster restarted broker by broker, told as one story with a scorecard."""
+"""Rolling restarts: brokers that were restarted one after another, with a scorecard."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 
+from spark_jobs.catalog.codes import Confidence, OutageKind
+from spark_jobs.catalog.rows import BrokerOutage, IsrSpan, RestartStep, RollingRestart
 from spark_jobs.knowledge.isr import RESTART_ADVICE, RESTART_GAP_MS
 from spark_jobs.transforms.evidence import evidence_of, row_id
-from spark_jobs.transforms.windows import OutRow, Row, elapsed_ms, took
+from spark_jobs.transforms.grouping import grouped
+from spark_jobs.transforms.windows import elapsed_ms, took
 
 _GAP = timedelta(milliseconds=RESTART_GAP_MS)
 _QUOTED = 2
 
 
 def rebuild_rolling_restarts(
-    outages: Iterable[Row], isr_spans: Sequence[Row], known_brokers: Collection[int]
-) -> tuple[list[OutRow], dict[str, str]]:
+    outages: Iterable[BrokerOutage], isr_spans: Sequence[IsrSpan], known_brokers: Collection[int]
+) -> tuple[list[RollingRestart], dict[str, str]]:
     """Rows of gold.rolling_restarts, and the restart of each outage that belongs to one.
 
-    Takes: rows of gold.broker_outages of one cluster with their impact and rebalances; its ISR_SPANS; every
-    broker that is known of.
-    Gives: two brokers at least that were shut down in order and came back, each once, one after another. A broker that
+    Takes: rows of gold.broker_outages of one cluster with their impact and rebalances; its ISR_SPANS; all brokers of
+    which anything is known.
+    Gives: at least two brokers that were shut down in order and came back, each once, one after another. A broker that
     crashed in between and came back belongs to it, and makes it unplanned.
     Order: by start.
     Keeps: an outage belongs to one restart at most.
-    Odd: a cluster that is stopped as a whole, so that all were away at once, is not restarted broker by broker.
+    Edge case: a cluster that was stopped as a whole, so that all brokers were down at once, is not a rolling restart.
     """
-    back = sorted((o for o in outages if o["up_at"] is not None), key=lambda o: (o["down_at"], o["broker"]))
+    back = sorted((o for o in outages if o.up_at is not None), key=lambda o: (o.down_at, o.broker))
+    planned = [o for o in back if o.kind == OutageKind.CONTROLLED_SHUTDOWN]
+    others = [o for o in back if o.kind != OutageKind.CONTROLLED_SHUTDOWN]
+    spans_of = grouped(isr_spans, lambda s: s.outage_id)
     rows = []
-    home: dict[str, str] = {}
-    for chain in _chains([o for o in back if o["kind"] == "controlled_shutdown"]):
-        members = _with_crashes(chain, [o for o in back if o["kind"] != "controlled_shutdown"])
-        row = _row(members, isr_spans, known_brokers)
+    restart_of: dict[str, str] = {}
+    for stops in _chains(planned):
+        members = _with_crashes(stops, others)
+        row = _row(members, [[*spans_of.get(o.outage_id, ())] for o in members], known_brokers)
         rows.append(row)
-        home |= {o["outage_id"]: row["restart_id"] for o in members}
-    return rows, home
+        restart_of |= {o.outage_id: row.restart_id for o in members}
+    return rows, restart_of
 
 
-def _chains(planned: Sequence[Row]) -> list[list[Row]]:
-    """Stops that follow one another, the nearest joined first: so the second stop of a broker parts two restarts
+def _chains(planned: Sequence[BrokerOutage]) -> list[list[BrokerOutage]]:
+    """Stops that follow one another, the nearest joined first: so the second stop of a broker separates two restarts
     where they lie farthest apart."""
     chain_of = {n: [n] for n in range(len(planned))}
     waits = sorted((_waited(before, after), n) for n, (before, after) in enumerate(pairwise(planned)))
     for waited, n in waits:
-        chain = [*chain_of[n], *chain_of[n + 1]]
-        if waited <= _GAP and len({planned[i]["broker"] for i in chain}) == len(chain):
-            chain_of |= dict.fromkeys(chain, chain)
-    chains = [[planned[i] for i in chain] for n, chain in chain_of.items() if n == chain[0]]
-    return [c for c in chains if len(c) > 1 and max(o["down_at"] for o in c) >= min(o["up_at"] for o in c)]
+        joined = [*chain_of[n], *chain_of[n + 1]]
+        if waited <= _GAP and len({planned[i].broker for i in joined}) == len(joined):
+            chain_of |= dict.fromkeys(joined, joined)
+    chains = ([planned[i] for i in places] for n, places in chain_of.items() if n == places[0])
+    return [stops for stops in chains if len(stops) > 1 and not _is_stop_of_all(stops)]
 
 
-def _waited(before: Row, after: Row) -> timedelta:
-    """How long after a broker was well again the next one was stopped."""
-    well_at = max(before["up_at"], before["isr_recovered_at"] or before["up_at"])
-    waited: timedelta = after["down_at"] - well_at
-    return max(timedelta(), waited)
+def _is_stop_of_all(stops: Sequence[BrokerOutage]) -> bool:
+    """Whether all brokers were down at once."""
+    return max(o.down_at for o in stops) < min(map(_up_at, stops))
 
 
-def _with_crashes(chain: Sequence[Row], others: Iterable[Row]) -> list[Row]:
-    """The chain with the first crash in between of each broker that was not restarted otherwise."""
-    crashed: dict[int, Row] = {}
-    for outage in others:
-        is_between = chain[0]["down_at"] < outage["down_at"] < chain[-1]["down_at"]
-        if is_between and outage["broker"] not in {o["broker"] for o in chain}:
-            crashed.setdefault(outage["broker"], outage)
-    return sorted([*chain, *crashed.values()], key=lambda o: (o["down_at"], o["broker"]))
+def _up_at(outage: BrokerOutage) -> datetime:
+    """When a broker served again. Outages without an end are in no restart."""
+    assert outage.up_at is not None
+    return outage.up_at
 
 
-def _row(members: Sequence[Row], isr_spans: Sequence[Row], known_brokers: Collection[int]) -> OutRow:
-    first = members[0]
-    ids = {o["outage_id"] for o in members}
-    spans = [s for s in isr_spans if s["outage_id"] in ids]
-    scorecard = [_score(o, members[:i], spans) for i, o in enumerate(members)]
-    is_complete = {*known_brokers} <= {o["broker"] for o in members}
-    row = {
-        "cluster": first["cluster"],
-        "restart_id": row_id(first["cluster"], "rolling_restart", *(o["outage_id"] for o in members)),
-        "started_at": first["down_at"],
-        "ended_at": max(o["up_at"] for o in members),
-        "brokers": [o["broker"] for o in members],
-        "planned": all(o["planned"] for o in members),
-        "is_complete": is_complete,
-        "scorecard": scorecard,
-        "elections": sum(o["elections"] or 0 for o in members),
-        "rebalances": sum(o["rebalances"] or 0 for o in members),
-        "max_under_replicated": _most_at_once(spans),
-        "confidence": "likely" if is_complete and len(members) > 2 else "possible",
-        "advice": RESTART_ADVICE[any(s["is_early"] for s in scorecard)],
-        "evidence": evidence_of(q for o in members for q in o["evidence"][:_QUOTED]),
-    }
-    return {**row, "explanation": _explain(row)}
+def _waited(before: BrokerOutage, after: BrokerOutage) -> timedelta:
+    """How long after a broker was back in every ISR the next one was stopped."""
+    up_at = _up_at(before)
+    return max(timedelta(), after.down_at - max(up_at, before.isr_recovered_at or up_at))
 
 
-def _score(outage: Row, before: Sequence[Row], spans: Iterable[Row]) -> OutRow:
-    down_at = outage["down_at"]
-    recovered, restored = outage["isr_recovered_at"], outage["leadership_restored_at"]
-    return {
-        **{k: outage[k] for k in ("broker", "outage_id", "kind", "down_at", "up_at", "partitions_led_before")},
-        "isr_recovered_ms": elapsed_ms(down_at, recovered) if recovered else None,
-        "leadership_restored_ms": elapsed_ms(down_at, restored) if restored else None,
-        "is_early": is_early(down_at, before, spans) if before else False,
-        "elections": outage["elections"] or 0,
-    }
+def _with_crashes(stops: Sequence[BrokerOutage], others: Iterable[BrokerOutage]) -> list[BrokerOutage]:
+    """The stops with the first crash in between of each broker that was not restarted otherwise."""
+    restarted = {o.broker for o in stops}
+    between = (o for o in others if stops[0].down_at < o.down_at < stops[-1].down_at and o.broker not in restarted)
+    crashed = [crashes[0] for crashes in grouped(between, lambda o: o.broker).values()]
+    return sorted([*stops, *crashed], key=lambda o: (o.down_at, o.broker))
 
 
-def is_early(down_at: datetime, before: Sequence[Row], spans: Iterable[Row]) -> bool | None:
-    """Whether a broker was stopped while one restarted before it was still missing from an ISR; null: nothing tells."""
-    if any(o["up_at"] > down_at for o in before):
+def _row(
+    members: Sequence[BrokerOutage], spans: Sequence[Sequence[IsrSpan]], known_brokers: Collection[int]
+) -> RollingRestart:
+    """The restart of these outages; `spans` are each one's."""
+    cluster, started_at, ended_at = members[0].cluster, members[0].down_at, max(map(_up_at, members))
+    steps = [_step(o, members[:n], spans[:n]) for n, o in enumerate(members)]
+    brokers = [o.broker for o in members]
+    is_complete = {*known_brokers} <= {*brokers}
+    missing = _most_at_once([*chain.from_iterable(spans)])
+    who = f"All {len(steps)} brokers" if is_complete else f"{len(steps)} brokers"
+    sentences = (
+        f"{who} were restarted one after another in {took(started_at, ended_at)}: {', '.join(map(str, brokers))}.",
+        *_recovery(steps),
+        *_troubles(steps),
+        f"At most {missing} partitions lacked a replica at once.",
+    )
+    return RollingRestart(
+        cluster=cluster,
+        restart_id=row_id(cluster, "rolling_restart", *(s.outage_id for s in steps)),
+        started_at=started_at,
+        ended_at=ended_at,
+        brokers=brokers,
+        planned=all(o.planned for o in members),
+        is_complete=is_complete,
+        scorecard=steps,
+        elections=sum(s.elections for s in steps),
+        rebalances=sum(o.rebalances or 0 for o in members),
+        max_under_replicated=missing,
+        confidence=_confidence(is_complete, len(members)),
+        explanation=" ".join(sentences),
+        advice=RESTART_ADVICE[any(s.is_early for s in steps)],
+        evidence=evidence_of(q for o in members for q in o.evidence[:_QUOTED]),
+    )
+
+
+def _confidence(is_complete: bool, count: int) -> Confidence:
+    """Stops of all of three brokers or more are hardly a coincidence."""
+    return Confidence.LIKELY if is_complete and count > 2 else Confidence.POSSIBLE
+
+
+def _step(outage: BrokerOutage, before: Sequence[BrokerOutage], spans: Sequence[Sequence[IsrSpan]]) -> RestartStep:
+    down_at, recovered, restored = outage.down_at, outage.isr_recovered_at, outage.leadership_restored_at
+    return RestartStep(
+        broker=outage.broker,
+        outage_id=outage.outage_id,
+        kind=outage.kind,
+        down_at=down_at,
+        up_at=outage.up_at,
+        isr_recovered_ms=elapsed_ms(down_at, recovered) if recovered else None,
+        leadership_restored_ms=elapsed_ms(down_at, restored) if restored else None,
+        is_early=_is_early(down_at, before, spans),
+        partitions_led_before=outage.partitions_led_before,
+        elections=outage.elections or 0,
+    )
+
+
+def _is_early(down_at: datetime, before: Sequence[BrokerOutage], spans: Sequence[Sequence[IsrSpan]]) -> bool | None:
+    """Whether a broker was stopped while one restarted before it was still missing from an ISR; null: not known."""
+    if any(_up_at(o) > down_at for o in before) or any(_is_missing(s, down_at) for own in spans for s in own):
         return True
-    ids = {o["outage_id"] for o in before}
-    own = [s for s in spans if s["outage_id"] in ids]
-    if any(
-        s["happened_at"] <= down_at and (s["out_of_sync_until"] is None or s["out_of_sync_until"] > down_at)
-        for s in own
-    ):
-        return True
-    seen = {o["outage_id"] for o in before if o["isr_recovered_at"] and o["isr_recovered_at"] <= down_at}
-    return False if {s["outage_id"] for s in own} | seen >= ids else None
+    shown = (
+        own or (o.isr_recovered_at and o.isr_recovered_at <= down_at) for o, own in zip(before, spans, strict=True)
+    )
+    return False if all(shown) else None
 
 
-def _most_at_once(spans: Iterable[Row]) -> int:
+def _is_missing(span: IsrSpan, at: datetime) -> bool:
+    return span.happened_at <= at and (span.out_of_sync_until is None or span.out_of_sync_until > at)
+
+
+def _most_at_once(spans: Sequence[IsrSpan]) -> int:
     """The most partitions that lacked a broker at one instant; a partition that lacks two counts once."""
-    ends = [(s["happened_at"], 1, s) for s in spans]
-    ends += [(s["out_of_sync_until"], -1, s) for s in spans if s["out_of_sync_until"] is not None]
+    steps = [(s.happened_at, 1, (s.topic, s.partition)) for s in spans]
+    steps += [(s.out_of_sync_until, -1, (s.topic, s.partition)) for s in spans if s.out_of_sync_until is not None]
     lacking: Counter[tuple[str, int]] = Counter()
     missing = most = 0
-    for _, step, span in sorted(ends, key=lambda e: e[:2]):
-        key = span["topic"], span["partition"]
-        missing -= lacking[key] > 0
-        lacking[key] += step
-        missing += lacking[key] > 0
+    for _, step, partition in sorted(steps):
+        missing -= lacking[partition] > 0
+        lacking[partition] += step
+        missing += lacking[partition] > 0
         most = max(most, missing)
     return most
 
 
-def _explain(row: Row) -> str:
-    scores = row["scorecard"]
-    order = ", ".join(str(b) for b in row["brokers"])
-    who = f"{'All ' if row['is_complete'] else ''}{len(scores)} brokers"
-    says = f"{who} were restarted one after another in {took(row['started_at'], row['ended_at'])}: {order}."
-    known = sorted(s["isr_recovered_ms"] for s in scores if s["isr_recovered_ms"] is not None)
-    if known:
-        which = "Each" if len(known) == len(scores) else f"{len(known)} of them"
-        says += f" {which} was back in every ISR after {_span(known)}."
-    for score in scores:
-        if score["is_early"]:
-            says += f" Broker {score['broker']} was stopped while one before it was missing from an ISR."
-        if score["kind"] != "controlled_shutdown":
-            says += f" Broker {score['broker']} was not shut down in order ({score['kind']})."
-    return f"{says} At most {row['max_under_replicated']} partitions lacked a replica at once."
-
-
-def _span(known: Sequence[int]) -> str:
+def _recovery(steps: Sequence[RestartStep]) -> list[str]:
+    known = sorted(s.isr_recovered_ms for s in steps if s.isr_recovered_ms is not None)
+    if not known:
+        return []
     low, high = round(known[0] / 1000, 1), round(known[-1] / 1000, 1)
-    return f"{low} s" if low == high else f"{low} to {high} s"
+    which = "Each" if len(known) == len(steps) else f"{len(known)} of them"
+    return [f"{which} was back in every ISR after {low if low == high else f'{low} to {high}'} s."]
+
+
+def _troubles(steps: Iterable[RestartStep]) -> Iterator[str]:
+    for step in steps:
+        if step.is_early:
+            yield f"Broker {step.broker} was stopped while a broker restarted before it was missing from an ISR."
+        if step.kind != OutageKind.CONTROLLED_SHUTDOWN:
+            yield f"Broker {step.broker} was not shut down in order ({step.kind})."

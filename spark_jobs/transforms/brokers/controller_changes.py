@@ -1,107 +1,66 @@
-"""Changes of the controller: who took office, and why the one before gave it up."""
+"""Changes of the active controller: which node became active, and why the one before did not stay."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
-from spark_jobs.transforms.brokers.outages import CAUSED_BY
+from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event
+from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase
 from spark_jobs.transforms.cluster import CLOCKS
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, Term, terms_of
 from spark_jobs.transforms.evidence import evidence_of, quote
-from spark_jobs.transforms.windows import OutRow, Row, Window, in_order
+from spark_jobs.transforms.rulings import judge
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
+from spark_jobs.transforms.windows import Window, in_order
 
-WHY_CONTROLLERS_CHANGE = ("zookeeper_session_expired",)
-"""Kinds that tell why a controller resigned, beside those of CONTROLLER_KINDS."""
-
-_RESIGNED_BEFORE = timedelta(minutes=1)
-"""Nobody stays without a controller for longer, once the former one has resigned, unless no majority is alive."""
-
-
-@dataclass(frozen=True)
-class _Why:
-    says: str
-    confidence: str
-    outage: Row | None = None
-    lines: tuple[Row, ...] = ()
+WHY_CONTROLLERS_CHANGE = (Kind.ZOOKEEPER_SESSION_EXPIRED,)
+"""Kinds that show why a controller resigned, beside those of CONTROLLER_KINDS."""
 
 
-def rebuild_controller_changes(events: Iterable[Row], outages: Sequence[Row], window: Window) -> list[OutRow]:
-    """Rows of gold.controller_changes: one for each epoch whose controller was seen to take office.
+def rebuild_controller_changes(
+    events: Iterable[Event], outages: Sequence[BrokerOutage], window: Window
+) -> list[ControllerChange]:
+    """Rows of gold.controller_changes: one for each epoch in which a line shows that a controller became active.
 
     Takes: silver.events of at least CONTROLLER_KINDS and WHY_CONTROLLERS_CHANGE, with look-back; rows of
-    gold.broker_outages: of a KRaft controller that is no broker only its own lines tell.
-    Order: by epoch. An epoch in which nobody won is none; the one before is then what the next one followed.
+    gold.broker_outages: of a KRaft controller that is not a broker only its own lines report.
+    Order: by epoch. An epoch that no node won has no row; the controller before it is then the former one.
     """
-    told = in_order(e for e in events if e["kind"] in (*CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE))
-    terms = terms_of(told)
-    rows = []
-    for i, term in enumerate(terms):
-        if not term.is_change or not window.holds(term.since):
-            continue
-        former = terms[i - 1] if i else None
-        why = _why(former, term, told, outages)
-        quotes = [quote(line) for line in (*term.lines, *why.lines)]
-        rows.append(
-            {
-                "cluster": term.lines[0]["cluster"],
-                "happened_at": term.since,
-                "controller_from": former.controller if former else None,
-                "controller_to": term.controller,
-                "epoch": term.epoch,
-                "outage_id": why.outage["outage_id"] if why.outage else None,
-                "confidence": why.confidence,
-                "explanation": f"Controller {term.controller} took office{why.says}.",
-                "evidence": evidence_of([*quotes, *(why.outage["evidence"][:2] if why.outage else ())]),
-            }
-        )
-    return rows
+    ordered = in_order(e for e in events if e.kind in (*CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE))
+    return [_row(case) for case in _cases(ordered, outages) if window.holds(case.term.since)]
 
 
-def _why(former: Term | None, term: Term, told: Sequence[Row], outages: Sequence[Row]) -> _Why:
-    """Why the former controller is it no more.
-
-    Source: a ZooKeeper controller resigns when its session is over or another has taken its place
-    (KafkaController.maybeResign, processExpire); a KRaft one when the quorum has another leader or it cannot reach
-    the majority (QuorumController.renounce, LeaderState.timeUntilCheckQuorumExpires).
-    """
-    if former is None or (term.epoch > former.epoch + 1 and _is_zookeepers(term)):
-        first = term.epoch == 1
-        says = ", the first of the cluster" if first else "; whom it followed no line tells"
-        return _Why(says, "certain" if first else "unknown")
-    who, again = former.controller, former.controller == term.controller
-    gone = next((o for o in outages if o["broker"] == who and _is_behind(o, term)), None)
-    if gone:
-        back = " again, after it" if again else f", since controller {who}"
-        sure = str(gone["confidence"])
-        if term.epoch > former.epoch + 1 and sure == "certain":
-            sure = "likely"  # a quorum also counts elections that nobody won; somebody may have
-        return _Why(f"{back} {CAUSED_BY[gone['kind']]}", sure, gone)
-    own = [e for e in told if e["broker"] == who and former.since <= e["happened_at"] <= term.since + CLOCKS]
-    expired = [e for e in own if e["kind"] == "zookeeper_session_expired"]
-    if expired:
-        says = f", since the ZooKeeper session of controller {who} had run out: a pause, or the network"
-        return _Why(says, "likely", lines=(expired[-1],))
-    resigned = [
-        e for e in own if e["kind"] == "controller_resigned" and term.since - e["happened_at"] <= _RESIGNED_BEFORE
-    ]
-    if not resigned:
-        return _Why(f"{' again' if again else f' after controller {who}'}; nothing tells why", "unknown")
-    away = sorted({o["broker"] for o in outages if o["broker"] != who and _is_behind(o, term)})
-    if again and away:
-        others = " and ".join(str(b) for b in away)
-        return _Why(f" again: it had resigned while the quorum lacked {others}", "likely", lines=(resigned[-1],))
-    says = f", since controller {who} had resigned: the quorum, or somebody, took its office away"
-    return _Why(" again, after it had resigned" if again else says, "possible", lines=(resigned[-1],))
+def _cases(ordered: Sequence[Event], outages: Iterable[BrokerOutage]) -> Iterator[ControllerCase]:
+    away = Intervals(Interval(o.down_at, o.up_at, o) for o in outages)
+    by_broker: dict[int | None, list[Event]] = defaultdict(list)
+    for event in ordered:
+        by_broker[event.broker].append(event)
+    lines = {broker: Timeline(own, lambda e: e.happened_at) for broker, own in by_broker.items()}
+    terms: Sequence[Term | None] = [None, *terms_of(ordered)]
+    for before, term in pairwise(terms):
+        if term and term.is_change:
+            own = lines.get(before.controller) if before else None
+            yield ControllerCase(
+                term=term,
+                before=before,
+                outages=[o.value for o in away.at(term.since, CLOCKS)],
+                lines=own.between(before.since, term.since + CLOCKS) if before and own else (),
+            )
 
 
-def _is_zookeepers(term: Term) -> bool:
-    """Whether the epoch is ZooKeeper's: it counts controllers, and never elections that nobody won."""
-    return str(term.lines[0]["pattern_id"]).startswith("zookeeper.")
-
-
-def _is_behind(outage: Row, term: Term) -> bool:
-    """Whether the absence lasted when the controller changed."""
-    ended = outage["up_at"] is not None and outage["up_at"] + CLOCKS < term.since
-    return bool(outage["down_at"] - CLOCKS <= term.since and not ended)
+def _row(case: ControllerCase) -> ControllerChange:
+    verdict = judge(CONTROLLER_RULINGS, case)
+    return ControllerChange(
+        cluster=case.term.lines[0].cluster,
+        happened_at=case.term.since,
+        controller_from=case.former,
+        controller_to=case.controller,
+        epoch=case.term.epoch,
+        outage_id=verdict.facts.get("outage_id"),
+        confidence=verdict.confidence,
+        explanation=verdict.sentence,
+        evidence=evidence_of([*map(quote, case.term.lines), *verdict.evidence]),
+    )

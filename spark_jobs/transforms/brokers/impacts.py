@@ -1,172 +1,200 @@
-"""What each absence of a broker did to partitions and groups, when that was over, and all of it as a story."""
+"""What each outage of a broker did to partitions and groups, when that was over, and all of it in sentences."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, pairwise
 
+from spark_jobs.catalog.rows import (
+    BrokerOutage,
+    CoordinatorMove,
+    Failover,
+    Incident,
+    IsrSpan,
+    OutOfSyncCount,
+    PartitionSnapshot,
+)
 from spark_jobs.transforms.evidence import evidence_of
-from spark_jobs.transforms.windows import OutRow, Row, counted, took
+from spark_jobs.transforms.grouping import grouped
+from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.windows import counted, took
 
-Partition = tuple[str, int]
+
+@dataclass(frozen=True)
+class _Impact:
+    """What shows the impact of one outage: the rows that name it, and the rows about its broker.
+
+    `again` is when the broker went again; `led` are the failovers that made it a leader, `in_sync` the readings of it.
+    """
+
+    outage: BrokerOutage
+    again: datetime | None
+    caused: Sequence[Failover]
+    spans: Sequence[IsrSpan]
+    moves: Sequence[CoordinatorMove]
+    led: Sequence[Failover]
+    in_sync: Sequence[OutOfSyncCount]
+
+    @property
+    def lost(self) -> Mapping[tuple[str, int], datetime]:
+        """The partitions that it led and lost, and when."""
+        return {(f.topic, f.partition): f.happened_at for f in self.caused if f.leader_from == self.outage.broker}
+
+    def unless_again(self, instant: datetime) -> datetime | None:
+        """An instant, if it is before the broker went again."""
+        return instant if self.again is None or instant < self.again else None
 
 
 def add_impact(
-    outages: Iterable[Row],
-    failovers: Sequence[Row],
-    isr_spans: Sequence[Row],
-    coordinator_moves: Sequence[Row],
-    readings: Iterable[Row] = (),
-    in_sync: Iterable[Row] = (),
-) -> list[OutRow]:
-    """Rows of gold.broker_outages with what each absence did to partitions, and when that was over.
+    outages: Iterable[BrokerOutage],
+    failovers: Sequence[Failover],
+    isr_spans: Sequence[IsrSpan],
+    coordinator_moves: Sequence[CoordinatorMove],
+    readings: Iterable[PartitionSnapshot] = (),
+    in_sync: Iterable[OutOfSyncCount] = (),
+) -> list[BrokerOutage]:
+    """Rows of gold.broker_outages with what each outage did to partitions, and when that was over.
 
-    Takes: rows of gold.broker_outages, failovers and coordinator_moves of one cluster, with look-ahead, and its
-    ISR_SPANS; rows of bronze.partition_snapshots (may be none), which tell what a broker led where no
-    election did; in_sync.IN_SYNC (may be none), which tell when it was in sync where no line does.
-    Gives: null where nothing tells, or where it was not so before the broker went again or the records end.
+    Takes: rows of one cluster, with look-ahead; rows of bronze.partition_snapshots (may be none), which show what a
+    broker led where no election did; OUT_OF_SYNC_COUNTS (may be none), which show when it was in sync where no line
+    does.
+    Gives: null where no evidence shows it, or where it was not over before the broker went again or the lines end.
     """
-    rows = sorted((dict(o) for o in outages), key=lambda o: (o["broker"], o["down_at"]))
-    led = _led_by_reading(readings)
-    read = sorted(in_sync, key=lambda r: r["snapshot_at"])
-    spans: dict[str | None, list[Row]] = defaultdict(list)
-    for span in isr_spans:
-        spans[span["outage_id"]].append(span)
-    for i, row in enumerate(rows):
-        again = rows[i + 1]["down_at"] if i + 1 < len(rows) and rows[i + 1]["broker"] == row["broker"] else None
-        caused = [f for f in failovers if f["outage_id"] == row["outage_id"]]
-        lost = {(f["topic"], f["partition"]): f["happened_at"] for f in caused if f["leader_from"] == row["broker"]}
-        out = spans[row["outage_id"]]
-        row["elections"] = len(caused)
-        row["partitions_led_before"] = len(lost) or _count_before(led, row["broker"], row["down_at"])
-        row["leadership_restored_at"] = _restored_at(row["broker"], lost, failovers, again)
-        row["isr_shrinks"] = len(out) if isr_spans else None
-        row["isr_expands"] = sum(s["is_back"] for s in out) if isr_spans else None
-        row["isr_recovered_at"] = _recovered_at(row, out, again)
-        if not out:
-            row |= _recovered_by_readings(row, [r for r in read if r["broker"] == row["broker"]], again)
-        moved = [m["group_id"] for m in coordinator_moves if m["outage_id"] == row["outage_id"]]
-        row["coordinator_moves"] = len(moved)
-        row["group_ids"] = sorted({*row["group_ids"], *moved})
-    return rows
+    rows = sorted(outages, key=lambda o: (o.broker, o.down_at))
+    caused, led = grouped(failovers, lambda f: f.outage_id), grouped(failovers, lambda f: f.leader_to)
+    spans, moves = grouped(isr_spans, lambda s: s.outage_id), grouped(coordinator_moves, lambda m: m.outage_id)
+    counts = grouped(sorted(in_sync, key=lambda r: r.snapshot_at), lambda r: r.broker)
+    leaders = grouped(readings, lambda r: r.snapshot_at)
+    counted_leaders = Timeline(((at, Counter(r.leader for r in led)) for at, led in leaders.items()), lambda c: c[0])
+    impacts = (
+        _Impact(
+            outage=outage,
+            again=after.down_at if after and after.broker == outage.broker else None,
+            caused=caused.get(outage.outage_id, ()),
+            spans=spans.get(outage.outage_id, ()),
+            moves=moves.get(outage.outage_id, ()),
+            led=led.get(outage.broker, ()),
+            in_sync=counts.get(outage.broker, ()),
+        )
+        for outage, after in pairwise(chain[BrokerOutage | None](rows, [None]))
+        if outage
+    )
+    return [_with_impact(i, bool(isr_spans), counted_leaders.last_until(i.outage.down_at)) for i in impacts]
 
 
-def add_rebalances(outages: Iterable[Row], incidents: Iterable[Row]) -> list[OutRow]:
-    """Rows of gold.broker_outages with the rebalances that each accounts for, and what those cost.
+def _with_impact(
+    impact: _Impact, shows_isrs: bool, leaders: tuple[datetime, Counter[int | None]] | None
+) -> BrokerOutage:
+    """The outage with its impact. `shows_isrs`: whether any ISR is known. `leaders`: of the last reading before."""
+    outage = impact.outage
+    by_reading = _recovery_in_readings(impact)
+    return replace(
+        outage,
+        elections=len(impact.caused),
+        partitions_led_before=len(impact.lost) or (leaders[1][outage.broker] if leaders else None),
+        leadership_restored_at=_restored_at(impact),
+        isr_shrinks=len(impact.spans) if shows_isrs else None,
+        isr_expands=sum(s.is_back for s in impact.spans) if shows_isrs else None,
+        isr_recovered_at=by_reading[-1].snapshot_at if by_reading else _recovered_at(impact),
+        coordinator_moves=len(impact.moves),
+        group_ids=sorted({*outage.group_ids, *(m.group_id for m in impact.moves)}),
+        evidence=evidence_of([*outage.evidence, *(q for r in by_reading for q in r.evidence)]),
+    )
+
+
+def add_rebalances(outages: Iterable[BrokerOutage], incidents: Iterable[Incident]) -> list[BrokerOutage]:
+    """Rows of gold.broker_outages with the rebalances that each caused, and what those cost.
 
     Takes: what `add_impact` gives; rows of gold.incidents of the same cluster.
     """
-    owed: dict[str, list[Row]] = defaultdict(list)
-    for incident in incidents:
-        if incident["outage_id"]:
-            owed[incident["outage_id"]].append(incident)
-    rows = []
-    for outage in outages:
-        own = owed[outage["outage_id"]]
-        known = [i["partition_seconds"] for i in own if i["partition_seconds"] is not None]
-        rows.append(
-            {
-                **outage,
-                "group_ids": sorted({*outage["group_ids"], *(g for i in own for g in i["group_ids"])}),
-                "rebalances": sum(i["rebalance_count"] for i in own),
-                "partition_seconds": round(sum(known), 3) if known else None,
-            }
-        )
-    return rows
+    caused = grouped(incidents, lambda i: i.outage_id)
+    return [_with_rebalances(outage, caused.get(outage.outage_id, ())) for outage in outages]
 
 
-def tell_outages(outages: Iterable[Row], restarts: Mapping[str, str]) -> list[OutRow]:
-    """Rows of gold.broker_outages with the restart that each belongs to, and its story.
+def _with_rebalances(outage: BrokerOutage, incidents: Sequence[Incident]) -> BrokerOutage:
+    known = [i.partition_seconds for i in incidents if i.partition_seconds is not None]
+    return replace(
+        outage,
+        group_ids=sorted({*outage.group_ids, *(g for i in incidents for g in i.group_ids)}),
+        rebalances=sum(i.rebalance_count for i in incidents),
+        partition_seconds=round(sum(known), 3) if known else None,
+    )
+
+
+def explain_outages(outages: Iterable[BrokerOutage], restarts: Mapping[str, str]) -> list[BrokerOutage]:
+    """Rows of gold.broker_outages with the restart that each belongs to, and its impact in sentences.
 
     Takes: what `add_rebalances` gives; the restart of each outage that belongs to one.
     """
     return [
-        {
-            **row,
-            "restart_id": restarts.get(row["outage_id"]),
-            "explanation": " ".join(filter(None, (row["explanation"], _told_of_recovery(row), _told_of_groups(row)))),
-        }
-        for row in outages
+        replace(
+            outage,
+            restart_id=restarts.get(outage.outage_id),
+            explanation=" ".join(filter(None, (outage.explanation, _recovery(outage), _disturbance(outage)))),
+        )
+        for outage in outages
     ]
 
 
-def _told_of_recovery(outage: Row) -> str:
-    noticed = "it was let go after {}" if outage["planned"] else "it was missed after {}"
+def _recovery(outage: BrokerOutage) -> str:
     steps = (
-        (outage["detected_at"], noticed),
-        (outage["isr_recovered_at"], "was in every ISR again after {}"),
-        (outage["leadership_restored_at"], "led again what it had led after {}"),
+        (outage.detected_at, "the controller released it after {}" if outage.planned else "it was detected after {}"),
+        (outage.isr_recovered_at, "it was in every ISR again after {}"),
+        (outage.leadership_restored_at, "it led all its former partitions again after {}"),
     )
-    told = [says.format(took(outage["down_at"], at)) for at, says in steps if at is not None]
-    if outage["up_at"] and outage["isr_shrinks"] and not outage["isr_recovered_at"]:
-        told.append("was not seen in every ISR again before it went again or the records end")
-    if not told:
-        return ""
-    says = told[0] if outage["detected_at"] else f"it {told[0]}"
-    steps_told = " and ".join(filter(None, (", ".join([says, *told[1:-1]]), *told[1:][-1:])))
-    return f"{steps_told[0].upper()}{steps_told[1:]}."
+    parts = [words.format(took(outage.down_at, at)) for at, words in steps if at is not None]
+    if outage.up_at and outage.isr_shrinks and not outage.isr_recovered_at:
+        parts.append("no line shows it in every ISR again before it went again or the lines end")
+    sentence = ", ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
 
 
-def _told_of_groups(outage: Row) -> str:
-    """What moved, and what is owed to the absence; nothing where no group is known to have noticed."""
-    moves, rebalances, cost = outage["coordinator_moves"], outage["rebalances"], outage["partition_seconds"]
+def _disturbance(outage: BrokerOutage) -> str:
+    """The coordinators that moved and the rebalances that followed; empty where no group is known to be affected."""
+    moves, rebalances, cost = outage.coordinator_moves, outage.rebalances, outage.partition_seconds
     if not moves and not rebalances:
         return ""
     moved = f"Coordinators of groups moved {counted(moves, 'time')}" if moves else ""
-    costing = f" ({cost:.1f} partition seconds)" if cost else ""
     if not rebalances:
-        return f"{moved}, and no rebalance is owed to it."
-    owed = f"{counted(rebalances, 'rebalance')} {'is' if rebalances == 1 else 'are'} owed to it{costing}"
-    return f"{moved}; {owed}." if moves else f"{owed}."
+        return f"{moved}, and the outage caused no rebalance."
+    costing = f" ({cost:.1f} partition-seconds)" if cost else ""
+    caused = f"he outage caused {counted(rebalances, 'rebalance')}{costing}."
+    return f"{moved}; t{caused}" if moved else f"T{caused}"
 
 
-def _restored_at(
-    broker: int, lost: dict[Partition, datetime], failovers: Sequence[Row], again: datetime | None
-) -> datetime | None:
+def _restored_at(impact: _Impact) -> datetime | None:
     """When the broker led the last of the lost partitions again."""
-    led_again: dict[Partition, datetime] = {}
-    for f in failovers:
-        key = f["topic"], f["partition"]
-        if f["leader_to"] == broker and key in lost and f["happened_at"] > lost[key]:
-            led_again[key] = min(f["happened_at"], led_again.get(key, f["happened_at"]))
-    if not lost or lost.keys() != led_again.keys():
-        return None
-    last = max(led_again.values())
-    return None if again and last >= again else last
+    lost: Mapping[tuple[str, int], datetime] = impact.lost
+    again: dict[tuple[str, int], datetime] = {}
+    for f in impact.led:
+        key = f.topic, f.partition
+        if key in lost and f.happened_at > lost[key]:
+            again[key] = min(f.happened_at, again.get(key, f.happened_at))
+    return impact.unless_again(max(again.values())) if lost and lost.keys() == again.keys() else None
 
 
-def _recovered_at(outage: Row, out: Sequence[Row], again: datetime | None) -> datetime | None:
-    """When the broker was back in the last of the in-sync sets it had fallen out of."""
-    ends = [s["out_of_sync_until"] for s in out]
-    if not ends or None in ends or outage["up_at"] is None:
-        return None
-    last: datetime = max([outage["up_at"], *ends])
-    return None if again and last >= again else last
+def _recovered_at(impact: _Impact) -> datetime | None:
+    """When the broker was back in the last of the ISRs that it had left."""
+    ends = [s.out_of_sync_until for s in impact.spans]
+    known = [end for end in (impact.outage.up_at, *ends) if end is not None]
+    return impact.unless_again(max(known)) if ends and len(known) == len(ends) + 1 else None
 
 
-def _recovered_by_readings(outage: Row, readings: Sequence[Row], again: datetime | None) -> OutRow:
-    """Where only readings tell: the first that finds the broker back in every ISR, after one that did not."""
-    seen = [r for r in readings if r["snapshot_at"] >= outage["down_at"] and (not again or r["snapshot_at"] < again)]
-    missed = next((i for i, r in enumerate(seen) if r["partitions_out"]), None)
-    if missed is None or outage["up_at"] is None:
-        return {}
-    back = next((r for r in seen[missed:] if not r["partitions_out"] and r["snapshot_at"] >= outage["up_at"]), None)
-    if back is None:
-        return {}
-    quotes = (*seen[missed]["evidence"], *back["evidence"])
-    return {"isr_recovered_at": back["snapshot_at"], "evidence": evidence_of([*outage["evidence"], *quotes])}
+def _recovery_in_readings(impact: _Impact) -> Sequence[OutOfSyncCount]:
+    """The first reading that shows the broker out of an ISR, and the first after it that shows it in every one.
 
-
-def _led_by_reading(readings: Iterable[Row]) -> dict[datetime, dict[int, int]]:
-    led: dict[datetime, dict[int, int]] = {}
-    for row in sorted(readings, key=lambda r: r["snapshot_at"]):
-        counts = led.setdefault(row["snapshot_at"], {})
-        if row["leader"] is not None:
-            counts[row["leader"]] = counts.get(row["leader"], 0) + 1
-    return led
-
-
-def _count_before(led: dict[datetime, dict[int, int]], broker: int, instant: datetime) -> int | None:
-    before = [counts for at, counts in led.items() if at <= instant]
-    return before[-1].get(broker, 0) if before else None
+    Gives: none where lines show its ISRs, or the readings show no end.
+    """
+    up_at = impact.outage.up_at
+    if impact.spans or up_at is None:
+        return ()
+    seen = [r for r in impact.in_sync if impact.outage.down_at <= r.snapshot_at and impact.unless_again(r.snapshot_at)]
+    out = next((r for r in seen if r.partitions_out), None)
+    if out is None:
+        return ()
+    since = max(up_at, out.snapshot_at)
+    back = next((r for r in seen if not r.partitions_out and r.snapshot_at >= since), None)
+    return (out, back) if back else ()

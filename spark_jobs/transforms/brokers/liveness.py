@@ -1,70 +1,140 @@
-"""What the lines tell about a broker's presence: when it went, when it came, and when it was last heard of."""
+"""What log lines show of a broker's liveness: when it went, when it came, and when it was last active."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import Enum, auto
 
-from spark_jobs.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS
+from spark_jobs.catalog.rows import Event
+from spark_jobs.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
 from spark_jobs.transforms.controllers import Term, speaks_for_cluster
-from spark_jobs.transforms.windows import Row, broker_ids
+from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.windows import broker_ids
 
-SHUTDOWN, HALTED, MISSED, LET_GO, RESTARTED, SERVES = "shutdown", "halted", "missed", "let_go", "restarted", "serves"
 
-# What a broker's own line says of itself.
-_OWN_MARKS = {
-    "broker_shutdown_started": SHUTDOWN,
-    "controlled_shutdown_started": SHUTDOWN,
-    "broker_stopped": SHUTDOWN,
-    "broker_halted": HALTED,
-    "broker_starting": RESTARTED,
-    "broker_started": SERVES,
-    "broker_unfenced_self": SERVES,
+class Signal(Enum):
+    """What one line shows about one broker's liveness."""
+
+    SHUTDOWN = auto()
+    """Its shutdown in order began."""
+    HALTED = auto()
+    """It ended itself over a disk."""
+    DOWN = auto()
+    """The controller detected that it was down."""
+    RELEASED = auto()
+    """The controller let it go: it may end now."""
+    RESTARTED = auto()
+    """A new process of it began."""
+    SERVES = auto()
+    """It serves."""
+
+
+@dataclass(frozen=True)
+class LivenessSignal:
+    """One signal about one broker, with the line that shows it."""
+
+    broker: int
+    shows: Signal
+    event: Event
+
+    @property
+    def at(self) -> datetime:
+        """When the line was written."""
+        return self.event.happened_at
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the broker wrote the line itself."""
+        return self.event.broker == self.broker and self.event.kind in _OWN_SIGNALS
+
+
+_OWN_SIGNALS: Mapping[str, Signal] = {
+    Kind.BROKER_SHUTDOWN_STARTED: Signal.SHUTDOWN,
+    Kind.CONTROLLED_SHUTDOWN_STARTED: Signal.SHUTDOWN,
+    Kind.BROKER_STOPPED: Signal.SHUTDOWN,
+    Kind.BROKER_HALTED: Signal.HALTED,
+    Kind.BROKER_STARTING: Signal.RESTARTED,
+    Kind.BROKER_STARTED: Signal.SERVES,
+    Kind.BROKER_UNFENCED_SELF: Signal.SERVES,
 }
-# What the active controller's line says of the brokers it names.
-_CONTROLLER_MARKS = {
-    "broker_controlled_shutdown_granted": (SHUTDOWN,),
-    "broker_shutdown_granted": (SHUTDOWN, LET_GO),
-    "broker_shutdown_requested": (SHUTDOWN,),
-    "broker_fenced": (MISSED,),
-    "broker_fenced_idle": (MISSED,),
-    "broker_failed": (MISSED,),
-    "broker_incarnated": (RESTARTED,),
-    "broker_unfence_granted": (SERVES,),
-    "broker_came": (SERVES,),
-}
-# Lines only a broker that serves (or tries to) writes. A controller's lines are none: a starting node of a combined
-# cluster first repeats, as controller, what happened in former years.
-_LIFE_KINDS = (
-    frozenset(GROUP_KINDS)
-    | frozenset(COORDINATOR_KINDS)
-    | {
-        "leader_started",
-        "follower_started",
-        "leadership_kept",
-        "leader_unavailable",
-        "partition_recovering",
-        "isr_shrink_proposed",
-        "isr_expand_proposed",
-        "isr_updated",
-        "isr_update_rejected",
-        "log_truncated",
-        "fetch_failed",
-        "broker_started",
-        "broker_unfenced_self",
-        "broker_heartbeat_failed",
-        "zookeeper_session_expired",
-    }
-)
+"""What a broker's own line shows about the broker."""
+
+Brokers = Callable[[Event, Collection[int]], Iterable[int]]
+"""The brokers that a controller's line is about, given those that were active before it."""
+
+
+def _named(event: Event, active: Collection[int] = ()) -> tuple[int, ...]:
+    """The brokers that the line names."""
+    return (event.node,) if event.node is not None else broker_ids(event.nodes) or ()
+
+
+def _not_listed(event: Event, active: Collection[int]) -> list[int]:
+    """The active brokers that a newly elected ZooKeeper controller does not find."""
+    return sorted(set(active) - set(_named(event)))
+
+
+def _in_set(number: int) -> Brokers:
+    """The brokers of one set of ZooKeeper's line: added, deleted, bounced, all live."""
+    return lambda event, _: broker_ids(_SETS.split(event.detail or "")[number]) or ()
+
+
 _SETS = re.compile(r", (?:deleted|bounced|all live) brokers: ")
 
-PRESENCE_KINDS = (*_OWN_MARKS, *_CONTROLLER_MARKS, "brokers_changed", "brokers_listed", "fetch_failed")
+_Shown = Sequence[tuple[Brokers, tuple[Signal, ...]]]
 
-_QUIET = timedelta(seconds=35)
+
+def _of_named(*signals: Signal) -> _Shown:
+    return ((_named, signals),)
+
+
+_CONTROLLER_SIGNALS: Mapping[str, _Shown] = {
+    Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED: _of_named(Signal.SHUTDOWN),
+    Kind.BROKER_SHUTDOWN_GRANTED: _of_named(Signal.SHUTDOWN, Signal.RELEASED),
+    Kind.BROKER_SHUTDOWN_REQUESTED: _of_named(Signal.SHUTDOWN),
+    Kind.BROKER_FENCED: _of_named(Signal.DOWN),
+    Kind.BROKER_FENCED_IDLE: _of_named(Signal.DOWN),
+    Kind.BROKER_FAILED: _of_named(Signal.DOWN),
+    Kind.BROKER_INCARNATED: _of_named(Signal.RESTARTED),
+    Kind.BROKER_UNFENCE_GRANTED: _of_named(Signal.SERVES),
+    Kind.BROKER_CAME: _of_named(Signal.SERVES),
+    # A controller that is elected after the former one was lost reports no failed broker: it lists those that it finds.
+    Kind.BROKERS_LISTED: ((_not_listed, (Signal.DOWN,)),),
+    # ZooKeeper's "bounced" is a broker that went and came before the controller looked.
+    Kind.BROKERS_CHANGED: (
+        (_in_set(1), (Signal.DOWN,)),
+        (_in_set(2), (Signal.RESTARTED, Signal.DOWN, Signal.SERVES)),
+        (_in_set(0), (Signal.SERVES,)),
+    ),
+}
+"""What the active controller's line shows, and about which brokers."""
+
+_ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | {
+    Kind.LEADER_STARTED,
+    Kind.FOLLOWER_STARTED,
+    Kind.LEADERSHIP_KEPT,
+    Kind.LEADER_UNAVAILABLE,
+    Kind.PARTITION_RECOVERING,
+    Kind.ISR_SHRINK_PROPOSED,
+    Kind.ISR_EXPAND_PROPOSED,
+    Kind.ISR_UPDATED,
+    Kind.ISR_UPDATE_REJECTED,
+    Kind.LOG_TRUNCATED,
+    Kind.FETCH_FAILED,
+    Kind.BROKER_STARTED,
+    Kind.BROKER_UNFENCED_SELF,
+    Kind.BROKER_HEARTBEAT_FAILED,
+    Kind.ZOOKEEPER_SESSION_EXPIRED,
+}  # fmt: skip
+"""Lines that only a broker that serves (or tries to) writes. A controller's lines are not among them: a starting node
+of a combined cluster first repeats, as controller, what happened before."""
+
+PRESENCE_KINDS = (*_OWN_SIGNALS, *_CONTROLLER_SIGNALS, Kind.FETCH_FAILED)
+
+_SAME_TROUBLE = timedelta(seconds=35)
 """A follower tries again every second (replica.fetch.backoff.ms), or waits 30 s for an answer
 (replica.socket.timeout.ms): failures further apart than this are two troubles. Source: ReplicationConfigs."""
 
@@ -73,102 +143,70 @@ SESSION = {False: timedelta(seconds=9), True: timedelta(seconds=18)}
 Source: broker.session.timeout.ms, zookeeper.session.timeout.ms, their defaults."""
 
 
-@dataclass(frozen=True)
-class Mark:
-    """One thing a line says about one broker."""
+def signals_by_broker(ordered: Iterable[Event], terms: Sequence[Term]) -> dict[int, list[LivenessSignal]]:
+    """Every signal about each broker's liveness.
 
-    broker: int
-    says: str
-    event: Row
-
-    @property
-    def at(self) -> datetime:
-        """When."""
-        instant: datetime = self.event["happened_at"]
-        return instant
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the broker itself says so."""
-        return bool(self.event["broker"] == self.broker and self.event["kind"] in _OWN_MARKS)
-
-
-def marks_by_broker(ordered: Sequence[Row], terms: Sequence[Term]) -> dict[int, list[Mark]]:
-    """Everything that is said about each broker's coming and going, in order.
-
-    Odd: ZooKeeper's "bounced" is a broker that went and came before the controller looked. A controller that is elected
-    since the former one was lost calls no broker failed: it lists those that it finds.
+    Takes: events of at least PRESENCE_KINDS, in order; the controllers' terms.
+    Order: as the lines.
+    Keeps: of controllers only the active one's lines count.
     """
-    marks: dict[int, list[Mark]] = defaultdict(list)
-    heard: set[int] = set()
+    signals: dict[int, list[LivenessSignal]] = defaultdict(list)
+    active: set[int] = set()
     for event in ordered:
-        kind = event["kind"]
-        if kind in _LIFE_KINDS and event["broker"] is not None:
-            heard.add(event["broker"])
-        if kind in _OWN_MARKS and event["broker"] is not None:
-            marks[event["broker"]].append(Mark(event["broker"], _OWN_MARKS[kind], event))
-        elif kind in _CONTROLLER_MARKS and speaks_for_cluster(terms, event):
-            for broker in _named(event):
-                marks[broker] += [Mark(broker, says, event) for says in _CONTROLLER_MARKS[kind]]
-        elif kind == "brokers_listed" and speaks_for_cluster(terms, event):
-            for broker in sorted(heard - set(_named(event))):
-                marks[broker].append(Mark(broker, MISSED, event))
-        elif kind == "brokers_changed" and speaks_for_cluster(terms, event):
-            added, deleted, bounced, _ = (broker_ids(part) or () for part in _SETS.split(event["detail"]))
-            for broker in deleted:
-                marks[broker].append(Mark(broker, MISSED, event))
-            for broker in bounced:
-                marks[broker] += [Mark(broker, says, event) for says in (RESTARTED, MISSED, SERVES)]
-            for broker in added:
-                marks[broker].append(Mark(broker, SERVES, event))
-    return marks
-
-
-def _named(event: Row) -> tuple[int, ...]:
-    return (event["node"],) if event["node"] is not None else broker_ids(event["nodes"]) or ()
+        if event.kind in _ACTIVE_KINDS and event.broker is not None:
+            active.add(event.broker)
+        own = _OWN_SIGNALS.get(event.kind)
+        if own and event.broker is not None:
+            signals[event.broker].append(LivenessSignal(event.broker, own, event))
+        elif event.kind in _CONTROLLER_SIGNALS and speaks_for_cluster(terms, event):
+            for brokers, shown in _CONTROLLER_SIGNALS[event.kind]:
+                for broker in brokers(event, active):
+                    signals[broker] += [LivenessSignal(broker, signal, event) for signal in shown]
+    return signals
 
 
 class ActivityIndex:
-    """When each broker was heard of, and when others found it silent."""
+    """When each broker was active, and when others failed to reach it."""
 
-    def __init__(self, ordered: Iterable[Row]) -> None:
-        self._life: dict[int, list[Row]] = defaultdict(list)
-        self._failures: dict[int, list[Row]] = defaultdict(list)
+    def __init__(self, ordered: Iterable[Event]) -> None:
+        """Takes: events of brokers, in order."""
+        active: dict[int, list[Event]] = defaultdict(list)
+        failures: dict[int, list[Event]] = defaultdict(list)
         for event in ordered:
-            if event["kind"] in _LIFE_KINDS and event["broker"] is not None:
-                self._life[event["broker"]].append(event)
-            if event["kind"] == "fetch_failed" and event["node"] is not None and event["node"] != event["broker"]:
-                self._failures[event["node"]].append(event)
+            if event.kind in _ACTIVE_KINDS and event.broker is not None:
+                active[event.broker].append(event)
+            if event.kind == Kind.FETCH_FAILED and event.node is not None and event.node != event.broker:
+                failures[event.node].append(event)
+        self._active = {broker: Timeline(events, _at) for broker, events in active.items()}
+        self._failures = {broker: Timeline(events, _at) for broker, events in failures.items()}
 
     def has_log(self, broker: int) -> bool:
-        """Whether the broker's own log is at hand, so that its silence about a start means that there was none."""
-        return bool(self._life[broker])
+        """Whether the broker's own log is known, so that a start would be in it."""
+        return broker in self._active
 
-    def last_before(self, broker: int, instant: datetime) -> Row | None:
-        """The broker's own last line before an instant."""
-        life = self._life[broker]
-        i = bisect_left(life, instant, key=_at)
-        return life[i - 1] if i else None
+    def last_before(self, broker: int, instant: datetime, since: datetime | None = None) -> Event | None:
+        """The broker's own last line before an instant, and not before another one."""
+        line = self._active.get(broker, _NO_EVENTS).last_before(instant)
+        return line if line and (since is None or line.happened_at >= since) else None
 
-    def is_heard_within(self, broker: int, start: datetime, end: datetime) -> bool:
-        """Whether the broker itself spoke between two instants."""
-        life = self._life[broker]
-        return bisect_right(life, start, key=_at) < bisect_left(life, end, key=_at)
+    def is_active_between(self, broker: int, start: datetime, end: datetime) -> bool:
+        """Whether the broker itself wrote a line between two instants, neither included."""
+        line = self._active.get(broker, _NO_EVENTS).first_after(start)
+        return line is not None and line.happened_at < end
 
-    def first_failure(self, broker: int, after: datetime | None, until: datetime) -> Row | None:
+    def first_failure(self, broker: int, after: datetime | None, until: datetime) -> Event | None:
         """The first of the failures to reach the broker that lead up to an instant without a pause."""
-        failures = self._failures[broker]
-        start = bisect_right(failures, after, key=_at) if after else 0
-        run = failures[start : bisect_right(failures, until, key=_at)]
-        first = None
-        before = until
-        for failure in reversed(run):
-            if before - failure["happened_at"] > _QUIET:
+        first, before = None, until
+        for failure in reversed(self._failures.get(broker, _NO_EVENTS).until(until)):
+            at = failure.happened_at
+            if before - at > _SAME_TROUBLE or (after and at <= after):
                 break
-            first, before = failure, failure["happened_at"]
+            first, before = failure, at
         return first
 
 
-def _at(event: Row) -> datetime:
-    instant: datetime = event["happened_at"]
-    return instant
+def _at(event: Event) -> datetime:
+    return event.happened_at
+
+
+_NO_EVENTS: Timeline[Event] = Timeline((), _at)

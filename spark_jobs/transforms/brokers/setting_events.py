@@ -25,7 +25,7 @@ def settings_in_readings(config_snapshots: DataFrame) -> DataFrame:
         F.col("value")
     )
     edges = config_snapshots.where(wanted & F.col("value").isNotNull()).withColumn("same", same).where("NOT same")
-    says = F.concat_ws("", "resource_type", F.lit(" "), "resource", F.lit(": "), "name", F.lit(" = "), "value")
+    text = F.concat_ws("", "resource_type", F.lit(" "), "resource", F.lit(": "), "name", F.lit(" = "), "value")
     known = {
         "line_id": F.col("snapshot_id"),
         "cluster": F.col("cluster"),
@@ -35,7 +35,7 @@ def settings_in_readings(config_snapshots: DataFrame) -> DataFrame:
         "order": F.lit(0),
         "kind": F.lit(SETTING_READ),
         "pattern_id": F.lit(SETTING_READ),
-        "text": says,
+        "text": text,
         "topic": F.when(topic, F.col("resource")),
         "node": F.when(broker, F.col("resource").try_cast("int")),
         "reason": F.col("name"),
@@ -47,15 +47,15 @@ def settings_in_readings(config_snapshots: DataFrame) -> DataFrame:
 
 
 def newest_settings(settings: DataFrame, at: datetime) -> DataFrame:
-    """The last word of each kind about each broker, topic and setting by an instant."""
+    """The newest report of each kind on each broker, topic and setting by an instant."""
     by = ("cluster", "kind", "topic", "broker", "node", "reason")
     latest = F.max_by(F.struct(*settings.columns), F.struct("happened_at", "source", "order"))
-    told = settings.where(F.col("kind").isin(*SETTING_KINDS) & (F.col("happened_at") <= F.lit(at)))
+    known = settings.where(F.col("kind").isin(*SETTING_KINDS) & (F.col("happened_at") <= F.lit(at)))
     # Each broker prints a topic's settings: one of them is enough.
-    teller = F.when(F.col("topic").isNull(), F.col("broker"))
+    reporter = F.when(F.col("topic").isNull(), F.col("broker"))
     return (
-        told.withColumn("teller", teller)
-        .groupBy(*(c if c != "broker" else "teller" for c in by))
+        known.withColumn("reporter", reporter)
+        .groupBy(*(c if c != "broker" else "reporter" for c in by))
         .agg(latest.alias("e"))
         .select("e.*")
     )

@@ -3,49 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from datetime import datetime
 
+from spark_jobs.catalog.codes import FindingSeverity
+from spark_jobs.catalog.rows import Finding
 from spark_jobs.knowledge.rules import STANDING_RULES
 from spark_jobs.transforms.findings import brokers, data_coverage, durability, groups, replicas
 from spark_jobs.transforms.findings.facts import Facts as Facts
 
-
-def judge_findings(facts: Facts) -> list[dict[str, Any]]:
-    """Every finding of the window, worst first.
-
-    Order: severity; what happened before what is set up so; then start, rule and subject.
-    """
-    return _worst_first([*(f for rule in _RULES for f in rule(facts)), *groups.folded_faults(facts)])
-
-
-def judge_each(facts: Facts) -> list[dict[str, Any]]:
-    """The findings with each group told by itself: what a back-test counts."""
-    return _worst_first(
-        [
-            *(f for rule in _RULES for f in rule(facts)),
-            *(groups.of_faults(facts, [fault]) for fault in groups.faults_of(facts)),
-        ]
-    )
-
-
-def _worst_first(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    rank = {"critical": 0, "warning": 1, "info": 2}
-    return sorted(
-        found,
-        key=lambda f: (
-            rank[f["severity"]],
-            f["rule_id"] in STANDING_RULES,
-            f["first_at"],
-            f["rule_id"],
-            f["subject"],
-        ),
-    )
-
-
-_RULES: tuple[Callable[[Facts], list[dict[str, Any]]], ...] = (
+_RULES: tuple[Callable[[Facts], Iterable[Finding]], ...] = (
     *groups.RULES,
     *brokers.RULES,
     *replicas.RULES,
     *durability.RULES,
     *data_coverage.RULES,
 )
+
+
+def judge_findings(facts: Facts) -> list[Finding]:
+    """Every finding of the window, worst first.
+
+    Order: severity; what happened before what is set; then start, rule and subject.
+    """
+    return sorted([*_found(facts), *groups.folded_faults(facts)], key=_rank)
+
+
+def judge_each(facts: Facts) -> list[Finding]:
+    """The findings with one for each group: what a back-test counts."""
+    return sorted([*_found(facts), *(groups.of_faults(facts, [f]) for f in groups.faults_of(facts))], key=_rank)
+
+
+def _found(facts: Facts) -> Iterable[Finding]:
+    return (finding for rule in _RULES for finding in rule(facts))
+
+
+def _rank(finding: Finding) -> tuple[int, bool, datetime, str, str]:
+    severity = list(FindingSeverity).index(finding.severity)
+    return severity, finding.rule_id in STANDING_RULES, finding.first_at, finding.rule_id, finding.subject

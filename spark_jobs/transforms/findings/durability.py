@@ -1,20 +1,18 @@
-"""What a person should know of how topics and brokers are set up to outlive a loss."""
+"""What a person should know of settings of topics and brokers that decide whether a loss does harm."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from spark_jobs.catalog.rows import BrokerSnapshot, Finding, PartitionSnapshot, Quote
 from spark_jobs.knowledge.broker_settings import AUTO_REBALANCE, MIN_ISR, UNCLEAN
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.transforms.brokers.broker_settings import Setting
 from spark_jobs.transforms.evidence import quote_snapshot
-from spark_jobs.transforms.findings.facts import Facts, Row, finding_of
+from spark_jobs.transforms.findings.facts import Facts, finding_of
+from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
-
-Finding = dict[str, Any]
 
 TRANSACTIONS_TOPIC = "__transaction_state"
 MANY = 3
@@ -29,249 +27,270 @@ _ALIKE = (
     "auto.create.topics.enable",
     "replica.lag.time.max.ms",
 )
-"""Settings that mean one thing only where all brokers have the same."""
+"""Settings that have one meaning only where all brokers have the same value."""
 
 
 @dataclass(frozen=True)
 class _Topic:
-    """One topic as the last reading shows it: its weakest partition, and what is set."""
+    """One topic as the last reading shows it: its weakest partition, and its settings."""
 
     name: str
     is_internal: bool
-    partitions: Sequence[Row]
-    replicas: int
+    partitions: Sequence[PartitionSnapshot]
     min_isr: Setting | None
     unclean: Setting | None
 
     @property
+    def is_unclean(self) -> bool:
+        """Whether it allows unclean elections."""
+        return self.unclean is not None and self.unclean.is_on
+
+    @property
+    def weakest(self) -> PartitionSnapshot:
+        """The partition with the fewest replicas."""
+        return min(self.partitions, key=lambda p: (len(p.replicas or ()), p.partition))
+
+    @property
+    def replicas(self) -> int:
+        """The fewest replicas of a partition."""
+        return len(self.weakest.replicas or ())
+
+    @property
     def margin(self) -> int | None:
-        """How many replicas may be out of sync before acks=all fails; None where nobody tells."""
+        """How many replicas may be out of sync before acks=all fails; None where it is not known."""
         least = self.min_isr.number if self.min_isr else None
         return None if least is None else self.replicas - least
 
-    def quotes(self) -> Iterator[dict[str, Any]]:
-        weakest = min(self.partitions, key=lambda p: (len(p["replicas"]), p["partition"]))
-        says = f"{self.name}-{weakest['partition']}: replicas {weakest['replicas']}"
-        yield quote_snapshot(weakest["snapshot_id"], weakest["snapshot_at"], says)
+    @property
+    def quote(self) -> Quote:
+        """What the reading shows of its weakest partition."""
+        weakest = self.weakest
+        text = f"{self.name}-{weakest.partition}: replicas {weakest.replicas}"
+        return quote_snapshot(weakest.snapshot_id, weakest.snapshot_at, text)
 
 
 def _topics(facts: Facts) -> list[_Topic]:
-    by_name: dict[str, list[Row]] = defaultdict(list)
-    for partition in facts.partitions:
-        if partition["replicas"]:
-            by_name[partition["topic"]].append(partition)
+    by_name = grouped((p for p in facts.partitions if p.replicas), lambda p: p.topic)
     settings, at = facts.broker_settings, facts.judged_at
     return [
         _Topic(
             name,
-            bool(rows[0]["is_internal"]),
-            rows,
-            min(len(r["replicas"]) for r in rows),
+            bool(partitions[0].is_internal),
+            partitions,
             settings.of_topic(name, MIN_ISR, at),
             settings.of_topic(name, UNCLEAN, at),
         )
-        for name, rows in sorted(by_name.items())
+        for name, partitions in sorted(by_name.items())
     ]
 
 
 def _broker_count(facts: Facts) -> int:
-    return len({b["broker"] for b in facts.brokers}) or len(facts.broker_settings.serving())
+    return len({b.broker for b in facts.brokers}) or len(facts.broker_settings.serving())
 
 
-def _replicas(t: _Topic) -> str:
-    return f"{t.name} ({t.replicas})"
+def _with_replicas(topic: _Topic) -> str:
+    return f"{topic.name} ({topic.replicas})"
 
 
-def _against_minimum(t: _Topic) -> str:
-    return f"{t.name} ({t.min_isr.value if t.min_isr else '?'} of {t.replicas})"
+def _against_minimum(topic: _Topic) -> str:
+    return f"{topic.name} ({topic.min_isr.value if topic.min_isr else '?'} of {topic.replicas})"
 
 
-_KEPT_APART = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)
+def _no_setting(_: _Topic) -> None:
+    return None
 
-_FAULTS: dict[str, tuple[Callable[[_Topic, int], bool], Callable[[_Topic], str], str | None]] = {
-    "replication_factor_one": (
-        lambda t, brokers: t.replicas == 1 < brokers and t.name not in _KEPT_APART, _replicas, None
+
+@dataclass(frozen=True)
+class _TopicFault:
+    """A fault of single topics: which topics have it, given the number of brokers, how each is named, and which of its
+    settings proves it."""
+
+    rule_id: str
+    has: Callable[[_Topic, int], bool]
+    named: Callable[[_Topic], str] = _with_replicas
+    setting: Callable[[_Topic], Setting | None] = _no_setting
+
+
+_OWN_RULES = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)
+"""Topics whose replicas have rules of their own."""
+
+
+def _min_isr_fault(rule_id: str, has: Callable[[_Topic, int], bool]) -> _TopicFault:
+    return _TopicFault(rule_id, has, _against_minimum, lambda t: t.min_isr)
+
+
+_TOPIC_FAULTS = (
+    _TopicFault("replication_factor_one", lambda t, brokers: t.replicas == 1 < brokers and t.name not in _OWN_RULES),
+    _TopicFault(
+        "replication_factor_low", lambda t, brokers: 1 < t.replicas < MANY <= brokers and t.name not in _OWN_RULES
     ),
-    "replication_factor_low": (
-        lambda t, brokers: 1 < t.replicas < MANY <= brokers and t.name not in _KEPT_APART, _replicas, None
-    ),
-    "min_isr_low": (
-        lambda t, _: t.replicas >= MANY and t.margin == t.replicas - 1, _against_minimum, MIN_ISR
-    ),
-    "min_isr_equals_replication": (lambda t, _: t.replicas > 1 and t.margin == 0, _against_minimum, MIN_ISR),
-    "min_isr_above_replication": (lambda t, _: t.margin is not None and t.margin < 0, _against_minimum, MIN_ISR),
-    "unclean_election_enabled": (
-        lambda t, _: t.replicas > 1 and t.unclean is not None and t.unclean.is_on, _replicas, UNCLEAN
-    ),
-    "offsets_topic_weak": (
-        lambda t, brokers: t.name == OFFSETS_TOPIC and t.replicas < min(MANY, brokers), _replicas, None
-    ),
-}  # fmt: skip
-"""Rules about single topics: when one breaks it, how it is named, and which of its settings proves it."""
+    _min_isr_fault("min_isr_low", lambda t, _: t.replicas >= MANY and t.margin == t.replicas - 1),
+    _min_isr_fault("min_isr_equals_replication", lambda t, _: t.replicas > 1 and t.margin == 0),
+    _min_isr_fault("min_isr_above_replication", lambda t, _: t.margin is not None and t.margin < 0),
+    _TopicFault("unclean_election_enabled", lambda t, _: t.replicas > 1 and t.is_unclean, setting=lambda t: t.unclean),
+    _TopicFault("offsets_topic_weak", lambda t, brokers: t.name == OFFSETS_TOPIC and t.replicas < min(MANY, brokers)),
+)
 
 
-def _topics_at_risk(facts: Facts) -> list[Finding]:
+def _topics_at_risk(facts: Facts) -> Iterator[Finding]:
     """What topics are: looked at once, for all rules about them."""
     topics = _topics(facts)
-    return [*_topic_faults(facts, topics), *_one_rack(facts, topics), *_transactions(facts, topics)]
+    yield from _topic_faults(facts, topics)
+    yield from _one_rack(facts, topics)
+    yield from _transactions(facts, topics)
 
 
-def _topic_faults(facts: Facts, topics: Sequence[_Topic]) -> list[Finding]:
-    """One finding for each rule, Kafka's own topics apart, however many topics break it."""
+def _topic_faults(facts: Facts, topics: Sequence[_Topic]) -> Iterator[Finding]:
+    """One finding for each fault, however many topics have it; Kafka's own topics have one of their own."""
     brokers = _broker_count(facts)
-    found = []
-    for rule_id, (breaks, named, setting) in _FAULTS.items():
-        broken = [t for t in topics if breaks(t, brokers)]
-        for some in ([t for t in broken if not t.is_internal], [t for t in broken if t.is_internal]):
-            if some:
-                quotes = [q for t in some[:_NAMED] for q in t.quotes()]
-                quotes += [s.quote for t in some[:_NAMED] if (s := _proof(t, setting))]
-                found.append(_folded(facts, rule_id, [t.name for t in some], map(named, some), quotes, brokers=brokers))
-    return found
-
-
-def _proof(topic: _Topic, setting: str | None) -> Setting | None:
-    return {MIN_ISR: topic.min_isr, UNCLEAN: topic.unclean}.get(setting or "")
+    for fault in _TOPIC_FAULTS:
+        faulty = [t for t in topics if fault.has(t, brokers)]
+        for _, some in sorted(grouped(faulty, lambda t: t.is_internal).items()):
+            proofs = [s.quote for t in some[:_NAMED] if (s := fault.setting(t))]
+            quotes = [*(t.quote for t in some[:_NAMED]), *proofs]
+            yield _folded(facts, fault.rule_id, [t.name for t in some], map(fault.named, some), quotes, brokers=brokers)
 
 
 def _folded(
-    facts: Facts, rule_id: str, subjects: Sequence[str], told: Iterable[str], quotes: Iterable[dict[str, Any]],
+    facts: Facts, rule_id: str, subjects: Sequence[str], details: Iterable[str], quotes: Iterable[Quote],
     **words: object,
 ) -> Finding:  # fmt: skip
-    names = list(told)
+    """One finding for all subjects, at the instant of the reading."""
+    names = list(details)
     some = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
     at = facts.judged_at
-    return finding_of(facts, rule_id, subjects[0], at, at, quotes, more=len(subjects) - 1, told=some, **words)
+    return finding_of(facts, rule_id, subjects[0], at, at, quotes, more=len(subjects) - 1, details=some, **words)
 
 
-def _one_rack(facts: Facts, topics: Iterable[_Topic]) -> list[Finding]:
-    rack = {b["broker"]: b["rack"] for b in facts.brokers if b["rack"]}
+def _of_settings(facts: Facts, rule_id: str, names: Iterable[str]) -> Iterator[Finding]:
+    """One finding about settings that the brokers agree on; none for no setting."""
+    known = [(name, setting) for name in names if (setting := facts.agreed(name))]
+    if known:
+        details = [f"{name} is {setting.value}" for name, setting in known]
+        yield _folded(facts, rule_id, [facts.cluster], details, [setting.quote for _, setting in known])
+
+
+def _one_rack(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
+    rack = {b.broker: b.rack for b in facts.brokers if b.rack}
     racks = set(rack.values())
-    if len(racks) < 2:
-        return []
-    alone = [
-        (t.name, found)
-        for t in topics
-        if (found := [p for p in t.partitions if len(p["replicas"]) > 1 and len(_racks_of(p, rack)) == 1])
-    ]
-    if not alone:
-        return []
+    alone = [(t.name, found) for t in topics if (found := [p for p in t.partitions if _is_in_one_rack(p, rack)])]
+    if len(racks) > 1 and alone:
+        quotes = [
+            quote_snapshot(
+                p.snapshot_id, p.snapshot_at, f"{name}-{p.partition}: replicas {p.replicas}, all in one rack"
+            )
+            for name, (p, *_) in alone[:_NAMED]
+        ]
+        details = (f"{name} ({len(found)} partitions)" for name, found in alone)
+        yield _folded(facts, "replicas_in_one_rack", [name for name, _ in alone], details, quotes, racks=len(racks))
+
+
+def _is_in_one_rack(partition: PartitionSnapshot, rack: Mapping[int, str]) -> bool:
+    """Whether several replicas share one rack; a broker whose rack is not known counts as a rack of its own."""
+    replicas = partition.replicas or ()
+    return len(replicas) > 1 and len({rack.get(broker, broker) for broker in replicas}) == 1
+
+
+def _racks(facts: Facts) -> Iterator[Finding]:
+    brokers = sorted(facts.brokers, key=lambda b: b.broker)
+    racks = sorted({b.rack for b in brokers if b.rack})
+    without = [b for b in brokers if not b.rack]
+    if len(brokers) < 2 or (not without and len(racks) > 1):
+        return
+    if racks and without:
+        yield _of_racks(facts, "racks_missing", [f"broker {b.broker}" for b in without], without)
+    else:
+        yield _of_racks(facts, "racks_unknown", racks or ["no broker has one"], without or brokers)
+
+
+def _of_racks(facts: Facts, rule_id: str, details: Iterable[str], brokers: Sequence[BrokerSnapshot]) -> Finding:
     quotes = [
-        quote_snapshot(
-            p["snapshot_id"], p["snapshot_at"], f"{name}-{p['partition']}: replicas {p['replicas']}, all in one rack"
-        )
-        for name, (p, *_) in alone[:_NAMED]
+        quote_snapshot(b.snapshot_id, b.snapshot_at, f"broker {b.broker}: rack {b.rack or 'none'}")
+        for b in brokers[:_NAMED]
     ]
-    told = (f"{name} ({len(found)} partitions)" for name, found in alone)
-    return [_folded(facts, "replicas_in_one_rack", [name for name, _ in alone], told, quotes, racks=len(racks))]
+    return _folded(facts, rule_id, [facts.cluster], details, quotes)
 
 
-def _racks_of(partition: Row, rack: Mapping[int, str]) -> set[object]:
-    """The racks of a partition's replicas; a broker whose rack nobody tells counts as one of its own."""
-    return {rack.get(broker, broker) for broker in partition["replicas"]}
-
-
-def _racks(facts: Facts) -> list[Finding]:
-    brokers = sorted(facts.brokers, key=lambda b: b["broker"])
-    told = sorted({b["rack"] for b in brokers if b["rack"]})
-    without = [b for b in brokers if not b["rack"]]
-    if len(brokers) < 2 or (not without and len(told) > 1):
-        return []
-    names = [f"broker {b['broker']}" for b in without] if told and without else (told or ["none tells one"])
-    rule_id = "racks_missing" if told and without else "racks_unknown"
-    quotes = [
-        quote_snapshot(b["snapshot_id"], b["snapshot_at"], f"broker {b['broker']}: rack {b['rack'] or 'none'}")
-        for b in (without or brokers)[:_NAMED]
-    ]
-    return [_folded(facts, rule_id, [facts.cluster], names, quotes)]
-
-
-def _transactions(facts: Facts, topics: Iterable[_Topic]) -> list[Finding]:
-    """The topic itself where it is there, else the settings with which it will be made."""
-    wanted = RULE_BY_ID["transaction_topic_weak"].thresholds
-    brokers = _broker_count(facts)
-    if brokers < MANY:
-        return []
+def _transactions(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
+    """The topic itself where it exists, else the settings with which it will be created."""
+    if _broker_count(facts) < MANY:
+        return
     topic = next((t for t in topics if t.name == TRANSACTIONS_TOPIC), None)
-    if topic:
-        least = topic.min_isr.number if topic.min_isr else None
-        if topic.replicas >= wanted["replicas"] and (least is None or least >= wanted["in sync"]):
-            return []
-        quotes = [*topic.quotes(), *([topic.min_isr.quote] if topic.min_isr else [])]
-        return [_folded(facts, "transaction_topic_weak", [TRANSACTIONS_TOPIC], [_against_minimum(topic)], quotes)]
-    weak = [
-        (name, setting)
-        for name, least in (
-            ("transaction.state.log.replication.factor", wanted["replicas"]),
-            ("transaction.state.log.min.isr", wanted["in sync"]),
-        )
-        if (setting := _agreed(facts, name)) and (setting.number or 0) < least
-    ]
-    told = f"it is not there yet, and {' and '.join(f'{name} is {s.value}' for name, s in weak)}"
-    quotes = [s.quote for _, s in weak]
-    return [_folded(facts, "transaction_topic_weak", [TRANSACTIONS_TOPIC], [told], quotes)] if weak else []
+    details, quotes = _weak_topic(topic) if topic else _weak_settings(facts)
+    if details:
+        yield _folded(facts, "transaction_topic_weak", [TRANSACTIONS_TOPIC], [details], quotes)
 
 
-def _agreed(facts: Facts, name: str) -> Setting | None:
-    return facts.broker_settings.of_brokers(name, facts.judged_at)
+_TRANSACTION_LIMITS = RULE_BY_ID["transaction_topic_weak"].thresholds
+
+
+def _weak_topic(topic: _Topic) -> tuple[str, list[Quote]]:
+    """What is weak in the topic of transactions, with its proof; empty where nothing is."""
+    least = topic.min_isr.number if topic.min_isr else None
+    is_low = least is not None and least < _TRANSACTION_LIMITS["in sync"]
+    if topic.replicas >= _TRANSACTION_LIMITS["replicas"] and not is_low:
+        return "", []
+    return _against_minimum(topic), [topic.quote, *([topic.min_isr.quote] if topic.min_isr else [])]
+
+
+def _weak_settings(facts: Facts) -> tuple[str, list[Quote]]:
+    """What is weak in the settings with which the topic of transactions will be created, with its proof."""
+    limits = (
+        ("transaction.state.log.replication.factor", _TRANSACTION_LIMITS["replicas"]),
+        ("transaction.state.log.min.isr", _TRANSACTION_LIMITS["in sync"]),
+    )
+    weak = [(name, s) for name, least in limits if (s := facts.agreed(name)) and (s.number or 0) < least]
+    details = " and ".join(f"{name} is {s.value}" for name, s in weak)
+    return f"it does not exist yet, and {details}" if weak else "", [s.quote for _, s in weak]
 
 
 def _number(facts: Facts, name: str) -> int | None:
-    setting = _agreed(facts, name)
+    setting = facts.agreed(name)
     return setting.number if setting else None
 
 
-def _broker_defaults(facts: Facts) -> list[Finding]:
-    found = []
-    factor, makes = _agreed(facts, "default.replication.factor"), _agreed(facts, "auto.create.topics.enable")
+def _broker_defaults(facts: Facts) -> Iterator[Finding]:
+    factor, creates = facts.agreed("default.replication.factor"), facts.agreed("auto.create.topics.enable")
     if factor and factor.number is not None and factor.number < MANY <= _broker_count(facts):
-        made = {True: ", and topics make themselves", False: "", None: ""}[makes.is_on if makes else None]
-        quotes = [factor.quote, *([makes.quote] if makes else [])]
-        found.append(_folded(facts, "default_replication_low", [facts.cluster], [f"{factor.value}{made}"], quotes))
-    balances = _agreed(facts, AUTO_REBALANCE)
+        details = f"{factor.value}, and topics are created automatically" if creates and creates.is_on else factor.value
+        quotes = [factor.quote, *([creates.quote] if creates else [])]
+        yield _folded(facts, "default_replication_low", [facts.cluster], [details], quotes)
+    balances = facts.agreed(AUTO_REBALANCE)
     if balances and not balances.is_on:
-        found.append(_folded(facts, "auto_rebalance_off", [facts.cluster], [], [balances.quote]))
-    return found
+        yield _folded(facts, "auto_rebalance_off", [facts.cluster], [], [balances.quote])
 
 
-def _differences(facts: Facts) -> list[Finding]:
-    told, quotes = [], []
+def _differences(facts: Facts) -> Iterator[Finding]:
+    settings, details, quotes = facts.broker_settings, [], []
     for name in _ALIKE:
-        held = {
-            b: s
-            for b in facts.broker_settings.serving()
-            if (s := facts.broker_settings.of_broker(b, name, facts.judged_at))
-        }
-        values = sorted({s.value for s in held.values()})
-        if len(values) > 1:
-            told.append(f"{name} is {' or '.join(values)}")
-            quotes += [next(s for s in held.values() if s.value == value).quote for value in values]
-    return [_folded(facts, "settings_differ", [facts.cluster], told, quotes)] if told else []
+        reported = (settings.of_broker(b, name, facts.judged_at) for b in settings.serving())
+        held = grouped((s for s in reported if s), lambda s: s.value)
+        if len(held) > 1:
+            details.append(f"{name} is {' or '.join(sorted(held))}")
+            quotes += [held[value][0].quote for value in sorted(held)]
+    if details:
+        yield _folded(facts, "settings_differ", [facts.cluster], details, quotes)
 
 
-def _sessions(facts: Facts) -> list[Finding]:
-    """What brokers force on every consumer."""
-    found = []
+def _session_bounds(facts: Facts) -> Iterator[Finding]:
+    """Whether the brokers' bounds exclude the session timeout that clients use by default."""
     usual = RULE_BY_ID["session_bounds"].thresholds["ms"]
-    least, most = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
-    least_ms, most_ms = _number(facts, least), _number(facts, most)
-    excluding = [least] if least_ms is not None and least_ms > usual else []
-    excluding += [most] if most_ms is not None and most_ms < usual else []
-    bounds = [(name, s) for name in excluding if (s := _agreed(facts, name))]
-    if bounds:
-        told = [f"{name} is {s.value}" for name, s in bounds]
-        found.append(_folded(facts, "session_bounds", [facts.cluster], told, [s.quote for _, s in bounds]))
-    session, beat = "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms"
+    low, high = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
+    low_ms, high_ms = _number(facts, low), _number(facts, high)
+    excluding = [low] if low_ms is not None and low_ms > usual else []
+    excluding += [high] if high_ms is not None and high_ms < usual else []
+    yield from _of_settings(facts, "session_bounds", excluding)
+
+
+def _consumer_sessions(facts: Facts) -> Iterator[Finding]:
+    """Whether the brokers give members of the consumer protocol short timeouts."""
     limits = RULE_BY_ID["consumer_sessions_short"].thresholds
+    session, beat = "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms"
     session_ms, beat_ms = _number(facts, session), _number(facts, beat)
-    short = [session] if session_ms is not None and session_ms < limits["ms"] else []
+    names = [session] if session_ms is not None and session_ms < limits["ms"] else []
     if session_ms and beat_ms and beat_ms > session_ms * limits["share of the session"]:
-        short = [session, beat]
-    if short:
-        settings = [(name, s) for name in short if (s := _agreed(facts, name))]
-        told = [f"{name} is {s.value}" for name, s in settings]
-        found.append(_folded(facts, "consumer_sessions_short", [facts.cluster], told, [s.quote for _, s in settings]))
-    return found
+        names = [session, beat]
+    yield from _of_settings(facts, "consumer_sessions_short", names)
 
 
-RULES = (_topics_at_risk, _racks, _broker_defaults, _differences, _sessions)
+RULES = (_topics_at_risk, _racks, _broker_defaults, _differences, _session_bounds, _consumer_sessions)

@@ -2,169 +2,169 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
+from spark_jobs.catalog.codes import Confidence, FailoverKind, FindingSeverity, OutOfSyncKind
+from spark_jobs.catalog.rows import (
+    BrokerOutage,
+    Finding,
+    IsrSpan,
+    LeaderImbalance,
+    OutOfSyncPeriod,
+    PartitionSnapshot,
+)
 from spark_jobs.knowledge.rules import RULE_BY_ID
-from spark_jobs.transforms.findings.facts import Facts, Row, finding_of
+from spark_jobs.transforms.findings.facts import Facts, finding_of
+from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.rebalances.wording import took
+from spark_jobs.transforms.timelines import Interval, Timeline
 from spark_jobs.transforms.windows import counted
 
 _NAMED = 3
 
 
-def _slow(facts: Facts) -> list[dict[str, Any]]:
-    """One finding for each suspect, however many partitions, and whoever fell out through it."""
-    by_suspect: dict[int, list[Row]] = defaultdict(list)
-    for period in facts.out_of_sync_periods:
-        if period["kind"] == "slow" and period["suspected_broker"] is not None:
-            by_suspect[period["suspected_broker"]].append(period)
-    return [
-        _of_lapses(facts, "broker_slow", suspect, rows, told=_told_of_slow(suspect, rows))
-        for suspect, rows in sorted(by_suspect.items())
-    ]
+def _slow(facts: Facts) -> Iterator[Finding]:
+    """One finding for each suspect, however many partitions and brokers left an ISR through it."""
+    slow = grouped((p for p in facts.out_of_sync_periods if p.kind == OutOfSyncKind.SLOW), lambda p: p.suspected_broker)
+    for suspect, periods in sorted((s, periods) for s, periods in slow.items() if s is not None):
+        yield _of_periods(facts, "broker_slow", suspect, periods, details=_slowness(suspect, periods))
 
 
-def _told_of_slow(suspect: int, out_of_sync_periods: Sequence[Row]) -> str:
-    most = max(period["partitions"] for period in out_of_sync_periods)
-    lasted = took(sum(period["partition_ms"] for period in out_of_sync_periods))
-    many = f"{counted(most, 'partition')} at most, {lasted} in all"
-    followers = sorted({period["broker"] for period in out_of_sync_periods} - {suspect})
+def _slowness(suspect: int, periods: Sequence[OutOfSyncPeriod]) -> str:
+    lasted = took(sum(p.partition_ms for p in periods))
+    many = f"{counted(max(p.partitions for p in periods), 'partition')} at most, {lasted} in all"
+    followers = sorted({p.broker for p in periods} - {suspect})
     if followers:
-        return f"too slow as a leader: its followers {', '.join(map(str, followers))} fell out of ISRs ({many})"
-    sure = any(period["confidence"] == "likely" for period in out_of_sync_periods)
-    doubt = "" if sure else ", unless its only leader or the way between them was"
-    return f"too slow to keep up with its leaders, which dropped it from ISRs ({many}){doubt}"
+        return f"too slow as a leader: its followers {', '.join(map(str, followers))} left ISRs ({many})"
+    is_likely = any(p.confidence == Confidence.LIKELY for p in periods)
+    doubt = "" if is_likely else ", unless its only leader or the network between them was slow"
+    return f"too slow to keep up with its leaders, which removed it from ISRs ({many}){doubt}"
 
 
-def _flapping(facts: Facts) -> list[dict[str, Any]]:
+def _flapping(facts: Facts) -> Iterator[Finding]:
     limit = RULE_BY_ID["isr_flapping"].thresholds["cycles"]
-    by_broker: dict[int, list[Row]] = defaultdict(list)
-    for period in facts.out_of_sync_periods:
-        if period["cycles"] >= limit:
-            by_broker[period["broker"]].append(period)
-    found = []
-    for broker, rows in sorted(by_broker.items()):
-        flaps, partitions = sum(r["flaps"] for r in rows), max(r["partitions"] for r in rows)
-        over = f": {flaps} times again, over {partitions} partitions" if partitions > 1 else ""
-        cycles = max(r["cycles"] for r in rows)
-        found.append(_of_lapses(facts, "isr_flapping", broker, rows, cycles=cycles, over=over))
-    return found
+    often = (p for p in facts.out_of_sync_periods if p.cycles >= limit)
+    for broker, periods in sorted(grouped(often, lambda p: p.broker).items()):
+        flaps, partitions = sum(p.flaps for p in periods), max(p.partitions for p in periods)
+        over = f": {flaps} repeated shrinks in all, over {partitions} partitions" if partitions > 1 else ""
+        cycles = max(p.cycles for p in periods)
+        yield _of_periods(facts, "isr_flapping", broker, periods, cycles=cycles, over=over)
 
 
-def _of_lapses(
-    facts: Facts, rule_id: str, broker: int, out_of_sync_periods: Sequence[Row], **words: Any
-) -> dict[str, Any]:
+def _of_periods(facts: Facts, rule_id: str, broker: int, periods: Sequence[OutOfSyncPeriod], **words: Any) -> Finding:
     return finding_of(
         facts,
         rule_id,
         str(broker),
-        min(period["started_at"] for period in out_of_sync_periods),
-        max(period["ended_at"] or period["started_at"] for period in out_of_sync_periods),
-        [e for period in out_of_sync_periods for e in period["evidence"]],
+        min(p.started_at for p in periods),
+        max(p.ended_at or p.started_at for p in periods),
+        [q for p in periods for q in p.evidence],
         **words,
     )
 
 
-def _too_early(facts: Facts) -> list[dict[str, Any]]:
-    found = []
+def _too_early(facts: Facts) -> Iterator[Finding]:
     for restart in facts.restarts:
-        for score in restart["scorecard"]:
-            if score["is_early"]:
-                harm = _harm(facts, score["outage_id"])
+        for step in restart.scorecard:
+            if step.is_early:
+                harm = _harm(facts, step.outage_id)
                 finding = finding_of(
                     facts,
                     "restart_too_early",
-                    str(score["broker"]),
-                    score["down_at"],
-                    score["up_at"],
-                    restart["evidence"],
-                    at=f"{score['down_at']:%H:%M:%S}",
+                    str(step.broker),
+                    step.down_at,
+                    step.up_at or step.down_at,
+                    restart.evidence,
+                    at=f"{step.down_at:%H:%M:%S}",
                     harm=f": {' and '.join(harm)}" if harm else "",
                 )
-                found.append({**finding, "severity": "critical" if harm else finding["severity"]})
-    return found
+                yield replace(finding, severity=FindingSeverity.CRITICAL) if harm else finding
 
 
 def _harm(facts: Facts, outage_id: str) -> list[str]:
-    """What a stop took from partitions that the one before had left with less."""
-    offline = [f for f in facts.failovers if f["kind"] == "offline" and f["outage_id"] == outage_id]
+    """What a stop did to partitions that the stop before had left with fewer in-sync replicas."""
+    offline = [f for f in facts.failovers if f.kind == FailoverKind.OFFLINE and f.outage_id == outage_id]
     short = {
-        (s["topic"], s["partition"])
+        (s.topic, s.partition)
         for s in facts.isr_spans
-        if s["outage_id"] == outage_id and s["isr_size"] < facts.min_isr_of(s["topic"])
+        if s.outage_id == outage_id and s.isr_size is not None and s.isr_size < facts.min_isr_of(s.topic)
     }
-    told = (
+    harm = (
         (len(offline), "had no leader"),
-        (len(short), "had less in sync than min.insync.replicas, so that acks=all could not write"),
+        (len(short), "had fewer in-sync replicas than min.insync.replicas, so that writes with acks=all failed"),
     )
-    return [f"{counted(count, 'partition')} {says}" for count, says in told if count]
+    return [f"{counted(count, 'partition')} {what}" for count, what in harm if count]
 
 
-def _not_restored(facts: Facts) -> list[dict[str, Any]]:
-    """One finding for each broker: of several absences the last one that left it so."""
-    patience = timedelta(minutes=RULE_BY_ID["leadership_not_restored"].thresholds["minutes"])
-    found: dict[int, dict[str, Any]] = {}
-    ordered = sorted(facts.outages, key=lambda o: o["down_at"])
-    for i, outage in enumerate(ordered):
-        broker, up_at = outage["broker"], outage["up_at"]
-        if up_at is None or outage["leadership_restored_at"] or not outage["elections"]:
-            continue
-        again = next((o["down_at"] for o in ordered[i + 1 :] if o["broker"] == broker), None)
-        left = [
-            r
-            for r in facts.imbalance
-            if r["broker"] == broker
-            and r["over_threshold"]
-            and r["snapshot_at"] >= up_at + patience
-            and (again is None or r["snapshot_at"] < again)
-        ]
-        if left:
-            last = max(left, key=lambda r: r["snapshot_at"])
-            found[broker] = finding_of(
+def _not_restored(facts: Facts) -> Iterator[Finding]:
+    """One finding for each broker: of several outages the last one after which it did not lead again."""
+    over = grouped((r for r in facts.imbalance if r.over_threshold), lambda r: r.broker)
+    outages = grouped(sorted(facts.outages, key=lambda o: o.down_at), lambda o: o.broker)
+    for broker, own in sorted(outages.items()):
+        for outage, up_at, last in list(_left_elsewhere(own, over.get(broker, ())))[-1:]:
+            yield finding_of(
                 facts,
                 "leadership_not_restored",
                 str(broker),
                 up_at,
-                last["snapshot_at"],
-                [*outage["evidence"], *last["evidence"]],
+                last.snapshot_at,
+                [*outage.evidence, *last.evidence],
                 at=f"{up_at:%H:%M:%S}",
-                seen=f"{last['snapshot_at']:%H:%M:%S}",
-                elsewhere=last["led_elsewhere"],
-                preferred=last["preferred_partitions"],
+                seen=f"{last.snapshot_at:%H:%M:%S}",
+                elsewhere=last.led_elsewhere,
+                preferred=last.preferred_partitions,
             )
-    return [found[broker] for broker in sorted(found)]
 
 
-def told_of_missing(partitions: Iterable[Row], isr_spans: Iterable[Row]) -> str:
-    """Since when partitions of a reading lack replicas and whom: the brokers that most of them lack come first."""
-    lacking = {
-        (p["topic"], p["partition"], broker): p["snapshot_at"]
-        for p in partitions
-        for broker in {*(p["replicas"] or ())} - {*(p["isr"] or ())}
-    }
-    by_broker: dict[int, list[Row]] = defaultdict(list)
-    for span in isr_spans:
-        at = lacking.get((span["topic"], span["partition"], span["broker"]))
-        if at and span["happened_at"] <= at and (span["out_of_sync_until"] is None or span["out_of_sync_until"] >= at):
-            by_broker[span["broker"]].append(span)
-    ranked = sorted(by_broker.items(), key=lambda b: (-len(b[1]), b[0]))[:_NAMED]
-    told = [
-        f"broker {broker} is missing from {len(spans)} since {min(s['happened_at'] for s in spans):%H:%M:%S}"
-        f" ({_WHY[min(spans, key=lambda s: s['happened_at'])['shrink_cause']]})"
-        for broker, spans in ranked
-    ]
-    return f": {'; '.join(told)}" if told else ""
+def _left_elsewhere(
+    outages: Sequence[BrokerOutage], over: Iterable[LeaderImbalance]
+) -> Iterator[tuple[BrokerOutage, datetime, LeaderImbalance]]:
+    """One broker's outages after which others still led its partitions: each with its end and the last reading."""
+    patience = timedelta(minutes=RULE_BY_ID["leadership_not_restored"].thresholds["minutes"])
+    readings = Timeline(over, lambda r: r.snapshot_at)
+    for outage, after in pairwise([*outages, None]):
+        if outage and outage.up_at and outage.elections and not outage.leadership_restored_at:
+            last = readings.last_before(after.down_at) if after else readings.last_until(_LATEST)
+            if last and last.snapshot_at >= outage.up_at + patience:
+                yield outage, outage.up_at, last
 
+
+_LATEST = datetime.max.replace(tzinfo=UTC)
 
 _WHY = {
-    "outage": "it was away",
-    "slow": "alive and too slow",
-    "disk": "its disk failed",
-    "reassignment": "replicas moved",
-    "unknown": "nothing tells why",
+    OutOfSyncKind.OUTAGE: "it was down",
+    OutOfSyncKind.SLOW: "alive and too slow",
+    OutOfSyncKind.DISK: "its disk failed",
+    OutOfSyncKind.REASSIGNMENT: "replicas moved",
+    OutOfSyncKind.UNKNOWN: "no line shows why",
 }
+
+
+def missing_brokers(partitions: Iterable[PartitionSnapshot], isr_spans: Iterable[IsrSpan]) -> str:
+    """The brokers that the ISRs of a reading lack, and since when: those that most partitions lack come first."""
+    lacking = {
+        (p.topic, p.partition, broker): p.snapshot_at
+        for p in partitions
+        for broker in {*(p.replicas or ())} - {*(p.isr or ())}
+    }
+    spans = (s for s in isr_spans if _was_out(s, lacking.get((s.topic, s.partition, s.broker))))
+    ranked = sorted(grouped(spans, lambda s: s.broker).items(), key=lambda b: (-len(b[1]), b[0]))[:_NAMED]
+    details = "; ".join(_missing_since(broker, own) for broker, own in ranked)
+    return f": {details}" if details else ""
+
+
+def _was_out(span: IsrSpan, at: datetime | None) -> bool:
+    return at is not None and Interval(span.happened_at, span.out_of_sync_until, None).holds(at)
+
+
+def _missing_since(broker: int, spans: Sequence[IsrSpan]) -> str:
+    first = min(spans, key=lambda s: s.happened_at)
+    why = _WHY[OutOfSyncKind(first.shrink_cause or OutOfSyncKind.UNKNOWN)]
+    return f"broker {broker} is missing from {len(spans)} since {first.happened_at:%H:%M:%S} ({why})"
+
 
 RULES = (_slow, _flapping, _too_early, _not_restored)

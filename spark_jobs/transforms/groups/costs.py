@@ -8,8 +8,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.groups.assignments import Assignment, assignments_of, partitions_in
-from spark_jobs.transforms.rebalances.model import SAME_ACT
 from spark_jobs.transforms.rebalances.recorded_holdings import Owned, Span, in_turn, recorded_spans
 from spark_jobs.transforms.windows import OutRow, Row
 

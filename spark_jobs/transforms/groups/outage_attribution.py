@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
+from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.groups.storms import Row, client_of
-from spark_jobs.transforms.rebalances.departures import RETURN_WITHIN
 
 OUTAGE_SHADOW = timedelta(seconds=75)
 """How long after a broker's outage its groups may still pay for it: a session of 45 s and the time to notice."""

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
+from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.groups.costs import Stop, cost_of
-from spark_jobs.transforms.rebalances.departures import RETURN_WITHIN
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.windows import OutRow, Row, Window, counted
 

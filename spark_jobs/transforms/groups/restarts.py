@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.groups.storms import LOOP_LEAVES, REMOVALS, Row, Unit, client_of
-from spark_jobs.transforms.rebalances.departures import RETURN_WITHIN
 
 _DEPARTURES = {*REMOVALS, "member_left", "removed_by_admin"}
 

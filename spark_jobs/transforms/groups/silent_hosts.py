@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
+from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.groups.storms import Row
-from spark_jobs.transforms.rebalances.model import SAME_ACT
 
 SILENT_MEMBERS = 3
 """Fewer that run out together may do so by chance. The number is our choice."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.ids import row_id
-from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.catalog.rows import Event, MetadataFile
 from spark_jobs.knowledge.metadata_log import FOLDER, UNDECODED
 from spark_jobs.knowledge.version import READING_VERSION
-from spark_jobs.transforms.windows import Row, Window
+from spark_jobs.transforms.windows import Window
 
 PATTERN = "metadata_log.record"
 """Stands where a line has the pattern that claims it."""
@@ -22,7 +23,9 @@ _LISTS = ("isr", "replicas", "removing", "adding", "elr", "last_known_elr")
 _TOPIC, _BROKER = 2, 4
 """Types of resources that a setting belongs to. Source: ConfigResource.Type."""
 
-Event = dict[str, Any]
+Record = Any
+"""A MetadataRecord. The type of a record says which of its fields it has; those are never null."""
+
 Said = tuple[str, Mapping[str, Any]]
 
 
@@ -42,21 +45,22 @@ class Partition:
     last_known_elr: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, record: Row) -> Partition:
+    def of(cls, record: Record) -> Partition:
         """What a partition's record says."""
-        lists = {name: tuple(record[name] or ()) for name in _LISTS}
-        return cls(
-            record["leader"], record["leader_epoch"], record["partition_epoch"], record["recovery_state"] or 0, **lists
-        )
+        lists = {name: tuple(getattr(record, name) or ()) for name in _LISTS}
+        return cls(record.leader, record.leader_epoch, record.partition_epoch, record.recovery_state or 0, **lists)
 
-    def merge(self, change: Row) -> Partition:
+    def merge(self, change: Record) -> Partition:
         """The partition after a change. Source: PartitionRegistration.merge: each change raises the partition epoch,
         each that names a leader, be it the same, the leader epoch."""
-        led = change["leader"] is not None
-        recovery = change["recovery_state"]
-        lists = {name: getattr(self, name) if change[name] is None else tuple(change[name]) for name in _LISTS}
+        led = change.leader is not None
+        recovery = change.recovery_state
+        lists = {
+            name: getattr(self, name) if getattr(change, name) is None else tuple(getattr(change, name))
+            for name in _LISTS
+        }
         return Partition(
-            leader=change["leader"] if led else self.leader,
+            leader=change.leader if led else self.leader,
             leader_epoch=self.leader_epoch + led,
             partition_epoch=self.partition_epoch + 1,
             recovery_state=self.recovery_state if recovery is None else recovery,
@@ -90,48 +94,48 @@ class _State:
         self.brokers.clear()
 
 
-def events_of_metadata(records: Iterable[Row], files: Iterable[Row], seen: Window) -> list[Event]:
+def events_of_metadata(records: Iterable[Record], files: Iterable[MetadataFile], seen: Window) -> list[Event]:
     """Events out of a cluster's metadata log.
 
     Takes: rows of bronze.metadata_records and bronze.metadata_files of one cluster, from their beginning.
     Gives: events in the shape of silver.events, of the records written in `seen`.
     Keeps: leader and partition epochs are those that every broker had; each change once, whosever copy it was read in.
-    Odd: where records are missing, epochs of the partitions are not known until a snapshot or their creation tells.
+    Edge case: where records are missing, epochs of partitions are unknown until a snapshot or a creation shows them.
     """
-    spans = spans_of(files)
+    spans = spans_of((f.first_offset, f.next_offset) for f in files if not f.is_snapshot)
     state, leaders = _State(), dict[int, int]()
     events: list[Event] = []
-    last: Row | None = None
+    last: Record | None = None
     for record in _applied(_committed(records)):
-        if last is not None and not _touch(spans, last["record_offset"], record["record_offset"]):
+        if last is not None and not _touch(spans, last.record_offset, record.record_offset):
             state.forget()
         last = record
-        if record["record_type"] == "leader_change":
-            leaders[record["controller_epoch"]] = record["broker"]
-        said = list(_SAYS.get(record["record_type"], _nothing)(record, state))
-        if record["snapshot_place"] == 0 and seen.holds(record["written_at"]):
-            events += [_event(record, leaders.get(record["controller_epoch"]), kind, fields) for kind, fields in said]
+        if record.record_type == "leader_change":
+            leaders[record.controller_epoch] = record.broker
+        said = list(_SAYS.get(record.record_type, _nothing)(record, state))
+        if record.snapshot_place == 0 and seen.holds(record.written_at):
+            events += [_event(record, leaders.get(record.controller_epoch), kind, fields) for kind, fields in said]
     return _ranked(events)
 
 
-def _committed(records: Iterable[Row]) -> Iterator[Row]:
+def _committed(records: Iterable[Record]) -> Iterator[Record]:
     """Records in the order of the log, the snapshots between them, without those that a later controller undid.
 
     Source: a node that follows a new leader cuts off what it has beyond the leader's log (KIP-595): what stands behind
     a record of a later epoch was never committed.
     """
     newest = -1
-    for record in sorted(records, key=lambda r: (r["record_offset"], -r["controller_epoch"], r["snapshot_place"])):
-        if record["controller_epoch"] >= newest or record["snapshot_place"]:
-            newest = max(newest, record["controller_epoch"])
+    for record in sorted(records, key=lambda r: (r.record_offset, -r.controller_epoch, r.snapshot_place)):
+        if record.controller_epoch >= newest or record.snapshot_place:
+            newest = max(newest, record.controller_epoch)
             yield record
 
 
-def _applied(records: Iterable[Row]) -> Iterator[Row]:
+def _applied(records: Iterable[Record]) -> Iterator[Record]:
     """Records without those of transactions that were aborted, or have not ended. Source: KIP-868."""
-    held: list[Row] | None = None
+    held: list[Record] | None = None
     for record in records:
-        kind = record["record_type"]
+        kind = record.record_type
         if kind == "begin_transaction":
             held = []
         elif kind == "end_transaction":
@@ -145,10 +149,13 @@ def _applied(records: Iterable[Row]) -> Iterator[Row]:
             held.append(record)
 
 
-def spans_of(files: Iterable[Row]) -> list[tuple[int, int]]:
-    """The stretches of the log that were read without a break, in order: from an offset up to but without another."""
+def spans_of(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The stretches of the log that were read without a break, in order: from an offset up to but without another.
+
+    Takes: the first offset of each segment, and the one after its last.
+    """
     found: list[tuple[int, int]] = []
-    for start, end in sorted((f["first_offset"], f["next_offset"]) for f in files if not f["is_snapshot"]):
+    for start, end in sorted(segments):
         if found and start <= found[-1][1]:
             found[-1] = (found[-1][0], max(end, found[-1][1]))
         else:
@@ -160,36 +167,36 @@ def _touch(spans: Sequence[tuple[int, int]], before: int, after: int) -> bool:
     return after <= before + 1 or any(start <= before + 1 and after < end for start, end in spans)
 
 
-def _nothing(record: Row, state: _State) -> Iterable[Said]:
+def _nothing(record: Record, state: _State) -> Iterable[Said]:
     return ()
 
 
-def _topic(record: Row, state: _State) -> Iterable[Said]:
-    state.topics[record["topic_id"]] = record["topic"]
-    return [("topic_created", {"topic": record["topic"]})]
+def _topic(record: Record, state: _State) -> Iterable[Said]:
+    state.topics[record.topic_id] = record.topic
+    return [("topic_created", {"topic": record.topic})]
 
 
-def _removed_topic(record: Row, state: _State) -> Iterable[Said]:
-    topic = state.topics.get(record["topic_id"])
-    state.partitions = {key: p for key, p in state.partitions.items() if key[0] != record["topic_id"]}
+def _removed_topic(record: Record, state: _State) -> Iterable[Said]:
+    topic = state.topics.get(record.topic_id)
+    state.partitions = {key: p for key, p in state.partitions.items() if key[0] != record.topic_id}
     return [("topic_deleted", {"topic": topic})] if topic else []
 
 
-def _partition(record: Row, state: _State) -> Iterable[Said]:
+def _partition(record: Record, state: _State) -> Iterable[Said]:
     now = Partition.of(record)
-    state.partitions[record["topic_id"], record["partition"]] = now
+    state.partitions[record.topic_id, record.partition] = now
     place = _place(record, state)
     return [("partition_created", {**place, **_now(now)})] if place else []
 
 
-def _changed_partition(record: Row, state: _State) -> Iterable[Said]:
-    key = (record["topic_id"], record["partition"])
+def _changed_partition(record: Record, state: _State) -> Iterable[Said]:
+    key = (record.topic_id, record.partition)
     before, place = state.partitions.get(key), _place(record, state)
     if before is None:
         return
     now = state.partitions[key] = before.merge(record)
     if now.leader != before.leader:
-        state.deposed_at[before.leader] = record["written_at"]
+        state.deposed_at[before.leader] = record.written_at
     if not place:
         return
     detail = _difference(before, now)
@@ -201,25 +208,25 @@ def _changed_partition(record: Row, state: _State) -> Iterable[Said]:
         "detail": detail,
     }
     yield "partition_changed", {**place, **_now(now), **former}
-    if any(record[name] is not None for name in ("replicas", "removing", "adding")):
-        stays = "" if record["leader"] is not None else "leader=-2, "
+    if any(getattr(record, name) is not None for name in ("replicas", "removing", "adding")):
+        stays = "" if record.leader is not None else "leader=-2, "
         yield "reassignment_changed", {**place, **_now(now), "detail": f"{stays}{detail}"}
 
 
-def _cleared_elr(record: Row, state: _State) -> Iterable[Said]:
+def _cleared_elr(record: Record, state: _State) -> Iterable[Said]:
     """Source: ReplicationControlManager.replay of ClearElrRecord: one topic's, or all where none is named; no epoch
     rises."""
     for (topic_id, number), p in state.partitions.items():
-        if record["topic"] in ("", state.topics.get(topic_id)) and (p.elr or p.last_known_elr):
+        if record.topic in ("", state.topics.get(topic_id)) and (p.elr or p.last_known_elr):
             state.partitions[topic_id, number] = Partition(**{**vars(p), "elr": (), "last_known_elr": ()})
     return ()
 
 
-def _registered(record: Row, state: _State) -> Iterable[Said]:
+def _registered(record: Record, state: _State) -> Iterable[Said]:
     """Source: ClusterControlManager.registerBroker: whoever registers anew is fenced, and takes its former process's
     place."""
-    broker, before = record["broker"], state.brokers.get(record["broker"])
-    now = _Broker(record["incarnation_id"], bool(record["fenced"]), bool(record["in_controlled_shutdown"]))
+    broker, before = record.broker, state.brokers.get(record.broker)
+    now = _Broker(record.incarnation_id, bool(record.fenced), bool(record.in_controlled_shutdown))
     state.brokers[broker] = now
     if before and before.incarnation != now.incarnation:
         if not before.is_fenced:
@@ -227,49 +234,49 @@ def _registered(record: Row, state: _State) -> Iterable[Said]:
         yield "broker_incarnated", {"node": broker}
 
 
-def _registration(record: Row, state: _State) -> Iterable[Said]:
+def _registration(record: Record, state: _State) -> Iterable[Said]:
     """What fences a broker in its controlled shutdown lets it go; else it was missed, unless it led nothing.
 
     Source: BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing is let go at once, in a record
     that looks as if its session had run out.
     """
-    broker = state.brokers.setdefault(record["broker"], _Broker(None, record["fenced"] is False, False))
-    named = {"node": record["broker"]}
-    if record["in_controlled_shutdown"] and not broker.is_shutting_down:
+    broker = state.brokers.setdefault(record.broker, _Broker(None, record.fenced is False, False))
+    named = {"node": record.broker}
+    if record.in_controlled_shutdown and not broker.is_shutting_down:
         broker.is_shutting_down = True
         yield "broker_controlled_shutdown_granted", named
-    if record["fenced"] and not broker.is_fenced:
+    if record.fenced and not broker.is_fenced:
         broker.is_fenced = True
-        missed = "broker_fenced" if state.leads(record["broker"], record["written_at"]) else "broker_fenced_idle"
+        missed = "broker_fenced" if state.leads(record.broker, record.written_at) else "broker_fenced_idle"
         yield "broker_shutdown_granted" if broker.is_shutting_down else missed, named
-    elif record["fenced"] is False and broker.is_fenced:
+    elif record.fenced is False and broker.is_fenced:
         broker.is_fenced = broker.is_shutting_down = False
         yield "broker_unfence_granted", named
 
 
-def _unregistered(record: Row, state: _State) -> Iterable[Said]:
-    state.brokers.pop(record["broker"], None)
+def _unregistered(record: Record, state: _State) -> Iterable[Said]:
+    state.brokers.pop(record.broker, None)
     return ()
 
 
-def _elected(record: Row, state: _State) -> Iterable[Said]:
-    return [("controller_elected", {"controller_epoch": record["controller_epoch"]})]
+def _elected(record: Record, state: _State) -> Iterable[Said]:
+    return [("controller_elected", {"controller_epoch": record.controller_epoch})]
 
 
-def _configured(record: Row, state: _State) -> Iterable[Said]:
-    said = {"reason": record["name"], "detail": record["value"]}
-    if record["resource_type"] == _TOPIC:
-        yield "config_changed", {**said, "topic": record["resource"]}
-    elif record["resource_type"] == _BROKER and record["value"] is not None:
-        yield "config_changed", {**said, "node": int(record["resource"]) if record["resource"] else None}
+def _configured(record: Record, state: _State) -> Iterable[Said]:
+    said = {"reason": record.name, "detail": record.value}
+    if record.resource_type == _TOPIC:
+        yield "config_changed", {**said, "topic": record.resource}
+    elif record.resource_type == _BROKER and record.value is not None:
+        yield "config_changed", {**said, "node": int(record.resource) if record.resource else None}
 
 
-def _lost(record: Row, state: _State) -> Iterable[Said]:
+def _lost(record: Record, state: _State) -> Iterable[Said]:
     state.forget()
     return ()
 
 
-_SAYS: Mapping[str, Callable[[Row, _State], Iterable[Said]]] = {
+_SAYS: Mapping[str, Callable[[Record, _State], Iterable[Said]]] = {
     "topic": _topic,
     "remove_topic": _removed_topic,
     "partition": _partition,
@@ -286,10 +293,10 @@ _SAYS: Mapping[str, Callable[[Row, _State], Iterable[Said]]] = {
 }
 
 
-def _place(record: Row, state: _State) -> dict[str, Any] | None:
+def _place(record: Record, state: _State) -> dict[str, Any] | None:
     """Topic and partition by name; None where the topic's record is not at hand."""
-    topic = state.topics.get(record["topic_id"])
-    return {"topic": topic, "partition": record["partition"]} if topic is not None else None
+    topic = state.topics.get(record.topic_id)
+    return {"topic": topic, "partition": record.partition} if topic is not None else None
 
 
 def _now(p: Partition) -> dict[str, Any]:
@@ -337,29 +344,29 @@ def _shown(value: Any) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 
-def _event(record: Row, controller: int | None, kind: str, fields: Mapping[str, Any]) -> Event:
-    offset = record["record_offset"]
-    return {
-        **dict.fromkeys(EVENTS.column_names),
-        "line_id": row_id(record["cluster"], FOLDER, record["controller_epoch"], offset, kind),
-        "cluster": record["cluster"],
-        "origin": "record",
-        "source": FOLDER,
-        "happened_at": record["written_at"],
-        "broker": controller,
-        "kind": kind,
-        "pattern_id": PATTERN,
-        "text": f"offset {offset}: {record['text']}",
-        "knowledge_version": READING_VERSION,
+def _event(record: Record, controller: int | None, kind: str, fields: Mapping[str, Any]) -> Event:
+    offset = record.record_offset
+    return Event(
+        line_id=row_id(record.cluster, FOLDER, record.controller_epoch, offset, kind),
+        cluster=record.cluster,
+        origin=Origin.RECORD,
+        source=FOLDER,
+        happened_at=record.written_at,
+        order=0,
+        broker=controller,
+        kind=kind,
+        pattern_id=PATTERN,
+        text=f"offset {offset}: {record.text}",
+        knowledge_version=READING_VERSION,
         **fields,
-    }
+    )
 
 
 def _ranked(events: Sequence[Event]) -> list[Event]:
     """Each event with its rank among those of its instant, as the log has them.
 
-    Odd: a controller's clock may go back; within one instant offsets order.
+    Edge case: a controller's clock may go back; within one instant offsets order.
     """
-    by_instant = sorted(events, key=lambda e: e["happened_at"])
-    ranked = (enumerate(same) for _, same in groupby(by_instant, key=lambda e: e["happened_at"]))
-    return [{**event, "order": rank} for same in ranked for rank, event in same]
+    by_instant = sorted(events, key=lambda e: e.happened_at)
+    ranked = (enumerate(same) for _, same in groupby(by_instant, key=lambda e: e.happened_at))
+    return [replace(event, order=rank) for same in ranked for rank, event in same]

@@ -20,12 +20,10 @@ from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broke
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import terms_of
-from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.judgement import Judgement, made, table
 from spark_jobs.transforms.judgements import inputs as prepare
 from spark_jobs.transforms.judgements.shared_sources import EVENTS, SETTINGS
 from spark_jobs.transforms.rebalances import GroupContext
-from spark_jobs.transforms.rebalances.model import BrokerAbsence
 from spark_jobs.transforms.rebalances.topics import topic_changes
 from spark_jobs.transforms.scope import Scope, WindowFacts
 
@@ -48,7 +46,7 @@ def judge_brokers(events: list[Event], readings: list[BrokerSnapshot], scope: Sc
         outages,
         rebuild_controller_changes(events, outages, scope.seen),
         find_missing_broker_logs(events, readings, epochs),
-        [TopicChange(at=c.at, kind=c.kind, topic=c.topic, event=quote(c.event)) for c in topic_changes(events, epochs)],
+        topic_changes(events, epochs),
     )
 
 
@@ -83,7 +81,7 @@ def gather_facts(
             observed_from=first_at,
             observed_to=last_at,
             topic_changes=tuple(ordered),
-            absences=tuple(BrokerAbsence(o.outage_id, o.broker, o.down_at, o.up_at) for o in outages),
+            outages=tuple(outages),
         ),
         settings=settings_of(events),
         observed_to=last_at,

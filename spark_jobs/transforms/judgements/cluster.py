@@ -39,7 +39,7 @@ from spark_jobs.catalog.rows import (
 from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.brokers.broker_settings import settings_of
 from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
-from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, tell_outages
+from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, explain_outages
 from spark_jobs.transforms.brokers.missing_broker_logs import named_within
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.groups.coordinators import losses_of_groups
@@ -105,10 +105,10 @@ def judge_cluster(
     judged = [r for r in rebalances if window.holds(r.started_at)]
     losses = losses_of_groups((r.group_id for r in judged), failovers, facts.offsets_partitions)
     incidents, incident_of = group_incidents(judged, away, moves, losses, stays)
-    away = add_rebalances(away, incidents)
+    away = add_rebalances(away, [Incident.of(i) for i in incidents])
     brokers = {r.broker for rows in (outages, isr_spans, out_of_sync) for r in rows}
     restarts, restart_of = rebuild_rolling_restarts(away, isr_spans, brokers)
-    away = tell_outages(away, restart_of)
+    away = explain_outages(away, restart_of)
     out_of_sync_periods = rebuild_out_of_sync_periods(isr_spans, away, window)
     imbalance_periods = rebuild_imbalance_periods(imbalance, failovers)
     reading = Reading(
@@ -120,10 +120,10 @@ def judge_cluster(
     found = Facts(
         cluster=scope.cluster,
         rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
-        incidents=incidents,
+        incidents=[Incident.of(i) for i in incidents],
         failovers=[f for f in failovers if window.holds(f.happened_at)],
         imbalance=[r for r in imbalance if r.over_threshold],
-        imbalance_periods=imbalance_periods,
+        imbalance_periods=[ImbalancePeriod.of(p) for p in imbalance_periods],
         truncations=[t for t in truncations if window.holds(t.happened_at)],
         lag_verdicts=lag,
         gaps=[g for g in gaps if window.holds(g.seen_at)],
@@ -134,8 +134,8 @@ def judge_cluster(
         partial=partial,
         settings=member_settings,
         outages=away,
-        restarts=[r for r in restarts if window.holds(r["started_at"])],
-        out_of_sync_periods=out_of_sync_periods,
+        restarts=[r for r in restarts if window.holds(r.started_at)],
+        out_of_sync_periods=[OutOfSyncPeriod.of(p) for p in out_of_sync_periods],
         isr_spans=isr_spans,
         partitions=reading.partitions,
         brokers=reading.brokers,

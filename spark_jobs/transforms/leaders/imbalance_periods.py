@@ -1,232 +1,251 @@
-"""How long a broker led too few of the partitions it is preferred for, since when, and what healed it."""
+"""How long a broker led too few of the partitions that it is preferred for, since when, and what ended it."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
 
-from spark_jobs.knowledge.imbalance import SPELL_ADVICE
-from spark_jobs.transforms.cluster import CLOCKS
+from spark_jobs.catalog.codes import FailoverKind, ImbalanceEnd
+from spark_jobs.catalog.rows import Failover, ImbalancePeriod, LeaderImbalance
+from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
+from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.leaders.imbalance import THRESHOLD
-from spark_jobs.transforms.windows import OutRow, Row, took
+from spark_jobs.transforms.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
+from spark_jobs.transforms.rulings import judge
+from spark_jobs.transforms.timelines import NO_SLACK, Timeline
+from spark_jobs.transforms.windows import took
 
-_NO_TIME = timedelta(0)
-_BEGAN = {
-    "log_dir_failed": "when a disk failed",
-    "unclean_election": "with an unclean election",
-    "offline": "when nobody could lead them",
-    "leader_restored": "when others took over what nobody had led",
-    "reassignment": "with a reassignment",
-    "controlled_shutdown": "when it was shut down",
-    "broker_unresponsive": "when it was not heard",
-    "broker_crash": "when it crashed",
-    "preferred_election": "with an election",
-    "unknown": "when leaders left it, nobody told why",
+_STARTED: Mapping[FailoverKind, str] = {
+    FailoverKind.LOG_DIR_FAILED: "when a log directory failed",
+    FailoverKind.UNCLEAN_ELECTION: "with an unclean election",
+    FailoverKind.OFFLINE: "when partitions lost their leader",
+    FailoverKind.LEADER_RESTORED: "when other brokers took over partitions without a leader",
+    FailoverKind.REASSIGNMENT: "with a reassignment",
+    FailoverKind.CONTROLLED_SHUTDOWN: "when it was shut down",
+    FailoverKind.BROKER_UNRESPONSIVE: "when it was unresponsive",
+    FailoverKind.BROKER_CRASH: "when it crashed",
+    FailoverKind.PREFERRED_ELECTION: "with an election",
+    FailoverKind.UNKNOWN: "when leaders left it for an unknown reason",
 }
-_HEALED = {
-    "automatic_election": "a preferred election of Kafka's own brought leaders back",
-    "requested_election": "a preferred election that somebody asked for brought leaders back",
-    "preferred_election": "a preferred election brought leaders back",
-    "failover": "another change of leader brought leaders back",
-}
+"""How a period starts, as its sentence goes on: one phrase for each kind, which the rulings on failovers decided."""
 
 
 @dataclass(frozen=True)
-class _Turn:
-    """An instant at which a broker crossed the gate; `change` is the failover that made it, where one is told."""
+class _Crossing:
+    """An instant at which a broker crossed the threshold; `change` is the failover that made it, where it is known."""
 
     at: datetime
     is_exact: bool
-    change: Row | None
+    change: Failover | None
 
 
-def rebuild_imbalance_periods(imbalance: Iterable[Row], failovers: Iterable[Row]) -> list[OutRow]:
-    """Rows of gold.imbalance_periods: one for each time that a broker was over the gate.
+@dataclass(frozen=True)
+class _Run:
+    """Consecutive readings of a broker above the threshold, the reading before them, and the one after.
 
-    Takes: all rows of gold.leader_imbalance of the window, evidence only where a row is over the gate;
+    `ended_by` is the instant of the next reading; `after` is None where that reading does not know the broker.
+    """
+
+    before: LeaderImbalance | None
+    readings: Sequence[LeaderImbalance]
+    ended_by: datetime | None = None
+    after: LeaderImbalance | None = None
+
+
+def rebuild_imbalance_periods(
+    imbalance: Iterable[LeaderImbalance], failovers: Iterable[Failover]
+) -> list[ImbalancePeriod]:
+    """Rows of gold.imbalance_periods: one for each time that a broker was above the threshold.
+
+    Takes: all rows of gold.leader_imbalance of the window, evidence only where a row is above the threshold;
     rows of gold.failovers with look-back, of one cluster.
     Order: by broker and time.
-    Keeps: the imbalance_periods of one broker do not overlap, and cover exactly the readings that are over the gate.
-    Odd: between two readings the changes of leader are replayed; where they lead from the one to the other, the change
-    that tips it over is told. Before the first reading they are undone one by one, which is less sure: topics may have
-    come since. A reading that does not know the broker ends a period, as it is preferred for nothing then.
+    Keeps: the periods of one broker do not overlap, and cover exactly the readings that are above the threshold.
+    Edge case: between two readings the changes of leader are replayed; where they lead from the one to the other, the
+    change that crosses the threshold is known. Before the first reading they are undone one by one, which is less sure:
+    topics may have been created since. A reading that does not know the broker ends a period, as the broker is then
+    preferred for no partition.
     """
-    rows = sorted(imbalance, key=lambda r: (r["snapshot_at"], r["broker"]))
-    instants = sorted({r["snapshot_at"] for r in rows})
-    by_broker: dict[int, dict[datetime, Row]] = defaultdict(dict)
+    rows = sorted(imbalance, key=lambda r: (r.snapshot_at, r.broker))
+    instants = sorted({r.snapshot_at for r in rows})
+    by_broker: dict[int, dict[datetime, LeaderImbalance]] = defaultdict(dict)
     for row in rows:
-        by_broker[row["broker"]][row["snapshot_at"]] = row
-    changes: dict[int, list[Row]] = defaultdict(list)
-    for f in sorted(failovers, key=lambda f: (f["happened_at"], f["topic"], f["partition"], f["epoch_to"])):
-        if f["preferred_leader"] in (f["leader_from"], f["leader_to"]):
-            changes[f["preferred_leader"]].append(f)
-    return [
-        _row(broker, period, _begun(before, period[0], changes[broker]), _ended(period[-1], after, changes[broker]))
-        for broker, seen in sorted(by_broker.items())
-        for before, period, after in _spells(instants, seen)
-    ]
+        by_broker[row.broker][row.snapshot_at] = row
+    moved: dict[int, list[Failover]] = defaultdict(list)
+    for f in sorted(failovers, key=lambda f: (f.happened_at, f.topic, f.partition, f.epoch_to)):
+        if f.preferred_leader is not None and f.preferred_leader in (f.leader_from, f.leader_to):
+            moved[f.preferred_leader].append(f)
+    periods = []
+    for broker, seen in sorted(by_broker.items()):
+        changes = Timeline(moved[broker], lambda f: f.happened_at)
+        periods += [_row(run, _start(run, changes), _end(run, changes)) for run in _runs(instants, seen)]
+    return periods
 
 
-def _spells(
-    instants: Sequence[datetime], seen: dict[datetime, Row]
-) -> Iterator[tuple[Row | None, list[Row], tuple[datetime, Row | None] | None]]:
-    """Each run of readings over the gate, the reading before it, and the one after it, with its instant."""
-    before: Row | None = None
-    period: list[Row] = []
+def _runs(instants: Sequence[datetime], seen: Mapping[datetime, LeaderImbalance]) -> Iterator[_Run]:
+    before: LeaderImbalance | None = None
+    above: list[LeaderImbalance] = []
     for at in instants:
         row = seen.get(at)
-        if row is not None and row["over_threshold"]:
-            period.append(row)
+        if row is not None and row.over_threshold:
+            above.append(row)
             continue
-        if period:
-            yield before, period, (at, row)
-        before, period = row, []
-    if period:
-        yield before, period, None
+        if above:
+            yield _Run(before, above, at, row)
+        before, above = row, []
+    if above:
+        yield _Run(before, above)
 
 
-def _begun(before: Row | None, first: Row, changes: Sequence[Row]) -> _Turn:
-    if before is None:
+def _start(run: _Run, changes: Timeline[Failover]) -> _Crossing:
+    first = run.readings[0]
+    if run.before is None:
         return _undone(first, changes)
-    told = _agreeing(before, first, changes)
-    up = [[f for f, is_over in turns if is_over][-1:] for turns in _turns(before, first, told)]
-    if all(up) and up[0] == up[1]:
-        return _Turn(_within(up[0][0]["happened_at"], before, first), True, up[0][0])
-    left = [f for f in _between(before, first, changes) if f["leader_from"] == first["broker"]]
-    return _Turn(first["snapshot_at"], False, _commonest(left))
+    crossing = _replayed(run.before, first, changes, is_start=True)
+    if crossing:
+        return crossing
+    left = [f for f in _between(run.before, first, changes) if f.leader_from == first.broker]
+    return _Crossing(first.snapshot_at, False, _commonest(left))
 
 
-def _ended(last: Row, after: tuple[datetime, Row | None] | None, changes: Sequence[Row]) -> _Turn | None:
-    if after is None:
+def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
+    if run.ended_by is None:
         return None
-    at, row = after
-    if row is None:
-        return _Turn(at, False, None)
-    told = _agreeing(last, row, changes)
-    down = [[f for f, is_over in turns if not is_over][:1] for turns in _turns(last, row, told)]
-    if all(down) and down[0] == down[1]:
-        return _Turn(_within(down[0][0]["happened_at"], last, row), True, down[0][0])
-    back = [f for f in _between(last, row, changes) if f["leader_to"] == row["broker"]]
-    return _Turn(at, False, _commonest(back))
+    if run.after is None:
+        return _Crossing(run.ended_by, False, None)
+    crossing = _replayed(run.readings[-1], run.after, changes, is_start=False)
+    if crossing:
+        return crossing
+    back = [f for f in _between(run.readings[-1], run.after, changes) if f.leader_to == run.after.broker]
+    return _Crossing(run.ended_by, False, _commonest(back))
+
+
+def _replayed(
+    earlier: LeaderImbalance, later: LeaderImbalance, changes: Timeline[Failover], *, is_start: bool
+) -> _Crossing | None:
+    """The crossing that the changes between two readings show: the last above the threshold, or the first below it.
+
+    Edge case: partitions may have been created in between. The change must be the same by what the broker was preferred
+    for before, and by what it was preferred for after.
+    """
+    between = _agreeing(earlier, later, changes)
+    found = [
+        _crossed(earlier.led_elsewhere, preferred, between, is_start)
+        for preferred in (earlier.preferred_partitions, later.preferred_partitions)
+    ]
+    if found[0] is None or found[0] != found[1]:
+        return None
+    at = max(earlier.snapshot_at, min(found[0].happened_at, later.snapshot_at))
+    return _Crossing(at, True, found[0])
+
+
+def _crossed(count: int, preferred: int, changes: Sequence[Failover], is_start: bool) -> Failover | None:
+    """The change at which a broker crosses the threshold upwards last, or downwards first."""
+    is_above = _is_above(count, preferred)
+    crossing: Failover | None = None
+    for change in changes:
+        count += _step(change)
+        was_above, is_above = is_above, _is_above(count, preferred)
+        if is_above != was_above and is_above == is_start:
+            if not is_start:
+                return change
+            crossing = change
+    return crossing
 
 
 def _between(
-    start: Row, end: Row, changes: Sequence[Row], since_late: timedelta = _NO_TIME, until_late: timedelta = _NO_TIME
-) -> list[Row]:
-    since, until = start["snapshot_at"] + since_late, end["snapshot_at"] + until_late
-    return [f for f in changes if since < f["happened_at"] <= until]
+    earlier: LeaderImbalance,
+    later: LeaderImbalance,
+    changes: Timeline[Failover],
+    since_late: timedelta = NO_SLACK,
+    until_late: timedelta = NO_SLACK,
+) -> list[Failover]:
+    since, until = earlier.snapshot_at + since_late, later.snapshot_at + until_late
+    return [f for f in changes.between(since, until) if f.happened_at > since]
 
 
-def _agreeing(start: Row, end: Row, changes: Sequence[Row]) -> list[Row]:
-    """The changes that lead from one reading to the next; none where those told do not.
+def _agreeing(earlier: LeaderImbalance, later: LeaderImbalance, changes: Timeline[Failover]) -> list[Failover]:
+    """The changes that lead from one reading to the next; none where those that are known do not.
 
-    Odd: a reading takes a moment, so it may show what happened just after its instant.
+    Edge case: a reading takes a moment, so it may show what happened just after its instant.
     """
-    for late in product((_NO_TIME, CLOCKS), repeat=2):
-        told = _between(start, end, changes, *late)
-        if start["led_elsewhere"] + sum(map(_step, told)) == end["led_elsewhere"]:
-            return told
+    for late in product((NO_SLACK, CLOCK_SKEW), repeat=2):
+        between = _between(earlier, later, changes, *late)
+        if earlier.led_elsewhere + sum(map(_step, between)) == later.led_elsewhere:
+            return between
     return []
 
 
-def _turns(start: Row, end: Row, changes: Sequence[Row]) -> list[list[tuple[Row, bool]]]:
-    """The changes at which a broker crosses the gate, and whether it is over it then.
-
-    Gives: by what it was preferred for before, and by what it was after: partitions may have come in between.
-    """
-    found = []
-    for preferred in (start["preferred_partitions"], end["preferred_partitions"]):
-        count, is_over, turns = start["led_elsewhere"], _is_over(start["led_elsewhere"], preferred), []
-        for f in changes:
-            count += _step(f)
-            if _is_over(count, preferred) != is_over:
-                is_over = not is_over
-                turns.append((f, is_over))
-        found.append(turns)
-    return found
+def _commonest(changes: Sequence[Failover]) -> Failover | None:
+    """The last of the changes that have the most common kind and outage."""
+    counts = Counter((f.kind, f.outage_id) for f in changes)
+    return max(changes, key=lambda f: (counts[f.kind, f.outage_id], f.happened_at), default=None)
 
 
-def _within(instant: datetime, start: Row, end: Row) -> datetime:
-    at: datetime = max(start["snapshot_at"], min(instant, end["snapshot_at"]))
-    return at
-
-
-def _commonest(changes: Sequence[Row]) -> Row | None:
-    """The last of the changes that have the kind and the outage of most."""
-    counts = Counter((f["kind"], f["outage_id"]) for f in changes)
-    return max(changes, key=lambda f: (counts[f["kind"], f["outage_id"]], f["happened_at"]), default=None)
-
-
-def _undone(first: Row, changes: Sequence[Row]) -> _Turn:
-    """The change that tipped it over before the first reading, as far as the changes told lead back to it."""
-    count = first["led_elsewhere"]
-    for f in reversed([f for f in changes if f["happened_at"] <= first["snapshot_at"]]):
-        count -= _step(f)
-        if not 0 <= count <= first["preferred_partitions"]:
+def _undone(first: LeaderImbalance, changes: Timeline[Failover]) -> _Crossing:
+    """The change that crossed the threshold before the first reading, as far as the changes lead back to it."""
+    count = first.led_elsewhere
+    for change in reversed(changes.until(first.snapshot_at)):
+        count -= _step(change)
+        if not 0 <= count <= first.preferred_partitions:
             break
-        if not _is_over(count, first["preferred_partitions"]):
-            return _Turn(f["happened_at"], False, f)
-    return _Turn(first["snapshot_at"], False, None)
+        if not _is_above(count, first.preferred_partitions):
+            return _Crossing(change.happened_at, False, change)
+    return _Crossing(first.snapshot_at, False, None)
 
 
-def _step(failover: Row) -> int:
+def _step(change: Failover) -> int:
     """How many more of its preferred partitions are led elsewhere, after a change of leader."""
-    preferred = failover["preferred_leader"]
-    return int(failover["leader_to"] != preferred) - int(failover["leader_from"] != preferred)
+    return int(change.leader_to != change.preferred_leader) - int(change.leader_from != change.preferred_leader)
 
 
-def _is_over(count: int, preferred: int) -> bool:
+def _is_above(count: int, preferred: int) -> bool:
     return preferred > 0 and count / preferred > THRESHOLD
 
 
-def _row(broker: int, period: Sequence[Row], begun: _Turn, ended: _Turn | None) -> OutRow:
-    worst = max(period, key=lambda r: (r["ratio"], -r["snapshot_at"].timestamp()))
-    by, ended_by = begun.change, _healed_by(ended)
-    return {
-        "cluster": worst["cluster"],
-        "imbalance_period_id": row_id(worst["cluster"], "imbalance", broker, period[0]["snapshot_at"]),
-        "broker": broker,
-        "started_at": begun.at,
-        "started_at_is_exact": begun.is_exact,
-        "ended_at": ended.at if ended else None,
-        "ended_at_is_exact": bool(ended and ended.is_exact),
-        "first_reading_at": period[0]["snapshot_at"],
-        "last_reading_at": period[-1]["snapshot_at"],
-        "readings": len(period),
-        "max_ratio": worst["ratio"],
-        "worst_at": worst["snapshot_at"],
-        "preferred_partitions": worst["preferred_partitions"],
-        "led_elsewhere": worst["led_elsewhere"],
-        "started_by": by["kind"] if by else None,
-        "outage_id": by["outage_id"] if by else None,
-        "ended_by": ended_by,
-        "explanation": _explained(broker, period[-1], worst, begun, ended, ended_by),
-        "advice": SPELL_ADVICE[ended_by],
-        "evidence": evidence_of(q for r in (period[0], worst, period[-1]) for q in r["evidence"]),
-    }
+def _row(run: _Run, start: _Crossing, end: _Crossing | None) -> ImbalancePeriod:
+    first, last = run.readings[0], run.readings[-1]
+    worst = max(run.readings, key=lambda r: (r.ratio or 0.0, -r.snapshot_at.timestamp()))
+    verdict = judge(IMBALANCE_END_RULINGS, end.change) if end and end.change else None
+    ended_by = ImbalanceEnd(verdict.code) if verdict else None
+    return ImbalancePeriod(
+        cluster=worst.cluster,
+        imbalance_period_id=row_id(worst.cluster, "imbalance", worst.broker, first.snapshot_at),
+        broker=worst.broker,
+        started_at=start.at,
+        started_at_is_exact=start.is_exact,
+        ended_at=end.at if end else None,
+        ended_at_is_exact=end is not None and end.is_exact,
+        first_reading_at=first.snapshot_at,
+        last_reading_at=last.snapshot_at,
+        readings=len(run.readings),
+        max_ratio=worst.ratio or 0.0,
+        worst_at=worst.snapshot_at,
+        preferred_partitions=worst.preferred_partitions,
+        led_elsewhere=worst.led_elsewhere,
+        started_by=start.change.kind if start.change else None,
+        outage_id=start.change.outage_id if start.change else None,
+        ended_by=ended_by,
+        explanation=f"{_started(worst, start)} {_ended(last, start, end, verdict.sentence if verdict else None)}",
+        advice=IMBALANCE_ADVICE[ended_by],
+        evidence=evidence_of(q for r in (first, worst, last) for q in r.evidence),
+    )
 
 
-def _healed_by(ended: _Turn | None) -> str | None:
-    if ended is None or ended.change is None:
-        return None
-    if ended.change["kind"] != "preferred_election":
-        return "failover"
-    asked = ended.change["requested_by_operator"]
-    return "preferred_election" if asked is None else "requested_election" if asked else "automatic_election"
+def _started(worst: LeaderImbalance, start: _Crossing) -> str:
+    why = f", {_STARTED[start.change.kind]}" if start.change else ""
+    since = f"{'' if start.is_exact else 'at least '}since {start.at:%H:%M:%S}"
+    partitions = f"{worst.led_elsewhere} of the {worst.preferred_partitions} partitions"
+    led = f"{partitions} that broker {worst.broker} is preferred for were led elsewhere at worst"
+    return f"{led} ({worst.ratio:.0%}), {since}{why}."
 
 
-def _explained(broker: int, last: Row, worst: Row, begun: _Turn, ended: _Turn | None, ended_by: str | None) -> str:
-    led = f"{worst['led_elsewhere']} of the {worst['preferred_partitions']} partitions that broker {broker}"
-    says = f"{led} is preferred for were led elsewhere at worst ({worst['ratio']:.0%})"
-    why = f", {_BEGAN[begun.change['kind']]}" if begun.change else ""
-    sure = "" if begun.is_exact else "at least "
-    says += f", {sure}since {begun.at:%H:%M:%S}{why}."
-    if ended is None:
-        return f"{says} No election had healed it at {last['snapshot_at']:%H:%M:%S}, when it was read last."
-    over = f"It was over after {took(begun.at, ended.at)}"
-    how = _HEALED[ended_by] if ended_by else "no change of leader tells how: topics may have come or gone"
-    return f"{says} {over}: {how}."
+def _ended(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str | None) -> str:
+    if end is None:
+        return f"No election had ended it at {last.snapshot_at:%H:%M:%S}, the last reading."
+    unknown = "No change of leader explains that: topics may have been created or deleted."
+    return f"It ended after {took(start.at, end.at)}. {how or unknown}"

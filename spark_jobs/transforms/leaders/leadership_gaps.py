@@ -1,17 +1,16 @@
-"""Breaks in a partition's leader epochs: what else raised them, or that nobody saw who led."""
+"""Gaps in a partition's leader epochs: what else raised the epoch, or that the leader is not known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from spark_jobs.catalog.rows import Event, LeadershipGap, Quote
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, quote
-from spark_jobs.transforms.leaderships import NOBODY, Leadership, replicas_of
-from spark_jobs.transforms.partitions import Partition
-from spark_jobs.transforms.windows import OutRow, Row
+from spark_jobs.transforms.leaderships import NOBODY, Leadership
+from spark_jobs.transforms.partitions import Incarnation
 
 _HIDDEN_CHANGES = 2
 """A failover and a return, or one leader between two others, take two changes: a single rise hides nothing."""
@@ -19,35 +18,35 @@ _HIDDEN_CHANGES = 2
 
 @dataclass(frozen=True)
 class Gap:
-    """A break between two leaderships. `explained_by` is None where a change of leader may lie in it."""
+    """A gap between two leaderships. `explained_by` is None where a change of leader may lie in it."""
 
     before: Leadership
     after: Leadership
     at: datetime
     explained_by: str | None
-    quotes: tuple[dict[str, Any], ...]
+    quotes: tuple[Quote, ...]
+
+    @property
+    def hides_leaders(self) -> bool:
+        """Whether another broker may have led in it."""
+        return self.explained_by is None
 
     @property
     def skipped(self) -> str:
-        """The epochs that nobody saw, in words."""
+        """The epochs that no witness shows, in words."""
         first, last = self.before.epoch + 1, self.after.epoch - 1
         return f"leader epoch {first}" if first == last else f"leader epochs {first} to {last}"
 
 
 def gap_between(
-    before: Leadership,
-    after: Leadership,
-    at: datetime,
-    life: Sequence[Row],
-    readings: Sequence[Row],
-    context: ClusterContext,
+    before: Leadership, after: Leadership, at: datetime, incarnation: Incarnation, context: ClusterContext
 ) -> Gap | None:
-    """The break between two leaderships that follow each other as far as is known; None where there is none.
+    """The gap between two leaderships that follow each other as far as is known; None where there is none.
 
-    Takes: `at`, when the later one was seen; the partition's events in order and its readings.
-    Source: a leader epoch also rises without a change of leader: under ZooKeeper when the controller takes a replica
-    out of the ISR (ReplicaStateMachine.doRemoveReplicasFromIsr) and when replicas are reassigned
-    (KafkaController.updateLeaderEpoch); under KRaft when replicas are (PartitionChangeBuilder.
+    Takes: `at`, when the later one was seen.
+    Source: a leader epoch also rises without a change of leader: in ZooKeeper mode when the controller removes a
+    replica from the ISR (ReplicaStateMachine.doRemoveReplicasFromIsr) and when replicas are reassigned
+    (KafkaController.updateLeaderEpoch); in KRaft when replicas are (PartitionChangeBuilder.
     triggerLeaderEpochBumpForReplicaReassignmentIfNeeded) and, below metadata.version 3.6, with every shrink of the ISR
     (triggerLeaderEpochBumpForIsrShrinkIfNeeded, KAFKA-15021).
     """
@@ -55,91 +54,89 @@ def gap_between(
     if after.step_quotes and skipped == 1:
         return Gap(before, after, at, "one election in two steps of a new controller", after.step_quotes)
     if skipped == 0:
-        # The epoch is known, and who led; only when is not.
+        # The epoch and its leader are known, only the instant is not.
         is_lost = after.at is None and before.leader != after.leader
         return Gap(before, after, at, None, after.quotes) if is_lost else None
-    raised = list(_raised_without_change(before, at, life, readings, context))
+    raised = list(_raised_without_change(before, at, incarnation, context))
     if skipped + 1 - len(raised) < _HIDDEN_CHANGES:
         reasons = "; ".join(dict.fromkeys(reason for reason, _ in raised))
         return Gap(before, after, at, reasons, tuple(q for _, q in raised))
-    own = _own_commits(before, after, life)
+    own = _own_commits(before, after, incarnation)
     if own:
-        says = "the leader itself committed all that changed in between, but for one change at most"
-        return Gap(before, after, at, says, tuple(map(quote, own)))
+        reason = "the leader itself committed all that changed in between, but for one change at most"
+        return Gap(before, after, at, reason, tuple(map(quote, own)))
     return Gap(before, after, at, None, after.quotes)
 
 
 def _raised_without_change(
-    before: Leadership, at: datetime, life: Sequence[Row], readings: Sequence[Row], context: ClusterContext
-) -> Iterator[tuple[str, dict[str, Any]]]:
+    before: Leadership, at: datetime, incarnation: Incarnation, context: ClusterContext
+) -> Iterator[tuple[str, Quote]]:
     """What raised the epoch once each, and left the leader as it was: why, and a line that proves it."""
     if before.at is None:
         return
-    moves = [e for e in life if e["kind"] == "reassignment_changed" and before.at <= e["happened_at"] <= at]
-    if moves:
-        yield "its replicas were reassigned", quote(moves[0])
-    if not context.is_zookeepers:
-        return
-    for replica in {*(replicas_of(life, readings, at) or ())} - {before.leader}:
+    between = incarnation.events_by_time.between(before.at, at)
+    moved = next((e for e in between if e.kind == "reassignment_changed"), None)
+    if moved:
+        yield "its replicas were reassigned", quote(moved)
+    others = {*(incarnation.replicas_at(at) or ())} - {before.leader} if context.uses_zookeeper else set()
+    for replica in others:
         outage = context.outage_between(replica, before.at, at)
-        if outage and before.at <= outage["down_at"]:
-            yield f"the controller took broker {replica}, which was away, out of the ISR", outage["evidence"][0]
+        if outage and before.at <= outage.down_at:
+            yield f"the controller took broker {replica}, which was away, out of the ISR", outage.evidence[0]
 
 
-def _own_commits(before: Leadership, after: Leadership, life: Sequence[Row]) -> list[Row]:
+def _own_commits(before: Leadership, after: Leadership, incarnation: Incarnation) -> list[Event]:
     """The leader's own commits between two of its epochs, where they leave no room for two changes of leader.
 
-    Odd: each change of leader, and each commit of an ISR, raises the partition epoch by one.
+    Edge case: each change of leader, and each commit of an ISR, raises the partition epoch by one.
     Source: PartitionRegistration.merge; ZooKeeper's version of the partition's state.
     """
-    versions = [(e["leader_epoch"], e["partition_epoch"]) for e in life if None not in _epochs(e)]
-    since = max((v for epoch, v in versions if epoch <= before.epoch), default=None)
-    until = min((v for epoch, v in versions if epoch >= after.epoch), default=None)
-    if since is None or until is None or before.leader in (NOBODY, None) or before.leader != after.leader:
+    versions = _versions_between(before.epoch, after.epoch, incarnation)
+    if versions is None or before.leader == NOBODY or before.leader != after.leader:
         return []
-    own = {
-        e["partition_epoch"]: e
-        for e in life
-        if e["kind"] == "isr_updated" and e["broker"] == before.leader and since < (e["partition_epoch"] or 0) <= until
-    }
-    return [own[v] for v in sorted(own)] if until - since - len(own) < _HIDDEN_CHANGES else []
+    since, until = versions
+    committed = (e for e in incarnation.events if e.kind == "isr_updated" and e.broker == before.leader)
+    own = {e.partition_epoch: e for e in committed if since < (e.partition_epoch or 0) <= until}
+    return list(own.values()) if until - since - len(own) < _HIDDEN_CHANGES else []
 
 
-def _epochs(event: Row) -> tuple[int | None, int | None]:
-    return event["leader_epoch"], event["partition_epoch"]
+def _versions_between(before: int, after: int, incarnation: Incarnation) -> tuple[int, int] | None:
+    """The last partition epoch known of one leader epoch, and the first known of a later one."""
+    known = [(e.leader_epoch, e.partition_epoch) for e in incarnation.events if e.leader_epoch is not None]
+    since = max((version for epoch, version in known if version is not None and epoch <= before), default=None)
+    until = min((version for epoch, version in known if version is not None and epoch >= after), default=None)
+    return None if since is None or until is None else (since, until)
 
 
-def gap_row(key: Partition, life_number: int, gap: Gap) -> OutRow:
+def gap_row(incarnation: Incarnation, gap: Gap) -> LeadershipGap:
     """A row of quality.leadership_gaps."""
-    cluster, topic, partition = key
-    return {
-        "cluster": cluster,
-        "topic": topic,
-        "partition": partition,
-        "topic_incarnation": life_number,
-        "after_epoch": gap.before.epoch,
-        "next_epoch": gap.after.epoch,
-        "leader_before": gap.before.leader,
-        "leader_after": gap.after.leader,
-        "seen_at": gap.at,
-        "explained_by": gap.explained_by,
-        "explanation": _said(gap),
-        "evidence": evidence_of([*gap.before.quotes[:1], *gap.quotes, *gap.after.quotes[:1]]),
-    }
+    cluster, topic, partition = incarnation.key
+    return LeadershipGap(
+        cluster=cluster,
+        topic=topic,
+        partition=partition,
+        topic_incarnation=incarnation.number,
+        after_epoch=gap.before.epoch,
+        next_epoch=gap.after.epoch,
+        leader_before=gap.before.leader,
+        leader_after=gap.after.leader,
+        seen_at=gap.at,
+        explained_by=gap.explained_by,
+        explanation=_explanation(gap),
+        evidence=evidence_of([*gap.before.quotes[:1], *gap.quotes, *gap.after.quotes[:1]]),
+    )
 
 
-def _said(gap: Gap) -> str:
-    before, after = gap.before, gap.after
-    if after.epoch == before.epoch + 1:
-        return f"{_name(after.leader)} followed {_name(before.leader)}, as a later line tells; when, nobody saw."
-    if before.leader == after.leader:
-        told = f"{_name(before.leader)} before and after {gap.skipped}, which nobody saw"
-        what = "a failover and a return are possible"
+def _explanation(gap: Gap) -> str:
+    before, after = _leader(gap.before), _leader(gap.after)
+    if gap.after.epoch == gap.before.epoch + 1:
+        return f"{after} after {before}, as a later line shows; when that began is not known."
+    if gap.before.leader == gap.after.leader:
+        leaders, hidden = f"{before} before and after {gap.skipped}", "a failover and a return are possible"
     else:
-        told = f"{_name(before.leader)} before {gap.skipped}, which nobody saw, and {_name(after.leader)} after"
-        what = "more changes of leader are possible"
-    return f"{told}: {gap.explained_by or what}."
+        leaders, hidden = f"{before} before {gap.skipped}, and {after} after", "more changes of leader are possible"
+    return f"{leaders}; no line shows the leader in between: {gap.explained_by or hidden}."
 
 
-def _name(leader: int) -> str:
-    return "nobody led" if leader == NOBODY else f"broker {leader} led"
+def _leader(leadership: Leadership) -> str:
+    return "the partition had no leader" if leadership.leader == NOBODY else f"broker {leadership.leader} led"

@@ -1,7 +1,8 @@
 """Rebalances of one group: its events in order become episodes, and each episode gets its cause.
 
-timeline (classic) and epochs (KIP-848) rebuild what happened; members knows who is who; judge says why;
-delays says who was waited for; rows writes it down. Plain Python over one group's events.
+timeline (classic) and epochs (KIP-848) rebuild what happened, changes attaches who came and went, members keeps who is
+who; judge finds the cause by the tables *_rulings; delays finds who was waited for; group writes the rows. Plain Python
+over one group's events.
 """
 
 from spark_jobs.transforms.rebalances.group import rebuild_group

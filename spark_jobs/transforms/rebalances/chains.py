@@ -1,36 +1,37 @@
-"""Rebalances that restart one another: each row names the one that it began anew."""
+"""Rebalances that restart one another: each row names the one that it restarted."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any
+from dataclasses import replace
 
-from spark_jobs.transforms.rebalances.delays import HEARTBEAT_MS
-
-IN_USE = timedelta(milliseconds=HEARTBEAT_MS)
-"""A generation that is given up before its members have sent one heartbeat in it was of no use.
-Source: heartbeat.interval.ms, default 3 s; a stable member hears of the next rebalance with its heartbeat."""
+from spark_jobs.catalog.codes import Cause, Outcome, Protocol
+from spark_jobs.catalog.rows import Rebalance
+from spark_jobs.transforms.durations import HEARTBEAT_INTERVAL
 
 
-def link(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def link(rows: Sequence[Rebalance]) -> list[Rebalance]:
     """The rows of one group in order of start, each with `follows`: the id of the rebalance that it restarted.
 
     Gives: null where the one before was done and in use. Keeps: a chain never leaves its group, and never forks.
-    Odd: a cooperative follow-up restarts nothing: it is the second half. Epochs of KIP-848 overlap, and none waits
-    for the one before.
+    Edge case: a cooperative follow-up restarts nothing: it is the second half. Epochs of KIP-848 overlap, and none
+    waits for the one before.
     """
-    first = [{**row, "follows": None} for row in rows[:1]]
-    return first + [
-        {**row, "follows": before["rebalance_id"] if _restarts(before, row) else None}
-        for before, row in itertools.pairwise(rows)
+    return [
+        *rows[:1],
+        *(
+            replace(row, follows=before.rebalance_id) if _restarts(before, row) else row
+            for before, row in itertools.pairwise(rows)
+        ),
     ]
 
 
-def _restarts(before: dict[str, Any], row: dict[str, Any]) -> bool:
-    if {before["protocol"], row["protocol"]} != {"classic"} or row["cause"] == "cooperative_followup":
+def _restarts(before: Rebalance, row: Rebalance) -> bool:
+    """A generation that is given up before its members have sent one heartbeat in it was of no use."""
+    if {before.protocol, row.protocol} != {Protocol.CLASSIC} or row.cause == Cause.COOPERATIVE_FOLLOWUP:
         return False
-    if before["outcome"] == "interrupted":
+    if before.outcome == Outcome.INTERRUPTED:
         return True
-    return bool(before["outcome"] == "completed" and row["started_at"] - before["ended_at"] < IN_USE)
+    is_done = before.outcome == Outcome.COMPLETED and before.ended_at is not None
+    return is_done and before.ended_at is not None and row.started_at - before.ended_at < HEARTBEAT_INTERVAL

@@ -1,33 +1,40 @@
-"""Generations that other witnesses name and no coordinator's line tells."""
+"""Generations that members or records name and that the coordinator's lines do not show."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from spark_jobs.transforms.rebalances.model import Event, Gap
+from spark_jobs.catalog.codes import Origin
+from spark_jobs.catalog.rows import Event
+from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.transforms.rebalances.model import Gap
 from spark_jobs.transforms.rebalances.records import REACHED, STORED
 
-_WITNESSES = ("client_joined", "client_synced", "client_assignment_finished", "client_state_changed", STORED, REACHED)
+_NAMES_GENERATION = (
+    Kind.CLIENT_JOINED,
+    Kind.CLIENT_SYNCED,
+    Kind.CLIENT_ASSIGNMENT_FINISHED,
+    Kind.CLIENT_STATE_CHANGED,
+    STORED,
+    REACHED,
+)
 """Members learn of a generation, or an epoch, after the group has reached it; what is stored has been reached."""
 
 
 def find_generation_gaps(events: Sequence[Event], observed_to: datetime) -> list[Gap]:
-    """The break at the end of a group's history, where nothing of the coordinator's follows that would show it.
+    """The break at the end of a group's history, where no line of the coordinator follows that would show it.
 
     Takes: the group's events in order; `observed_to`, the end of the brokers' lines: what members saw later proves
-    nothing. Gives: at most one, up to the highest generation that a witness names.
+    nothing. Gives: at most one, up to the highest generation that an event names.
     """
-    told = [e["generation"] for e in events if e["origin"] == "broker" and e["generation"] is not None]
-    if not told:
+    last = max((e.generation for e in events if e.origin == Origin.BROKER and e.generation is not None), default=None)
+    if last is None:
         return []
-    last = max(told)
     beyond = [
-        e
+        (e.generation, e)
         for e in events
-        if e["kind"] in _WITNESSES and (e["generation"] or 0) > last and e["happened_at"] <= observed_to
+        if e.kind in _NAMES_GENERATION and (e.generation or 0) > last and e.happened_at <= observed_to
     ]
-    if not beyond:
-        return []
-    latest = max(beyond, key=lambda e: int(e["generation"]))  # the first line that names it
-    return [Gap(last, latest["generation"], latest["happened_at"], None, latest)]
+    latest = max(beyond, key=lambda found: found[0] or 0, default=None)  # the first line that names it
+    return [] if latest is None else [Gap(last, latest[0] or 0, latest[1].happened_at, None, latest[1])]

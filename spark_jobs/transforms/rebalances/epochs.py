@@ -1,26 +1,33 @@
 """The epochs of a KIP-848 group: every rise of the group epoch is one rebalance.
 
-Joins, leaves and fencings stand just before the epoch they raise; the coordinator writes no reason. Members reconcile
-one by one, and from 4.0 on only their own logs tell when they are done. Source: GroupMetadataManager.java, KIP-848.
+Joins, leaves and fencings are logged just before the epoch they raise; the coordinator writes no reason. Members
+reconcile one by one, and since 4.0 only their own logs show when they are done. Source: GroupMetadataManager.java,
+KIP-848.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
+from spark_jobs.catalog.codes import Outcome, Protocol
+from spark_jobs.catalog.rows import Event
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import CoordinatorReason
-from spark_jobs.transforms.rebalances.model import SAME_ACT, Act, Episode, Event, Gap
+from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.transforms.rebalances.model import Change, Episode, Gap, MembershipChange
 from spark_jobs.transforms.rebalances.records import REACHED
 
-_ACTS = {
-    "member_joined": "joined",
-    "member_left": "left",
-    "member_fenced": "expired",
-    "static_member_returned": "returned",
+_CHANGES: Mapping[str, Change] = {
+    Kind.MEMBER_JOINED: Change.JOINED,
+    Kind.MEMBER_LEFT: Change.LEFT,
+    Kind.MEMBER_FENCED: Change.EXPIRED,
+    Kind.STATIC_MEMBER_RETURNED: Change.RETURNED,
 }
-_ONLY_BEFORE_4_0 = ("member_subscribed", "member_assignment_state", "subscription_metadata")
-"""Lines that tell a coordinator of 3.7 to 3.9: later ones print them at DEBUG. Source: GroupMetadataManager.java."""
+_ONLY_BEFORE_4_0 = (Kind.MEMBER_SUBSCRIBED, Kind.MEMBER_ASSIGNMENT_STATE, Kind.SUBSCRIPTION_METADATA)
+"""Lines that show a coordinator of 3.7 to 3.9: later ones print them at DEBUG. Source: GroupMetadataManager.java."""
 _NO_REASON = CoordinatorReason("none")
 
 
@@ -28,13 +35,12 @@ def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode],
     """The episodes of one KIP-848 group, and the breaks in its epochs.
 
     Takes: the group's events in order. Gives: episodes in order of their epochs.
-    Odd: 3.7 to 3.9 do not print the rise that a leave or a fencing brings; such a break is explained by it.
+    Edge case: 3.7 to 3.9 do not print the rise that a leave or a fencing brings; such a break is explained by it.
     """
-    machine = _Machine(group_id, prints_every_rise=not any(e["kind"] in _ONLY_BEFORE_4_0 for e in events))
+    machine = _Machine(group_id, prints_every_rise=not any(e.kind in _ONLY_BEFORE_4_0 for e in events))
     for event in events:
         machine.feed(event)
-    _end(machine.episodes, events)
-    return machine.episodes, machine.gaps
+    return _with_ends(machine.episodes, events), machine.gaps
 
 
 class _Machine:
@@ -45,151 +51,144 @@ class _Machine:
         self.prints_every_rise = prints_every_rise
         self.episodes: list[Episode] = []
         self.gaps: list[Gap] = []
-        self.pending: list[Act] = []
-        self.skipped: list[Act] = []
-        self.members: set[str] = set()
+        self.pending: list[MembershipChange] = []
+        self.skipped: list[MembershipChange] = []
+        self.members: set[str | None] = set()
         self.epoch: int | None = None
         self.hash: str | None = None
-        self.moved = False
+        self.has_moved = False
 
     def feed(self, event: Event) -> None:
-        kind = event["kind"]
-        if kind in _ACTS:
-            self.pending.append(_act_of(event))
+        kind = event.kind
+        if kind in _CHANGES:
+            self.pending.append(_change_of(event))
             _count(self.members, event)
-        elif kind == "epoch_bumped":
-            self.bump(event)
-        elif kind in ("join_completed", "group_emptied"):
-            self.epoch = event["generation"]  # a classic group that is converted goes on counting
-        if kind in ("target_computed", "group_unloaded") and event["protocol"] == "consumer":
-            self.show(event)
-        if kind in ("group_loaded", "group_unloaded"):
-            self.moved = True
+        elif kind == Kind.EPOCH_BUMPED:
+            self.bump(event, event.generation or 0)
+        elif kind in (Kind.JOIN_COMPLETED, Kind.GROUP_EMPTIED):
+            self.epoch = event.generation  # a classic group that is converted goes on counting
+        if kind in (Kind.TARGET_COMPUTED, Kind.GROUP_UNLOADED) and event.protocol == Protocol.CONSUMER:
+            self.show(event, event.generation or 0)
+        if kind in (Kind.GROUP_LOADED, Kind.GROUP_UNLOADED):
+            self.has_moved = True
 
-    def bump(self, event: Event) -> None:
-        epoch = event["generation"]
-        stale = [a for a in self.pending if event["happened_at"] - a.at > SAME_ACT]
-        acts = [a for a in self.pending if a not in stale]
+    def bump(self, event: Event, epoch: int) -> None:
+        stale = [c for c in self.pending if event.happened_at - c.at > SAME_ACT]
+        changes = [c for c in self.pending if c not in stale]
         if self.epoch is not None and epoch != self.epoch + 1:
-            self.see_gap(event, epoch - self.epoch - 1, [*self.skipped, *stale])
-        self.episodes.append(_episode(self.group_id, event, acts, self.hash, frozenset(self.members)))
-        self.pending, self.skipped, self.moved = [], [], False
-        self.epoch, self.hash = epoch, event["detail"]
+            self.see_gap(event, self.epoch, epoch, epoch - self.epoch - 1, [*self.skipped, *stale])
+        self.episodes.append(self.episode(event, epoch, changes))
+        self.pending, self.skipped, self.has_moved = [], [], False
+        self.epoch, self.hash = epoch, event.detail
 
-    def show(self, event: Event) -> None:
+    def show(self, event: Event, epoch: int) -> None:
         """A line that names an epoch which no line began."""
-        if self.epoch is not None and (event["generation"] or 0) > self.epoch:
-            self.see_gap(event, event["generation"] - self.epoch, self.pending)
-            self.skipped, self.pending, self.epoch = [], [], event["generation"]
+        if self.epoch is not None and epoch > self.epoch:
+            self.see_gap(event, self.epoch, epoch, epoch - self.epoch, self.pending)
+            self.skipped, self.pending, self.epoch = [], [], epoch
 
-    def see_gap(self, event: Event, missing: int, acts: Sequence[Act]) -> None:
-        assert self.epoch is not None
-        explained = self.explain(event["generation"], missing, acts)
-        self.gaps.append(Gap(self.epoch, event["generation"], event["happened_at"], explained, event))
+    def see_gap(self, event: Event, last: int, epoch: int, missing: int, changes: Sequence[MembershipChange]) -> None:
+        explained = self.explain(last, epoch, missing, sum(c.what != Change.JOINED for c in changes))
+        self.gaps.append(Gap(last, epoch, event.happened_at, explained, event))
 
-    def explain(self, epoch: int, missing: int, acts: Sequence[Act]) -> str | None:
-        went = len([a for a in acts if a.what != "joined"])
+    def explain(self, last: int, epoch: int, missing: int, went: int) -> str | None:
         if not self.prints_every_rise and 0 < missing <= went:
             return "members left or were fenced, and this version does not print the epoch that this raises"
         if missing < 0 and epoch == 1:
-            return "the group began anew: its metadata had been removed"
-        if missing < 0 and self.moved:
-            return f"the coordinator moved before epoch {self.epoch} was stored"
+            return "the generations restarted: the group's metadata had been removed"
+        if missing < 0 and self.has_moved:
+            return f"the coordinator moved before epoch {last} was stored"
         return None
 
+    def episode(self, event: Event, epoch: int, changes: Sequence[MembershipChange]) -> Episode:
+        came = sum(c.what == Change.JOINED for c in changes)
+        went = sum(c.what.is_removal for c in changes)
+        is_unknown = event.detail is None or self.hash is None
+        return Episode(
+            group_id=self.group_id,
+            protocol=Protocol.CONSUMER,
+            coordinator=event.broker,
+            from_generation=epoch - 1,
+            to_generation=epoch,
+            started_at=event.happened_at,
+            reason=_NO_REASON,
+            members_before=max(len(self.members) - came + went, 0),
+            members_after=len(self.members),
+            member_ids=frozenset(m for m in self.members if m is not None),
+            metadata_hash_changed=None if is_unknown else event.detail != self.hash,
+            changes=tuple(changes),
+            events=(event,),
+        )
 
-def _act_of(event: Event) -> Act:
-    what = _ACTS[event["kind"]]
-    if event["kind"] == "member_fenced" and "session expired" not in (event["reason"] or ""):
-        what = "unsynced" if "sync" in (event["reason"] or "") else "dropped"
-    return Act(what, event["happened_at"], event["member_id"], event["instance_id"], events=[event])
+
+def _change_of(event: Event) -> MembershipChange:
+    what = _CHANGES[event.kind]
+    reason = event.reason or ""
+    if event.kind == Kind.MEMBER_FENCED and "session expired" not in reason:
+        what = Change.NOT_SYNCED if "sync" in reason else Change.NOT_REJOINED
+    return MembershipChange(what, event.happened_at, event.member_id, event.instance_id, events=(event,))
 
 
-def _count(members: set[str], event: Event) -> None:
-    if event["kind"] in ("member_joined", "static_member_returned"):
-        members.add(event["member_id"])
-        members.discard(event["old_member_id"])
+def _count(members: set[str | None], event: Event) -> None:
+    if event.kind in (Kind.MEMBER_JOINED, Kind.STATIC_MEMBER_RETURNED):
+        members.add(event.member_id)
+        members.discard(event.old_member_id)
     else:
-        members.discard(event["member_id"])
+        members.discard(event.member_id)
 
 
-def _episode(group_id: str, event: Event, acts: list[Act], last_hash: str | None, members: frozenset[str]) -> Episode:
-    came = sum(a.what == "joined" for a in acts)
-    went = sum(a.what in ("left", "expired", "dropped", "unsynced") for a in acts)
-    changed = None if event["detail"] is None or last_hash is None else event["detail"] != last_hash
-    epoch = event["generation"]
-    return Episode(
-        group_id=group_id,
-        protocol="consumer",
-        coordinator=event["broker"],
-        from_generation=epoch - 1,
-        to_generation=epoch,
-        started_at=event["happened_at"],
-        reason=_NO_REASON,
-        members_before=max(len(members) - came + went, 0),
-        members_after=len(members),
-        member_ids=members,
-        metadata_hash_changed=changed,
-        acts=acts,
-        events=[event],
-    )
+def _with_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Episode]:
+    """Each epoch with when all had reached it: its last member became stable, by records, else by the members' logs.
 
-
-def _end(episodes: list[Episode], events: Iterable[Event]) -> None:
-    """When an epoch was reached by all: its last member became stable, as records tell, else the members' own logs.
-
-    Odd: a client prints the epoch it had before the change, so that a member that gives partitions back becomes
+    Edge case: a client prints the epoch it had before the change, so that a member that gives partitions back becomes
     stable under the epoch before; a member that keeps what it has prints nothing. Only where every member has a log
     does silence mean that.
     """
-    states = [e for e in events if e["kind"] in ("client_state_changed", "member_assignment_state")]
-    witnesses = {e["member_id"] for e in states}
-    reached = sorted((e for e in events if e["kind"] == REACHED), key=lambda e: (e["happened_at"], e["order"]))
-    for n, episode in enumerate(episodes):
-        following = episodes[n + 1].started_at if n + 1 < len(episodes) else None
+    states = [e for e in events if e.kind in (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)]
+    with_states = {e.member_id for e in states}
+    reached = sorted((e for e in events if e.kind == REACHED), key=lambda e: (e.happened_at, e.order))
+    ended = []
+    for episode, following in itertools.zip_longest(episodes, (e.started_at for e in episodes[1:])):
         if episode.members_after == 0:
-            episode.ended_at, episode.outcome = episode.started_at, "emptied"
-        elif reached and _recorded_end(episode, reached, following):
+            ended.append(replace(episode, ended_at=episode.started_at, outcome=Outcome.EMPTIED))
             continue
-        elif episode.member_ids <= witnesses:
-            _reach(episode, states, following)
+        recorded = _end_by_records(episode, reached, following)
+        if recorded is None and episode.member_ids <= with_states:
+            recorded = _end_by_logs(episode, states, following)
+        ended.append(recorded or episode)
+    return ended
 
 
-def _recorded_end(episode: Episode, reached: Sequence[Event], following: datetime | None) -> bool:
-    """Ends the episode as the records of its members tell; whether they do.
+def _end_by_records(episode: Episode, reached: Sequence[Event], following: datetime | None) -> Episode | None:
+    """The episode as the records of its members end it; None where they do not.
 
     Source: CurrentMemberAssignment; an epoch is reached when each member that is left is stable at it.
     """
-    at_epoch: dict[str, Event] = {}
+    at_epoch: dict[str | None, Event] = {}
     for event in reached:
-        if event["state"] is None:
-            at_epoch.pop(event["member_id"], None)
+        if event.state is None:
+            at_epoch.pop(event.member_id, None)
         else:
-            at_epoch[event["member_id"]] = event
-        if following is not None and event["happened_at"] >= following and event["generation"] != episode.to_generation:
-            episode.ended_at, episode.outcome = following, "interrupted"
-            episode.events.append(event)
-            return True
-        if at_epoch and all(
-            e["generation"] == episode.to_generation and e["state"] == "stable" for e in at_epoch.values()
-        ):
-            episode.ended_at, episode.outcome = max(event["happened_at"], episode.started_at), "completed"
-            episode.events.append(event)
-            return True
-    return False
+            at_epoch[event.member_id] = event
+        if following is not None and event.happened_at >= following and event.generation != episode.to_generation:
+            return _ended(episode, following, Outcome.INTERRUPTED, event)
+        if at_epoch and all(e.generation == episode.to_generation and e.state == "stable" for e in at_epoch.values()):
+            return _ended(episode, max(event.happened_at, episode.started_at), Outcome.COMPLETED, event)
+    return None
 
 
-def _reach(episode: Episode, states: Sequence[Event], following: datetime | None) -> None:
-    last: dict[str, Event] = {
-        e["member_id"]: e
+def _end_by_logs(episode: Episode, states: Sequence[Event], following: datetime | None) -> Episode | None:
+    last = {
+        e.member_id: e
         for e in states
-        if e["member_id"] in episode.member_ids
-        and e["happened_at"] >= episode.started_at
-        and (following is None or e["happened_at"] < following)
+        if e.member_id in episode.member_ids
+        and e.happened_at >= episode.started_at
+        and (following is None or e.happened_at < following)
     }
-    if not last:
-        return
-    if all(e["state"] == "STABLE" for e in last.values()):
-        episode.ended_at, episode.outcome = max(e["happened_at"] for e in last.values()), "completed"
-    elif following is not None:
-        episode.ended_at, episode.outcome = following, "interrupted"
+    if last and all(e.state == "STABLE" for e in last.values()):
+        return _ended(episode, max(e.happened_at for e in last.values()), Outcome.COMPLETED)
+    return _ended(episode, following, Outcome.INTERRUPTED) if last and following is not None else None
+
+
+def _ended(episode: Episode, at: datetime, outcome: Outcome, *shown_by: Event) -> Episode:
+    return replace(episode, ended_at=at, outcome=outcome, events=(*episode.events, *shown_by))

@@ -1,36 +1,34 @@
-"""How much of a group's past is known: what is claimed over a time has to be covered by what was seen in it."""
+"""How much of a group's past is known: a statement about a time needs lines that cover it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from spark_jobs.transforms.durations import LOOK_BACK
 from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.rebalances.model import Episode, Gap
-
-LOOK_BACK = timedelta(hours=24)
+from spark_jobs.transforms.timelines import Timeline
 
 
 class HistoryCoverage:
     """Whether a group is known to have had no other members than those that lines name.
 
-    A hole is an instant by which someone may have come unseen: a break in the generations that nothing explains, a
-    rebalance whose first line is missing, a generation with more members than witnesses name, and a member of whom no
-    witness tells the client.
+    A hole is an instant by which a member may have come unseen: a break in the generations that nothing explains, a
+    rebalance whose first line is missing, and a generation with more members than the evidence names.
     """
 
     def __init__(
-        self, episodes: Sequence[Episode], gaps: Iterable[Gap], directory: MemberRegistry, observed_from: datetime
+        self, episodes: Sequence[Episode], gaps: Iterable[Gap], registry: MemberRegistry, observed_from: datetime
     ) -> None:
         self.from_the_start = bool(episodes) and episodes[0].from_generation == 0
         self.observed_from = observed_from
-        self.holes = sorted(
-            [
-                *(g.seen_at for g in gaps if g.explained_by is None),
-                *(e.started_at for e in episodes if e.lacks_start),
-                *(e.joined_at for e in episodes if e.joined_at is not None and _has_unnamed(e, directory)),
-            ]
-        )
+        holes = [
+            *(g.seen_at for g in gaps if g.explained_by is None),
+            *(e.started_at for e in episodes if e.lacks_start),
+            *(e.joined_at for e in episodes if e.joined_at is not None and _has_unnamed(e, registry)),
+        ]
+        self.holes = Timeline(holes, at=lambda hole: hole)
 
     def reaches_back(self, at: datetime) -> bool:
         """Whether the group's history is known from its first generation on, or for the whole look-back."""
@@ -38,10 +36,10 @@ class HistoryCoverage:
 
     def is_whole(self, at: datetime) -> bool:
         """Whether no one can have been in the group unseen within the look-back before `at`."""
-        return not any(at - LOOK_BACK <= hole <= at for hole in self.holes)
+        return not self.holes.between(at - LOOK_BACK, at)
 
 
-def _has_unnamed(episode: Episode, directory: MemberRegistry) -> bool:
-    """Whether the join phase ended with more members than witnesses name. Brokers before 2.8 print no number."""
+def _has_unnamed(episode: Episode, registry: MemberRegistry) -> bool:
+    """Whether the join phase ended with more members than the evidence names. Brokers before 2.8 print no number."""
     at, counted = episode.joined_at, episode.members_after
-    return at is not None and counted is not None and counted > directory.count_at(at)
+    return at is not None and counted is not None and counted > registry.count_at(at)

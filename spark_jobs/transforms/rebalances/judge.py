@@ -2,77 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from spark_jobs.transforms.rebalances.arrivals import judge_join
-from spark_jobs.transforms.rebalances.changes import judge_epoch, judge_rejoin
-from spark_jobs.transforms.rebalances.departures import judge_expiry, judge_leave
-from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
-from spark_jobs.transforms.rebalances.members import MemberRegistry
-from spark_jobs.transforms.rebalances.model import Act, Episode, GroupContext, Verdict
-from spark_jobs.transforms.rebalances.wording import subject
+from spark_jobs.catalog.codes import Confidence, Outcome, Protocol
+from spark_jobs.transforms import rulings
+from spark_jobs.transforms.rebalances.case import Case
+from spark_jobs.transforms.rebalances.coordinator_rulings import MOVE_RULINGS, REASON_RULINGS, REMOVAL_RULINGS
+from spark_jobs.transforms.rebalances.epoch_rulings import EPOCH_RULINGS
+from spark_jobs.transforms.rebalances.expiry_rulings import EXPIRY_RULINGS
+from spark_jobs.transforms.rebalances.join_rulings import JOIN_RULINGS
+from spark_jobs.transforms.rebalances.leave_rulings import LEAVE_RULINGS
+from spark_jobs.transforms.rebalances.model import Change
+from spark_jobs.transforms.rebalances.rejoin_rulings import REJOIN_RULINGS
+from spark_jobs.transforms.rulings import Ruling, Verdict
+
+RULINGS: Mapping[str, Sequence[Ruling[Case]]] = {
+    "a member joined": JOIN_RULINGS,
+    "a member left": LEAVE_RULINGS,
+    "a member's session expired": EXPIRY_RULINGS,
+    "the coordinator dropped or replaced a member": REMOVAL_RULINGS,
+    "a member of the group rejoined": REJOIN_RULINGS,
+    "an epoch rose and no member joined or left": EPOCH_RULINGS,
+    "the coordinator's reason alone": REASON_RULINGS,
+    "the coordinator moved meanwhile": MOVE_RULINGS,
+}
+"""Every ruling on rebalances, by when its table is asked."""
+
+BY_CHANGE: dict[Change, Sequence[Ruling[Case]]] = {
+    Change.JOINED: JOIN_RULINGS,
+    Change.LEFT: LEAVE_RULINGS,
+    Change.EXPIRED: EXPIRY_RULINGS,
+    Change.NOT_REJOINED: REMOVAL_RULINGS,
+    Change.NOT_SYNCED: REMOVAL_RULINGS,
+    Change.RETURNED: REMOVAL_RULINGS,
+}
+"""The table that judges the change of one member."""
+
+_STATED = ("storage_error", "over_capacity", "static_protocol_changed")
+"""Reasons of the coordinator that are the cause themselves, also where they name a member."""
 
 
-def judge_episode(
-    episode: Episode, directory: MemberRegistry, context: GroupContext, recall: HistoryCoverage
-) -> Verdict:
-    """Why the episode began: the act that its own reason names, else what changed.
+def judge_episode(case: Case) -> Verdict:
+    """Why the episode began: the change that its own reason names, else what changed.
 
-    Odd: where the line that starts it is missing, the first act that is left may be one that joined in.
+    Takes: the case of the change that began it, or of none.
+    Edge case: where the line that starts it is missing, the first change left may be one that only fell into it.
     """
-    if episode.reason.act == "storage_error":
-        return Verdict(
-            "storage_error", "certain", "The coordinator could not write the group's assignment to __consumer_offsets."
-        )
-    if episode.reason.act == "over_capacity":
-        return Verdict(
-            "group_over_capacity",
-            "likely",
-            "The group that the coordinator loaded has more members than group.max.size.",
-        )
-    if episode.reason.act == "static_protocol_changed":
-        return Verdict(
-            "assignor_changed",
-            "certain",
-            "A static member came back with other assignors, and the group's assignor changed.",
-        )
-    if episode.trigger is not None:
-        verdict = judge_act(episode.trigger, episode, directory, context, recall)
+    episode = case.episode
+    if episode.reason.act in _STATED:
+        return rulings.judge(REASON_RULINGS, case)
+    if case.change is not None:
+        verdict = judge_change(case)
         return _without_start(verdict) if episode.lacks_start else verdict
     if episode.reason.act in ("leader_rejoined", "metadata_updated"):
-        return judge_rejoin(episode, directory, context)
-    if episode.protocol == "consumer":
-        return judge_epoch(episode, directory, context)
-    if episode.lacks_start:
-        return Verdict("unknown", "unknown", "The line that starts this rebalance is missing, and with it its reason.")
-    return Verdict("unknown", "unknown", "The coordinator gives no reason that tells the cause.")
+        return rulings.judge(REJOIN_RULINGS, case)
+    if episode.protocol == Protocol.CONSUMER:
+        return rulings.judge(EPOCH_RULINGS, case)
+    return rulings.judge(REASON_RULINGS, case)
+
+
+def judge_move(case: Case, began: Verdict) -> Verdict:
+    """That the move of the coordinator cut the episode short, where it did; else why it began."""
+    if case.episode.cut_by_move and case.episode.outcome in (Outcome.INTERRUPTED, Outcome.UNFINISHED):
+        return rulings.judge(MOVE_RULINGS, replace(case, began=began))
+    return began
+
+
+def judge_change(case: Case) -> Verdict:
+    """Why one member changed, or was removed."""
+    assert case.change is not None
+    return rulings.judge(BY_CHANGE[case.change.what], case)
 
 
 def _without_start(verdict: Verdict) -> Verdict:
-    if verdict.confidence == "unknown":
-        return verdict
-    said = f"The line that starts this rebalance is missing; this fell into it: {verdict.explanation}"
-    return replace(verdict, confidence="possible", explanation=said)
-
-
-def judge_act(
-    act: Act, episode: Episode, directory: MemberRegistry, context: GroupContext, recall: HistoryCoverage
-) -> Verdict:
-    """Why one member acted, or was acted upon."""
-    member = directory.get(act.member_id, act.instance_id)
-    who = subject(member)
-    if act.what == "joined":
-        return judge_join(act, directory, recall)
-    if act.what == "left":
-        return judge_leave(act, episode, directory, context)
-    if act.what == "expired":
-        return judge_expiry(act, episode, directory, context)
-    if act.what == "dropped":
-        return Verdict(
-            "join_timeout", "certain", f"{who} was dropped since it did not rejoin within the rebalance timeout."
-        )
-    if act.what == "unsynced":
-        return Verdict(
-            "sync_timeout", "certain", f"{who} was dropped since it joined and never asked for its assignment."
-        )
-    return Verdict("static_member_changed", "likely", f"{who} came back, or was replaced, with other metadata.")
+    """What is left of a verdict where the line that starts the rebalance is missing."""
+    sentence = f"The line that starts this rebalance is missing; this fell into it: {verdict.sentence}"
+    return replace(verdict, confidence=Confidence.POSSIBLE, sentence=sentence)

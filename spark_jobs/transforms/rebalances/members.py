@@ -1,4 +1,4 @@
-"""Who is who in one group: which client stands behind a member id, since when, and whether it was there before."""
+"""Who is who in one group: which client has a member id, since when, and whether it was there before."""
 
 from __future__ import annotations
 
@@ -9,23 +9,42 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from spark_jobs.catalog.codes import Origin
+from spark_jobs.catalog.rows import Event
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
-from spark_jobs.transforms.rebalances.model import SAME_ACT, Event
+from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rebalances.records import RECORDED
 
-_REMOVALS = {"member_left": "left", "member_failed": "expired", "member_fenced": "expired"}
-_SILENT = ("expired", "unjoined", "unsynced")
-_ARRIVALS = {"member_joined", "member_id_assigned", "member_added", "member_rejoined_pending", "rebalance_started"}
+SEEN = "member_seen"
+"""A member that a snapshot shows."""
+
+_REMOVALS: dict[str, Change] = {
+    Kind.MEMBER_LEFT: Change.LEFT,
+    Kind.MEMBER_FAILED: Change.EXPIRED,
+    Kind.MEMBER_FENCED: Change.EXPIRED,
+}
+_SILENT = (Change.EXPIRED, Change.NOT_REJOINED, Change.NOT_SYNCED)
+_ARRIVALS = {
+    Kind.MEMBER_JOINED,
+    Kind.MEMBER_ID_ASSIGNED,
+    Kind.MEMBER_ADDED,
+    Kind.MEMBER_REJOINED_PENDING,
+    Kind.REBALANCE_STARTED,
+}
+_JOINS = {*_ARRIVALS, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED}
+_NAMES_TOPICS = {SEEN, Kind.CLIENT_SUBSCRIBED, RECORDED}
+_NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, RECORDED}
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
-_TELLS_GENERATION = {"member_loaded", "client_joined", "client_synced", RECORDED}
 
 
 @dataclass(frozen=True)
 class Removal:
-    """How a member went, and the line that tells it: left, expired, unjoined, unsynced or replaced."""
+    """How a member went, and the line that shows it."""
 
     at: datetime
-    how: str
+    how: Change
     event: Event
 
 
@@ -33,7 +52,7 @@ class Removal:
 class Member:
     """One member id of one group.
 
-    `named_by`, `placed_by`, `cooperative_by`, `limited_by`: the lines that told its client id, its instance id, that
+    `named_by`, `placed_by`, `cooperative_by`, `limited_by`: the lines that show its client id, its instance id, that
     its assignor is cooperative, and its poll limit.
     """
 
@@ -69,7 +88,7 @@ class Member:
 
 
 class MemberRegistry:
-    """The members of one group, from every witness: coordinator lines, loaded groups, client logs, snapshots, records.
+    """The members of one group, from coordinator lines, loaded groups, client logs, snapshots and records.
 
     Takes: all events of the group in order, client lines among them, and sightings (kind member_seen).
     """
@@ -80,88 +99,90 @@ class MemberRegistry:
         self.by_generation: dict[int, set[str]] = defaultdict(set)
         self.topics: set[str] = set()
         self._settings: dict[str, Event] = {}
-        self._acts: dict[str, list[Event]] = defaultdict(list)
+        self._moves: dict[str, list[Event]] = defaultdict(list)
         self._joins: dict[str, list[Event]] = defaultdict(list)
         for event in events:
             self._read(event)
         self._name_members()
+        self._by_name: dict[str, list[Member]] = defaultdict(list)
+        for member in self.members.values():
+            for name in {member.instance_id, member.client_id} - {None}:
+                self._by_name[str(name)].append(member)
+        self._is_shared: dict[str, bool] = {}
 
     def _read(self, event: Event) -> None:
-        if event["origin"] == "client" and event["client_id"]:
-            self.logs[event["client_id"]].append(event)
-            if event["kind"] == "client_configured":
-                self._settings[event["client_id"]] = event
+        if event.origin == Origin.CLIENT and event.client_id:
+            self.logs[event.client_id].append(event)
+            if event.kind == Kind.CLIENT_CONFIGURED:
+                self._settings[event.client_id] = event
         for member_id, instance_id in _namings(event):
             self._see(self._member(member_id), instance_id, event)
-            if event["kind"] in _REMOVALS or event["kind"] in _ARRIVALS:
-                self._acts[member_id].append(event)
-            if event["kind"] in _ARRIVALS or event["kind"] in ("client_joined", "client_synced"):
+            if event.kind in _JOINS:
                 self._joins[member_id].append(event)
-        if event["kind"] in ("member_seen", "client_subscribed", RECORDED) and event["detail"]:
-            self.topics.update(_TOPIC.findall(event["detail"]))
-        if event["kind"] == "static_member_replaced" and event["old_member_id"]:
-            self._replace(event)
+        if event.kind in _NAMES_TOPICS and event.detail:
+            self.topics.update(_TOPIC.findall(event.detail))
         for member_id, how in _dropped(event):
-            self._member(member_id).removals.append(Removal(event["happened_at"], how, event))
-        if event["kind"] in ("group_emptied", "group_dead"):
+            self._member(member_id).removals.append(Removal(event.happened_at, how, event))
+        if event.kind == Kind.STATIC_MEMBER_REPLACED and event.old_member_id:
+            self._replace(self._member(event.old_member_id), event)
+        elif event.kind in (Kind.GROUP_EMPTIED, Kind.GROUP_DEAD):
             self._empty(event)
 
     def _member(self, member_id: str) -> Member:
         return self.members.setdefault(member_id, Member(member_id))
 
     def _see(self, member: Member, instance_id: str | None, event: Event) -> None:
-        if member.client_id is None and event["client_id"]:
-            member.client_id, member.named_by = event["client_id"], event
+        """The first line that shows a field counts; of the assignor the last one."""
+        if member.client_id is None and event.client_id:
+            member.client_id, member.named_by = event.client_id, event
         if member.instance_id is None and instance_id:
             member.instance_id, member.placed_by = instance_id, event
-        member.host = member.host or (event["host"] or "").lstrip("/") or None
-        member.session_timeout_ms = member.session_timeout_ms or event["session_timeout_ms"]
-        if member.rebalance_timeout_ms is None and event["rebalance_timeout_ms"]:
-            member.rebalance_timeout_ms, member.limited_by = event["rebalance_timeout_ms"], event
-        if event["assignor"]:
-            member.is_cooperative, member.cooperative_by = "cooperative" in event["assignor"], event
-        if event["kind"] in _TELLS_GENERATION and event["generation"] is not None:
-            self.by_generation[event["generation"]].add(member.member_id)
-            if member.first_generation is None or event["generation"] < member.first_generation:
-                member.first_generation = event["generation"]
-        at = event["happened_at"]
-        if event["kind"] in _REMOVALS:
-            member.removals.append(Removal(at, _REMOVALS[event["kind"]], event))
-        elif event["kind"] != "member_loaded":
-            # A loaded group tells of the past: when it was loaded says nothing about when the member came.
-            member.first_at = min(at, member.first_at or at)
+        member.host = member.host or (event.host or "").lstrip("/") or None
+        if event.assignor:
+            member.is_cooperative, member.cooperative_by = "cooperative" in event.assignor, event
+        _limit(member, event)
+        self._date(member, event)
 
-    def _replace(self, event: Event) -> None:
-        old = self._member(event["old_member_id"])
-        if old.instance_id is None and event["instance_id"]:
-            old.instance_id, old.placed_by = option_value(event["instance_id"]), event
-        old.removals.append(Removal(event["happened_at"], "replaced", event))
+    def _date(self, member: Member, event: Event) -> None:
+        """When the member came or went. A loaded group shows the past: not when its members came."""
+        if event.kind in _NAMES_GENERATION and event.generation is not None:
+            self.by_generation[event.generation].add(member.member_id)
+            if member.first_generation is None or event.generation < member.first_generation:
+                member.first_generation = event.generation
+        if event.kind in _REMOVALS or event.kind in _ARRIVALS:
+            self._moves[member.member_id].append(event)
+        if event.kind in _REMOVALS:
+            member.removals.append(Removal(event.happened_at, _REMOVALS[event.kind], event))
+        elif event.kind != Kind.MEMBER_LOADED:
+            member.first_at = min(event.happened_at, member.first_at or event.happened_at)
+
+    def _replace(self, old: Member, event: Event) -> None:
+        if old.instance_id is None and event.instance_id:
+            old.instance_id, old.placed_by = option_value(event.instance_id), event
+        old.removals.append(Removal(event.happened_at, Change.REPLACED, event))
 
     def _empty(self, event: Event) -> None:
-        at = event["happened_at"]
+        at = event.happened_at
         for member in self.members.values():
             if not member.removals and (member.first_at is None or member.first_at < at):
-                member.removals.append(Removal(at, "left", event))
+                member.removals.append(Removal(at, Change.LEFT, event))
 
     def _name_members(self) -> None:
-        """The client in front of a dynamic member's uuid; for a static member a witness has to tell the client."""
+        """The client in front of a dynamic member's uuid; a static member's client has to be shown by a line."""
         for member in self.members.values():
-            name = name_in_member_id(member.member_id)
             if member.instance_id is None and member.client_id is None:
-                member.client_id = name
+                member.client_id = name_in_member_id(member.member_id)
             settings = self._settings.get(member.client_id or "")
             if settings is not None:
-                member.session_timeout_ms = member.session_timeout_ms or settings["session_timeout_ms"]
-                if member.rebalance_timeout_ms is None:
-                    member.rebalance_timeout_ms, member.limited_by = settings["rebalance_timeout_ms"], settings
+                _limit(member, settings)
         clients = {m.instance_id: m for m in self.members.values() if m.instance_id and m.client_id}
         for member in self.members.values():
-            if member.instance_id in clients and member.client_id is None:
-                same = clients[member.instance_id]
+            same = clients.get(member.instance_id or "")
+            if same is not None and member.client_id is None:
                 member.client_id, member.named_by = same.client_id, same.named_by
 
     def get(self, member_id: str | None, instance_id: str | None = None) -> Member:
-        """The member of that id; where the line named none, the last holder of the instance id, or nobody known."""
+        """The member of that id; where the line named none, the last holder of the instance id, else one without id."""
         if member_id is not None:
             return self.members.get(member_id) or Member(
                 member_id, client_id=None if instance_id else name_in_member_id(member_id), instance_id=instance_id
@@ -170,7 +191,7 @@ class MemberRegistry:
         return max(held, key=lambda m: (m.first_at is not None, m.first_at, m.member_id), default=Member(""))
 
     def same_client(self, one: Member, other: Member) -> bool:
-        """Whether two members are the same: the same instance id, else the same client id and, where told, host."""
+        """Whether two members are the same: the same instance id, else the same client id and, where known, host."""
         if one.member_id == other.member_id:
             return True
         if one.instance_id or other.instance_id:
@@ -179,31 +200,38 @@ class MemberRegistry:
             return False
         return one.host is None or other.host is None or one.host == other.host
 
-    def is_shared(self, client_id: str) -> bool:
-        """Whether several members held that client id at once, so that it identifies nobody.
+    def _same_clients(self, member: Member) -> list[Member]:
+        """The members that are the same client, itself among them."""
+        names = (member.instance_id, member.client_id)
+        named = {m.member_id: m for name in names if name for m in self._by_name.get(name, ())}
+        if member.member_id in self.members:
+            named[member.member_id] = self.members[member.member_id]
+        return [m for m in named.values() if self.same_client(m, member)]
 
-        Odd: a dead member that waits for its session to run out is no second holder.
+    def is_shared(self, client_id: str) -> bool:
+        """Whether several members held that client id at once, so that it identifies no member.
+
+        Edge case: a dead member whose session has yet to expire is not a second holder.
         """
-        spans = sorted(
-            (m.first_at, m.member_id, m)
-            for m in self.members.values()
-            if m.client_id == client_id and not m.instance_id and m.first_at is not None
-        )
-        return any(
-            not first.removals
-            or (first.removals[-1].how not in _SILENT and first.removals[-1].at > second_at + SAME_ACT)
-            for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
-        )
+        if client_id not in self._is_shared:
+            held = [m for m in self._by_name.get(client_id, ()) if m.client_id == client_id and not m.instance_id]
+            spans = sorted((m.first_at, m.member_id, m) for m in held if m.first_at is not None)
+            self._is_shared[client_id] = any(
+                not first.removals
+                or (first.removals[-1].how not in _SILENT and first.removals[-1].at > second_at + SAME_ACT)
+                for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
+            )
+        return self._is_shared[client_id]
 
     def had_unnamed(self, before: datetime) -> bool:
-        """Whether the group had members by then whose client no witness names: any of them may be the same."""
+        """Whether the group had members by then whose client is not known: any of them may be the same."""
         return any(
             m.client_id is None and m.instance_id is None and m.known_at is not None and m.known_at < before - SAME_ACT
             for m in self.members.values()
         )
 
     def count_at(self, at: datetime) -> int:
-        """How many members that witnesses name can have been in the group at that instant."""
+        """How many of the known members can have been in the group at that instant."""
         return sum(
             (m.first_at is None or m.first_at <= at + SAME_ACT) and m.gone_before(at) is None
             for m in self.members.values()
@@ -213,9 +241,8 @@ class MemberRegistry:
         """The same client as it was in the group before `at`, removed or gone, within the look-back."""
         found = [
             m
-            for m in self.members.values()
+            for m in self._same_clients(member)
             if (m.member_id != member.member_id or m.gone_before(at) or self._had_joined(m, at))
-            and self.same_client(m, member)
             and m.known_at is not None
             and (m.known_at < at - SAME_ACT or m.gone_before(at))
             and max([m.known_at, *(r.at for r in m.removals if r.at <= at)]) >= at - look_back
@@ -225,38 +252,35 @@ class MemberRegistry:
     def _had_joined(self, member: Member, at: datetime) -> bool:
         """Whether it had joined under the same id: KIP-848 members keep theirs, and the line of a leave may be lost."""
         return any(
-            e["kind"] == "member_joined" and e["happened_at"] < at - SAME_ACT for e in self._acts[member.member_id]
+            e.kind == Kind.MEMBER_JOINED and e.happened_at < at - SAME_ACT for e in self._moves[member.member_id]
         )
 
     def later(self, member: Member, at: datetime, within: timedelta) -> tuple[Member, datetime] | None:
         """The same client as it came back after `at`, and when."""
         returns = [
-            (e["happened_at"], m.member_id, m)
-            for m in self.members.values()
-            if self.same_client(m, member)
-            for e in self._acts[m.member_id]
-            if e["kind"] in _ARRIVALS and at < e["happened_at"] <= at + within
+            (e.happened_at, m.member_id, m)
+            for m in self._same_clients(member)
+            for e in self._moves[m.member_id]
+            if e.kind in _ARRIVALS and at < e.happened_at <= at + within
         ]
         first = min(returns, default=None, key=lambda r: r[:2])
         return None if first is None else (first[2], first[0])
 
     def arrival(self, member_id: str, at: datetime) -> Event | None:
-        """The line of the member's arrival at `at` that says most: the one that starts the rebalance, if any."""
+        """The line of the member's arrival at `at` that shows most: the one that starts the rebalance, if any."""
         lines = [
-            e
-            for e in self._acts[member_id]
-            if e["kind"] in _ARRIVALS and at - SAME_ACT <= e["happened_at"] <= at + SAME_ACT
+            e for e in self._moves[member_id] if e.kind in _ARRIVALS and at - SAME_ACT <= e.happened_at <= at + SAME_ACT
         ]
-        return max(lines, default=None, key=lambda e: (e["kind"] == "rebalance_started", e["happened_at"]))
+        return max(lines, default=None, key=lambda e: (e.kind == Kind.REBALANCE_STARTED, e.happened_at))
 
     def joined_last(self, member_id: str, before: datetime) -> Event | None:
         """The member's last joining before an instant, by its own log or by the lines that name its arrival."""
-        own = [e for e in self._joins[member_id] if e["happened_at"] < before - SAME_ACT]
-        return max(own, default=None, key=lambda e: e["happened_at"])
+        own = [e for e in self._joins[member_id] if e.happened_at < before - SAME_ACT]
+        return max(own, default=None, key=lambda e: e.happened_at)
 
-    def first_words(self, member: Member) -> tuple[Event, ...]:
-        """The first line that tells of the member's arrival."""
-        return tuple(self._acts[member.member_id][:1])
+    def first_line(self, member: Member) -> tuple[Event, ...]:
+        """The first line that shows the member come or go."""
+        return tuple(self._moves[member.member_id][:1])
 
     def is_cooperative(self, member: Member) -> Event | None:
         """The line that shows the member, or one of its group, with a cooperative assignor."""
@@ -271,21 +295,28 @@ class MemberRegistry:
         return self.logs.get(member.client_id, [])
 
 
+def _limit(member: Member, event: Event) -> None:
+    """The member's time-outs, where the line is the first that shows them."""
+    member.session_timeout_ms = member.session_timeout_ms or event.session_timeout_ms
+    if member.rebalance_timeout_ms is None and event.rebalance_timeout_ms:
+        member.rebalance_timeout_ms, member.limited_by = event.rebalance_timeout_ms, event
+
+
 def _namings(event: Event) -> Iterator[tuple[str, str | None]]:
-    """The members an event names, with the instance id where it tells one: some stand only in a reason."""
-    if event["kind"] == "rebalance_started":
-        reason = read_coordinator_reason(event["reason"])
+    """The members an event names, with the instance id where it names one: some stand only in a reason."""
+    if event.kind == Kind.REBALANCE_STARTED:
+        reason = read_coordinator_reason(event.reason)
         if reason.act == "joined":
             yield from ((m, reason.instance_id) for m in reason.members)
-    elif event["member_id"]:
-        yield event["member_id"], option_value(event["instance_id"])
+    elif event.member_id:
+        yield event.member_id, option_value(event.instance_id)
 
 
-def _dropped(event: Event) -> Iterator[tuple[str, str]]:
+def _dropped(event: Event) -> Iterator[tuple[str, Change]]:
     """The members that an event drops without a line of their own, and how they went."""
-    if event["kind"] == "members_not_rejoined":
-        yield from ((m, "unjoined") for m in split_members(event["members"] or ""))
-    elif event["kind"] == "rebalance_started":
-        reason = read_coordinator_reason(event["reason"])
+    if event.kind == Kind.MEMBERS_NOT_REJOINED:
+        yield from ((m, Change.NOT_REJOINED) for m in split_members(event.members or ""))
+    elif event.kind == Kind.REBALANCE_STARTED:
+        reason = read_coordinator_reason(event.reason)
         if reason.act == "sync_expired":
-            yield from ((m, "unsynced") for m in reason.members)
+            yield from ((m, Change.NOT_SYNCED) for m in reason.members)

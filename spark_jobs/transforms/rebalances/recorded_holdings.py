@@ -5,51 +5,53 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
+from spark_jobs.catalog.codes import GroupRecordType
+from spark_jobs.catalog.rows import GroupRecord, MemberSnapshot, Quote
+from spark_jobs.catalog.rows.structs import RecordedMember
 from spark_jobs.transforms.evidence import quote_record
-from spark_jobs.transforms.windows import Row
 
 Owned = tuple[str, int]
+Held = tuple[Owned, RecordedMember, int | None]
 
 
 @dataclass
 class Span:
-    """One partition held by one member in one generation; `until` is None where nothing tells an end."""
+    """One partition held by one member in one generation; `until` is None where no record shows an end."""
 
     owned: Owned
-    member: Row
+    member: RecordedMember | MemberSnapshot
     since: datetime
     generation: int | None
     until: datetime | None = None
-    quotes: list[dict[str, Any]] = field(default_factory=list)
+    quotes: list[Quote] = field(default_factory=list)
 
 
-def in_turn(records: Iterable[Row]) -> list[Row]:
+def in_turn(records: Iterable[GroupRecord]) -> list[GroupRecord]:
     """Records as they were written. A group's records lie in one partition, so that offsets order equal instants."""
-    return sorted(records, key=lambda r: (r["written_at"], r["offsets_partition"], r["record_offset"]))
+    return sorted(records, key=lambda r: (r.written_at, r.offsets_partition, r.record_offset))
 
 
-def recorded_spans(records: Sequence[Row]) -> list[Span]:
+def recorded_spans(records: Sequence[GroupRecord]) -> list[Span]:
     """What the records of one group say of who held what: each stored assignment holds until the next one.
 
     Takes: rows of bronze.group_records of one group, in turn.
     Gives: no span crosses two generations; under KIP-848 the generation is the member's epoch, and what it still has
         to give back is its own.
-    Odd: a member whose assignment is not the consumer protocol's tells nothing. Rebalances that were cut short are
-        not stored, and compaction takes generations that were superseded before anybody read them.
+    Edge case: a member whose assignment is not in the format of the consumer protocol shows nothing. Rebalances that
+        were cut short are not stored, and compaction removes superseded generations before they are read.
     """
     spans: list[Span] = []
     classic: dict[tuple[Owned, str], Span] = {}
     members: dict[str, dict[tuple[Owned, str], Span]] = {}
-    known: dict[str, Row] = {}
+    known: dict[str, GroupRecord] = {}
     for record in records:
-        kind, member = record["record_type"], record["member_id"]
-        if kind == "group_metadata":
+        kind, member = record.record_type, record.member_id or ""
+        if kind == GroupRecordType.GROUP_METADATA:
             classic = _follow(spans, classic, record, _by_classic(record))
-        elif kind == "consumer_group_member_metadata" and not record["is_tombstone"]:
+        elif kind == GroupRecordType.CONSUMER_GROUP_MEMBER_METADATA and not record.is_tombstone:
             known[member] = record
-        elif kind == "consumer_group_current_member_assignment":
+        elif kind == GroupRecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT:
             held = _by_member(record, known.get(member, record))
             members[member] = _follow(spans, members.get(member, {}), record, held)
     return spans
@@ -58,21 +60,21 @@ def recorded_spans(records: Sequence[Row]) -> list[Span]:
 def _follow(
     spans: list[Span],
     open_: dict[tuple[Owned, str], Span],
-    record: Row,
-    held: Iterable[tuple[Owned, Row, int | None]],
+    record: GroupRecord,
+    held: Iterable[Held],
 ) -> dict[tuple[Owned, str], Span]:
-    """The spans that are open after a record: what it names anew begins, what it names no more ends."""
-    at = record["written_at"]
+    """The spans that are open after a record: what it newly names begins, what it no longer names ends."""
+    at = record.written_at
     now: dict[tuple[Owned, str], Span] = {}
     for owned, member, generation in held:
-        key = owned, member["member_id"]
+        key = owned, member.member_id
         before = open_.pop(key, None)
         if before is not None and before.generation == generation:
             now[key] = before
             continue
         if before is not None:
             before.until = at
-        says = f"generation {generation}: member {member['member_id']} holds {owned[0]}-{owned[1]}"
+        says = f"generation {generation}: member {member.member_id} holds {owned[0]}-{owned[1]}"
         now[key] = Span(owned, member, at, generation, quotes=[quote_record(record, says)])
         spans.append(now[key])
     for span in open_.values():
@@ -81,19 +83,19 @@ def _follow(
     return now
 
 
-def _ends(record: Row, span: Span) -> str:
-    what = "is deleted" if record["is_tombstone"] else "is written anew"
-    held = f"member {span.member['member_id']} holds {span.owned[0]}-{span.owned[1]}"
-    return f"{record['record_type']} {what}: {held} no more"
+def _ends(record: GroupRecord, span: Span) -> str:
+    what = "is deleted" if record.is_tombstone else "is written anew"
+    held = f"member {span.member.member_id} holds {span.owned[0]}-{span.owned[1]}"
+    return f"{record.record_type} {what}: {held} no more"
 
 
-def _by_classic(record: Row) -> Iterator[tuple[Owned, Row, int | None]]:
-    for member in record["members"] or ():
-        for owned in member["assignment"] or ():
-            yield (owned["topic"], owned["partition"]), member, record["generation"]
+def _by_classic(record: GroupRecord) -> Iterator[Held]:
+    for member in record.members or ():
+        for owned in member.assignment or ():
+            yield (owned.topic, owned.partition), member, record.generation
 
 
-def _by_member(record: Row, known: Row) -> Iterator[tuple[Owned, Row, int | None]]:
-    member = {"member_id": record["member_id"], "client_id": known["client_id"], "host": known["host"]}
-    for owned in (*(record["assignment"] or ()), *(record["pending_revocation"] or ())):
-        yield (owned["topic"] or owned["topic_id"], owned["partition"]), member, record["member_epoch"]
+def _by_member(record: GroupRecord, known: GroupRecord) -> Iterator[Held]:
+    member = RecordedMember(member_id=record.member_id or "", client_id=known.client_id, host=known.host)
+    for owned in (*(record.assignment or ()), *(record.pending_revocation or ())):
+        yield (owned.topic or owned.topic_id, owned.partition), member, record.member_epoch

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
 
+from spark_jobs.catalog.rows import MemberStay
 from spark_jobs.transforms.rebalances.members import MemberRegistry
-
-ROSTER = (
-    "cluster STRING, group_id STRING, member_id STRING, host STRING, session_timeout_ms BIGINT,"
-    " since TIMESTAMP, until TIMESTAMP, how STRING"
-)
+from spark_jobs.transforms.rebalances.model import Change
 
 
-def roster_of(cluster: str, group_id: str, directory: MemberRegistry) -> list[dict[str, Any]]:
-    """The stays of the group's members (ROSTER).
+def roster_of(cluster: str, group_id: str, registry: MemberRegistry) -> list[MemberStay]:
+    """The stays of the group's members.
 
-    Gives: `since` null where nobody saw the member come, `until` and `how` null where nobody saw it go.
+    Gives: `since` null where no evidence shows the member come, `until` and `how` null where none shows it go.
     """
-    rows: list[dict[str, Any]] = []
-    for member_id, member in sorted(directory.members.items()):
+    rows: list[MemberStay] = []
+    for member_id, member in sorted(registry.members.items()):
         since = member.first_at
-        ends: list[tuple[Any, Any]] = sorted((r.at, r.how) for r in member.removals)
+        ends: list[tuple[datetime | None, Change | None]] = [*sorted((r.at, r.how) for r in member.removals)]
         for until, how in ends or [(None, None)]:
             rows.append(
-                {
-                    "cluster": cluster,
-                    "group_id": group_id,
-                    "member_id": member_id,
-                    "host": member.host,
-                    "session_timeout_ms": member.session_timeout_ms,
-                    "since": since,
-                    "until": until,
-                    "how": how,
-                }
+                MemberStay(
+                    cluster=cluster,
+                    group_id=group_id,
+                    member_id=member_id,
+                    host=member.host,
+                    session_timeout_ms=member.session_timeout_ms,
+                    since=since,
+                    until=until,
+                    how=how,
+                )
             )
             since = until
     return rows

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from spark_jobs.catalog.rows import Event, TopicChange
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.controllers import Term, speaks_for_cluster
-from spark_jobs.transforms.rebalances.model import Event, TopicChange
+from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.windows import in_order
 
-TOPIC_CHANGE_KINDS = ("topic_created", "topic_deleted", "partitions_added", "partition_created")
+TOPIC_CHANGE_KINDS = (Kind.TOPIC_CREATED, Kind.TOPIC_DELETED, Kind.PARTITIONS_ADDED, Kind.PARTITION_CREATED)
 
 _ONE_CREATION = timedelta(seconds=5)
 """A topic's first partitions are created with it; partitions that come later were added."""
@@ -19,31 +21,31 @@ def topic_changes(events: Iterable[Event], terms: Sequence[Term]) -> list[TopicC
     """The changes of the cluster's topics in order of time.
 
     Takes: silver.events of TOPIC_CHANGE_KINDS, the controllers' terms.
-    Odd: every KRaft controller prints each record, and prints all of them again when it starts: only the active one's
-    first word counts. KRaft prints added partitions one by one, without a word that the topic grew. Under ZooKeeper
-    any broker creates a topic, and says so once.
+    Edge case: every KRaft controller prints each record, and prints all of them again when it starts: only the first
+    line of the active one counts. KRaft prints added partitions one by one, without a line that the topic grew. Under
+    ZooKeeper any broker creates a topic, and logs that once.
     """
-    found: dict[tuple[str, str, datetime | None], TopicChange] = {}
-    born: dict[str, datetime] = {}
+    found: list[TopicChange] = []
+    last_at: dict[tuple[str, str], datetime] = {}
+    created_at: dict[str, datetime] = {}
     for event in in_order(events):
-        if event["kind"] not in TOPIC_CHANGE_KINDS or _is_replay(event, terms):
+        if event.kind not in TOPIC_CHANGE_KINDS or event.topic is None or _is_replay(event, terms):
             continue
-        topic, at = event["topic"], event["happened_at"]
-        kind = event["kind"]
-        if kind == "partition_created":
-            born.setdefault(topic, at)
-            if at - born[topic] <= _ONE_CREATION:
+        kind, topic, at = event.kind, event.topic, event.happened_at
+        if kind == Kind.PARTITION_CREATED:
+            if at - created_at.setdefault(topic, at) <= _ONE_CREATION:
                 continue
-            kind = "partitions_added"
-        elif kind == "topic_created":
-            born[topic] = at
-        elif kind == "topic_deleted":
-            born.pop(topic, None)
-        last = max((c.at for c in found.values() if c.kind == kind and c.topic == topic), default=None)
+            kind = Kind.PARTITIONS_ADDED
+        elif kind == Kind.TOPIC_CREATED:
+            created_at[topic] = at
+        elif kind == Kind.TOPIC_DELETED:
+            created_at.pop(topic, None)
+        last = last_at.get((kind, topic))
         if last is None or at - last > _ONE_CREATION:
-            found[kind, topic, at] = TopicChange(at, kind, topic, event)
-    return sorted(found.values(), key=lambda c: (c.at, c.kind, c.topic))
+            last_at[kind, topic] = at
+            found.append(TopicChange(at=at, kind=kind, topic=topic, event=quote(event)))
+    return sorted(found, key=lambda c: (c.at, c.kind, c.topic))
 
 
 def _is_replay(event: Event, terms: Sequence[Term]) -> bool:
-    return bool(event["pattern_id"].startswith("kraft.")) and not speaks_for_cluster(terms, event)
+    return event.pattern_id.startswith("kraft.") and not speaks_for_cluster(terms, event)

@@ -1,18 +1,25 @@
-"""Changes of in-sync replicas that were committed, told by leaders, controllers, and brokers that apply them."""
+"""The committed ISRs of each partition, and each change from one to the next.
+
+Leaders, controllers and brokers that apply a commit log it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from spark_jobs.catalog.codes import IsrChangeKind
+from spark_jobs.catalog.rows import Event, IsrChange, PartitionSnapshot
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
 from spark_jobs.transforms.partitions import Partition, by_partition, deletions_of, lives_of
-from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS, Life, explain_changes
-from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
+from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS, explain_changes
+from spark_jobs.transforms.replicas.isr_shrink_rulings import Incarnation
+from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.windows import Window, broker_ids
 
 # A proposal (isr_shrink_proposed) is not a commit: Partition.maybeShrinkIsr asks, the controller decides.
 ISR_KINDS = (
@@ -25,7 +32,7 @@ ISR_KINDS = (
     "unclean_partition_change",
     "partition_changed",
 )
-_DIFF_ISR = re.compile(r"(?<!\w)isr: \[([\d, ]*)\] -> \[([\d, ]*)\].* partitionEpoch: (\d+) -> (\d+)")
+_ISR_DIFF = re.compile(r"(?<!\w)isr: \[([\d, ]*)\] -> \[([\d, ]*)\].* partitionEpoch: (\d+) -> (\d+)")
 
 
 @dataclass(frozen=True)
@@ -36,79 +43,83 @@ class Commit:
     version: int | None
     leader_epoch: int | None
     at: datetime
-    line: Row
+    line: Event
 
 
 def rebuild_isr_changes(
-    events: Iterable[Row], readings: Iterable[Row], context: ClusterContext, window: Window
-) -> list[OutRow]:
+    events: Iterable[Event], readings: Iterable[PartitionSnapshot], context: ClusterContext, window: Window
+) -> list[IsrChange]:
     """Rows of gold.isr_changes: one for each broker that left or joined a partition's ISR.
 
     Takes: silver.events of at least ISR_KINDS, SHRINK_CAUSE_KINDS and topic_deleted, of whole topics, with
     look-back; rows of bronze.partition_snapshots of the same topics (may be none); the cluster's context.
     Order: by topic, partition and time.
-    Keeps: each change once, however many brokers print it or print it again when they start;
+    Keeps: each change once, however many brokers log it or log it again when they start;
     applying a partition's rows in order leads from the first known ISR to the last one.
     """
-    told = list(events)
-    read, deleted = by_partition(readings, "snapshot_at"), deletions_of(told, context.terms)
+    lines = list(events)
+    read, deleted = by_partition(readings), deletions_of(lines, context.terms)
     return [
         row
-        for key, lives in lives_of(told, {*ISR_KINDS, *SHRINK_CAUSE_KINDS}, context.terms).items()
-        for life in lives
-        for row in _rows_of(key, life, read[key], deleted[key[:2]], context)
-        if window.holds(row["happened_at"])
+        for key, incarnations in lives_of(lines, {*ISR_KINDS, *SHRINK_CAUSE_KINDS}, context.terms).items()
+        for incarnation in incarnations
+        for row in _rows_of(key, incarnation, read[key], deleted[key[:2]], context)
+        if window.holds(row.happened_at)
     ]
 
 
 def _rows_of(
-    key: Partition, life: Sequence[Row], readings: Sequence[Row], deleted: Iterable[datetime], context: ClusterContext
-) -> list[OutRow]:
-    began = life[0]["happened_at"]
-    ended = min((at for at in deleted if at > began), default=None)
-    own = [r for r in readings if r["snapshot_at"] >= began and (ended is None or r["snapshot_at"] < ended)]
-    commits = commits_of(e for e in life if e["kind"] in ISR_KINDS)
-    return explain_changes(list(_changes(key, commits)), Life(life, own, ended), context)
+    key: Partition,
+    lines: Sequence[Event],
+    readings: Iterable[PartitionSnapshot],
+    deletions: Iterable[datetime],
+    context: ClusterContext,
+) -> list[IsrChange]:
+    start = lines[0].happened_at
+    deleted_at = min((at for at in deletions if at > start), default=None)
+    own = Timeline(readings, lambda r: r.snapshot_at).within(start, deleted_at)
+    changes = list(_changes(key, commits_of(e for e in lines if e.kind in ISR_KINDS)))
+    return explain_changes(changes, Incarnation(lines, own, deleted_at, context))
 
 
-def _changes(key: Partition, commits: Sequence[Commit]) -> Iterable[OutRow]:
+def _changes(key: Partition, commits: Sequence[Commit]) -> Iterator[IsrChange]:
     cluster, topic, partition = key
     for before, after in pairwise(commits):
         old, new = set(before.isr), set(after.isr)
         commit = (after.version, after.leader_epoch, after.at)
         for broker in sorted(old ^ new):
-            yield {
-                "cluster": cluster,
-                "isr_change_id": row_id(cluster, "isr", topic, partition, *commit, broker),
-                "topic": topic,
-                "partition": partition,
-                "happened_at": after.at,
-                "change": "shrink" if broker in old else "expand",
-                "broker": broker,
-                "isr_before": sorted(old),
-                "isr_after": sorted(new),
-                "evidence": evidence_of([quote(after.line)]),
-            }
+            yield IsrChange(
+                cluster=cluster,
+                isr_change_id=row_id(cluster, "isr", topic, partition, *commit, broker),
+                topic=topic,
+                partition=partition,
+                happened_at=after.at,
+                change=IsrChangeKind.SHRINK if broker in old else IsrChangeKind.EXPAND,
+                broker=broker,
+                isr_before=sorted(old),
+                isr_after=sorted(new),
+                evidence=evidence_of([quote(after.line)]),
+            )
 
 
-def commits_of(life: Iterable[Row]) -> list[Commit]:
-    """The ISRs of one partition's life in the order in which they were committed, each at its first telling.
+def commits_of(lines: Iterable[Event]) -> list[Commit]:
+    """The ISRs of one incarnation of a partition in the order in which they were committed, each as first logged.
 
     Takes: the partition's events in order.
-    Odd: brokers that start, and controllers that start, tell old commits again; the version says which they are.
-    A line without a version (leader_started up to 3.2) counts only where no versioned one tells the same ISR
+    Edge case: brokers and controllers that start log old commits again; the version identifies them.
+    A line without a version (leader_started up to 3.2) counts only where no line with one shows the same ISR
     at that leader epoch.
     """
     first: dict[int, Commit] = {}
-    loose: list[Commit] = []
-    for commit in (c for e in life for c in _told_by(e)):
+    unversioned: list[Commit] = []
+    for commit in (c for e in lines for c in _commits_in(e)):
         if commit.version is None:
-            loose.append(commit)
+            unversioned.append(commit)
         else:
             first.setdefault(commit.version, commit)
     known = {(c.leader_epoch, frozenset(c.isr)) for c in first.values()}
     ordered = [first[v] for v in sorted(first)]
-    for commit in loose:
+    for commit in unversioned:
         if (commit.leader_epoch, frozenset(commit.isr)) not in known:
             ordered.insert(_place(ordered, commit), commit)
     return ordered
@@ -126,17 +137,17 @@ def _place(ordered: Sequence[Commit], commit: Commit) -> int:
     return 0
 
 
-def _told_by(event: Row) -> Iterable[Commit]:
-    at, epoch, version = event["happened_at"], event["leader_epoch"], event["partition_epoch"]
-    if event["kind"] == "unclean_partition_change":
-        diff = _DIFF_ISR.search(event["detail"] or "")
+def _commits_in(event: Event) -> Iterator[Commit]:
+    at, epoch, version = event.happened_at, event.leader_epoch, event.partition_epoch
+    if event.kind == "unclean_partition_change":
+        diff = _ISR_DIFF.search(event.detail or "")
         if diff:
             before, after = broker_ids(diff[1]) or (), broker_ids(diff[2]) or ()
-            yield Commit(before, int(diff[3]), event["previous_leader_epoch"], at, event)
+            yield Commit(before, int(diff[3]), event.previous_leader_epoch, at, event)
             yield Commit(after, int(diff[4]), epoch, at, event)
         return
-    if event["kind"] == "partition_changed":
-        yield Commit(broker_ids(event["previous_isr"]) or (), version - 1, event["previous_leader_epoch"], at, event)
-    isr = broker_ids(event["isr"])
+    if event.kind == "partition_changed" and version is not None:
+        yield Commit(broker_ids(event.previous_isr) or (), version - 1, event.previous_leader_epoch, at, event)
+    isr = broker_ids(event.isr)
     if isr is not None:
-        yield Commit(isr, 0 if event["kind"] == "partition_created" else version, epoch, at, event)
+        yield Commit(isr, 0 if event.kind == "partition_created" else version, epoch, at, event)

@@ -1,4 +1,4 @@
-"""Which replicas of a partition were in sync, from when to when, as far as lines and readings tell it."""
+"""Which replicas of a partition were in sync, from when to when, as far as lines and readings show it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
 
+from spark_jobs.catalog.rows import PartitionSnapshot, Quote
+from spark_jobs.transforms.durations import CATCHING_UP
 from spark_jobs.transforms.evidence import quote, quote_snapshot
-from spark_jobs.transforms.groups.outage_attribution import CATCHING_UP
 from spark_jobs.transforms.leaderships import eligible_in
 from spark_jobs.transforms.replicas.isr import Commit
-from spark_jobs.transforms.windows import Row
+from spark_jobs.transforms.timelines import Interval
 
 _NEAR = 4
 """More commits than these do not come within seconds of a reading."""
@@ -20,94 +20,98 @@ _NEAR = 4
 
 @dataclass(frozen=True)
 class KnownIsr:
-    """From `start` up to but without `end` these replicas were in sync, and nothing speaks against it.
+    """These replicas were in sync, and no evidence contradicts it.
 
-    `has_eligible`: a witness tells of eligible leader replicas (KIP-966), which could lead without loss.
+    `has_eligible`: evidence shows eligible leader replicas (KIP-966), which could lead without loss.
     """
 
-    start: datetime
-    end: datetime
     isr: frozenset[int]
-    quote: dict[str, Any]
+    quote: Quote
     has_eligible: bool = False
 
 
 @dataclass(frozen=True)
-class _Sight:
-    """One telling. `version` is None where no line names it; `is_doubt`: a reading that no line explains."""
+class _Observation:
+    """An ISR that a line or a reading shows.
+
+    `version` is None where no line names it; `is_doubtful`: a reading that no line explains.
+    """
 
     at: datetime
     isr: frozenset[int]
-    quote: dict[str, Any]
+    quote: Quote
     is_commit: bool = True
     version: int | None = None
-    is_doubt: bool = False
+    is_doubtful: bool = False
     has_eligible: bool = False
 
 
-def known_isrs(commits: Sequence[Commit], readings: Sequence[Row], until: datetime) -> list[KnownIsr]:
-    """The spans of one life of a partition, in order of time and without overlap.
+def known_isrs(
+    commits: Sequence[Commit], readings: Sequence[PartitionSnapshot], until: datetime
+) -> list[Interval[KnownIsr]]:
+    """The known ISRs of one incarnation of a partition, in order of time and without overlap.
 
-    Takes: its commits in order; its rows of bronze.partition_snapshots in order of time; until when it is told of.
-    Keeps: a span that a telling contradicts ends at the last telling that bears it out; what lies between is no span.
-    Odd: a reading takes seconds and brokers learn late, so a reading may show what was just before or comes just after.
-    Between two commits whose versions leave room for a third the ISR is known only where both show the same.
+    Takes: its commits in order; its rows of bronze.partition_snapshots in order of time; where its evidence ends.
+    Keeps: where an observation contradicts an ISR, the ISR is known up to the last observation that confirms it;
+    between the two none is known.
+    Edge case: a reading takes seconds and brokers learn late, so a reading may show what was just before or comes just
+    after. Between two commits whose versions leave room for a third the ISR is known only where both show the same.
     """
-    sights = _sights(commits, readings)
-    spans = []
-    for now, after in zip(sights, [*sights[1:], None], strict=False):
+    observations = _observations(commits, readings)
+    known = []
+    for now, after in zip(observations, [*observations[1:], None], strict=False):
         end = after.at if after else until
         if now.at < end and (after is None or _follows(now, after)):
-            spans.append(KnownIsr(now.at, end, now.isr, now.quote, now.has_eligible))
-    return spans
+            known.append(Interval(now.at, end, KnownIsr(now.isr, now.quote, now.has_eligible)))
+    return known
 
 
-def _sights(commits: Sequence[Commit], readings: Sequence[Row]) -> list[_Sight]:
-    """The tellings in order of time; a reading that only lags behind the lines, or runs ahead, is left out."""
-    told = _in_time(commits)
-    read = [_Sight(r["snapshot_at"], frozenset(r["isr"]), _quoted(r), False) for r in readings if r["isr"] is not None]
-    merged: list[_Sight] = []
+def _observations(commits: Sequence[Commit], readings: Sequence[PartitionSnapshot]) -> list[_Observation]:
+    """In order of time; a reading that only lags behind the lines, or runs ahead, is left out."""
+    committed = _in_time(commits)
+    read = [_Observation(r.snapshot_at, frozenset(r.isr), _quote(r), False) for r in readings if r.isr is not None]
+    merged: list[_Observation] = []
     passed = 0
-    for sight in sorted([*told, *read], key=lambda s: (s.at, not s.is_commit)):
-        if sight.is_commit:
+    for observed in sorted([*committed, *read], key=lambda o: (o.at, not o.is_commit)):
+        if observed.is_commit:
             passed += 1
-            merged.append(sight)
-        elif merged and sight.isr == merged[-1].isr:
-            merged.append(replace(merged[-1], at=sight.at))
-        elif not _is_lag(sight, told[max(0, passed - _NEAR) : passed + _NEAR]):
-            merged.append(replace(sight, is_doubt=passed > 0))
+            merged.append(observed)
+        elif merged and observed.isr == merged[-1].isr:
+            merged.append(replace(merged[-1], at=observed.at))
+        elif not _is_lag(observed, committed[max(0, passed - _NEAR) : passed + _NEAR]):
+            merged.append(replace(observed, is_doubtful=passed > 0))
     return merged
 
 
-def _in_time(commits: Iterable[Commit]) -> list[_Sight]:
-    """Commits as tellings. Their order counts, not the clocks of those who tell them."""
-    told: list[_Sight] = []
+def _in_time(commits: Iterable[Commit]) -> list[_Observation]:
+    """Commits as observations. Their order counts, not the clocks of the brokers that log them."""
+    observed: list[_Observation] = []
     has_eligible = False
     for commit in commits:
-        at = max(commit.at, told[-1].at) if told else commit.at
+        at = max(commit.at, observed[-1].at) if observed else commit.at
         eligible = eligible_in(commit.line)
         has_eligible = has_eligible if eligible is None else bool(eligible)
-        sight = _Sight(at, frozenset(commit.isr), quote(commit.line), version=commit.version, has_eligible=has_eligible)
-        told.append(sight)
-    return told
+        isr, line = frozenset(commit.isr), quote(commit.line)
+        observed.append(_Observation(at, isr, line, version=commit.version, has_eligible=has_eligible))
+    return observed
 
 
-def _is_lag(reading: _Sight, around: Sequence[_Sight]) -> bool:
-    """Whether the reading shows a state that a commit within seconds of it ended or began."""
-    begun = [s.at for s in around if s.isr == reading.isr]
-    ended = [after.at for now, after in pairwise(around) if now.isr == reading.isr]
-    return any(abs(at - reading.at) <= CATCHING_UP for at in (*begun, *ended))
+def _is_lag(reading: _Observation, around: Sequence[_Observation]) -> bool:
+    """Whether the reading shows a state that a commit within seconds of it ended or started."""
+    starts = [o.at for o in around if o.isr == reading.isr]
+    ends = [after.at for now, after in pairwise(around) if now.isr == reading.isr]
+    return any(abs(at - reading.at) <= CATCHING_UP for at in (*starts, *ends))
 
 
-def _follows(now: _Sight, after: _Sight) -> bool:
-    """Whether nothing can have been between two tellings."""
+def _follows(now: _Observation, after: _Observation) -> bool:
+    """Whether no other ISR can have been between the two."""
     if now.isr == after.isr:
         return True
-    if now.is_doubt or not after.is_commit:
+    if now.is_doubtful or not after.is_commit:
         return False
     return now.version is None or after.version is None or after.version == now.version + 1
 
 
-def _quoted(reading: Row) -> dict[str, Any]:
-    says = f"{reading['topic']}-{reading['partition']}: isr {reading['isr']}, replicas {reading['replicas']}"
-    return quote_snapshot(reading["snapshot_id"], reading["snapshot_at"], says)
+def _quote(reading: PartitionSnapshot) -> Quote:
+    shown = f"{reading.topic}-{reading.partition}: isr {reading.isr}, replicas {reading.replicas}"
+    return quote_snapshot(reading.snapshot_id, reading.snapshot_at, shown)

@@ -3,170 +3,220 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from enum import Enum
+from functools import cached_property
 
+from spark_jobs.catalog.codes import LossScope
+from spark_jobs.catalog.rows import BrokerSnapshot, LossSimulation, PartitionSnapshot, Quote
 from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC, offsets_partition_of
-from spark_jobs.transforms.windows import OutRow, Row, counted
+from spark_jobs.transforms.windows import counted
 
-NAMED = 20
-"""More names than a reader follows up tell nothing more."""
+MAX_NAMED = 20
+"""More names than a reader follows up add nothing."""
 
-_QUOTED = 5
+_MAX_QUOTED = 5
+
+
+class Fate(Enum):
+    """What the loss makes of one partition, in the words of the explanation; the worst first."""
+
+    OFFLINE = "would have no leader"
+    UNCLEAN = "would elect one uncleanly and lose records"
+    UNWRITABLE = "could not take writes with acks=all"
+    UNJUDGED = "would lose a replica in sync (min.insync.replicas is unknown)"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What may be lost: a broker, or all brokers of a rack."""
+
+    kind: LossScope
+    name: str
+    brokers: frozenset[int]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The last reading: rows of bronze.partition_snapshots and broker_snapshots, and its groups; () where none is told.
+    """The last reading of the cluster; () where it shows none.
 
-    `partitions` are kept in order of topic and partition.
+    `partitions` are rows of bronze.partition_snapshots in order of topic and partition, `brokers` of broker_snapshots.
     """
 
-    partitions: Sequence[Row] = ()
-    brokers: Sequence[Row] = ()
+    partitions: Sequence[PartitionSnapshot] = ()
+    brokers: Sequence[BrokerSnapshot] = ()
     group_ids: Sequence[str] = ()
     settings: BrokerSettings = field(default_factory=BrokerSettings)
 
     @property
     def at(self) -> datetime:
         """When the cluster was read."""
-        at: datetime = self.partitions[0]["snapshot_at"]
-        return at
+        return self.partitions[0].snapshot_at
 
-    def scopes(self) -> list[tuple[str, str, frozenset[int]]]:
-        """What may be lost: each broker that lives or is in sync anywhere, and each rack."""
+    @cached_property
+    def alive(self) -> frozenset[int]:
+        """The brokers that it shows."""
+        return frozenset(b.broker for b in self.brokers)
+
+    def scopes(self) -> list[Scope]:
+        """Each broker that is alive or in sync anywhere, by id, and each rack, by name."""
         racks: dict[str, set[int]] = defaultdict(set)
-        for row in self.brokers:
-            if row["rack"]:
-                racks[row["rack"]].add(row["broker"])
-        alive = {row["broker"] for row in self.brokers} | {b for p in self.partitions for b in p["isr"] or ()}
+        for b in self.brokers:
+            if b.rack:
+                racks[b.rack].add(b.broker)
+        brokers = self.alive | {b for p in self.partitions for b in p.isr or ()}
         return [
-            *(("broker", str(b), frozenset({b})) for b in sorted(alive)),
-            *(("rack", rack, frozenset(brokers)) for rack, brokers in sorted(racks.items())),
+            *(Scope(LossScope.BROKER, str(b), frozenset({b})) for b in sorted(brokers)),
+            *(Scope(LossScope.RACK, rack, frozenset(own)) for rack, own in sorted(racks.items())),
         ]
 
+    @cached_property
+    def hosted(self) -> Mapping[int, Sequence[PartitionSnapshot]]:
+        """The partitions of which a broker is a replica, or in sync."""
+        found: defaultdict[int, list[PartitionSnapshot]] = defaultdict(list)
+        for partition in self.partitions:
+            for broker in {*(partition.replicas or ()), *(partition.isr or ())}:
+                found[broker].append(partition)
+        return found
 
-def simulate_losses(reading: Reading) -> list[OutRow]:
+    @cached_property
+    def limits(self) -> Mapping[str, tuple[int | None, bool]]:
+        """Each topic's min.insync.replicas, and whether unclean elections are known to be enabled."""
+        found = {}
+        for topic in {p.topic for p in self.partitions}:
+            minimum = self.settings.of_topic(topic, MIN_ISR, self.at)
+            unclean = self.settings.of_topic(topic, UNCLEAN, self.at)
+            found[topic] = (minimum.number if minimum else None, bool(unclean and unclean.is_on))
+        return found
+
+    @cached_property
+    def offsets_leaders(self) -> Mapping[int, int | None]:
+        """The leader of each partition of __consumer_offsets: the coordinator of the groups there."""
+        return {p.partition: p.leader for p in self.partitions if p.topic == OFFSETS_TOPIC}
+
+    @cached_property
+    def offsets_partitions(self) -> Mapping[str, int]:
+        """Each group's partition of __consumer_offsets; none where the reading does not show them."""
+        count = len(self.offsets_leaders)
+        return {g: offsets_partition_of(g, count) for g in sorted(set(self.group_ids))} if count else {}
+
+
+def simulate_losses(reading: Reading) -> list[LossSimulation]:
     """Rows of gold.loss_simulations: one for each broker and each rack.
 
     Order: brokers by id, then racks by name.
     Keeps: a partition is offline, unclean, unwritable, unjudged or none of these, never two. What is offline or below
     its minimum already is not counted again: the loss does not cost it.
-    Odd: only brokers that the reading shows can take over uncleanly.
+    Edge case: only brokers that the reading shows can take over uncleanly.
     """
-    if not reading.partitions:
-        return []
-    hosted: dict[int, list[Row]] = defaultdict(list)
-    for partition in reading.partitions:
-        for broker in {*(partition["replicas"] or ()), *(partition["isr"] or ())}:
-            hosted[broker].append(partition)
-    limits = _limits(reading)
-    led = {p["partition"]: p["leader"] for p in reading.partitions if p["topic"] == OFFSETS_TOPIC}
-    homes = {g: offsets_partition_of(g, len(led)) for g in sorted(set(reading.group_ids))} if led else {}
-    rows = []
-    for kind, name, lost in reading.scopes():
-        there = {(p["topic"], p["partition"]): p for broker in lost for p in hosted[broker]}
-        rows.append(_row(reading, (kind, name, lost), [there[k] for k in sorted(there)], limits, led, homes))
-    return rows
+    return [_row(_Loss(reading, scope)) for scope in reading.scopes()] if reading.partitions else []
 
 
-def _limits(reading: Reading) -> dict[str, tuple[int | None, bool]]:
-    """Each topic's min.insync.replicas, and whether unclean elections are known to be enabled."""
-    found = {}
-    for topic in {p["topic"] for p in reading.partitions}:
-        least = reading.settings.of_topic(topic, MIN_ISR, reading.at)
-        unclean = reading.settings.of_topic(topic, UNCLEAN, reading.at)
-        found[topic] = (least.number if least else None, bool(unclean and unclean.is_on))
-    return found
+@dataclass(frozen=True)
+class _Loss:
+    """One scope, lost at the instant of the reading."""
+
+    reading: Reading
+    scope: Scope
+
+    @cached_property
+    def hosted(self) -> list[PartitionSnapshot]:
+        found = {(p.topic, p.partition): p for b in self.scope.brokers for p in self.reading.hosted.get(b, ())}
+        return [found[key] for key in sorted(found)]
+
+    @cached_property
+    def by_fate(self) -> Mapping[Fate, Sequence[PartitionSnapshot]]:
+        found: dict[Fate, list[PartitionSnapshot]] = {fate: [] for fate in Fate}
+        for partition in self.hosted:
+            fate = _fate(partition, self.scope.brokers, self.reading.alive, self.reading.limits[partition.topic])
+            if fate is not None:
+                found[fate].append(partition)
+        return found
+
+    @cached_property
+    def worst(self) -> list[PartitionSnapshot]:
+        return [p for fate, own in self.by_fate.items() if fate is not Fate.UNJUDGED for p in own]
+
+    @cached_property
+    def leaders_to_move(self) -> int:
+        led = sum(p.leader in self.scope.brokers for p in self.hosted)
+        return led - sum(p.leader in self.scope.brokers for p in self.by_fate[Fate.OFFLINE])
+
+    @cached_property
+    def group_ids(self) -> list[str] | None:
+        """The groups that lose their coordinator; None where the reading does not show where groups are."""
+        homes, leaders = self.reading.offsets_partitions, self.reading.offsets_leaders
+        return [g for g, home in homes.items() if leaders.get(home) in self.scope.brokers] if homes else None
+
+    @cached_property
+    def stranded_group_ids(self) -> list[str] | None:
+        """Those of the groups that get no other coordinator."""
+        offline = {p.partition for p in self.by_fate[Fate.OFFLINE] if p.topic == OFFSETS_TOPIC}
+        groups = self.group_ids
+        return None if groups is None else [g for g in groups if self.reading.offsets_partitions[g] in offline]
+
+    def explanation(self) -> str:
+        costs = [f"{counted(len(own), 'partition')} {fate.value}" for fate, own in self.by_fate.items() if own]
+        cost = ", ".join(costs) or "every partition with a leader keeps one and takes writes"
+        groups, stranded = self.group_ids, self.stranded_group_ids
+        coordinators = (
+            "; the reading does not show the groups that it coordinates"
+            if groups is None
+            else f" and {counted(len(groups), 'group')} would lose the coordinator"
+        )
+        nowhere = f", {len(stranded)} of them without another to take over" if stranded else ""
+        moves = f"{counted(self.leaders_to_move, 'leader')} would move"
+        return f"Without {self.scope.kind} '{self.scope.name}' {cost}; {moves}{coordinators}{nowhere}."
+
+    def quotes(self) -> Iterator[Quote]:
+        snapshot_id, at = self.reading.partitions[0].snapshot_id, self.reading.at
+        shown = f"{self.scope.kind} '{self.scope.name}' holds replicas of {len(self.hosted)} partitions"
+        yield quote_snapshot(snapshot_id, at, shown)
+        for p in self.worst[:_MAX_QUOTED]:
+            shown = f"{p.topic}-{p.partition}: leader {p.leader}, isr {p.isr}, replicas {p.replicas}"
+            yield quote_snapshot(snapshot_id, at, shown)
 
 
-def _fate(partition: Row, lost: Collection[int], alive: Collection[int], limits: tuple[int | None, bool]) -> str | None:
+def _fate(
+    partition: PartitionSnapshot, lost: Collection[int], alive: Collection[int], limits: tuple[int | None, bool]
+) -> Fate | None:
     """What the loss makes of one partition; None where it loses nothing that counts."""
-    in_sync = set(partition["isr"] or ())
+    in_sync = set(partition.isr or ())
     left = in_sync - set(lost)
-    if partition["leader"] is None or left == in_sync:
+    if partition.leader is None or left == in_sync:
         return None
-    least, is_unclean = limits
+    minimum, is_unclean = limits
     if not left:
-        return "unclean" if is_unclean and {*(partition["replicas"] or ())} & set(alive) - set(lost) else "offline"
-    if least is None:
-        return "unjudged"
-    wanted = min(least, len(partition["replicas"] or in_sync))
-    return "unwritable" if len(left) < wanted <= len(in_sync) else None
+        can_take_over = {*(partition.replicas or ())} & set(alive) - set(lost)
+        return Fate.UNCLEAN if is_unclean and can_take_over else Fate.OFFLINE
+    if minimum is None:
+        return Fate.UNJUDGED
+    needed = min(minimum, len(partition.replicas or in_sync))
+    return Fate.UNWRITABLE if len(left) < needed <= len(in_sync) else None
 
 
-def _row(
-    reading: Reading,
-    scope: tuple[str, str, frozenset[int]],
-    there: Sequence[Row],
-    limits: Mapping[str, tuple[int | None, bool]],
-    led: Mapping[int, int | None],
-    homes: Mapping[str, int],
-) -> OutRow:
-    kind, name, lost = scope
-    alive = {row["broker"] for row in reading.brokers}
-    fates: dict[str, list[Row]] = defaultdict(list)
-    for partition in there:
-        if fate := _fate(partition, lost, alive, limits[partition["topic"]]):
-            fates[fate].append(partition)
-    gone = {p["partition"] for p in fates["offline"] if p["topic"] == OFFSETS_TOPIC}
-    groups = [g for g, home in homes.items() if led.get(home) in lost]
-    worst = [p for fate in ("offline", "unclean", "unwritable") for p in fates[fate]]
-    counts: dict[str, Any] = {
-        "partitions_hosted": len(there),
-        "partitions_offline": len(fates["offline"]),
-        "partitions_unclean": len(fates["unclean"]),
-        "partitions_unwritable": len(fates["unwritable"]),
-        "partitions_unjudged": len(fates["unjudged"]),
-        "leaders_to_move": sum(p["leader"] in lost for p in there) - sum(p["leader"] in lost for p in fates["offline"]),
-        "group_ids": groups if homes else None,
-        "stranded_group_ids": [g for g in groups if homes[g] in gone] if homes else None,
-    }
-    return {
-        "cluster": reading.partitions[0]["cluster"],
-        "snapshot_at": reading.at,
-        "scope_kind": kind,
-        "scope": name,
-        "broker_ids": sorted(lost),
-        **counts,
-        "worst_partitions": [f"{p['topic']}-{p['partition']}" for p in worst[:NAMED]],
-        "explanation": _says(kind, name, counts),
-        "evidence": evidence_of(_quotes(reading, name, kind, there, worst[:_QUOTED])),
-    }
-
-
-def _says(kind: str, name: str, counts: Mapping[str, Any]) -> str:
-    costs = [
-        (counts["partitions_offline"], "would have no leader"),
-        (counts["partitions_unclean"], "would elect one uncleanly and lose records"),
-        (counts["partitions_unwritable"], "could not take writes with acks=all"),
-        (counts["partitions_unjudged"], "would lose a replica in sync, of an unknown minimum"),
-    ]
-    told = [f"{counted(count, 'partition')} {what}" for count, what in costs if count]
-    said = ", ".join(told) or "every partition with a leader keeps one and takes writes"
-    moves = counts["leaders_to_move"]
-    groups = counts["group_ids"]
-    coordinators = (
-        "; which groups it coordinates is not told"
-        if groups is None
-        else f" and {counted(len(groups), 'group')} would lose the coordinator"
+def _row(loss: _Loss) -> LossSimulation:
+    reading, scope = loss.reading, loss.scope
+    return LossSimulation(
+        cluster=reading.partitions[0].cluster,
+        snapshot_at=reading.at,
+        scope_kind=scope.kind,
+        scope=scope.name,
+        broker_ids=sorted(scope.brokers),
+        partitions_hosted=len(loss.hosted),
+        partitions_offline=len(loss.by_fate[Fate.OFFLINE]),
+        partitions_unclean=len(loss.by_fate[Fate.UNCLEAN]),
+        partitions_unwritable=len(loss.by_fate[Fate.UNWRITABLE]),
+        partitions_unjudged=len(loss.by_fate[Fate.UNJUDGED]),
+        leaders_to_move=loss.leaders_to_move,
+        group_ids=loss.group_ids,
+        stranded_group_ids=loss.stranded_group_ids,
+        worst_partitions=[f"{p.topic}-{p.partition}" for p in loss.worst[:MAX_NAMED]],
+        explanation=loss.explanation(),
+        evidence=evidence_of(loss.quotes()),
     )
-    stranded = counts["stranded_group_ids"]
-    nowhere = f", {len(stranded)} of them with none to take over" if stranded else ""
-    leads = f"{counted(moves, 'leader')} would move"
-    return f"Without {kind} '{name}' {said}; {leads}{coordinators}{nowhere}."
-
-
-def _quotes(
-    reading: Reading, name: str, kind: str, there: Sequence[Row], worst: Sequence[Row]
-) -> Iterable[dict[str, Any]]:
-    snapshot_id = reading.partitions[0]["snapshot_id"]
-    yield quote_snapshot(snapshot_id, reading.at, f"{kind} '{name}' holds replicas of {len(there)} partitions")
-    for p in worst:
-        says = f"{p['topic']}-{p['partition']}: leader {p['leader']}, isr {p['isr']}, replicas {p['replicas']}"
-        yield quote_snapshot(snapshot_id, reading.at, says)

@@ -1,16 +1,24 @@
-"""How many records an unclean election threw away: bounds, each with the witness that tells it."""
+"""How many records an unclean election lost: bounds, each with the evidence that shows it.
+
+Lost is what lies between the offset at which the new leader's log diverges from the old leader's, and the old log's
+end. Where the old leader comes back, its log shows both: how long it is, and where it is cut. Without it, the new
+leader's log starts no earlier than where they diverge, and what a consumer could read, or had read, the old leader had.
+Source: KIP-101, KIP-207 (no end offset is returned below the start of the leader's epoch), Partition.makeFollower,
+UnifiedLog.truncateTo.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
+from spark_jobs.catalog.rows import Event, OffsetSnapshot, PartitionSnapshot, Quote
 from spark_jobs.transforms.evidence import quote, quote_snapshot
 from spark_jobs.transforms.leaderships import NOBODY, Leadership
-from spark_jobs.transforms.windows import Row, broker_ids
+from spark_jobs.transforms.windows import broker_ids
 
 LOSS_KINDS = (
     "leader_started",
@@ -22,21 +30,28 @@ LOSS_KINDS = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingWithCommits(PartitionSnapshot):
+    """A partition in one reading, with what groups had committed of it by then."""
+
+    commits: tuple[OffsetSnapshot, ...]
+
+
 @dataclass(frozen=True)
 class Mark:
-    """An offset that a witness told."""
+    """An offset that a line or a reading shows."""
 
     offset: int
-    quote: dict[str, Any]
+    quote: Quote
 
 
 @dataclass(frozen=True)
 class Bound:
-    """So many records, between two offsets that witnesses told; none where one of the two is not told."""
+    """So many records, between two offsets that evidence shows; none where one of the two is not known."""
 
     records: int = 0
     span: tuple[int, int] | None = None
-    quotes: tuple[dict[str, Any], ...] = ()
+    quotes: tuple[Quote, ...] = ()
 
     @property
     def says(self) -> str:
@@ -46,67 +61,68 @@ class Bound:
 
 @dataclass(frozen=True)
 class Loss:
-    """Bounds of the records lost. `high` is None where no witness bounds them from above."""
+    """Bounds of the records lost. `high` is None where no evidence bounds them from above."""
 
     low: int
     high: int | None
-    quotes: tuple[dict[str, Any], ...]
+    quotes: tuple[Quote, ...]
     says: str
 
 
-@dataclass(frozen=True)
-class _Case:
-    """One unclean election: who led before, who was in sync, and all that is told of the partition."""
-
-    change: Leadership
-    at: datetime
-    last_leader: int
-    holders: frozenset[int]
-    life: Sequence[Row]
-    readings: Sequence[Row]
+def with_commits(readings: Iterable[PartitionSnapshot], commits: Iterable[OffsetSnapshot]) -> list[PartitionSnapshot]:
+    """Readings of partitions, each with the rows of bronze.offset_snapshots of the same reading, where it has any."""
+    by_reading: dict[tuple[str, str, int], list[OffsetSnapshot]] = {}
+    for commit in commits:
+        by_reading.setdefault((commit.snapshot_id, commit.topic, commit.partition), []).append(commit)
+    return [
+        ReadingWithCommits(**r.as_dict(), commits=tuple(own))
+        if (own := by_reading.get((r.snapshot_id, r.topic, r.partition)))
+        else r
+        for r in readings
+    ]
 
 
 def loss_of(
-    change: Leadership, last_leader: int, holders: Collection[int], life: Sequence[Row], readings: Sequence[Row]
+    change: Leadership,
+    last_leader: int,
+    holders: Collection[int],
+    lines: Sequence[Event],
+    readings: Sequence[PartitionSnapshot],
 ) -> Loss:
-    """The records that were in the old leader's log and are in no log of the cluster any more.
+    """The records that were in the old leader's log and are not in any log of the cluster any more.
 
     Takes: the unclean leadership; the last real leader before it; the replicas in sync before it;
-    the partition's events in order and its rows of bronze.partition_snapshots in order of time, with what
-    `with_commits` adds to them.
-    Keeps: the true number lies within the bounds, whichever witnesses are missing.
-    Odd: lost is what lies between the point where the new leader's log parts from the old one's and the old one's
-    end. Where the old leader comes back it tells both: how long its log is, and where it cuts it. Without it, the new
-    leader starts no earlier than they part; what a reader could read, or had read, the old leader had.
-    Source: KIP-101, KIP-207 (no end offset is told below the start of the leader's epoch), Partition.makeFollower,
-    UnifiedLog.truncateTo.
+    the partition's events in order and its readings in order of time, see `with_commits`.
+    Keeps: the true number lies within the bounds, whichever evidence is missing.
+    Edge case: a log that ends before what was read from it lost its tail in the crash: it bounds nothing from above.
     """
     assert change.at is not None
-    case = _Case(change, change.at, last_leader, frozenset(holders) - {change.leader}, life, readings)
-    end, cut = _log_end(case, last_leader), _cut(case, last_leader)
-    reached = max([*_reached(case), *_if(end)], key=lambda m: m.offset, default=None)
-    parted_by = min([*_starts(case), *_if(cut)], key=lambda m: m.offset, default=None)
-    shared = cut or max(_shared(case), key=lambda m: m.offset, default=None)
-    low = max([_between(parted_by, reached), *_cuts_of_holders(case)], key=lambda b: b.records)
-    # A log that ends before what was read from it lost its tail in the crash: it bounds nothing from above.
+    case = _Election(change, change.at, last_leader, lines, readings)
+    end, cut = case.log_end_of(last_leader), case.first_cut_of(last_leader)
+    reached = _highest([*case.reached(), *_if(end)])
+    diverges_by = _lowest([*case.new_log_ends, *_if(cut)])
+    others = [case.held_and_cut(b) for b in sorted({*holders} - {change.leader, last_leader})]
+    low = max([_between(diverges_by, reached), *others], key=lambda b: b.records)
+    shared = cut or _highest(case.shared())
     is_whole = end is not None and reached is not None and reached.offset <= end.offset
-    high = _between(shared, end) if is_whole and shared else None
-    if high is None:
+    if not is_whole or shared is None:
         return Loss(low.records, None, low.quotes, f"at least {low.says}")
-    exact = low.records >= high.records
-    says = low.says if exact else f"at least {low.says}, at most {high.says}"
+    high = _between(shared, end)
+    is_exact = low.records >= high.records
+    says = low.says if is_exact else f"at least {low.says}, at most {high.says}"
     return Loss(low.records, max(low.records, high.records), (*low.quotes, *high.quotes), says)
 
 
-def with_commits(readings: Iterable[Row], commits: Iterable[Row]) -> list[Row]:
-    """Readings of partitions, each with `committed`: the rows of bronze.offset_snapshots of the same reading."""
-    by_reading: dict[tuple[str, str, int], list[Row]] = {}
-    for commit in commits:
-        by_reading.setdefault((commit["snapshot_id"], commit["topic"], commit["partition"]), []).append(commit)
-    return [
-        {**r, "committed": by_reading.get((r["snapshot_id"], r["topic"], r["partition"]), ())} if by_reading else r
-        for r in readings
-    ]
+def _highest(marks: Iterable[Mark]) -> Mark | None:
+    return max(marks, key=lambda m: m.offset, default=None)
+
+
+def _lowest(marks: Iterable[Mark]) -> Mark | None:
+    return min(marks, key=lambda m: m.offset, default=None)
+
+
+def _if(mark: Mark | None) -> tuple[Mark, ...]:
+    return (mark,) if mark else ()
 
 
 def _between(start: Mark | None, end: Mark | None) -> Bound:
@@ -115,188 +131,184 @@ def _between(start: Mark | None, end: Mark | None) -> Bound:
     return Bound(end.offset - start.offset, (start.offset, end.offset), (start.quote, end.quote))
 
 
-def _if(mark: Mark | None) -> tuple[Mark, ...]:
-    return (mark,) if mark else ()
+def _log_offset(event: Event | None) -> Mark | None:
+    return Mark(event.log_offset, quote(event)) if event and event.log_offset is not None else None
 
 
-def _reached(case: _Case) -> list[Mark]:
-    """Offsets that the old leader's log had reached at least."""
-    own = [
-        Mark(e["log_offset"], quote(e))
-        for e in _as_leader(case)
-        if e["kind"] in ("leader_started", "isr_shrink_proposed") and e["log_offset"] is not None
-    ]
-    # What is committed is in the leader's log; a high watermark is only told once it is reached.
-    committed = [
-        Mark(e["high_watermark"], quote(e))
-        for e in case.life
-        if e["high_watermark"] is not None
-        and (e["happened_at"] < case.at or (e["broker"] == case.last_leader and not _is_back(case, e["happened_at"])))
-    ]
-    read = [_read(r) for r in _before(case) if r["end_offset"] is not None]
-    return [*own, *committed, *read, *_read_by_groups(case)]
+def _high_watermarks(events: Iterable[Event]) -> list[Mark]:
+    return [Mark(e.high_watermark, quote(e)) for e in events if e.high_watermark is not None]
 
 
-def _as_leader(case: _Case) -> list[Row]:
-    """What the old leader told since it last began to lead."""
-    told = [e for e in case.life if e["broker"] == case.last_leader and e["happened_at"] < case.at]
-    starts = [i for i, e in enumerate(told) if e["kind"] == "leader_started"]
-    return told[starts[-1] :] if starts else []
-
-
-def _before(case: _Case) -> list[Row]:
-    """The readings before the election. One that began before it may have met the new leader already."""
+def _end_offsets(readings: Iterable[PartitionSnapshot]) -> list[Mark]:
     return [
-        r
-        for r in case.readings
-        if r["snapshot_at"] < case.at and (r["leader_epoch"] is None or r["leader_epoch"] < case.change.epoch)
+        Mark(
+            r.end_offset,
+            quote_snapshot(r.snapshot_id, r.snapshot_at, f"{r.topic}-{r.partition} ends at offset {r.end_offset}"),
+        )
+        for r in readings
+        if r.end_offset is not None
     ]
 
 
-def _read(reading: Row) -> Mark:
-    says = f"{reading['topic']}-{reading['partition']} ends at offset {reading['end_offset']}"
-    return Mark(reading["end_offset"], quote_snapshot(reading["snapshot_id"], reading["snapshot_at"], says))
+@dataclass(frozen=True)
+class _Election:
+    """One unclean election: the leader before, and all evidence on the partition."""
 
+    change: Leadership
+    at: datetime
+    last_leader: int
+    lines: Sequence[Event]
+    readings: Sequence[PartitionSnapshot]
 
-def _read_by_groups(case: _Case) -> list[Mark]:
-    """What groups had committed before the election, or can have committed before it only.
+    def is_new(self, epoch: int | None) -> bool:
+        """Whether an epoch is known and is that of the election or a later one."""
+        return epoch is not None and epoch >= self.change.epoch
 
-    Odd: within an epoch the end never falls, so a commit above an end that is told later is older than the epoch.
-    """
-    later: int | None = None
-    marks = []
-    for r in reversed(case.readings):
-        is_before = r["snapshot_at"] < case.at
-        for commit in r.get("committed", ()):
-            offset = commit["committed_offset"]
-            if offset is not None and (is_before or (later is not None and offset > later)):
-                says = f"group {commit['group_id']} has committed offset {offset} of {r['topic']}-{r['partition']}"
-                marks.append(Mark(offset, quote_snapshot(r["snapshot_id"], r["snapshot_at"], says)))
-        if r["leader_epoch"] == case.change.epoch and r["end_offset"] is not None:
-            later = r["end_offset"]
-    return marks
+    @cached_property
+    def readings_before(self) -> list[PartitionSnapshot]:
+        """The readings before the election. One that started before it may have met the new leader already."""
+        return [r for r in self.readings if r.snapshot_at < self.at and not self.is_new(r.leader_epoch)]
 
+    @cached_property
+    def new_start(self) -> Mark | None:
+        """Where the new leader's log ended when it became leader, by its own log."""
+        elected = (self.change.leader, self.change.epoch)
+        starts = (e for e in self.lines if e.kind == "leader_started" and e.log_offset is not None)
+        return _log_offset(next((e for e in starts if (e.broker, e.leader_epoch) == elected), None))
 
-def _starts(case: _Case) -> list[Mark]:
-    """Offsets that the new leader's log parts from the old one's at, or below."""
-    read = [_read(r) for r in case.readings if r["leader_epoch"] == case.change.epoch and r["end_offset"] is not None]
-    return [*_if(_start(case)), *read]
+    @cached_property
+    def new_log_ends(self) -> list[Mark]:
+        """Offsets at or above that at which the new leader's log diverges from the old one."""
+        own = (r for r in self.readings if r.leader_epoch == self.change.epoch)
+        return [*_if(self.new_start), *_end_offsets(own)]
 
+    def reached(self) -> list[Mark]:
+        """Offsets that the old leader's log had reached at least.
 
-def _start(case: _Case) -> Mark | None:
-    """Where the new leader began, by its own word."""
-    for e in case.life:
-        is_start = e["kind"] == "leader_started" and e["leader_epoch"] == case.change.epoch
-        if is_start and e["broker"] == case.change.leader and e["log_offset"] is not None:
-            return Mark(e["log_offset"], quote(e))
-    return None
+        What is committed is in the leader's log, and a high watermark is logged only when it is reached.
+        """
+        committed = (
+            e
+            for e in self.lines
+            if e.happened_at < self.at or (e.broker == self.last_leader and not self.was_back(e.broker, e.happened_at))
+        )
+        ends = filter(None, map(_log_offset, self.lines_as_leader()))
+        return [*ends, *_high_watermarks(committed), *_end_offsets(self.readings_before), *self.committed_by_groups()]
 
+    def lines_as_leader(self) -> Iterator[Event]:
+        """The old leader's lines on its own log end since it last became leader."""
+        own = [e for e in self.lines if e.broker == self.last_leader and e.happened_at < self.at]
+        starts = [i for i, e in enumerate(own) if e.kind == "leader_started"]
+        since = own[starts[-1] :] if starts else []
+        return (e for e in since if e.kind in ("leader_started", "isr_shrink_proposed"))
 
-def _shared(case: _Case) -> list[Mark]:
-    """Offsets up to which both logs are the same."""
-    new_leader = case.change.leader
-    committed = [
-        Mark(e["high_watermark"], quote(e))
-        for e in case.life
-        if e["high_watermark"] is not None
-        and e["happened_at"] < case.at
-        and (e["broker"] == new_leader or new_leader in (broker_ids(e["previous_isr"] or e["isr"]) or ()))
-    ]
-    read = [_read(r) for r in _before(case) if r["end_offset"] is not None and new_leader in (r["isr"] or ())]
-    return [*committed, *read, *_parted_at(case)]
+    def committed_by_groups(self) -> Iterator[Mark]:
+        """What groups had committed before the election, or can only have committed before it.
 
+        Edge case: within an epoch the end never falls, so a commit above an end that a later reading shows is older
+        than the epoch.
+        """
+        later_end: int | None = None
+        for r in reversed(self.readings):
+            for commit in r.commits if isinstance(r, ReadingWithCommits) else ():
+                offset = commit.committed_offset
+                is_old = r.snapshot_at < self.at or (
+                    later_end is not None and offset is not None and offset > later_end
+                )
+                if offset is not None and is_old:
+                    shown = f"group {commit.group_id} has committed offset {offset} of {r.topic}-{r.partition}"
+                    yield Mark(offset, quote_snapshot(r.snapshot_id, r.snapshot_at, shown))
+            if r.leader_epoch == self.change.epoch and r.end_offset is not None:
+                later_end = r.end_offset
 
-def _parted_at(case: _Case) -> tuple[Mark, ...]:
-    """Up to where the new leader's log came from the old leader, or was in it.
+    def shared(self) -> list[Mark]:
+        """Offsets up to which both logs are the same."""
+        new_leader = self.change.leader
+        committed = (
+            e
+            for e in self.lines
+            if e.happened_at < self.at
+            and (e.broker == new_leader or new_leader in (broker_ids(e.previous_isr or e.isr) or ()))
+        )
+        read = (r for r in self.readings_before if new_leader in (r.isr or ()))
+        return [*_high_watermarks(committed), *_end_offsets(read), *_if(self.diverges_at_least_at())]
 
-    It was in sync once: then its log was the beginning of that leader's. Each leader since has taken over the log of
-    the one before it up to its own start.
-    """
-    led, starts = _led(case)
-    in_sync = [
-        e["leader_epoch"]
-        for e in case.life
-        if e["leader_epoch"] in led and case.change.leader in (led[e["leader_epoch"]], *(broker_ids(e["isr"]) or ()))
-    ]
-    start = _start(case)
-    if not in_sync or start is None:
-        return ()
-    epochs = range(max(in_sync), case.change.epoch)
-    if any(epoch not in led for epoch in epochs):
-        return ()
-    leaders = [(epoch, led[epoch]) for epoch in epochs if led[epoch] != NOBODY]
-    changed = [epoch for (_, before), (epoch, after) in pairwise(leaders) if before != after]
-    if any(epoch not in starts for epoch in changed):
-        return ()
-    return (min([start, *(starts[epoch] for epoch in changed)], key=lambda m: m.offset),)
+    def diverges_at_least_at(self) -> Mark | None:
+        """Up to where the new leader's log is the old leader's, by who led since the new leader was last in sync.
 
+        In sync, its log was the beginning of that leader's. Each leader since took over the log of the one before it,
+        up to its own start.
+        """
+        led, starts = self.leaders_before()
+        in_sync = self.last_epoch_in_sync(led)
+        if in_sync is None or self.new_start is None:
+            return None
+        epochs = range(in_sync, self.change.epoch)
+        leaders = [(epoch, led.get(epoch)) for epoch in epochs if led.get(epoch) != NOBODY]
+        changed = [after for (_, before), (after, leader) in pairwise(leaders) if before != leader]
+        if any(epoch not in led for epoch in epochs) or any(epoch not in starts for epoch in changed):
+            return None
+        return _lowest([self.new_start, *(starts[epoch] for epoch in changed)])
 
-def _led(case: _Case) -> tuple[dict[int, int], dict[int, Mark]]:
-    """Who led in each epoch before, and where the leader's log ended when it began to."""
-    led: dict[int, int] = {}
-    starts: dict[int, Mark] = {}
-    for e in case.life:
-        epoch = e["leader_epoch"]
-        if epoch is None or epoch >= case.change.epoch:
-            continue
-        if e["kind"] == "leader_started":
-            led[epoch] = e["broker"]
-            if e["log_offset"] is not None:
-                starts[epoch] = Mark(e["log_offset"], quote(e))
-        elif e["leader"] is not None:
-            led[epoch] = e["leader"]
-    return led, starts
+    def last_epoch_in_sync(self, led: Mapping[int, int | None]) -> int | None:
+        """The last earlier epoch of which a line shows the new leader as leader or in sync."""
+        lines = ((e, e.leader_epoch) for e in self.lines if e.leader_epoch is not None and e.leader_epoch in led)
+        new_leader = self.change.leader
+        return max(
+            (epoch for e, epoch in lines if new_leader in (led[epoch], *(broker_ids(e.isr) or ()))), default=None
+        )
 
+    def leaders_before(self) -> tuple[Mapping[int, int | None], Mapping[int, Mark]]:
+        """The leader of each earlier epoch, and where the leader's log ended when it became leader."""
+        led: dict[int, int | None] = {}
+        starts: dict[int, Mark] = {}
+        for e in self.lines:
+            if e.leader_epoch is None or self.is_new(e.leader_epoch):
+                continue
+            if e.kind == "leader_started":
+                led[e.leader_epoch] = e.broker
+                starts.update({e.leader_epoch: mark} if (mark := _log_offset(e)) else {})
+            elif e.leader is not None:
+                led[e.leader_epoch] = e.leader
+        return led, starts
 
-def _log_end(case: _Case, replica: int) -> Mark | None:
-    """The replica's own word on where its log ended when it met the new leader."""
-    for event in case.life:
-        if event["broker"] != replica or event["log_offset"] is None or event["happened_at"] < case.at:
-            continue
-        is_met = event["kind"] == "follower_started" and event["leader_epoch"] >= case.change.epoch
-        if is_met or event["kind"] == "log_end_loaded":
-            return None if _is_back(case, event["happened_at"], replica) else Mark(event["log_offset"], quote(event))
-    return None
+    def log_end_of(self, replica: int) -> Mark | None:
+        """Where the replica's log ended when it met the new leader, by its own log."""
+        for e in self.lines:
+            if e.broker != replica or e.log_offset is None or e.happened_at < self.at:
+                continue
+            if e.kind == "log_end_loaded" or (e.kind == "follower_started" and self.is_new(e.leader_epoch)):
+                return None if self.was_back(replica, e.happened_at) else _log_offset(e)
+        return None
 
+    def first_cut_of(self, replica: int) -> Mark | None:
+        """Where the replica cut its log first, once it followed the new leader."""
+        own = [e for e in self.lines if e.broker == replica]
+        follows = (e.happened_at for e in own if e.kind == "follower_started" and self.is_new(e.leader_epoch))
+        since = next(follows, self.at)
+        cuts = (e for e in own if e.kind == "log_truncated" and e.log_offset is not None and e.happened_at >= since)
+        cut = next(cuts, None)
+        return None if cut is None or self.was_back(replica, cut.happened_at) else _log_offset(cut)
 
-def _is_back(case: _Case, instant: datetime, replica: int | None = None) -> bool:
-    """Whether the replica had been in sync with the new leader by then, so that it had cut its log already."""
-    who = case.last_leader if replica is None else replica
-    told = [
-        (e["happened_at"], broker_ids(e["isr"]) or ())
-        for e in case.life
-        if e["isr"] and (e["kind"] == "isr_updated" or (e["leader_epoch"] or 0) >= case.change.epoch)
-    ]
-    told += [(r["snapshot_at"], r["isr"] or ()) for r in case.readings if (r["leader_epoch"] or 0) >= case.change.epoch]
-    return any(case.at < at < instant and who in isr for at, isr in told)
+    def held_and_cut(self, replica: int) -> Bound:
+        """What another replica that was in sync held and cut: the old leader held no less.
 
+        Edge case: a replica whose log shows its end and no cut diverged where the new leader started, or before.
+        """
+        end = self.log_end_of(replica)
+        diverges_by = self.first_cut_of(replica) or _lowest(self.new_log_ends)
+        return _between(diverges_by, end) if end and diverges_by else Bound()
 
-def _cut(case: _Case, replica: int) -> Mark | None:
-    """Where the replica cut its log first, once it followed the new leader."""
-    follows = next(
-        (
-            e["happened_at"]
-            for e in case.life
-            if e["kind"] == "follower_started" and e["broker"] == replica and e["leader_epoch"] >= case.change.epoch
-        ),
-        case.at,
-    )
-    for e in case.life:
-        is_cut = e["kind"] == "log_truncated" and e["broker"] == replica and e["log_offset"] is not None
-        if is_cut and e["happened_at"] >= follows:
-            return None if _is_back(case, e["happened_at"], replica) else Mark(e["log_offset"], quote(e))
-    return None
+    def was_back(self, replica: int, by: datetime) -> bool:
+        """Whether the replica had been in sync with the new leader by then, so that it had cut its log already."""
+        return any(self.at < at < by and replica in isr for at, isr in self.isrs_since)
 
-
-def _cuts_of_holders(case: _Case) -> list[Bound]:
-    """What other replicas that were in sync held and cut: the old leader held no less.
-
-    Odd: one that tells its end and is not heard cutting has parted where the new leader started, or before.
-    """
-    found = []
-    for replica in sorted(case.holders - {case.last_leader}):
-        end, cut = _log_end(case, replica), _cut(case, replica)
-        parted_by = cut or min(_starts(case), key=lambda m: m.offset, default=None)
-        if end and parted_by:
-            found.append(_between(parted_by, end))
-    return found
+    @cached_property
+    def isrs_since(self) -> list[tuple[datetime, Sequence[int]]]:
+        """The ISRs that evidence shows of the new leader."""
+        lines = (e for e in self.lines if e.isr and (e.kind == "isr_updated" or self.is_new(e.leader_epoch)))
+        read = (r for r in self.readings if self.is_new(r.leader_epoch))
+        return [
+            *((e.happened_at, broker_ids(e.isr) or ()) for e in lines),
+            *((r.snapshot_at, r.isr or ()) for r in read),
+        ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise
+from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
+from spark_jobs.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot, Quote
 from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, Course, Setting, at_instant
 from spark_jobs.transforms.cluster import ClusterContext
@@ -17,25 +18,24 @@ from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.partitions import Partition, by_partition, deletions_of, lives_of
 from spark_jobs.transforms.replicas.isr import ISR_KINDS, commits_of
 from spark_jobs.transforms.replicas.known_isrs import KnownIsr, known_isrs
-from spark_jobs.transforms.windows import OutRow, Row, Window, broker_ids
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
+from spark_jobs.transforms.windows import Window, broker_ids
 
 _MS = timedelta(milliseconds=1)
-Span = tuple[datetime, datetime]
+
+ReplicaCounts = Timeline[tuple[datetime, int]]
+"""How many replicas a partition had, each number at an instant that shows it."""
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """A span in which nothing changed: who was in sync, of how many, and what was set."""
+class _State:
+    """What holds while nothing changes: the ISR, how many replicas there are, and the settings."""
 
-    start: datetime
-    end: datetime
-    isr_size: int
+    known: KnownIsr
     replicas: int | None
     min_isr: Setting | None
     unclean: Setting | None
     has_leader: bool
-    has_eligible: bool
-    quote: dict[str, Any]
 
     @property
     def least(self) -> int | None:
@@ -43,219 +43,239 @@ class _Piece:
 
         Source: Partition.effectiveMinIsr (since 3.7; before, a setting above the replicas refused every write).
         """
-        wanted = self.min_isr.number if self.min_isr else None
-        return None if wanted is None or self.replicas is None else min(wanted, self.replicas)
+        minimum = self.min_isr.number if self.min_isr else None
+        return None if minimum is None or self.replicas is None else min(minimum, self.replicas)
 
-    def is_thin(self) -> bool:
+    @property
+    def isr_size(self) -> int:
+        """How many replicas are in sync."""
+        return len(self.known.isr)
+
+    @property
+    def quotes(self) -> tuple[Quote, ...]:
+        """The evidence of the state."""
+        return (self.known.quote, *(Quote.of(s.quote) for s in (self.min_isr, self.unclean) if s))
+
+    def is_under_replicated(self) -> bool:
         return self.replicas is not None and self.isr_size < self.replicas
 
-    def is_under(self) -> bool:
+    def is_under_min_isr(self) -> bool:
         return self.least is not None and self.isr_size < self.least
 
-    def is_at_least(self) -> bool:
+    def is_at_min_isr(self) -> bool:
         return self.least is not None and self.isr_size == self.least
 
     def is_alone(self) -> bool:
-        return self.isr_size == 1 and self.has_leader and not self.has_eligible
+        return self.isr_size == 1 and self.has_leader and not self.known.has_eligible
 
-    def may_choose_uncleanly(self) -> bool:
-        return self.is_thin() and self.unclean is not None and self.unclean.is_on
+    def may_elect_uncleanly(self) -> bool:
+        return self.is_under_replicated() and self.unclean is not None and self.unclean.is_on
 
     def is_one_from_offline(self) -> bool:
-        return self.is_alone() and not self.may_choose_uncleanly()
+        return self.is_alone() and not self.may_elect_uncleanly()
 
     def is_one_from_unclean(self) -> bool:
-        return self.is_alone() and self.may_choose_uncleanly()
+        return self.is_alone() and self.may_elect_uncleanly()
+
+    def is_risky(self) -> bool:
+        is_thin = self.is_under_replicated() or self.is_under_min_isr() or self.is_at_min_isr()
+        return is_thin or self.is_alone()
 
 
-_RISKS: dict[str, Callable[[_Piece], bool]] = {
-    "under_replicated_ms": _Piece.is_thin,
-    "under_min_isr_ms": _Piece.is_under,
-    "at_min_isr_ms": _Piece.is_at_least,
-    "one_from_offline_ms": _Piece.is_one_from_offline,
-    "one_from_unclean_ms": _Piece.is_one_from_unclean,
-}
+@dataclass(frozen=True)
+class _History:
+    """What is known of one partition. `leaderless` surely, `may_be_leaderless` at most; None: no evidence bounds it."""
+
+    key: Partition
+    known: Intervals[KnownIsr]
+    replicas: ReplicaCounts
+    min_isr: Course
+    unclean: Course
+    failovers: Sequence[Failover]
+    leaderless: Intervals[None]
+    may_be_leaderless: Intervals[None] | None
+
+    def replicas_at(self, at: datetime) -> int | None:
+        """How many replicas it had, as shown last before an instant, else first after it."""
+        counted = self.replicas.last_until(at) or self.replicas.first_since(at)
+        return counted[1] if counted else None
+
+    def states(self, window: Window) -> Intervals[_State]:
+        """Its states in the window: the known ISRs, split where anything else changes."""
+        cuts = {at for course in (self.min_isr, self.unclean, self.replicas) for at, _ in course}
+        cuts |= {at for gap in self.leaderless for at in (gap.start, gap.end) if at is not None}
+        return Intervals(
+            Interval(piece.start, piece.end, self._state(piece))
+            for known in self.known.clip(window.start, window.end)
+            for piece in known.split(cuts)
+        )
+
+    def _state(self, piece: Interval[KnownIsr]) -> _State:
+        start = piece.start
+        return _State(
+            piece.value,
+            self.replicas_at(start),
+            at_instant(self.min_isr, start),
+            at_instant(self.unclean, start),
+            not any(gap.end != start for gap in self.leaderless.at(start)),
+        )
 
 
 def rebuild_risks(
-    events: Iterable[Row],
-    readings: Iterable[Row],
-    failovers: Iterable[Row],
+    events: Iterable[Event],
+    readings: Iterable[PartitionSnapshot],
+    failovers: Iterable[Failover],
     settings: BrokerSettings,
     context: ClusterContext,
-    heard_until: datetime,
+    logs_end: datetime,
     window: Window,
-) -> list[OutRow]:
+) -> list[PartitionRisk]:
     """Rows of gold.partition_risks: one for each partition that risked anything.
 
     Takes: silver.events of at least ISR_KINDS and topic_deleted, of any number of whole topics, with look-back; rows
-    of bronze.partition_snapshots and of gold.failovers of the same topics; until when anybody was heard.
+    of bronze.partition_snapshots and of gold.failovers of the same topics; the last line of any broker.
     Order: by topic and partition.
     Keeps: each time lies within the window, and the times of two windows that touch add up to those of both together.
-    Odd: what was in sync when last told stays so while brokers are heard.
+    Edge case: the last known ISR holds until the logs end.
     """
-    told = list(events)
-    read, led = by_partition(readings, "snapshot_at"), by_partition(failovers, "happened_at")
-    deleted = deletions_of(told, context.terms)
-    lives = lives_of(told, ISR_KINDS, context.terms)
+    lines = list(events)
+    read, led = by_partition(readings, "snapshot_at"), by_partition(map(Failover.of, failovers), "happened_at")
+    deleted = deletions_of(lines, context.terms)
+    lives = lives_of(lines, ISR_KINDS, context.terms)
     keys = sorted({*lives, *read, *led})
     courses = {
         topic: (settings.course_of_topic(topic, MIN_ISR), settings.course_of_topic(topic, UNCLEAN))
         for topic in {k[1] for k in keys}
     }
-    rows: list[OutRow] = []
+    rows = []
     for key in keys:
-        ends = [*deleted[key[:2]], heard_until]
-        spans, replicas = _known(lives.get(key, []), read[key], ends)
-        rows += _row(key, spans, replicas, led[key], courses[key[1]], ends, window)
+        own, ends = lives.get(key, []), [*deleted[key[:2]], logs_end]
+        replicas, known = _replica_counts(own, read[key]), Intervals(_known(own, read[key], ends))
+        history = _History(key, known, replicas, *courses[key[1]], led[key], *_leaderless(led[key], ends))
+        risk = _Risk(history, window)
+        rows += [_row(risk)] if risk.instants else []
     return rows
 
 
 def _known(
-    lives: Sequence[Sequence[Row]], readings: Sequence[Row], ends: Sequence[datetime]
-) -> tuple[list[KnownIsr], list[tuple[datetime, int]]]:
-    """The spans of all lives, and how many replicas were told when."""
-    spans: list[KnownIsr] = []
-    began = [life[0]["happened_at"] for life in lives] or [ends[-1]]
-    for i, life in enumerate(lives or [[]]):
-        last = i + 1 >= len(began)
-        own = [
-            r for r in readings if (not i or r["snapshot_at"] >= began[i]) and (last or r["snapshot_at"] < began[i + 1])
-        ]
-        since = life[0]["happened_at"] if life else own[0]["snapshot_at"] if own else ends[-1]
-        gone_at = next((at for at in ends[:-1] if at > since), ends[-1])
-        until = max([gone_at, *(r["snapshot_at"] for r in own)]) if gone_at == ends[-1] else gone_at
-        spans += known_isrs(commits_of(life), [r for r in own if r["snapshot_at"] <= until], until)
-    told = [(e["happened_at"], broker_ids(e["replicas"]) or ()) for life in lives for e in life if e["replicas"]]
-    told += [(r["snapshot_at"], tuple(r["replicas"])) for r in readings if r["replicas"]]
-    return spans, sorted((at, len(set(replicas))) for at, replicas in told)
+    lives: Sequence[Sequence[Event]], readings: Sequence[PartitionSnapshot], ends: Sequence[datetime]
+) -> Iterator[Interval[KnownIsr]]:
+    """The known ISRs of all incarnations of a partition. `ends`: when its topic was deleted, and when logs end."""
+    read, logs_end = Timeline(readings, lambda r: r.snapshot_at), ends[-1]
+    later_starts = [life[0].happened_at for life in lives[1:]]
+    for life, first, end in zip(lives or [[]], [None, *later_starts], [*later_starts, None], strict=True):
+        own = read.within(first, end)
+        start = life[0].happened_at if life else own[0].snapshot_at if own else logs_end
+        deleted_at = next((at for at in ends[:-1] if at > start), None)
+        until = deleted_at or max([logs_end, *(r.snapshot_at for r in own)])
+        yield from known_isrs(commits_of(life), [r for r in own if r.snapshot_at <= until], until)
 
 
-def _row(
-    key: Partition,
-    spans: Sequence[KnownIsr],
-    replicas: Sequence[tuple[datetime, int]],
-    failovers: Sequence[Row],
-    courses: tuple[Course, Course],
-    ends: Sequence[datetime],
-    window: Window,
-) -> Iterator[OutRow]:
-    surely, at_most = _leaderless(failovers, ends)
-    pieces = list(_pieces(spans, replicas, surely, courses, window))
-    elections = [f for f in failovers if f["leader_to"] != NOBODY and window.holds(f["happened_at"])]
-    risky = [p for p in pieces if any(holds(p) for holds in _RISKS.values())]
-    without = [cut for span in at_most or surely if (cut := _cut(span, window))]
-    instants = [f["happened_at"] for f in elections]
-    instants += [at for p in risky for at in (p.start, p.end)] + [at for span in without for at in span]
-    if not instants:
-        return
-    low = _length(surely, window)
-    last = pieces[-1] if pieces else None
-    quotes = [q for p in risky for q in (p.quote, *(s.quote for s in (p.min_isr, p.unclean) if s))]
-    quotes += [f["evidence"][0] for f in failovers if f in elections or f["leader_to"] == NOBODY]
-    factor = _at(replicas, window.end)
-    is_set = last.min_isr if last else at_instant(courses[0], window.end)
-    yield {
-        "cluster": key[0],
-        "topic": key[1],
-        "partition": key[2],
-        "window_from": window.start,
-        "window_to": window.end,
-        "replication_factor": factor,
-        "min_insync_replicas": is_set.number if is_set else None,
-        "elections": len(elections),
-        "leaderless_low_ms": low,
-        "leaderless_high_ms": None if at_most is None else max(low, _length(at_most, window)),
-        **{name: _total(name, pieces) for name in _RISKS},
-        "worst_isr_size": min((p.isr_size for p in pieces), default=None),
-        "first_at": min(instants),
-        "last_at": max(instants),
-        "known_ms": sum((p.end - p.start for p in pieces), timedelta()) // _MS,
-        "evidence": evidence_of(quotes),
-    }
+def _replica_counts(lives: Sequence[Sequence[Event]], readings: Sequence[PartitionSnapshot]) -> ReplicaCounts:
+    listed = [(e.happened_at, broker_ids(e.replicas) or ()) for life in lives for e in life if e.replicas]
+    listed += [(r.snapshot_at, tuple(r.replicas)) for r in readings if r.replicas]
+    return Timeline(sorted((at, len(set(replicas))) for at, replicas in listed), lambda count: count[0])
 
 
-def _total(name: str, pieces: Sequence[_Piece]) -> int | None:
-    """How long a risk held; None where what it rests on is not known at any time."""
-    rests_on = [p.least if "min_isr" in name else p.replicas for p in pieces]
-    if all(known is None for known in rests_on):
-        return None
-    return sum((p.end - p.start for p in pieces if _RISKS[name](p)), timedelta()) // _MS
+def _leaderless(
+    failovers: Sequence[Failover], ends: Sequence[datetime]
+) -> tuple[Intervals[None], Intervals[None] | None]:
+    """When the partition surely had no leader, and when at most; None where no evidence bounds one of the elections.
 
-
-def _pieces(
-    spans: Sequence[KnownIsr],
-    replicas: Sequence[tuple[datetime, int]],
-    leaderless: Sequence[Span],
-    courses: tuple[Course, Course],
-    window: Window,
-) -> Iterator[_Piece]:
-    """The spans within the window, cut wherever something that counts changes."""
-    changes = [at for course in (*courses, replicas) for at, _ in course] + [at for s in leaderless for at in s]
-    min_isr, unclean = courses
-    for span in spans:
-        whole = _cut((span.start, span.end), window)
-        if whole is None:
-            continue
-        cuts = sorted({*whole, *(at for at in changes if whole[0] < at < whole[1])})
-        for start, end in pairwise(cuts):
-            yield _Piece(
-                start,
-                end,
-                len(span.isr),
-                _at(replicas, start),
-                at_instant(min_isr, start),
-                at_instant(unclean, start),
-                not any(since <= start < until for since, until in leaderless),
-                span.has_eligible,
-                span.quote,
-            )
-
-
-def _leaderless(failovers: Sequence[Row], ends: Sequence[datetime]) -> tuple[list[Span], list[Span] | None]:
-    """When nobody led surely, and when perhaps nobody did; None where nothing bounds one of the elections.
-
-    Takes: the partition's rows of gold.failovers in order of time; when its topic was deleted and logs end.
+    Takes: its failovers in order of time; when its topic was deleted and logs end.
     """
-    surely: list[Span] = []
-    perhaps: list[Span] = []
-    is_bounded = True
+    low = _without_leader(failovers, ends, lambda f: f.leaderless_low_ms or 0)
+    if any(f.leader_to != NOBODY and f.leaderless_high_ms is None for f in failovers):
+        return low, None
+    return low, _without_leader(failovers, ends, lambda f: max(f.leaderless_low_ms or 0, f.leaderless_high_ms or 0))
+
+
+def _without_leader(
+    failovers: Sequence[Failover], ends: Sequence[datetime], waited_ms: Callable[[Failover], int]
+) -> Intervals[None]:
+    gaps = []
     for failover, after in zip(failovers, [*failovers[1:], None], strict=False):
-        at = failover["happened_at"]
-        if failover["leader_to"] == NOBODY:
-            until = after["happened_at"] if after else next((end for end in ends if end > at), at)
-            surely.append((at, until))
-            perhaps.append((at, until))
+        at = failover.happened_at
+        if failover.leader_to == NOBODY:
+            until = after.happened_at if after else next((end for end in ends if end > at), at)
+            gaps.append(Interval(at, until, None))
         else:
-            low, high = failover["leaderless_low_ms"], failover["leaderless_high_ms"]
-            surely.append((at - (low or 0) * _MS, at))
-            perhaps.append((at - max(low or 0, high or 0) * _MS, at))
-            is_bounded = is_bounded and high is not None
-    return _united(surely), _united(perhaps) if is_bounded else None
+            gaps.append(Interval(at - waited_ms(failover) * _MS, at, None))
+    return Intervals(gaps).union()
 
 
-def _united(spans: Iterable[Span]) -> list[Span]:
-    """The same time in spans that do not overlap."""
-    united: list[Span] = []
-    for start, end in sorted(spans):
-        if united and start <= united[-1][1]:
-            united[-1] = (united[-1][0], max(end, united[-1][1]))
-        elif start < end:
-            united.append((start, end))
-    return united
+@dataclass(frozen=True)
+class _Risk:
+    """What one partition risked in one window."""
+
+    history: _History
+    window: Window
+
+    @cached_property
+    def states(self) -> Intervals[_State]:
+        return self.history.states(self.window)
+
+    @cached_property
+    def risky(self) -> list[Interval[_State]]:
+        return [s for s in self.states if s.value.is_risky()]
+
+    @cached_property
+    def elections(self) -> list[Failover]:
+        elected = (f for f in self.history.failovers if f.leader_to != NOBODY)
+        return [f for f in elected if self.window.holds(f.happened_at)]
+
+    @cached_property
+    def instants(self) -> list[datetime]:
+        """When anything began or ended that is a risk."""
+        gaps = (self.history.may_be_leaderless or self.history.leaderless).clip(self.window.start, self.window.end)
+        ends = (at for span in (*self.risky, *gaps) for at in (span.start, span.end) if at is not None)
+        return [*(f.happened_at for f in self.elections), *ends]
+
+    @property
+    def quotes(self) -> Iterator[Quote]:
+        for state in self.risky:
+            yield from state.value.quotes
+        lost = (f for f in self.history.failovers if f.leader_to == NOBODY)
+        yield from (f.evidence[0] for f in (*self.elections, *lost))
+
+    def min_isr(self) -> int | None:
+        """The last known minimum."""
+        at_end = at_instant(self.history.min_isr, self.window.end)
+        last = self.states.intervals[-1].value.min_isr if self.states else at_end
+        return last.number if last else None
+
+    def ms(self, spans: Intervals[Any]) -> int:
+        return spans.total(self.window.start, self.window.end) // _MS
+
+    def risky_ms(self, holds: Callable[[_State], bool], needs: Callable[[_State], int | None]) -> int | None:
+        """How long a risk held; None where what it needs is never known."""
+        is_known = any(needs(s.value) is not None for s in self.states)
+        return self.ms(Intervals(s for s in self.states if holds(s.value))) if is_known else None
 
 
-def _cut(span: Span, window: Window) -> Span | None:
-    start, end = max(span[0], window.start), min(span[1], window.end)
-    return (start, end) if start < end else None
-
-
-def _length(spans: Iterable[Span], window: Window) -> int:
-    cut = [c for span in spans if (c := _cut(span, window))]
-    return sum((end - start for start, end in cut), timedelta()) // _MS
-
-
-def _at(replicas: Sequence[tuple[datetime, int]], at: datetime) -> int | None:
-    """How many replicas it had, as told last before an instant, else first after it."""
-    i = bisect_right(replicas, at, key=lambda told: told[0])
-    return replicas[max(0, i - 1)][1] if replicas else None
+def _row(risk: _Risk) -> PartitionRisk:
+    history, window = risk.history, risk.window
+    replicas, least = attrgetter("replicas"), attrgetter("least")
+    may_be_leaderless = history.may_be_leaderless
+    return PartitionRisk(
+        cluster=history.key[0],
+        topic=history.key[1],
+        partition=history.key[2],
+        window_from=window.start,
+        window_to=window.end,
+        replication_factor=history.replicas_at(window.end),
+        min_insync_replicas=risk.min_isr(),
+        elections=len(risk.elections),
+        leaderless_low_ms=risk.ms(history.leaderless),
+        leaderless_high_ms=None if may_be_leaderless is None else risk.ms(may_be_leaderless),
+        under_replicated_ms=risk.risky_ms(_State.is_under_replicated, replicas),
+        under_min_isr_ms=risk.risky_ms(_State.is_under_min_isr, least),
+        at_min_isr_ms=risk.risky_ms(_State.is_at_min_isr, least),
+        one_from_offline_ms=risk.risky_ms(_State.is_one_from_offline, replicas),
+        one_from_unclean_ms=risk.risky_ms(_State.is_one_from_unclean, replicas),
+        worst_isr_size=min((s.value.isr_size for s in risk.states), default=None),
+        first_at=min(risk.instants),
+        last_at=max(risk.instants),
+        known_ms=risk.ms(risk.states),
+        evidence=evidence_of(risk.quotes),
+    )

@@ -1,0 +1,208 @@
+"""Why the active controller changed.
+
+The evidence of a change is the lines that show it, with those that the ruling adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from spark_jobs.catalog.codes import Code, Confidence
+from spark_jobs.catalog.rows import BrokerOutage, Event
+from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.transforms.brokers.outages import CAUSED_BY
+from spark_jobs.transforms.controllers import Term
+from spark_jobs.transforms.evidence import quote
+from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
+
+_RESIGNED_BEFORE = timedelta(minutes=1)
+"""A cluster has a new controller within this time of a resignation, unless its quorum has no majority."""
+
+
+class ControllerChangeCause(Code):
+    """Why the active controller changed. No table stores it: the explanation says it."""
+
+    FIRST = "first", "The cluster had none before."
+    OUTAGE = "outage", "The former controller was down."
+    SESSION_EXPIRED = "session_expired", "The former controller's ZooKeeper session expired."
+    NO_MAJORITY = "no_majority", "The quorum had no majority."
+    RESIGNED = "resigned", "The former controller resigned."
+    UNKNOWN = "unknown", "The evidence does not show why."
+
+
+@dataclass(frozen=True)
+class ControllerCase:
+    """One change of the controller.
+
+    `before` is None where no line shows the controller before. `outages` are those that lasted at the change,
+    `lines` the former controller's own from when it became active until the change.
+    """
+
+    term: Term
+    before: Term | None
+    outages: Sequence[BrokerOutage]
+    lines: Sequence[Event]
+
+    @property
+    def controller(self) -> int:
+        """The controller that became active."""
+        return self.term.controller
+
+    @property
+    def former(self) -> int | None:
+        """The controller before."""
+        return self.before.controller if self.before else None
+
+    @property
+    def skips_epochs(self) -> bool:
+        """Whether epochs lie between: a quorum counts elections that no node won, and a node may have won one."""
+        return self.before is not None and self.term.epoch > self.before.epoch + 1
+
+
+def predecessor_unknown(case: ControllerCase) -> Proof | None:
+    """No line shows the controller before. ZooKeeper's epochs count controllers alone, so that none is skipped."""
+    by_zookeeper = case.term.lines[0].pattern_id.startswith("zookeeper.")
+    return proof_if(case.before is None or (by_zookeeper and case.skips_epochs))
+
+
+def first_epoch(case: ControllerCase) -> Proof | None:
+    """The epoch is the first."""
+    return proof_if(case.term.epoch == 1)
+
+
+def same_controller(case: ControllerCase) -> Proof | None:
+    """The controller before was the same node."""
+    return proof_if(case.former == case.controller)
+
+
+def former_was_down(case: ControllerCase) -> Proof | None:
+    """An outage of the former controller lasted at the change; likely at most where epochs lie between."""
+    outage = next((o for o in case.outages if o.broker == case.former), None)
+    if outage is None:
+        return None
+    return Proof(
+        tuple(outage.evidence[:2]),
+        {"did": CAUSED_BY[outage.kind]},
+        {"outage_id": outage.outage_id},
+        outage.confidence.at_most(Confidence.LIKELY) if case.skips_epochs else outage.confidence,
+    )
+
+
+def session_expired(case: ControllerCase) -> Proof | None:
+    """The former controller reports that its ZooKeeper session expired."""
+    expired = [quote(e) for e in case.lines if e.kind == Kind.ZOOKEEPER_SESSION_EXPIRED]
+    return proof_if(expired, *expired[-1:])
+
+
+def resigned(case: ControllerCase) -> Proof | None:
+    """The former controller reports that it resigned, at most a minute before the change."""
+    since = case.term.since - _RESIGNED_BEFORE
+    found = [quote(e) for e in case.lines if e.kind == Kind.CONTROLLER_RESIGNED and e.happened_at >= since]
+    return proof_if(found, *found[-1:])
+
+
+def others_were_down(case: ControllerCase) -> Proof | None:
+    """Outages of other nodes lasted at the change."""
+    others = sorted({o.broker for o in case.outages if o.broker != case.former})
+    return proof_if(others, others=" and ".join(map(str, others)))
+
+
+CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
+    Ruling(
+        ControllerChangeCause.FIRST,
+        Confidence.CERTAIN,
+        "Controller {controller} became active, the first of the cluster.",
+        proof=(predecessor_unknown, first_epoch),
+        source="controller epochs begin at 1: KafkaZkClient.registerControllerAndIncrementControllerEpoch,"
+        " QuorumState.initialize",
+        decides="crash-2.8 epoch 1",
+        looks_alike="unclean-2.8 epoch 2",
+    ),
+    Ruling(
+        ControllerChangeCause.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Controller {controller} became active; no line shows which controller was active before.",
+        proof=(predecessor_unknown,),
+        source="KafkaZkClient.registerControllerAndIncrementControllerEpoch: each ZooKeeper controller has an epoch",
+        decides="unclean-2.8 epoch 2",
+        looks_alike="crash-2.8 epoch 1",
+    ),
+    Ruling(
+        ControllerChangeCause.OUTAGE,
+        Confidence.LIKELY,
+        "Controller {controller} became active again after it {did}.",
+        proof=(former_was_down, same_controller),
+        source="KafkaController.processExpire; LeaderState.timeUntilCheckQuorumExpires",
+        decides="made: unclean-4.1, controller 3 was down",
+        looks_alike="unclean-4.1 epoch 5",
+    ),
+    Ruling(
+        ControllerChangeCause.OUTAGE,
+        Confidence.CERTAIN,
+        "Controller {controller} became active because controller {former} {did}.",
+        proof=(former_was_down,),
+        source="KafkaController.elect, once the controller's node in ZooKeeper is gone; KafkaRaftClient: a follower"
+        " whose fetches time out stands for election",
+        decides="unclean-2.8 epoch 3",
+        looks_alike="unclean-4.1 epoch 5",
+    ),
+    Ruling(
+        ControllerChangeCause.SESSION_EXPIRED,
+        Confidence.LIKELY,
+        "Controller {controller} became active because the ZooKeeper session of controller {former} had expired: it was"
+        " paused, or the network failed.",
+        proof=(session_expired,),
+        source="KafkaController.processExpire: a controller whose session is over resigns",
+        decides="made: crash-2.8, the session of controller 2 expired",
+        looks_alike="made: crash-2.8, controller 3 followed",
+    ),
+    Ruling(
+        ControllerChangeCause.NO_MAJORITY,
+        Confidence.LIKELY,
+        "Controller {controller} became active again: it had resigned while the quorum lacked {others}.",
+        proof=(resigned, same_controller, others_were_down),
+        source="LeaderState.timeUntilCheckQuorumExpires: a leader that no majority fetches from resigns",
+        decides="sample epoch 5",
+        looks_alike="unclean-4.1 epoch 5",
+    ),
+    Ruling(
+        ControllerChangeCause.RESIGNED,
+        Confidence.POSSIBLE,
+        "Controller {controller} became active again; before, it had resigned: it lost the majority of the quorum, or"
+        " somebody had it replaced.",
+        proof=(resigned, same_controller),
+        source="QuorumController.renounce; KafkaController.maybeResign",
+        decides="made: unclean-4.1, controller 3 resigned alone",
+        looks_alike="sample epoch 5",
+    ),
+    Ruling(
+        ControllerChangeCause.RESIGNED,
+        Confidence.POSSIBLE,
+        "Controller {controller} became active after controller {former} had resigned: that one lost the majority of"
+        " the quorum, or somebody had it replaced.",
+        proof=(resigned,),
+        source="QuorumController.renounce; KafkaController.maybeResign",
+        decides="made: crash-2.8, controller 2 resigned",
+        looks_alike="made: crash-2.8, controller 3 followed",
+    ),
+    Ruling(
+        ControllerChangeCause.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Controller {controller} became active again; no line shows why.",
+        proof=(same_controller,),
+        source="QuorumState: a new epoch may elect the same leader, for reasons that its lines need not name",
+        decides="unclean-4.1 epoch 5",
+        looks_alike="sample epoch 5",
+    ),
+    Ruling(
+        ControllerChangeCause.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Controller {controller} became active after controller {former}; no line shows why.",
+        proof=(always,),
+        source="KafkaController.elect, QuorumState: an election line names the winner and not the reason",
+        decides="made: crash-2.8, controller 3 followed",
+        looks_alike="unclean-2.8 epoch 3",
+    ),
+)

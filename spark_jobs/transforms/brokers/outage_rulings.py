@@ -1,0 +1,167 @@
+"""What an absence of a broker was: a shutdown, a crash, or a broker that was alive and did not respond.
+
+The evidence of an outage is all lines of its absence, whichever ruling decides.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from spark_jobs.catalog.codes import Confidence, OutageKind
+from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.transforms.brokers.absences import Absence
+from spark_jobs.transforms.brokers.liveness import Signal
+from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
+
+TAKEN_FOR_DEAD_AFTER = timedelta(minutes=10)
+"""A broker that is silent this long without a line of its own is taken for dead."""
+
+
+def only_in_snapshots(absence: Absence) -> Proof | None:
+    """Snapshots list the broker and then do not, and no line is about the absence."""
+    return proof_if(not absence.lines)
+
+
+def was_shut_down(absence: Absence) -> Proof | None:
+    """The broker or the active controller reports that its shutdown began."""
+    return proof_if(absence.began_with is Signal.SHUTDOWN)
+
+
+def halted(absence: Absence) -> Proof | None:
+    """The broker reports that it halts over its log directories."""
+    return proof_if(absence.began_with is Signal.HALTED)
+
+
+def was_active(absence: Absence) -> Proof | None:
+    """The broker wrote lines while the controller considered it down."""
+    return proof_if(absence.was_active)
+
+
+def fenced_while_idle(absence: Absence) -> Proof | None:
+    """Only a record shows that the broker was fenced, which looks the same where a broker that leads nothing ends."""
+    kinds = {line.kind for line in absence.lines}
+    return proof_if(Kind.BROKER_FENCED_IDLE in kinds and Kind.BROKER_FENCED not in kinds)
+
+
+def reports_start(absence: Absence) -> Proof | None:
+    """The broker's own log shows that a new process started."""
+    return proof_if(absence.restart and absence.restart.is_own)
+
+
+def new_process(absence: Absence) -> Proof | None:
+    """A new process of the broker started; certain where its own log shows the start and lines before it."""
+    is_certain = absence.restart and absence.restart.is_own and absence.last_line
+    return proof_if(absence.restart, confidence=Confidence.CERTAIN if is_certain else Confidence.LIKELY)
+
+
+def came_back(absence: Absence) -> Proof | None:
+    """The broker served again."""
+    return proof_if(absence.up_at)
+
+
+def start_would_show(absence: Absence) -> Proof | None:
+    """A start of the broker would be in the known lines; certain where its own last line before is known."""
+    return proof_if(absence.shows_starts, confidence=Confidence.CERTAIN if absence.last_line else Confidence.LIKELY)
+
+
+def silent_for_long(absence: Absence) -> Proof | None:
+    """The broker has been silent for ten minutes or longer."""
+    return proof_if(absence.observed_until - absence.down_at >= TAKEN_FOR_DEAD_AFTER)
+
+
+OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
+    Ruling(
+        OutageKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Snapshots of the cluster did not list broker {broker}; no line shows why.",
+        proof=(only_in_snapshots,),
+        source="Admin.describeCluster lists the brokers that are not fenced",
+        decides="made: snapshots alone",
+        looks_alike="made: snapshots beside the lines of crash-2.8",
+    ),
+    Ruling(
+        OutageKind.CONTROLLED_SHUTDOWN,
+        Confidence.CERTAIN,
+        "Broker {broker} was shut down in order.",
+        proof=(was_shut_down,),
+        source="KafkaServer.controlledShutdown; ReplicationControlManager.processBrokerHeartbeat",
+        decides="shutdown-3.9 broker 1",
+        looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.CRASH,
+        Confidence.CERTAIN,
+        "Broker {broker} halted: a log directory that it needs had failed.",
+        proof=(halted,),
+        source="LogManager.handleLogDirFailure halts a broker whose last log directory failed",
+        decides="disk-4.3 broker 3",
+        looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.UNRESPONSIVE,
+        Confidence.CERTAIN,
+        "Broker {broker} was alive while the controller considered it down: it was paused, or the network failed.",
+        proof=(was_active,),
+        source="BrokerHeartbeatManager, KafkaController.onBrokerFailure: a session ended, and its process may live",
+        decides="pause-4.1 broker 1",
+        looks_alike="pause-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Broker {broker} was fenced while it led no partition: it was shut down in order, or it did not respond.",
+        proof=(fenced_while_idle,),
+        unless=(reports_start,),
+        source="BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing may shut down at once",
+        decides="made: fenced while it led nothing",
+        looks_alike="made: fenced while it led nothing, and started",
+    ),
+    Ruling(
+        OutageKind.CRASH,
+        Confidence.CERTAIN,
+        "Broker {broker} ended without a shutdown, and a new process took its place.",
+        proof=(new_process,),
+        source="KafkaServer.startup, BrokerServer.startup: a start without a shutdown before it follows a crash",
+        decides="crash-2.8 broker 1",
+        looks_alike="pause-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.UNRESPONSIVE,
+        Confidence.CERTAIN,
+        "Broker {broker} was considered down and came back with the same process: it was paused, or the network"
+        " failed.",
+        proof=(came_back, start_would_show),
+        source="ClusterControlManager.registerBroker: a new process registers with a new incarnation id; an unfenced"
+        " broker without one was alive",
+        decides="pause-2.8 broker 1",
+        looks_alike="preferred-2.8 broker 2",
+    ),
+    Ruling(
+        OutageKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Broker {broker} was considered down and came back; no line shows whether with a new process.",
+        proof=(came_back,),
+        source="KafkaController.onBrokerStartup: ZooKeeper's controller reports the same of a new process and a new"
+        " session",
+        decides="made: crash-2.8 without the broker's own log",
+        looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.CRASH,
+        Confidence.LIKELY,
+        "Broker {broker} fell silent without a shutdown and did not come back.",
+        proof=(silent_for_long,),
+        source="a paused broker or a cut network mostly lasts seconds to minutes; ten minutes are our choice",
+        decides="made: silent for 15 minutes",
+        looks_alike="made: silent for 5 minutes",
+    ),
+    Ruling(
+        OutageKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Broker {broker} fell silent; the lines end too early to show whether its process ended or was cut off.",
+        proof=(always,),
+        source="BrokerHeartbeatManager: the controller sees a session end, not why",
+        decides="made: silent for 5 minutes",
+        looks_alike="made: silent for 15 minutes",
+    ),
+)

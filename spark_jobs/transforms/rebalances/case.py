@@ -1,0 +1,175 @@
+"""What the rulings on a rebalance look at: the episode, the change of one member in it, and what else is known.
+
+Each look-up is made once, when the first ruling asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from spark_jobs.catalog.rows import Event, TopicChange
+from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.knowledge.reasons import (
+    CLOSED,
+    ENFORCED,
+    FOLLOWS,
+    FREE_TEXT,
+    GIVEN_MEMBER_ID,
+    LEFT_BEFORE,
+    METADATA_CHANGED,
+    POLL_EXPIRED,
+    REMOVED_BY_ADMIN,
+    REMOVED_WHILE_ALIVE,
+    REVOKES,
+    SUBSCRIPTION_CHANGED,
+    UNSUBSCRIBED,
+    read_client_reason,
+)
+from spark_jobs.transforms.durations import LOOK_BACK, METADATA_LAG, RETURN_WITHIN
+from spark_jobs.transforms.evidence import quote
+from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
+from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
+from spark_jobs.transforms.rebalances.model import Episode, GroupContext, MembershipChange
+from spark_jobs.transforms.rebalances.process_logs import ProcessLog, process_log
+from spark_jobs.transforms.rebalances.wording import subject, took
+from spark_jobs.transforms.rulings import Proof, Verdict
+
+REASON_WORDS: Mapping[str, str] = {
+    CLOSED: "the consumer is being closed",
+    UNSUBSCRIBED: "the consumer unsubscribed",
+    POLL_EXPIRED: "its poll timeout has expired",
+    REMOVED_BY_ADMIN: "an administrator removed the member",
+    REMOVED_WHILE_ALIVE: "the coordinator answered UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION",
+    LEFT_BEFORE: "it left the group before",
+    REVOKES: "it revokes partitions",
+    SUBSCRIPTION_CHANGED: "its subscription has changed",
+    METADATA_CHANGED: "the metadata of its topics have changed",
+    ENFORCED: "the application called enforceRebalance",
+    FREE_TEXT: "words that no client writes by itself",
+}
+"""What each known reason of a client means."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rebalance under judgement. `change` is the change of one member; None where none began the rebalance.
+
+    `began` is why it began, where it is judged whether the coordinator's move cut it short.
+    """
+
+    episode: Episode
+    change: MembershipChange | None
+    registry: MemberRegistry = field(repr=False)
+    context: GroupContext = field(repr=False)
+    history: HistoryCoverage = field(repr=False)
+    began: Verdict | None = None
+
+    @property
+    def at(self) -> datetime:
+        """When it happened."""
+        return self.episode.started_at if self.change is None else self.change.at
+
+    @cached_property
+    def member(self) -> Member:
+        """The member that changed, or that the coordinator's reason names first."""
+        if self.change is not None:
+            return self.registry.get(self.change.member_id, self.change.instance_id)
+        reason = self.episode.reason
+        return self.registry.get(reason.members[0], reason.instance_id) if reason.members else Member("")
+
+    @property
+    def who(self) -> str:
+        """The member as the subject of a sentence."""
+        return subject(self.member)
+
+    @property
+    def limit(self) -> str:
+        """Within which time the member had to poll, in words."""
+        limit = self.member.rebalance_timeout_ms
+        return f"within max.poll.interval.ms ({took(limit)})" if limit else "within max.poll.interval.ms"
+
+    @property
+    def session(self) -> str:
+        """How long its session was, in words after the word session; empty where that is not known."""
+        return f" of {took(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
+
+    @cached_property
+    def log(self) -> ProcessLog:
+        """The log of the process that held the member."""
+        return process_log(self.registry, self.member, self.at)
+
+    @property
+    def client_reason(self) -> str | None:
+        """The known text that the client's reason on the coordinator's line is."""
+        return read_client_reason(self.change.client_reason) if self.change else None
+
+    @cached_property
+    def earlier(self) -> Member | None:
+        """The same client as it was in the group before."""
+        return self.registry.earlier(self.member, self.at, LOOK_BACK)
+
+    @cached_property
+    def back(self) -> tuple[Member, datetime] | None:
+        """The same client as it came back within RETURN_WITHIN, and when."""
+        return self.registry.later(self.member, self.at, RETURN_WITHIN)
+
+    @property
+    def back_line(self) -> Event | None:
+        """The line that shows it come back."""
+        return None if self.back is None else self.registry.arrival(self.back[0].member_id, self.back[1])
+
+    @cached_property
+    def own_request(self) -> Event | None:
+        """The last line since the rebalance before in which the member's log names why it rejoins."""
+        since = (
+            self.episode.previous.started_at if self.episode.previous else datetime.min.replace(tzinfo=self.at.tzinfo)
+        )
+        until = self.episode.started_at + timedelta(milliseconds=200)
+        requests = [
+            e
+            for e in self.registry.log_of(self.member)
+            if e.kind == Kind.CLIENT_JOIN_REQUESTED
+            and since <= e.happened_at <= until
+            and read_client_reason(e.reason) not in (GIVEN_MEMBER_ID, FOLLOWS)
+        ]
+        return requests[-1] if requests else None
+
+    @property
+    def request(self) -> str | None:
+        """Why the member rejoins, in its own words: of its log, else of the coordinator's line."""
+        return self.own_request.reason if self.own_request else self.episode.reason.client_reason
+
+    @cached_property
+    def topic_changes(self) -> Sequence[TopicChange]:
+        """The changes of topics that the group, or its leader, could be reacting to, oldest first.
+
+        Changes of the topics that the group is known to read, or of all topics where none is known. Edge case: what
+        came before the last rebalance over changed metadata was seen then, and what came before the member itself did
+        was known to it from the start: metadata are read whole.
+        """
+        since = [self.episode.started_at - METADATA_LAG, _last_metadata_rebalance(self.episode), self.member.first_at]
+        first = max(s for s in since if s is not None)
+        topics = self.registry.topics
+        return [
+            c
+            for c in self.context.topic_changes
+            if first <= c.at <= self.episode.started_at and (not topics or c.topic in topics)
+        ]
+
+
+def _last_metadata_rebalance(episode: Episode) -> datetime | None:
+    before = episode.previous
+    while before is not None:
+        reason = read_client_reason(before.reason.client_reason)
+        if before.reason.act == "leader_rejoined" and reason in (METADATA_CHANGED, None):
+            return before.started_at
+        before = before.previous
+    return None
+
+
+def shown(*lines: Event | None, **words: object) -> Proof:
+    """The proof that these lines are, and the words that it gives a sentence."""
+    return Proof(tuple(quote(line) for line in lines if line is not None), words)

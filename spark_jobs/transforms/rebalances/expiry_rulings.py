@@ -1,0 +1,161 @@
+"""Why a member's session expired.
+
+The coordinator sees the same silence in a close without LeaveGroup, a pause, a cut network and a crash. Only the
+member's own log, or who comes back, separates them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from spark_jobs.catalog.codes import Cause
+from spark_jobs.knowledge.reasons import REMOVED_WHILE_ALIVE, read_client_reason, read_coordinator_reason
+from spark_jobs.transforms.durations import RETURN_WITHIN
+from spark_jobs.transforms.rebalances.case import Case, shown
+from spark_jobs.transforms.rebalances.leave_rulings import came_back
+from spark_jobs.transforms.rebalances.wording import took
+from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling, proof_if
+
+_RECOVERY = timedelta(minutes=1)
+"""How long after its coordinator's return a member may still be removed for its silence."""
+
+
+def is_static(case: Case) -> Proof | None:
+    """The member is static: it has a group.instance.id."""
+    return proof_if(case.member.instance_id)
+
+
+def had_closed(case: Case) -> Proof | None:
+    """The member's own log shows before that it closed its consumer or left on purpose."""
+    closing = case.log.closings.last_until(case.at)
+    return None if closing is None else shown(*case.log.identity, closing)
+
+
+def poll_had_expired(case: Case) -> Proof | None:
+    """The member's own log shows before that its poll timeout had expired."""
+    expired = case.log.poll_expiries.last_until(case.at)
+    return None if expired is None else shown(*case.log.identity, expired)
+
+
+def was_heard_again(case: Case) -> Proof | None:
+    """The log of the same process has lines after its session expired."""
+    heard = case.log.lines.after(case.at)
+    if not heard:
+        return None
+    found = shown(*case.log.identity, *heard[:2], later=took(heard[0].happened_at - case.at))
+    return found + Proof(facts={"heard_at": heard[0].happened_at})
+
+
+def log_names_starts(case: Case) -> Proof | None:
+    """The client's log shows each start of a process; librdkafka's does not."""
+    return proof_if(case.log.has_starts)
+
+
+def new_process_started(case: Case) -> Proof | None:
+    """The member's own log has no line after its session expired but those of a new process."""
+    last = next(reversed(case.log.lines.values), None)
+    has_next = last is not None and case.log.next_start is not None
+    return shown(*case.log.identity, last, case.log.next_start) if has_next else None
+
+
+def same_process_came_back(case: Case) -> Proof | None:
+    """The client came back within 10 minutes under its member id, or with a reason that only a live process has."""
+    if case.back is None:
+        return None
+    line = case.back_line
+    reason = read_coordinator_reason(line.reason).client_reason if line and line.reason else None
+    is_same = case.back[0].member_id == case.member.member_id or read_client_reason(reason) == REMOVED_WHILE_ALIVE
+    return _heard_back(case) if is_same else None
+
+
+def coordinator_was_away(case: Case) -> Proof | None:
+    """The coordinator was away when the session expired, or had come back less than a minute before."""
+    for away in case.context.outages:
+        is_just_back = away.up_at is None or case.at <= away.up_at + _RECOVERY
+        if case.back and away.broker == case.episode.coordinator and away.down_at <= case.at and is_just_back:
+            return _heard_back(case) + Proof(words={"broker": away.broker})
+    return None
+
+
+def _heard_back(case: Case) -> Proof:
+    return (came_back(case) or Proof()) + Proof(facts={"heard_at": case.back[1] if case.back else None})
+
+
+def log_breaks_off(case: Case) -> Proof | None:
+    """The member's own log, which shows starts, has no line after its session expired."""
+    last = next(reversed(case.log.lines.values), None)
+    return shown(*case.log.identity, last) if last is not None and case.log.has_starts else None
+
+
+def logs_cover_the_return(case: Case) -> Proof | None:
+    """The brokers' logs cover the 10 minutes within which the client did not join again."""
+    is_covered = case.context.observed_to - case.at >= RETURN_WITHIN
+    return Proof(words={"watched": took(RETURN_WITHIN)}) if is_covered else None
+
+
+def logs_end_first(case: Case) -> Proof | None:
+    """The client did not join again before the brokers' logs end."""
+    return Proof(words={"watched": took(min(case.context.observed_to - case.at, RETURN_WITHIN))})
+
+
+_EXPIRES = "GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848"
+
+# fmt: off
+EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
+    Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} had closed its consumer, as its own log shows; a static member sends no"
+           " LeaveGroup, and its session{session} ran out.",
+           proof=(is_static, had_closed), source="KIP-345; AbstractCoordinator.java maybeLeaveGroup",
+           decides="groups/static-4.1 01:42:52.722", looks_alike="groups/static-4.1 01:42:32.822"),
+    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} had closed its consumer, as its own log shows, and its session{session}"
+           " ran out.",
+           proof=(had_closed,), source="AbstractCoordinator.java maybeLeaveGroup: its LeaveGroup did not arrive",
+           decides="made: had closed when its session expired", looks_alike="groups/static-4.1 01:42:52.722"),
+    Ruling(Cause.MAX_POLL_EXCEEDED, CERTAIN, "{who} did not poll {limit}, stopped its heartbeats, and its"
+           " session{session} ran out.",
+           proof=(is_static, poll_had_expired), source="KIP-345; AbstractCoordinator.java HeartbeatThread",
+           decides="made: static and too slow", looks_alike="groups/static-4.1 01:42:32.822"),
+    Ruling(Cause.HEARTBEAT_EXPIRED, CERTAIN, "{who} was not heard within its session{session}, and the same process"
+           " was heard again {later} later.",
+           proof=(log_names_starts, was_heard_again), source=f"{_EXPIRES}; KIP-735",
+           decides="groups/pause-4.1 01:41:13.807", looks_alike="groups/storm-2.8 01:48:17.257"),
+    Ruling(Cause.HEARTBEAT_EXPIRED, LIKELY, "{who} was not heard within its session{session}, and its log goes on"
+           " {later} later.",
+           proof=(was_heard_again,),
+           source=f"{_EXPIRES}; a log of librdkafka does not show whether a new process wrote it",
+           decides="made: a log of librdkafka goes on", looks_alike="groups/pause-4.1 01:41:13.807"),
+    Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} fell silent without a close, its session{session} ran out, and a new"
+           " process of it started.",
+           proof=(new_process_started,), source=_EXPIRES,
+           decides="made: a new process started", looks_alike="groups/storm-2.8 01:48:17.257"),
+    Ruling(Cause.HEARTBEAT_EXPIRED, CERTAIN, "{who} was not heard within its session{session}; the same process came"
+           " back {later} later.",
+           proof=(same_process_came_back,), source=f"{_EXPIRES}; KIP-800",
+           decides="made: comes back as itself", looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)"),
+    Ruling(Cause.HEARTBEAT_EXPIRED, LIKELY, "{who} was not heard within its session{session} while broker {broker},"
+           " its coordinator, was away; it came back {later} later.",
+           proof=(coordinator_was_away,),
+           source=f"{_EXPIRES}; a coordinator that was away finds sessions expired when it resumes",
+           decides="made: its coordinator was away", looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)"),
+    Ruling(Cause.HEARTBEAT_EXPIRED, POSSIBLE, "{who} was not heard within its session{session} and came back {later}"
+           " later: it was paused or cut off, or its process died and was started again. Its own log would show"
+           " which.",
+           proof=(came_back,), source=_EXPIRES,
+           decides="groups/pause-4.1 01:41:13.807 (brokers only)",
+           looks_alike="groups/static-4.1 01:42:32.822 (brokers only)"),
+    Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} was not heard within its session{session}; its own log breaks off"
+           " without a close.",
+           proof=(log_breaks_off,), source=_EXPIRES,
+           decides="groups/storm-2.8 01:48:17.257", looks_alike="groups/pause-4.1 01:41:13.807"),
+    Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} was not heard within its session{session} and did not come back within"
+           " {watched}: its process was gone.",
+           proof=(logs_cover_the_return,), source=f"{_EXPIRES}; the 10 minutes are our own choice",
+           decides="groups/static-4.1 01:42:32.822 (brokers only)",
+           looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)"),
+    Ruling(Cause.MEMBER_DEAD, POSSIBLE, "{who} was not heard within its session{session} and did not come back within"
+           " {watched}: its process was gone, or it was still cut off when the logs ended.",
+           proof=(logs_end_first,), source=_EXPIRES,
+           decides="groups/removed-3.9 12:40:14.081 (brokers only)",
+           looks_alike="groups/static-4.1 01:42:32.822 (brokers only)"),
+)
+# fmt: on

@@ -1,0 +1,163 @@
+"""Why a member left by LeaveGroup, or by a last heartbeat under KIP-848.
+
+The coordinator sees the same request in a close and, from clients that send no reason, in an exceeded poll limit. Only
+the client's reason, its own log, or what it does next separates them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from spark_jobs.catalog.codes import Cause, Protocol
+from spark_jobs.catalog.rows import Event
+from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.knowledge.reasons import CLOSED, FREE_TEXT, POLL_EXPIRED, REMOVED_BY_ADMIN, UNSUBSCRIBED
+from spark_jobs.transforms.durations import NEXT_POLL
+from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
+from spark_jobs.transforms.rebalances.wording import took
+from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Predicate, Proof, Ruling, named, proof_if
+
+
+def gave_reason(reason: str) -> Predicate[Case]:
+    """The client gave this reason, on the coordinator's line (KIP-800)."""
+
+    def holds(case: Case) -> Proof | None:
+        return proof_if(case.client_reason == reason)
+
+    return named(f"The client's reason on the coordinator's line: {REASON_WORDS[reason]}.", holds)
+
+
+def is_by_instance(case: Case) -> Proof | None:
+    """The request to leave names an instance id and no member id."""
+    return proof_if(case.change and case.change.is_by_instance)
+
+
+def own_log_shows_poll_expired(case: Case) -> Proof | None:
+    """The member's own log says within 5 s that its poll timeout has expired."""
+    expired = case.log.poll_expiries.near(case.at, NEXT_POLL)
+    return shown(*case.log.identity, *expired) if expired else None
+
+
+def own_log_shows_close(case: Case) -> Proof | None:
+    """The member's own log says within 5 s that it closes its consumer or leaves on purpose."""
+    closing = case.log.closings.near(case.at, NEXT_POLL)
+    return shown(*case.log.identity, *closing[:2]) if closing else None
+
+
+def was_surprised(case: Case) -> Proof | None:
+    """The member's own log goes on, and a heartbeat of its current member id is refused with UNKNOWN_MEMBER_ID.
+
+    Source: a consumer that leaves forgets its member id first, and takes a refused heartbeat of the former one for
+    stale (AbstractCoordinator.maybeLeaveGroup, HeartbeatResponseHandler).
+    """
+    for line in case.log.lines.after(case.at):
+        is_refused = line.kind == Kind.CLIENT_HEARTBEAT_REFUSED and line.error == "UNKNOWN_MEMBER_ID"
+        if is_refused and line.member_id == case.member.member_id and line.detail == "resetting generation":
+            return shown(*case.log.identity, line)
+    return None
+
+
+def came_back(case: Case) -> Proof | None:
+    """The same client joined again within 10 minutes."""
+    return None if case.back is None else shown(case.back_line, later=took(case.back[1] - case.at))
+
+
+def came_back_under_its_id(case: Case) -> Proof | None:
+    """A KIP-848 member came back within 10 minutes under the same member id."""
+    is_same = case.back is not None and case.back[0].member_id == case.member.member_id
+    return came_back(case) if is_same and case.episode.protocol == Protocol.CONSUMER else None
+
+
+def poll_limit_is_known(case: Case) -> Proof | None:
+    """A line shows the member's max.poll.interval.ms."""
+    return None if case.member.rebalance_timeout_ms is None else shown(case.member.limited_by)
+
+
+def poll_limit_had_not_run_out(case: Case) -> Proof | None:
+    """Less time than its max.poll.interval.ms had passed since the member last joined."""
+    limit, joined = case.member.rebalance_timeout_ms, _joined_last(case)
+    if limit is None or joined is None or case.at - joined[0] >= timedelta(milliseconds=limit):
+        return None
+    return shown(joined[1], case.member.limited_by, since_join=took(case.at - joined[0]), poll_limit=took(limit))
+
+
+def _joined_last(case: Case) -> tuple[datetime, Event] | None:
+    """No later than the member's last poll: it polls when it joins, and every finished join phase was joined by all.
+
+    None for KIP-848, whose members do not rejoin.
+    """
+    if case.episode.protocol != Protocol.CLASSIC:
+        return None
+    before = case.episode.previous
+    rejoined = before.events[0] if before and before.joined_at and not before.lacks_start else None
+    joined = (rejoined, case.registry.joined_last(case.member.member_id, case.at))
+    return max(((e.happened_at, e) for e in joined if e is not None), default=None, key=lambda found: found[0])
+
+
+def did_not_come_back(case: Case) -> Proof | None:
+    """No line shows the same client join again within 10 minutes."""
+    return proof_if(case.back is None)
+
+
+# fmt: off
+LEAVE_RULINGS: Sequence[Ruling[Case]] = (
+    Ruling(Cause.MAX_POLL_EXCEEDED, CERTAIN, "{who} did not poll {limit} and left; its request to leave says so.",
+           proof=(gave_reason(POLL_EXPIRED),), source="KIP-62, KIP-800; AbstractCoordinator.java HeartbeatThread",
+           decides="night-4.1/ledger-loader-14 01:49:25.678", looks_alike="groups/deployment-4.1 01:45:27.117"),
+    Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} closed its consumer; its request to leave says so.",
+           proof=(gave_reason(CLOSED),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
+           decides="groups/deployment-4.1 01:45:27.117", looks_alike="night-4.1/ledger-loader-14 01:49:25.678"),
+    Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} unsubscribed its consumer; its request to leave says so.",
+           proof=(gave_reason(UNSUBSCRIBED),), source="KIP-800; KafkaConsumer.unsubscribe",
+           decides="made: unsubscribes", looks_alike="groups/deployment-4.1 01:45:27.117"),
+    Ruling(Cause.REMOVED_BY_ADMIN, CERTAIN, "{who} was removed by an administrator.",
+           proof=(gave_reason(REMOVED_BY_ADMIN),), source="KafkaAdminClient.java DEFAULT_LEAVE_GROUP_REASON; KIP-800",
+           decides="groups/removed-3.9 12:39:54.131", looks_alike="groups/deployment-4.1 01:45:27.117"),
+    Ruling(Cause.REMOVED_BY_ADMIN, LIKELY, "{who} was removed by an administrator: the request named its instance id"
+           " alone, as no member does.",
+           proof=(is_by_instance,),
+           source="KIP-345, Admin.removeMembersFromConsumerGroup: a client that leaves names its member id, and a"
+           " static one does not leave at all",
+           decides="groups/removed-2.8 12:24:06.058", looks_alike="groups/removed-3.9 12:39:54.131"),
+    Ruling(Cause.REMOVED_BY_ADMIN, POSSIBLE, "{who} left for a reason that no client writes by itself: an"
+           " administrator's words, or its own.",
+           proof=(gave_reason(FREE_TEXT),),
+           source="KIP-800: an administrator may give a reason of its own, and so may a client that is not Kafka's",
+           decides="made: leaves for a reason of its own", looks_alike="groups/removed-3.9 12:39:54.131"),
+    Ruling(Cause.MAX_POLL_EXCEEDED, CERTAIN, "{who} did not poll {limit} and left, as its own log shows.",
+           proof=(own_log_shows_poll_expired,),
+           source="KIP-62; AbstractCoordinator.java HeartbeatThread; rdkafka_cgrp.c",
+           decides="groups/chain-2.8 01:47:22.862", looks_alike="groups/chain-2.8 01:47:22.862 (brokers only)"),
+    Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} closed its consumer, as its own log shows.",
+           proof=(own_log_shows_close,), source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
+           decides="groups/emptied-2.8 13:31:12.666", looks_alike="groups/emptied-2.8 13:31:05.783"),
+    Ruling(Cause.REMOVED_BY_ADMIN, LIKELY, "{who} did not leave by itself: it went on running until a refused"
+           " heartbeat showed it that it was no longer a member. An administrator removed it.",
+           proof=(was_surprised,), source="AbstractCoordinator.java maybeLeaveGroup, HeartbeatResponseHandler",
+           decides="groups/emptied-2.8 13:31:05.783", looks_alike="groups/emptied-2.8 13:31:12.666"),
+    Ruling(Cause.MAX_POLL_EXCEEDED, LIKELY, "{who} left and came back under the same member id {later} later, as no"
+           " close does: it did not poll {limit}, or it unsubscribed and subscribed again.",
+           proof=(came_back_under_its_id,), source="KIP-848: a consumer keeps its member id for as long as it lives",
+           decides="groups/kip848-4.1 01:47:38.941 (brokers only)",
+           looks_alike="groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)"),
+    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} left {since_join} after it had last joined: its poll limit of"
+           " {poll_limit} had not run out, so it was closed.",
+           proof=(poll_limit_had_not_run_out,),
+           source="KIP-62: the limit runs from one poll to the next, and a member polls when it joins",
+           decides="groups/chain-2.8 01:47:33.471", looks_alike="groups/chain-2.8 01:47:22.862 (brokers only)"),
+    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} left without a reason and did not come back: it was closed.",
+           proof=(did_not_come_back,), source="our own choice: a member that was too slow rejoins with its next poll",
+           decides="groups/cooperative-2.8 01:49:35.815 (brokers only)",
+           looks_alike="groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)"),
+    Ruling(Cause.MAX_POLL_EXCEEDED, POSSIBLE, "{who} left without a reason and came back {later} later: it did not"
+           " poll {limit}, or it was closed and started again. Its own log would show which.",
+           proof=(poll_limit_is_known, came_back), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
+           decides="groups/chain-2.8 01:47:22.862 (brokers only)", looks_alike="groups/chain-2.8 01:47:33.471"),
+    Ruling(Cause.MEMBER_LEFT, POSSIBLE, "{who} left without a reason and came back {later} later: it was closed and"
+           " started again, or it did not poll {limit}, whose value is not known. Its own log would show which.",
+           proof=(came_back,), source="KIP-62; AbstractCoordinator.java maybeLeaveGroup",
+           decides="groups/slow-librdkafka-4.1 01:42:57.368 (brokers only)",
+           looks_alike="groups/chain-2.8 01:47:22.862 (brokers only)"),
+)
+# fmt: on

@@ -1,0 +1,229 @@
+"""Why a member of the group rejoined it by itself: the leader, or one with other metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spark_jobs.catalog.codes import Cause, Outcome
+from spark_jobs.knowledge.reasons import (
+    COORDINATOR_TROUBLE,
+    ENFORCED,
+    FOLLOWS,
+    FREE_TEXT,
+    METADATA_CHANGED,
+    REVOKES,
+    SUBSCRIPTION_CHANGED,
+    read_client_reason,
+    read_metadata_change,
+)
+from spark_jobs.transforms.durations import NEXT_POLL
+from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
+from spark_jobs.transforms.rebalances.wording import took
+from spark_jobs.transforms.rulings import (
+    CERTAIN,
+    LIKELY,
+    POSSIBLE,
+    UNKNOWN,
+    Predicate,
+    Proof,
+    Ruling,
+    always,
+    named,
+    proof_if,
+)
+
+TOPIC_CAUSES = {
+    Cause.TOPIC_CREATED: "topic '{topic}' was created",
+    Cause.TOPIC_DELETED: "topic '{topic}' was deleted",
+    Cause.PARTITIONS_ADDED: "partitions were added to topic '{topic}'",
+}
+"""The causes that are changes of topics, and how a sentence words them."""
+
+
+def rejoins_because(reason: str) -> Predicate[Case]:
+    """The member gave this reason to rejoin, in its own log or on the coordinator's line."""
+
+    def holds(case: Case) -> Proof | None:
+        return shown(case.own_request) if read_client_reason(case.request) == reason else None
+
+    return named(f"The reason in the member's own log, else on the coordinator's line: {REASON_WORDS[reason]}.", holds)
+
+
+def own_log_shows_request(case: Case) -> Proof | None:
+    """The member's own log shows its request to rejoin."""
+    return proof_if(case.own_request)
+
+
+def free_words(case: Case) -> Proof | None:
+    """The reason is one that no client writes by itself."""
+    is_free = read_client_reason(case.request) == FREE_TEXT
+    return shown(case.own_request, reason=case.request) if is_free else None
+
+
+def request_names(cause: Cause) -> Predicate[Case]:
+    """The request to rejoin names topics of before and after, and this is the first change among them."""
+
+    def holds(case: Case) -> Proof | None:
+        change = read_metadata_change(case.request)
+        if change is None:
+            return None
+        found = [
+            *((Cause.TOPIC_CREATED, t) for t in change.added),
+            *((Cause.TOPIC_DELETED, t) for t in change.removed),
+            *((Cause.PARTITIONS_ADDED, t) for t in change.grown),
+        ]
+        if not found or found[0][0] != cause:
+            return None
+        return Proof(words={"topic": found[0][1], "more": f" and {len(found) - 1} more" if len(found) > 1 else ""})
+
+    return named(f"The reason names the topics before and after: {_worded(cause)}.", holds)
+
+
+def one_change_fits(cause: Cause) -> Predicate[Case]:
+    """All changes of topics that the group can be reacting to are this one."""
+
+    def holds(case: Case) -> Proof | None:
+        if len({(c.kind, c.topic) for c in case.topic_changes}) != 1 or case.topic_changes[-1].kind != cause:
+            return None
+        fits = case.topic_changes[-1]
+        return Proof((fits.event,), {"topic": fits.topic, "later": took(case.episode.started_at - fits.at)})
+
+    return named(f"In the 11 minutes before, one change of the group's topics was logged: {_worded(cause)}.", holds)
+
+
+def _worded(cause: Cause) -> str:
+    return (
+        TOPIC_CAUSES[cause].replace(" '{topic}'", "").replace("topic was", "a topic was").replace("to topic", "to one")
+    )
+
+
+def topic_is_read(case: Case) -> Proof | None:
+    """A snapshot, a record or a client's log shows that the group reads the topic."""
+    return proof_if(case.topic_changes[-1].topic in case.registry.topics)
+
+
+def several_changes_fit(case: Case) -> Proof | None:
+    """Several changes of the group's topics were logged in the 11 minutes before."""
+    events = tuple(c.event for c in case.topic_changes[-3:])
+    return Proof(events, {"count": len(case.topic_changes)}) if events else None
+
+
+def is_leader(case: Case) -> Proof | None:
+    """The coordinator's line says that the group's leader rejoins."""
+    return proof_if(case.episode.reason.act == "leader_rejoined")
+
+
+def had_trouble(case: Case) -> Proof | None:
+    """The reason names an error of the coordinator, or a rebalance that was running."""
+    is_trouble = read_client_reason(case.request) in (COORDINATOR_TROUBLE, FOLLOWS)
+    return shown(case.own_request, reason=case.request) if is_trouble else None
+
+
+def move_had_cut_the_one_before(case: Case) -> Proof | None:
+    """The coordinator's move had cut the rebalance before short."""
+    return proof_if(case.episode.previous and case.episode.previous.cut_by_move)
+
+
+def follows_at_once_and_is_cooperative(case: Case) -> Proof | None:
+    """A line shows a cooperative assignor, and the rebalance before was completed at most 5 s ago."""
+    before, cooperative = case.episode.previous, case.registry.is_cooperative(case.member)
+    if cooperative is None or before is None or before.ended_at is None or before.outcome != Outcome.COMPLETED:
+        return None
+    is_at_once = case.episode.started_at - before.ended_at <= NEXT_POLL
+    return shown(cooperative, *before.events) if is_at_once else None
+
+
+_NAMED_BY_CLIENT = {
+    Cause.TOPIC_CREATED: "groups/topics-3.9 01:55:52.661",
+    Cause.TOPIC_DELETED: "groups/topics-3.9 01:55:59.647",
+    Cause.PARTITIONS_ADDED: "groups/grown-2.8 01:46:51.810",
+}
+_ONE_CHANGE = {
+    Cause.TOPIC_CREATED: "night-4.1/ads-rx-13 01:48:19.758 (brokers only)",
+    Cause.TOPIC_DELETED: "made: metadata changed after topic_deleted",
+    Cause.PARTITIONS_ADDED: "night-4.1/stock-grow-12 01:47:58.689 (brokers only)",
+}
+_REASONS = "ConsumerCoordinator.java rejoinNeededOrPending; KIP-800"
+_TOPICS = "ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription; KAFKA-3888"
+
+# fmt: off
+REJOIN_RULINGS: Sequence[Ruling[Case]] = (
+    Ruling(Cause.COOPERATIVE_FOLLOWUP, CERTAIN, "{who} gave back partitions and rejoined so that others get them.",
+           proof=(rejoins_because(REVOKES),), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+           decides="groups/cooperative-2.8 01:49:25.358", looks_alike="groups/subscribed-2.8 01:46:33.201"),
+    Ruling(Cause.SUBSCRIPTION_CHANGED, CERTAIN, "{who} subscribed to other topics.",
+           proof=(rejoins_because(SUBSCRIPTION_CHANGED),), source=_REASONS,
+           decides="groups/subscribed-2.8 01:46:33.201", looks_alike="groups/leaves-3.9 01:55:12.019"),
+    *(
+        Ruling(cause, CERTAIN, f"{{who}} rejoined because {words}{{more}}, as its own log shows.",
+               proof=(rejoins_because(METADATA_CHANGED), request_names(cause)), source=_TOPICS,
+               decides=_NAMED_BY_CLIENT[cause], looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)")
+        for cause, words in TOPIC_CAUSES.items()
+    ),
+    *(
+        Ruling(cause, LIKELY, f"{{who}} rejoined over changed metadata {{later}} after {words}.",
+               proof=(rejoins_because(METADATA_CHANGED), one_change_fits(cause)),
+               source=f"{_TOPICS}; metadata.max.age.ms",
+               decides=_ONE_CHANGE[cause], looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)")
+        for cause, words in TOPIC_CAUSES.items()
+    ),
+    Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; {count} changes of topics before it"
+           " fit.",
+           proof=(rejoins_because(METADATA_CHANGED), several_changes_fit), source=_REASONS,
+           decides="made: metadata changed after two topics",
+           looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)"),
+    Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; no line shows which topic changed.",
+           proof=(rejoins_because(METADATA_CHANGED),), source=_REASONS,
+           decides="groups/topics-3.9 01:55:52.661 (brokers only)", looks_alike="groups/topics-3.9 01:55:52.661"),
+    Ruling(Cause.CLIENT_REQUESTED, CERTAIN, "{who} asked for a rebalance.",
+           proof=(rejoins_because(ENFORCED),), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+           decides="made: enforceRebalance", looks_alike="groups/leaves-3.9 01:55:12.019"),
+    Ruling(Cause.CLIENT_REQUESTED, CERTAIN, "{who} asked for a rebalance, and its own log shows its reason:"
+           " '{reason}'.",
+           proof=(own_log_shows_request, free_words), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+           decides="groups/leaves-3.9 01:55:12.019", looks_alike="groups/leaves-3.9 01:55:12.019 (brokers only)"),
+    Ruling(Cause.CLIENT_REQUESTED, LIKELY, "{who} asked for a rebalance, with a reason of its own: '{reason}'.",
+           proof=(free_words,), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+           decides="groups/leaves-3.9 01:55:12.019 (brokers only)", looks_alike="groups/subscribed-2.8 01:46:33.201"),
+    Ruling(Cause.COORDINATOR_MOVED, LIKELY, "{who} rejoined at the new coordinator: the move had cut its rebalance"
+           " short.",
+           proof=(had_trouble, move_had_cut_the_one_before),
+           source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",
+           decides="made: rejoins after a move", looks_alike="made: rejoins while the group rebalances"),
+    Ruling(Cause.UNKNOWN, UNKNOWN, "{who} rejoined ('{reason}'), which does not show what began the rebalance.",
+           proof=(had_trouble,), source="AbstractCoordinator.java JoinGroupResponseHandler",
+           decides="made: rejoins while the group rebalances", looks_alike="groups/subscribed-2.8 01:46:33.201"),
+    Ruling(Cause.COOPERATIVE_FOLLOWUP, LIKELY, "{who}, a cooperative member, rejoined at once after the rebalance"
+           " before: it gave partitions back.",
+           proof=(follows_at_once_and_is_cooperative,), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+           decides="made: a cooperative member rejoins at once",
+           looks_alike="groups/cooperative-2.8 01:49:25.358 (brokers only)"),
+    *(
+        Ruling(cause, LIKELY, f"{{who}}, the leader, rejoined {{later}} after {words}, which the group reads. That"
+               f" fits; so would a request of the application.",
+               proof=(is_leader, one_change_fits(cause), topic_is_read),
+               source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
+               decides=f"made: the leader rejoins after {cause}, which it reads",
+               looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)")
+        for cause, words in TOPIC_CAUSES.items()
+    ),
+    *(
+        Ruling(cause, POSSIBLE, f"{{who}}, the leader, rejoined {{later}} after {words}. That fits; so would a"
+               f" request of the application.",
+               proof=(is_leader, one_change_fits(cause)),
+               source=f"{_TOPICS}; coordinators before 3.2 log no reason of the client",
+               decides=f"made: the leader rejoins after {cause}",
+               looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)")
+        for cause, words in TOPIC_CAUSES.items()
+    ),
+    Ruling(Cause.METADATA_CHANGED, POSSIBLE, "{who}, the leader, rejoined without a reason: the topics changed, or"
+           " the application asked for it.",
+           proof=(is_leader,), source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",
+           decides="groups/grown-2.8 01:46:51.810 (brokers only)", looks_alike="groups/grown-2.8 01:46:51.810"),
+    Ruling(Cause.SUBSCRIPTION_CHANGED, POSSIBLE, "{who} rejoined with other metadata, without a reason: it reads"
+           " other topics, or its assignors changed.",
+           proof=(always,), source="GroupCoordinator.scala updateMemberAndRebalance",
+           decides="groups/subscribed-2.8 01:46:33.201 (brokers only)",
+           looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)"),
+)
+# fmt: on

@@ -1,0 +1,154 @@
+"""A lake of an earlier version: renamed tables and columns, every row kept, whenever the run that upgrades it ends."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.lake_versions import LAKE_VERSION, UPGRADES, Renames
+from spark_jobs.catalog.model import Table
+from spark_jobs.edges import lake_files, lake_upgrade, lake_views
+from spark_jobs.edges.lake_version import FILE, lake_version
+from spark_jobs.shared.exits import BadInput
+
+OLD = Path(__file__).parents[1] / "lakes" / "version-1.tar.xz"
+"""The lake that 28d0312 made of a short night."""
+
+RENAMES = UPGRADES[2]
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("old")
+    with tarfile.open(OLD) as archive:
+        archive.extractall(folder, filter="data")
+    (lake,) = folder.iterdir()
+    return lake
+
+
+def rows(lake: Path, name: str) -> list[dict[str, Any]]:
+    found = DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table().to_pylist()
+    return sorted(found, key=lambda r: json.dumps(r, default=str, sort_keys=True))
+
+
+def renamed(row: dict[str, Any], name: str) -> dict[str, Any]:
+    """A row of the old lake as the new one has to hold it."""
+    columns = RENAMES.columns.get(name, {})
+    found = {columns.get(column, column): value for column, value in row.items()}
+    for (table, column), values in RENAMES.values.items():
+        if table == name:
+            found[column] = values.get(found[column], found[column])
+    return found
+
+
+def test_every_row_of_a_lake_of_before_is_kept_under_its_new_names(
+    spark: SparkSession, old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake = tmp_path / "lake"
+    shutil.copytree(old, lake)
+    assert lake_version(str(lake)) == 1
+    lake_views.open_lake(str(lake)).close()
+    assert "The next run of any step upgrades the lake" in capsys.readouterr().err
+    assert lake_upgrade.upgrade_lake(spark, str(lake)) == RENAMES.touched
+    for name in RENAMES.touched:
+        kept = [renamed(row, name) for row in rows(old, RENAMES.old_name(name))]
+        order = BY_NAME[name].column_names
+        assert rows(lake, name) == sorted(
+            ({c: row.get(c) for c in order} for row in kept), key=lambda r: json.dumps(r, default=str, sort_keys=True)
+        ), name
+    assert any(rows(lake, name) for name in RENAMES.tables.values())
+    assert not [old_name for old_name in RENAMES.tables if (lake / old_name.replace(".", "/")).exists()]
+    assert not (lake / "upgrade").exists() and not (lake / "staging").exists()
+    assert lake_version(str(lake)) == LAKE_VERSION
+    assert lake_upgrade.upgrade_lake(spark, str(lake)) == []
+    lake_views.open_lake(str(lake)).close()
+    assert capsys.readouterr().err == ""
+
+
+SMALL = Renames(
+    tables={"gold.isr_lapses": "gold.out_of_sync_periods"},
+    columns={name: RENAMES.columns[name] for name in ("gold.out_of_sync_periods", "gold.failovers")},
+)
+CHANGES = ("move", "remove", "write_text", "write_json")
+
+
+class Killed(BaseException):
+    """The run ends here, as a kill would end it."""
+
+
+def ending_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a run end before its change of that number to the lake."""
+    left = [count]
+
+    def counted(change: Callable[..., None]) -> Callable[..., None]:
+        def changed(*arguments: Any) -> None:
+            if not left[0]:
+                raise Killed
+            left[0] -= 1
+            change(*arguments)
+
+        return changed
+
+    for name in CHANGES:
+        monkeypatch.setattr(lake_files, name, counted(getattr(lake_files, name)))
+
+
+def test_an_upgrade_that_was_killed_goes_on_where_it_stopped(
+    spark: SparkSession, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lake_upgrade, "UPGRADES", {2: SMALL})
+    write, kept_as = lake_upgrade._write, tmp_path / "written"
+
+    def written_once(session: SparkSession, frame: DataFrame, table: Table, path: str) -> None:
+        """What Spark writes is the same each time: it writes it once, and the rest of this test copies it."""
+        if not (kept_as / table.name).exists():
+            write(session, frame, table, str(kept_as / table.name))
+        shutil.copytree(kept_as / table.name, path)
+
+    monkeypatch.setattr(lake_upgrade, "_write", written_once)
+    wanted = {n: [renamed(r, n) for r in rows(old, SMALL.old_name(n))] for n in SMALL.touched}
+    for count in range(40):
+        lake = tmp_path / f"lake-{count}"
+        for name in SMALL.touched:
+            path = SMALL.old_name(name).replace(".", "/")
+            shutil.copytree(old / path, lake / path)
+        with monkeypatch.context() as patched:
+            ending_after(count, patched)
+            try:
+                lake_upgrade.upgrade_lake(spark, str(lake))
+                is_whole = True
+            except Killed:
+                is_whole = False
+        lake_upgrade._forget_snapshots(spark)  # the next run is a new process
+        lake_upgrade.upgrade_lake(spark, str(lake))
+        for name, kept in wanted.items():
+            assert {json.dumps(r, default=str, sort_keys=True) for r in rows(lake, name)} == {
+                json.dumps({c: r.get(c) for c in BY_NAME[name].column_names}, default=str, sort_keys=True) for r in kept
+            }, (count, name)
+        assert sorted(p.name for p in lake.iterdir() if p.suffix != ".crc") == ["gold", FILE]
+        shutil.rmtree(lake)
+        if is_whole:
+            break
+    assert is_whole and count > 10
+
+
+def test_a_lake_that_is_newer_than_the_code_is_refused(tmp_path: Path, spark: SparkSession) -> None:
+    (tmp_path / FILE).write_text(json.dumps({"version": LAKE_VERSION + 1}))
+    with pytest.raises(BadInput, match=f"have version {LAKE_VERSION + 1}. Needed: version {LAKE_VERSION} or older"):
+        lake_upgrade.upgrade_lake(spark, str(tmp_path))
+    with pytest.raises(BadInput, match="use that one, or name another LAKE"):
+        lake_views.open_lake(str(tmp_path))
+
+
+def test_a_new_lake_has_this_version(tmp_path: Path, spark: SparkSession) -> None:
+    assert lake_upgrade.upgrade_lake(spark, str(tmp_path)) == []
+    assert json.loads((tmp_path / FILE).read_text()) == {"version": LAKE_VERSION}

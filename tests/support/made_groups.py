@@ -1,0 +1,238 @@
+"""Groups of made lines, for rulings on rebalances that no captured group shows.
+
+Each line is what Kafka's source writes: the patterns of the kinds name class and version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.rows import BrokerOutage, Event, Rebalance, TopicChange
+from spark_jobs.transforms.evidence import quote
+from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from spark_jobs.transforms.rebalances.rejoin_rulings import TOPIC_CAUSES
+from tests.support.histories import line
+from tests.support.nights import at
+from tests.support.rows import row
+
+A = "app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
+A2 = "app-89570ebe-1cde-411d-b1f0-70d87db1e868"
+B = "web-5e48ec08-c5a2-4c85-be06-cdad44b39a4f"
+STATIC = "i1-8f975a9b-6eda-490a-bc3c-f8e7d6545b97"
+BARE = "IF9u91ErTnivIe8vNKWFHQ"
+LEAVES = "explicit `LeaveGroup` request for ({}) members."
+EXPIRES = "removing member {} on heartbeat expiration."
+
+
+@dataclass(frozen=True)
+class MadeGroup:
+    """The lines about one group, and what its cluster shows."""
+
+    events: Sequence[Event]
+    topics: Sequence[TopicChange] = ()
+    outages: Sequence[BrokerOutage] = ()
+    observed_from: datetime = at("00:00:00") - timedelta(days=2)
+
+    def case(self) -> Rebalance:
+        """The rebalance that is meant: the last one that begins by 01:10."""
+        until = datetime(2026, 11, 21, 14, tzinfo=UTC)
+        context = GroupContext("night", self.observed_from, until, self.topics, self.outages)
+        return [r for r in rebuild_group("g", self.events, context).rebalances if r.started_at <= at("01:10:00")][-1]
+
+
+def started(clock: str, generation: int, reason: str, **fields: Any) -> Event:
+    return line("rebalance_started", clock, generation=generation, reason=reason, **fields)
+
+
+def done(clock: str, generation: int, count: int = 1, **fields: Any) -> list[Event]:
+    """A join phase that ended, and its assignment."""
+    return [
+        line("join_completed", clock, generation=generation, member_count=count, **fields),
+        line("assignment_received", clock, generation=generation, **fields),
+    ]
+
+
+def joins(member: str, client_reason: str = "not provided", instance: str = "null") -> str:
+    return f"Adding new member {member} with group instance id {instance}; client reason: {client_reason}"
+
+
+def own(kind: str, clock: str, client: str = "app", **fields: Any) -> Event:
+    """A line of a client's own log."""
+    return line(kind, clock, origin="client", broker=None, source=f"{client}.log", client_id=client, **fields)
+
+
+def stable(member: str = A, **fields: Any) -> list[Event]:
+    """A group of one member since 01:00."""
+    return [started("01:00:00", 0, joins(member, **fields)), *done("01:00:01", 1)]
+
+
+def left(client_reason: str) -> list[Event]:
+    gone = line("member_left", "01:10:00", member_id=A, client_reason=client_reason)
+    return [*stable(), gone, started("01:10:00", 1, LEAVES.format(A))]
+
+
+def expired(member: str, *others: Event) -> list[Event]:
+    gone = line("member_failed", "01:10:00", member_id=member)
+    return [gone, started("01:10:00", 1, EXPIRES.format(member)), *others]
+
+
+def rejoins(client_reason: str = "", who: str = "Leader", clock: str = "01:10:00", **fields: Any) -> Event:
+    words = f"{who} {A} re-joining group during Stable"
+    return started(clock, 1, words + (f"; client reason: {client_reason}" if client_reason else ""), **fields)
+
+
+def topic_change(kind: str, topic: str = "orders", clock: str = "01:09:58") -> TopicChange:
+    logged = line(kind, clock, topic=topic, group=None)
+    return TopicChange(at=logged.happened_at, kind=kind, topic=topic, event=quote(logged))
+
+
+def epochs(*second: Event, **fields: Any) -> list[Event]:
+    """An epoch that a member brings, and one that no member brings."""
+    first = [
+        line("member_joined", "01:00:00", member_id=BARE, client_id="app", protocol="consumer"),
+        line("epoch_bumped", "01:00:00", generation=1, protocol="consumer", detail=fields.pop("before", None)),
+    ]
+    return [*first, *second, line("epoch_bumped", "01:10:00", generation=2, protocol="consumer", **fields)]
+
+
+SAME, OTHER = {"before": "1234", "detail": "1234"}, {"before": "1234", "detail": "99"}
+READS = own("client_subscribed", "01:00:00", detail="orders")
+_CHANGED = "cached metadata has changed"
+_UNKNOWN_MEMBER = "encountered UNKNOWN_MEMBER_ID from HEARTBEAT response"
+_CONFIGURED = own("client_configured", "00:59:59")
+_BACK = started("01:10:08", 2, joins(A2))
+
+MADE: dict[str, MadeGroup] = {
+    # --- a member joined
+    "joins again under another id": MadeGroup(
+        [
+            *stable(),
+            started("01:10:00", 1, joins(A2)),
+            line("member_failed", "01:10:20", member_id=A),
+            started("01:10:20", 2, EXPIRES.format(A)),
+        ]
+    ),
+    "rejoins after UNKNOWN_MEMBER_ID": MadeGroup([started("01:00:00", 5, joins(A, _UNKNOWN_MEMBER))]),
+    "rejoins after it left": MadeGroup([started("01:00:00", 5, joins(A, "consumer pro-actively leaving the group"))]),
+    "two members hold one client id": MadeGroup([*stable(), started("01:05:00", 1, joins(A2))]),
+    "joins after a generation gap": MadeGroup([*stable(), started("01:05:00", 3, joins(B))]),
+    "joins soon after the logs begin": MadeGroup([started("01:00:00", 5, joins(A))], observed_from=at("00:50:00")),
+    # --- a member left
+    "unsubscribes": MadeGroup(left("the consumer unsubscribed from all topics")),
+    "leaves for a reason of its own": MadeGroup(left("scaled in by the platform")),
+    # --- a member's session expired
+    "had closed when its session expired": MadeGroup(
+        [_CONFIGURED, *stable(), own("client_closed", "01:09:00", member_id=A), *expired(A)]
+    ),
+    "static and too slow": MadeGroup(
+        [
+            *stable(STATIC, instance="i1"),
+            own("client_joined", "01:00:01", member_id=STATIC, generation=1, instance_id="i1"),
+            own("client_poll_expired", "01:09:00"),
+            *expired(STATIC),
+        ]
+    ),
+    "a log of librdkafka goes on": MadeGroup(
+        [
+            *stable(),
+            own("client_state_changed", "01:00:01", state="up"),
+            *expired(A, own("client_state_changed", "01:10:05", state="init")),
+        ]
+    ),
+    "a new process started": MadeGroup(
+        [
+            _CONFIGURED,
+            *stable(),
+            own("client_joined", "01:00:01", member_id=A, generation=1),
+            *expired(A, own("client_configured", "01:10:05")),
+        ]
+    ),
+    "comes back as itself": MadeGroup(
+        [*stable(), *expired(A), *done("01:10:01", 2, 0), started("01:10:08", 2, joins(A2, _UNKNOWN_MEMBER))]
+    ),
+    "its coordinator was away": MadeGroup(
+        [*stable(), *expired(A), *done("01:10:01", 2, 0), _BACK],
+        outages=[row(BROKER_OUTAGES, broker=1, down_at=at("01:09:00"), up_at=at("01:09:50"))],
+    ),
+    # --- what the coordinator's lines show
+    "fenced because it did not leave its epoch": MadeGroup(
+        [
+            line("member_joined", "01:00:00", member_id=BARE, protocol="consumer"),
+            line("epoch_bumped", "01:00:00", generation=1, protocol="consumer"),
+            line("member_fenced", "01:10:00", member_id=BARE, reason="rebalance timeout expired", protocol="consumer"),
+            line("epoch_bumped", "01:10:00", generation=2, protocol="consumer"),
+        ]
+    ),
+    "a static member returns with other metadata": MadeGroup(
+        [started("01:00:00", 3, f"Updating metadata for static member {STATIC} with instance id i1; client reason: x")]
+    ),
+    "a loaded group is over capacity": MadeGroup(
+        [started("01:00:00", 3, "Freshly-loaded group g (size 9) is over capacity 8. Rebalancing in order to")]
+    ),
+    "a join phase without its first line": MadeGroup(done("01:00:01", 4)),
+    "words that no coordinator writes": MadeGroup([started("01:00:00", 3, "words that no coordinator writes")]),
+    "moved before the generation was stored": MadeGroup(
+        [
+            started("01:00:00", 4, joins(A)),
+            line("group_loaded", "01:00:02", broker=2, generation=4, member_count=1),
+        ]
+    ),
+    "moved while the assignment was awaited": MadeGroup(
+        [
+            started("01:00:00", 4, joins(A)),
+            line("join_completed", "01:00:01", generation=5, member_count=1),
+            line("group_loaded", "01:00:02", broker=2, member_count=1),
+        ]
+    ),
+    # --- a member of the group rejoined
+    "metadata changed after topic_deleted": MadeGroup([*stable(), rejoins(_CHANGED)], [topic_change("topic_deleted")]),
+    "metadata changed after two topics": MadeGroup(
+        [*stable(), rejoins(_CHANGED)], [topic_change("topic_created"), topic_change("topic_created", "ads")]
+    ),
+    "enforceRebalance": MadeGroup([*stable(), rejoins("rebalance enforced by user")]),
+    "rejoins after a move": MadeGroup(
+        [
+            *stable(),
+            started("01:09:00", 1, joins(B)),
+            line("group_loaded", "01:09:01", broker=2, generation=1, member_count=1),
+            rejoins("rebalance failed due to 'The coordinator is not available'", broker=2),
+        ]
+    ),
+    "rejoins while the group rebalances": MadeGroup([*stable(), rejoins("group is already rebalancing")]),
+    "a cooperative member rejoins at once": MadeGroup(
+        [
+            *stable(),
+            line("member_loaded", "01:09:00", member_id=A, generation=1, assignor="cooperative-sticky"),
+            started("01:09:57", 1, joins(B)),
+            *done("01:09:58", 2, 2),
+            started("01:10:00", 2, f"leader {A} re-joining group during Stable"),
+        ]
+    ),
+    **{
+        f"the leader rejoins after {cause}, which it reads": MadeGroup(
+            [*stable(), READS, rejoins()], [topic_change(cause)]
+        )
+        for cause in TOPIC_CAUSES
+    },
+    **{
+        f"the leader rejoins after {cause}": MadeGroup([*stable(), rejoins()], [topic_change(cause)])
+        for cause in TOPIC_CAUSES
+    },
+    # --- an epoch rose and no member joined or left
+    "a KIP-848 client subscribes again": MadeGroup(
+        epochs(READS, own("client_subscribed", "01:09:59", detail="orders, ads"))
+    ),
+    "an epoch with the same topics": MadeGroup(epochs(**SAME)),
+    "an epoch with other topics": MadeGroup(epochs(**OTHER)),
+    "an epoch that shows nothing": MadeGroup(epochs()),
+    **{
+        f"an epoch with other topics after {cause}": MadeGroup(epochs(**OTHER), [topic_change(cause)])
+        for cause in TOPIC_CAUSES
+    },
+    **{f"an epoch after {cause}": MadeGroup(epochs(), [topic_change(cause)]) for cause in TOPIC_CAUSES},
+}
+"""Made groups by the name that `decides` and `looks_alike` of a ruling call them, behind `made: `."""

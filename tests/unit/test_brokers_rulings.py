@@ -1,0 +1,138 @@
+"""Each ruling about outages and controllers decides the case that it names, and not the one that looks alike."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from drill.plain_reader import read_folder
+from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS
+from spark_jobs.catalog.codes import Confidence
+from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, ControllerChange, Event
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
+from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS
+from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.rulings import Ruling
+from spark_jobs.transforms.windows import Window
+from tests.support.logs import unpack_night
+from tests.support.nights import at, events
+from tests.support.rows import row
+
+EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+
+
+@cache
+def lines(excerpt: str) -> tuple[Event, ...]:
+    if excerpt != "sample":
+        return tuple(events(excerpt))
+    with TemporaryDirectory() as folder:
+        return tuple(read_folder(unpack_night(Path(folder)) / "logs", "night", "broker")[0])
+
+
+@cache
+def outages(excerpt: str) -> tuple[BrokerOutage, ...]:
+    return tuple(rebuild_outages(lines(excerpt), [], EVER))
+
+
+def listed(clock: str, *brokers: int) -> list[BrokerSnapshot]:
+    return [row(BROKER_SNAPSHOTS, snapshot_id=clock, snapshot_at=at(clock), broker=b) for b in brokers]
+
+
+def fenced(kind: str, *after: Event) -> list[Event]:
+    """Controller 4 fences broker 1 at 03:00."""
+    said = row(EVENTS, kind=kind, broker=4, node=1, source="controller-4", line_id="f", happened_at=at("03:00:00"))
+    return [said, *after]
+
+
+def heard(minute: int) -> Event:
+    """The last known line."""
+    return row(
+        EVENTS, kind="controller_known", broker=4, node=4, controller_epoch=1, happened_at=at(f"03:{minute:02}:00")
+    )
+
+
+SNAPSHOTS = [*listed("01:52:20", 1, 2), *listed("01:52:30", 2), *listed("01:52:50", 1, 2)]
+STARTED = row(EVENTS, kind="broker_starting", broker=1, source="broker-1", line_id="s", happened_at=at("03:00:30"))
+ELECTED = row(
+    EVENTS,
+    kind="controller_elected", broker=3, node=3, controller_epoch=2, happened_at=at("01:53:00"),
+    pattern_id="zookeeper.controller_elected", source="broker-3/controller.log",
+)  # fmt: skip
+
+MADE_OUTAGES = {
+    "snapshots alone": ([], SNAPSHOTS),
+    "snapshots beside the lines of crash-2.8": (lines("crash-2.8"), SNAPSHOTS),
+    "fenced while it led nothing": (fenced("broker_fenced_idle", heard(1)), []),
+    "fenced while it led nothing, and started": (fenced("broker_fenced_idle", STARTED, heard(1)), []),
+    "crash-2.8 without the broker's own log": ([e for e in lines("crash-2.8") if e.broker != 1], []),
+    "silent for 5 minutes": (fenced("broker_fenced", heard(5)), []),
+    "silent for 15 minutes": (fenced("broker_fenced", heard(15)), []),
+}
+
+
+def said_by_2(kind: str) -> Event:
+    """A line that controller 2 writes a second before controller 3 follows it."""
+    return row(EVENTS, kind=kind, broker=2, happened_at=at("01:52:59"), line_id=kind)
+
+
+RESIGNED = row(EVENTS, kind="controller_resigned", broker=3, happened_at=at("01:52:45"), line_id="resigned")
+DOWN = row(BROKER_OUTAGES, broker=3, kind="crash", down_at=at("01:52:44"), up_at=at("01:52:50"))
+
+MADE_CHANGES = {
+    "unclean-4.1, controller 3 was down": (lines("unclean-4.1"), [DOWN]),
+    "unclean-4.1, controller 3 resigned alone": ([*lines("unclean-4.1"), RESIGNED], []),
+    "crash-2.8, controller 3 followed": ([*lines("crash-2.8"), ELECTED], []),
+    "crash-2.8, controller 2 resigned": ([*lines("crash-2.8"), said_by_2("controller_resigned"), ELECTED], []),
+    "crash-2.8, the session of controller 2 expired": (
+        [*lines("crash-2.8"), said_by_2("zookeeper_session_expired"), ELECTED],
+        [],
+    ),
+}
+
+
+def outage_of(case: str) -> BrokerOutage:
+    """The row of a case: `EXCERPT broker ID`, or a made one."""
+    if case.startswith("made: "):
+        [outage] = rebuild_outages(*MADE_OUTAGES[case.removeprefix("made: ")], EVER)
+        return outage
+    excerpt, broker = case.split(" broker ")
+    [outage] = [o for o in outages(excerpt) if o.broker == int(broker)]
+    return outage
+
+
+def change_of(case: str) -> ControllerChange:
+    """The row of a case: `EXCERPT epoch NUMBER`, or the last one of a made case."""
+    if case.startswith("made: "):
+        return rebuild_controller_changes(*MADE_CHANGES[case.removeprefix("made: ")], EVER)[-1]
+    excerpt, epoch = case.split(" epoch ")
+    changes = rebuild_controller_changes(lines(excerpt), outages(excerpt), EVER)
+    [change] = [c for c in changes if c.epoch == int(epoch)]
+    return change
+
+
+@pytest.mark.parametrize("ruling", OUTAGE_RULINGS, ids=lambda r: r.decides)
+def test_outages(ruling: Ruling[object]) -> None:
+    decided, other = outage_of(ruling.decides), outage_of(ruling.looks_alike)
+    assert [r for r in OUTAGE_RULINGS if r.wording.match(decided.explanation)] == [ruling]
+    assert decided.kind == ruling.code
+    assert not ruling.wording.match(other.explanation)
+
+
+@pytest.mark.parametrize("ruling", CONTROLLER_RULINGS, ids=lambda r: r.decides)
+def test_controller_changes(ruling: Ruling[object]) -> None:
+    decided, other = change_of(ruling.decides), change_of(ruling.looks_alike)
+    assert [r for r in CONTROLLER_RULINGS if r.wording.match(decided.explanation)] == [ruling]
+    assert not ruling.wording.match(other.explanation)
+
+
+@pytest.mark.parametrize("ruling", [*OUTAGE_RULINGS, *CONTROLLER_RULINGS], ids=lambda r: r.sentence)
+def test_what_no_captured_line_shows_is_likely_at_most(ruling: Ruling[object]) -> None:
+    assert ruling.source
+    assert not ruling.decides.startswith("made: ") or ruling.confidence is not Confidence.CERTAIN

@@ -1,0 +1,73 @@
+"""What a partition's timeline asks of its cluster: each look-up finds what looking at every outage finds."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.codes import OutageKind
+from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.rows import BrokerOutage
+from spark_jobs.transforms.cluster import ClusterContext, known_at
+from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW
+from tests.support.rows import AT, row
+
+SECONDS = st.integers(0, 60)
+
+
+def after(second: int) -> datetime:
+    return AT + timedelta(seconds=second)
+
+
+@st.composite
+def outages(draw: st.DrawFn) -> list[BrokerOutage]:
+    """Outages of two brokers, each down at an instant of its own; clocks differ, so one may end before it began."""
+    found = []
+    for down in draw(st.lists(SECONDS, max_size=8, unique=True)):
+        detected, up = draw(st.none() | SECONDS), draw(st.none() | SECONDS)
+        found.append(
+            row(
+                BROKER_OUTAGES,
+                broker=draw(st.integers(1, 2)),
+                kind=draw(st.sampled_from(OutageKind)),
+                down_at=after(down),
+                detected_at=None if detected is None else after(detected),
+                up_at=None if up is None else after(up),
+            )
+        )
+    return found
+
+
+@given(outages(), SECONDS, SECONDS)
+def test_the_outage_between_two_instants_is_the_first_that_the_cluster_knew_of(
+    found: list[BrokerOutage], start: int, end: int
+) -> None:
+    expected = [
+        o
+        for o in found
+        if o.broker == 1
+        and known_at(o) - CLOCK_SKEW <= after(end)
+        and (o.up_at is None or after(start) <= o.up_at + CLOCK_SKEW)
+    ]
+    context = ClusterContext(outages=tuple(found))
+    assert context.outage_between(1, after(start), after(end)) == min(expected, key=lambda o: o.down_at, default=None)
+
+
+@given(outages(), SECONDS)
+def test_a_broker_has_just_returned_until_it_has_caught_up(found: list[BrokerOutage], instant: int) -> None:
+    expected = any(
+        o.broker == 1
+        and (o.detected_at or o.down_at) < after(instant)
+        and (o.up_at is None or after(instant) <= o.up_at + CATCHING_UP)
+        for o in found
+    )
+    assert ClusterContext(outages=tuple(found)).has_just_returned(1, after(instant)) == expected
+
+
+def test_an_outage_after_the_last_leader_counts_whenever_it_began() -> None:
+    away = row(BROKER_OUTAGES, broker=1, down_at=after(50), detected_at=after(60), up_at=None)
+    context = ClusterContext(outages=(away,))
+    assert context.outage_between(1, AT, None) == away
+    assert context.outage_between(1, AT, after(40)) is context.outage_between(2, AT, None) is None

@@ -1,0 +1,187 @@
+"""Each ruling on leaders decides the case that it names, and another ruling decides the one that looks alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+import pytest
+
+from drill.plain_reader import read_folder
+from spark_jobs.catalog.codes import Confidence, FailoverKind
+from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.rows import BrokerOutage, Event, Failover
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.cluster import context_of
+from spark_jobs.transforms.leaders.election_trigger_rulings import ELECTION_TRIGGER_RULINGS, TriggeredChange
+from spark_jobs.transforms.leaders.failover_rulings import FAILOVER_RULINGS
+from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
+from spark_jobs.transforms.leaders.leader_change import LeaderChange
+from spark_jobs.transforms.rulings import Ruling, judge
+from spark_jobs.transforms.windows import Window
+from tests.support.groups import SAMPLE
+from tests.support.leaders import changes_of
+from tests.support.nights import WHOLE, events
+from tests.support.rows import AT, row
+
+YEAR = Window(datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))
+TABLES: tuple[tuple[Ruling[Any], ...], ...] = (FAILOVER_RULINGS, ELECTION_TRIGGER_RULINGS, IMBALANCE_END_RULINGS)
+
+Witnessed = tuple[list[Event], list[BrokerOutage]]
+
+
+def line(kind: str, second: float, **columns: Any) -> Event:
+    return row(
+        EVENTS,
+        line_id=f"{kind}-{second}", kind=kind, topic="t", partition=0, happened_at=AT + timedelta(seconds=second),
+        **columns,
+    )  # fmt: skip
+
+
+def led(*others: Event, **first: Any) -> Witnessed:
+    """Broker 1 leads t-0 from second 0 on, broker 2 from second 30 on."""
+    start = line("leader_started", 0, broker=1, leader_epoch=0, **first)
+    return [start, line("leader_started", 30, broker=2, leader_epoch=1), *others], []
+
+
+def without_controllers() -> Witnessed:
+    found, outages = captured("preferred-2.8")
+    return [e for e in found if not e.source.endswith("controller.log")], outages
+
+
+def detected_long_before() -> Witnessed:
+    found, outages = captured("unclean-2.8")
+    return found, [replace(o, detected_at=o.down_at, down_at=o.down_at) for o in outages]
+
+
+MADE: dict[str, tuple[str, Callable[[], Witnessed]]] = {
+    "made: only the controller reports the failed directory": (
+        "t-0 epoch 1",
+        lambda: led(line("log_dir_failed", 29, broker=9, node=1)),
+    ),
+    "made: an ISR of an earlier epoch is known": (
+        "t-0 epoch 1",
+        lambda: led(line("partition_recovering", 30, broker=2), isr="1"),
+    ),
+    "made: no ISR is known": ("t-0 epoch 1", lambda: led(line("partition_recovering", 30, broker=2))),
+    "made: a leader of -1 in ZooKeeper mode": (
+        "t-0 epoch 1",
+        lambda: (
+            [
+                line("partition_state_changed", n, leader=leader, leader_epoch=n, isr="1")
+                for n, leader in ((0, 1), (1, -1))
+            ],
+            [],
+        ),
+    ),
+    "made: another broker leads again, and no ISR is known": (
+        "t-0 epoch 2",
+        lambda: (
+            [
+                line("leader_started", 0, broker=1, leader_epoch=0),
+                line("follower_started", 10, broker=3, leader=-1, leader_epoch=1),
+                line("leader_started", 20, broker=2, leader_epoch=2),
+            ],
+            [],
+        ),
+    ),
+    "made: an outage of unknown kind": (
+        "t-0 epoch 1",
+        lambda: (
+            led()[0],
+            [
+                row(
+                    BROKER_OUTAGES,
+                    broker=1,
+                    kind="unknown",
+                    confidence="unknown",
+                    down_at=AT,
+                    detected_at=AT,
+                    up_at=None,
+                )
+            ],
+        ),
+    ),
+    "made: preferred-2.8 without the controllers' logs": ("shop-events-3 epoch 5", without_controllers),
+    "made: unclean-2.8, when the last leader had been down for long": ("ads-risky-18-0 epoch 3", detected_long_before),
+}
+
+
+@cache
+def captured(name: str) -> Witnessed:
+    found = read_folder(SAMPLE / "logs", name, "broker")[0] if name == SAMPLE.name else events(name)
+    return found, list(map(BrokerOutage.of, rebuild_outages(found, [], WHOLE)))
+
+
+@cache
+def witnessed(case: str) -> tuple[str, list[Event], list[BrokerOutage]]:
+    if case in MADE:
+        key, build = MADE[case]
+        return key, *build()
+    name, _, key = case.partition(" ")
+    return key, *captured(name)
+
+
+@cache
+def change_in(case: str) -> LeaderChange:
+    key, found, outages = witnessed(case)
+    return changes_of(found, outages)[key]
+
+
+@cache
+def failover_in(case: str) -> Failover:
+    key, found, outages = witnessed(case)
+    rows = rebuild_failovers(found, [], context_of(found, outages), YEAR)
+    return {f"{r.topic}-{r.partition} epoch {r.epoch_to}": r for r in rows}[key]
+
+
+def writer_of(sentence: str, rulings: Iterable[Ruling[Any]]) -> Ruling[Any]:
+    """The first ruling of which a sentence can be."""
+    return next(r for r in rulings if r.wording.match(sentence))
+
+
+def named(rulings: Iterable[Ruling[Any]]) -> Any:
+    return pytest.mark.parametrize("ruling", rulings, ids=lambda r: f"{r.code}: {r.decides}")
+
+
+@named(FAILOVER_RULINGS)
+def test_a_failover_is_decided_by_the_ruling_that_names_it(ruling: Ruling[LeaderChange]) -> None:
+    found, other = failover_in(ruling.decides), failover_in(ruling.looks_alike)
+    assert writer_of(found.explanation, FAILOVER_RULINGS) is ruling
+    assert (found.kind, found.confidence) == (ruling.code, found.confidence.at_most(ruling.confidence))
+    assert writer_of(other.explanation, FAILOVER_RULINGS) is not ruling
+
+
+@named(ELECTION_TRIGGER_RULINGS)
+def test_who_requested_an_election_is_decided_by_the_ruling_that_names_it(ruling: Ruling[TriggeredChange]) -> None:
+    found, other = (
+        judge(ELECTION_TRIGGER_RULINGS, TriggeredChange(failover_in(case).kind, change_in(case))).sentence
+        for case in (ruling.decides, ruling.looks_alike)
+    )
+    assert writer_of(found, ELECTION_TRIGGER_RULINGS) is ruling
+    assert writer_of(other, ELECTION_TRIGGER_RULINGS) is not ruling
+
+
+@named(IMBALANCE_END_RULINGS)
+def test_what_ends_an_imbalance_is_decided_by_the_ruling_that_names_it(ruling: Ruling[Failover]) -> None:
+    found, other = (
+        judge(IMBALANCE_END_RULINGS, failover_in(case)).sentence for case in (ruling.decides, ruling.looks_alike)
+    )
+    assert writer_of(found, IMBALANCE_END_RULINGS) is ruling
+    assert writer_of(other, IMBALANCE_END_RULINGS) is not ruling
+
+
+def test_a_ruling_without_a_captured_case_is_never_certain() -> None:
+    made = [r for table in TABLES for r in table if r.decides.startswith("made: ")]
+    assert {r.decides for r in made} == set(MADE)
+    assert all(r.confidence != Confidence.CERTAIN for r in made)
+
+
+def test_failovers_are_tried_in_the_order_of_their_kinds() -> None:
+    kinds = [FailoverKind(r.code) for r in FAILOVER_RULINGS if r.code != FailoverKind.UNKNOWN]
+    assert kinds == sorted(kinds, key=list(FailoverKind).index)

@@ -1,0 +1,67 @@
+"""Each ruling on rebalances decides a case, and not the one that looks like it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+from spark_jobs.catalog.codes import Cause
+from spark_jobs.catalog.rows import Rebalance
+from spark_jobs.transforms.rebalances.case import Case
+from spark_jobs.transforms.rebalances.judge import RULINGS
+from spark_jobs.transforms.rulings import Ruling, always, says
+from tests.support.groups import Witnessed, excerpt, sample_night
+from tests.support.made_groups import MADE
+
+ALL = [ruling for table in RULINGS.values() for ruling in table]
+FOUND_BY = re.compile(r"(?P<night>groups|night-4\.1)/(?P<group>\S+) (?P<clock>\S+)(?P<brokers> \(brokers only\))?")
+
+
+@cache
+def rebalances(night: str, group: str, brokers_only: bool) -> list[Rebalance]:
+    found: Witnessed
+    (found,) = [excerpt(group)] if night == "groups" else [g for g in sample_night() if g.group_id == group]
+    return (found.of("broker") if brokers_only else found).history().rebalances
+
+
+def row_of(case: str) -> Rebalance:
+    """The rebalance that a ruling names: of an excerpt or the sample night by its start, or a made one."""
+    if case.startswith("made: "):
+        return MADE[case.removeprefix("made: ")].case()
+    named = FOUND_BY.fullmatch(case)
+    assert named, case
+    rows = rebalances(named["night"], named["group"], bool(named["brokers"]))
+    (row,) = [r for r in rows if f"{r.started_at:%H:%M:%S.%f}"[:-3] == named["clock"]]
+    return row
+
+
+def written_by(row: Rebalance) -> Ruling[Case]:
+    """The ruling that wrote a row's explanation, found as a reader finds it: by its words, the most that fit."""
+    fit = [r for r in ALL if r.code == row.cause and r.wording.match(row.explanation)]
+    return max(fit, key=lambda r: len(r.sentence))
+
+
+@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.decides}")
+def test_a_ruling_decides_its_case_and_another_one_what_looks_like_it(ruling: Ruling[Case]) -> None:
+    decided = row_of(ruling.decides)
+    assert written_by(decided) is ruling, decided.explanation
+    assert decided.confidence == ruling.confidence
+    other = row_of(ruling.looks_alike)
+    assert written_by(other) is not ruling, other.explanation
+
+
+def test_every_cause_has_a_ruling_and_every_made_group_is_used() -> None:
+    assert {r.code for r in ALL} == set(Cause)
+    named = {case.removeprefix("made: ") for r in ALL for case in (r.decides, r.looks_alike) if case.startswith("made")}
+    assert named == set(MADE)
+
+
+def test_no_two_rulings_share_a_sentence_and_each_predicate_says_what_holds() -> None:
+    assert len({r.sentence for r in ALL}) == len(ALL)
+    for ruling in ALL:
+        assert ruling.source
+        for predicate in (*ruling.proof, *ruling.unless):
+            assert re.fullmatch(r"[A-Z].*\.", says(predicate)), ruling.sentence
+        assert always not in ruling.proof[:-1]

@@ -1,0 +1,211 @@
+"""Every ruling on shrinks, out-of-sync periods and truncations decides the case that it names, and no look-alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+import pytest
+
+from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
+from spark_jobs.catalog.codes import Confidence
+from spark_jobs.catalog.gold import FAILOVERS
+from spark_jobs.catalog.rows import Event, Failover, IsrChange, OutOfSyncPeriod, PartitionSnapshot, Truncation
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.cluster import context_of
+from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.replicas import isr_shrink_cause, out_of_sync_periods, truncations
+from spark_jobs.transforms.replicas.isr import rebuild_isr_changes
+from spark_jobs.transforms.replicas.isr_shrink_rulings import SHRINK_RULINGS, Shrink
+from spark_jobs.transforms.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS, PeriodCase
+from spark_jobs.transforms.replicas.truncation_rulings import TRUNCATION_RULINGS
+from spark_jobs.transforms.rulings import Ruling, Verdict
+from tests.support.nights import WHOLE, at, events
+from tests.support.rows import row
+
+TABLES: dict[str, tuple[Ruling[Any], ...]] = {
+    "shrink": SHRINK_RULINGS,
+    "period": OUT_OF_SYNC_RULINGS,
+    "truncation": TRUNCATION_RULINGS,
+}
+START = at("12:00:00")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Which ruling decided a case, and what the case is."""
+
+    table: str
+    key: str
+    ruling: Ruling[Any]
+
+
+@dataclass(frozen=True)
+class Night:
+    """The lines and readings of a night. `failovers`: those of the lines where it is None."""
+
+    lines: Sequence[Event]
+    readings: Sequence[PartitionSnapshot] = ()
+    failovers: Sequence[Failover] | None = None
+
+
+def key_of(case: Any) -> tuple[str, str]:
+    if isinstance(case, Shrink):
+        change = case.change
+        return "shrink", f"{change.topic}-{change.partition} broker {case.broker} {clock(case.at)}"
+    if isinstance(case, PeriodCase):
+        return "period", f"broker {case.broker} {clock(case.period.spans[0].happened_at)}"
+    first = case.cut.first
+    return "truncation", f"{case.topic}-{first.partition} broker {first.broker} {clock(first.happened_at)}"
+
+
+def clock(instant: Any) -> str:
+    return f"{instant:%H:%M:%S.%f}"[:-3]
+
+
+def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeriod | Truncation]]:
+    """Every decision of the room over a night, and the rows."""
+    decisions: list[Decision] = []
+
+    def judge(rulings: Sequence[Ruling[Any]], case: Any) -> Verdict:
+        for ruling in rulings:
+            verdict = ruling.decide(case)
+            if verdict is not None:
+                decisions.append(Decision(*key_of(case), ruling))
+                return verdict
+        raise LookupError(case)
+
+    lines = list(night.lines)
+    outages = rebuild_outages(lines, (), WHOLE)
+    context = context_of(lines, outages)
+    failovers = rebuild_failovers(lines, night.readings, context, WHOLE) if night.failovers is None else night.failovers
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (isr_shrink_cause, out_of_sync_periods, truncations):
+            patch.setattr(module, "judge", judge)
+        changes = rebuild_isr_changes(lines, night.readings, context, WHOLE)
+        spans = out_of_sync_periods.spans_of(changes)
+        periods = out_of_sync_periods.rebuild_out_of_sync_periods(spans, outages, WHOLE)
+        cuts = truncations.rebuild_truncations(lines, night.readings, failovers, context.terms, WHOLE)
+    return decisions, [*changes, *periods, *cuts]
+
+
+# --- Cases that no recorded night shows, made from Kafka's source. ---
+
+
+def line(kind: str, broker: int, seconds: float, partition: int = 0, **columns: Any) -> Event:
+    named = {"line_id": f"{kind}-{broker}-{partition}-{seconds}", "source": f"broker-{broker}/server.log", "topic": "t"}
+    when = START + timedelta(seconds=seconds)
+    return row(EVENTS, kind=kind, broker=broker, happened_at=when, partition=partition, **{**named, **columns})
+
+
+def removal(leader: int, follower: int, partition: int) -> Iterator[Event]:
+    """A leader removes a follower for lag. Source: Partition.maybeShrinkIsr, Partition.maybeUpdateIsrAndVersion."""
+    both, alone = f"{leader},{follower}", f"{leader}"
+    yield line("isr_updated", leader, 0, partition, isr=both, partition_epoch=0)
+    yield line("isr_shrink_proposed", leader, 30, partition, previous_isr=both, isr=alone)
+    yield line("isr_updated", leader, 30.1, partition, isr=alone, partition_epoch=1)
+
+
+def cut(leader_epoch: int = 2) -> list[Event]:
+    """Broker 1 comes back with 50 records, follows broker 3, and cuts its log to 45."""
+    return [
+        line("follower_started", 1, 60, leader_epoch=leader_epoch, leader=3, log_offset=50),
+        line("log_truncated", 1, 60.1, log_offset=45),
+    ]
+
+
+def failover(epoch: int, leader_from: int, leader_to: int, isr: list[int], **columns: Any) -> Failover:
+    found: dict[str, Any] = {"kind": "broker_crash", "confidence": "certain", **columns}
+    when = START + timedelta(seconds=epoch)
+    return row(
+        FAILOVERS,
+        failover_id=f"f{epoch}", topic="t", partition=0, epoch_from=epoch - 1, epoch_to=epoch,
+        leader_from=leader_from, leader_to=leader_to, isr_before=isr, happened_at=when, **found,
+    )  # fmt: skip
+
+
+def end_offset(offset: int) -> PartitionSnapshot:
+    """A reading before any failover."""
+    return row(PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_at=START, leader_epoch=0, end_offset=offset)
+
+
+def without(excerpt: str, lacks: Callable[[Event], bool]) -> Night:
+    return Night([e for e in events(excerpt) if not lacks(e)])
+
+
+LEFT = failover(1, 1, 2, [1, 2, 3])
+CLEAN = [LEFT, failover(2, 2, 3, [2, 3])]
+UNCLEAN = [LEFT, failover(2, 2, 3, [2], kind="unclean_election")]
+HAD_ALL = [LEFT, failover(2, 2, 3, [2], kind="unclean_election", records_lost_low=0, records_lost_high=0)]
+STARTED = line("leader_started", 2, 1, leader_epoch=1, log_offset=45)
+
+MADE: dict[str, Callable[[], Night]] = {
+    "the next list of replicas lacks the broker": lambda: Night(
+        [
+            line("leadership_kept", 1, 0, isr="1,3", replicas="1,3", partition_epoch=0, leader_epoch=0),
+            line("leadership_kept", 1, 5, isr="1", replicas="1", partition_epoch=1, leader_epoch=0),
+        ]
+    ),
+    "two leaders remove one follower": lambda: Night([*removal(1, 3, 0), *removal(2, 3, 1)]),
+    "one leader removes two followers": lambda: Night([*removal(1, 2, 0), *removal(1, 3, 1)]),
+    "a voter of the metadata quorum": lambda: Night(
+        [line("log_truncated", 3, 5, log_offset=11, topic="__cluster_metadata")], failovers=[]
+    ),
+    "unclean-2.8 without the states of broker 1": lambda: without(
+        "unclean-2.8", lambda e: e.source == "broker-1/state-change.log"
+    ),
+    "unclean-2.8 without the last ISR": lambda: without("unclean-2.8", lambda e: e.kind == "replica_removed_from_isr"),
+    "truncation-3.9 without the starts of leaders": lambda: without(
+        "truncation-3.9", lambda e: e.kind == "leader_started"
+    ),
+    "the leader did not change": lambda: Night(
+        [line("leader_started", 3, 1, leader_epoch=2, log_offset=45), *cut()], failovers=[]
+    ),
+    "the log of the leader is missing": lambda: Night(cut(), failovers=[]),
+    "an unclean leader with every record": lambda: Night(cut(), failovers=HAD_ALL),
+    "an unclean leader behind a known end offset": lambda: Night(cut(), [end_offset(48)], UNCLEAN),
+    "a clean leader behind a known end offset": lambda: Night([STARTED, *cut()], [end_offset(48)], CLEAN),
+}
+
+
+@cache
+def decided(name: str, table: str) -> Ruling[Any]:
+    """The ruling that decided the case of a name, in one of the tables."""
+    if name.startswith("made: "):
+        found = [d for d in judged(MADE[name.removeprefix("made: ")]())[0] if d.table == table]
+        return found[0].ruling
+    excerpt, _, key = name.partition(" ")
+    (decision,) = (d for d in judged(Night(events(excerpt)))[0] if (d.table, d.key) == (table, key))
+    return decision.ruling
+
+
+ALL = [(table, ruling) for table, rulings in TABLES.items() for ruling in rulings]
+NAMES = [f"{table}: {ruling.sentence}" for table, ruling in ALL]
+
+
+@pytest.mark.parametrize(("table", "ruling"), ALL, ids=NAMES)
+def test_a_ruling_decides_its_case_and_another_one_the_look_alike(table: str, ruling: Ruling[Any]) -> None:
+    assert decided(ruling.decides, table) is ruling
+    assert decided(ruling.looks_alike, table) is not ruling
+
+
+@pytest.mark.parametrize(("table", "ruling"), ALL, ids=NAMES)
+def test_what_no_recorded_night_shows_is_likely_at_most(table: str, ruling: Ruling[Any]) -> None:
+    assert not ruling.decides.startswith("made") or ruling.confidence is not Confidence.CERTAIN, table
+
+
+@pytest.mark.parametrize(
+    "excerpt", ["crash-2.8", "slow-4.1", "disk-4.3", "cancelled-4.1", "preferred-2.8", "unclean-4.1", "truncation-3.9"]
+)
+def test_the_sentence_of_the_ruling_stands_in_the_row(excerpt: str) -> None:
+    decisions, rows = judged(Night(events(excerpt)))
+    shown = [r.explanation for r in rows if not isinstance(r, IsrChange)]
+    rulings = [d.ruling for d in decisions if d.table != "shrink"]
+    assert rulings
+    assert all(any(ruling.wording.search(text) for text in shown) for ruling in rulings)
+    causes = [r.shrink_cause for r in rows if isinstance(r, IsrChange) and r.change == "shrink"]
+    assert sorted(causes) == sorted(str(d.ruling.code) for d in decisions if d.table == "shrink")
