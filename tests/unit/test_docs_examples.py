@@ -292,3 +292,11 @@ def test_the_runbook_has_every_rule_cause_and_kind() -> None:
     assert tuple(FAILOVER_ADVICE) == tuple(FailoverKind)
     assert set(OUT_OF_SYNC_ADVICE) == set(OutOfSyncKind)
     assert set(IMBALANCE_ADVICE) == {None, *ImbalanceEnd}
+
+
+def test_the_index_of_decisions_lists_each_with_its_title() -> None:
+    index = (DOCS / "adr" / "README.md").read_text(encoding="utf-8")
+    for page in sorted((DOCS / "adr").glob("[0-9]*.md")):
+        number, title = re.match(r"# (\d+)\. (.*)", page.read_text(encoding="utf-8")).groups()  # type: ignore[union-attr]
+        assert int(number) == int(page.name[:4])
+        assert f"| {number} | [{title}]({page.name}) |" in index
