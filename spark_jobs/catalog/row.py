@@ -44,21 +44,3 @@ class Row:
             if value is not None:
                 values[name] = [v.as_dict() for v in value] if isinstance(value, list | tuple) else value.as_dict()
         return values
-
-    def __getitem__(self, name: str) -> Any:
-        return getattr(self, name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.__slots__
-
-    def __or__(self, other: Mapping[str, Any]) -> Self:
-        return type(self)(**{n: getattr(self, n) for n in self.__slots__} | other)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return getattr(self, name, default)
-
-    def keys(self) -> tuple[str, ...]:
-        return self.__slots__
-
-    def items(self) -> list[tuple[str, Any]]:
-        return [(n, getattr(self, n)) for n in self.__slots__]

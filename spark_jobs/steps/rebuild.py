@@ -19,7 +19,6 @@ from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges import progress
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
-from spark_jobs.knowledge.version import knowledge_version
 from spark_jobs.shared.config import Settings
 from spark_jobs.transforms.judgement import (
     SCOPE,
@@ -34,6 +33,7 @@ from spark_jobs.transforms.judgement import (
 )
 from spark_jobs.transforms.judgements import PUBLISHED
 from spark_jobs.transforms.judgements.inputs import inside
+from spark_jobs.transforms.ruling_tables import VERSION
 from spark_jobs.transforms.scope import Scope
 from spark_jobs.transforms.windows import Window
 
@@ -94,7 +94,7 @@ def _published(name: str, run: Rebuild, window: Window) -> DataFrame:
     assert frame is not None, name
     rows = frame.where(inside(window, str(table.time_column)))
     if "knowledge_version" in table.column_names:
-        rows = rows.withColumn("knowledge_version", F.lit(knowledge_version()))
+        rows = rows.withColumn("knowledge_version", F.lit(VERSION))
     return rows.coalesce(1)
 
 

@@ -57,7 +57,7 @@ class Sighting:
 class Leadership:
     """One leader epoch. `at` is None where only later epochs prove it.
 
-    `is_exact` says that a witness saw it begin, `is_told` that one names the leader, even if later; `step_quotes`
+    `is_exact` says that a witness saw it begin, `is_shown` that one names the leader, even if later; `step_quotes`
     prove an epoch before it that was only a step of the same election.
     """
 
@@ -68,7 +68,7 @@ class Leadership:
     isr: tuple[int, ...] | None
     elr: tuple[int, ...]
     quotes: tuple[Quote, ...]
-    is_told: bool = True
+    is_shown: bool = True
     step_quotes: tuple[Quote, ...] = ()
 
 
@@ -258,7 +258,7 @@ def _leaderless_after(
     if loss is None:
         return None
     at = max(before.at, loss.at)
-    return Leadership(before.epoch + 1, NOBODY, at, False, loss.isr, (), loss.quotes, is_told=False)
+    return Leadership(before.epoch + 1, NOBODY, at, False, loss.isr, (), loss.quotes, is_shown=False)
 
 
 def _read_as_leaderless(

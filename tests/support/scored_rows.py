@@ -7,7 +7,7 @@ from typing import Any
 
 from drill import score
 from spark_jobs.catalog import BY_NAME
-from tests.support.rows import AT, row
+from tests.support.rows import AT, values
 
 Row = dict[str, Any]
 
@@ -26,7 +26,7 @@ def member(seconds: float, expect: str, client: str = "a", **more: Any) -> Row:
 
 def rebalance(seconds: float, cause: str, client: str | None = "a", confidence: str = "certain", **more: Any) -> Row:
     columns = {"group_id": "g", "rebalance_id": f"{cause}@{seconds}", **more}
-    return row(
+    return values(
         BY_NAME["gold.rebalances"],
         started_at=at(seconds), cause=cause, client_id=client, confidence=confidence, **columns,
     )  # fmt: skip
@@ -37,18 +37,18 @@ def contributor(cause: str, client: str | None = "b", instance: str | None = Non
 
 
 def outage(seconds: float, broker: int, kind: str, confidence: str = "certain") -> Row:
-    return row(BY_NAME["gold.broker_outages"], down_at=at(seconds), broker=broker, kind=kind, confidence=confidence)
+    return values(BY_NAME["gold.broker_outages"], down_at=at(seconds), broker=broker, kind=kind, confidence=confidence)
 
 
 def failover(seconds: float, kind: str, topic: str = "t", leader_from: int = 1) -> Row:
-    return row(
+    return values(
         BY_NAME["gold.failovers"],
         happened_at=at(seconds), kind=kind, topic=topic, leader_from=leader_from, leader_to=2, confidence="certain",
     )  # fmt: skip
 
 
 def incident(incident_id: str, kind: str = "rolling_restart", planned: bool = True) -> Row:
-    return row(BY_NAME["gold.incidents"], incident_id=incident_id, kind=kind, planned=planned)
+    return values(BY_NAME["gold.incidents"], incident_id=incident_id, kind=kind, planned=planned)
 
 
 def met(acts: list[Row], **tables: list[Row]) -> list[bool]:

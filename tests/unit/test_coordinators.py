@@ -7,9 +7,11 @@ from itertools import pairwise
 
 import pytest
 
+from spark_jobs.catalog.gold import BROKER_OUTAGES
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.groups.coordinators import java_string_hash, offsets_partition_of, rebuild_coordinator_moves
 from tests.support.nights import WHOLE, Row, at, events
+from tests.support.rows import row
 
 
 def moves(found: list[Row], context: ClusterContext | None = None) -> list[tuple[object, ...]]:
@@ -52,8 +54,8 @@ def test_a_late_unload_makes_no_coordinator_of_a_broker_not_seen_before() -> Non
 
 
 def test_a_move_is_laid_to_the_absence_of_the_former_coordinator() -> None:
-    outage = {"outage_id": "o", "broker": 1, "kind": "crash", "down_at": at("01:50:30"), "detected_at": at("01:50:38"),
-              "up_at": at("01:50:48")}  # fmt: skip
+    times = {"down_at": at("01:50:30"), "detected_at": at("01:50:38"), "up_at": at("01:50:48")}
+    outage = row(BROKER_OUTAGES, outage_id="o", broker=1, kind="crash", **times)
     rows = rebuild_coordinator_moves(events("moves-4.1"), ClusterContext(outages=(outage,)), None, WHOLE)
     assert [r["outage_id"] for r in rows][:3] == ["o", None, None]
 

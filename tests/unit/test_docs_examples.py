@@ -249,7 +249,7 @@ def test_the_folders_on_the_page_name_their_broker(folder: str) -> None:
 def told(folder: Path) -> Counter[tuple[int | None, str, str]]:
     """What the logs of a folder say: who, when, what."""
     events, _ = plain_reader.read_folder(folder, "orders", "broker")
-    return Counter((e["broker"], e["kind"], str(e["happened_at"])) for e in events)
+    return Counter((e.broker, e.kind, str(e.happened_at)) for e in events)
 
 
 @pytest.mark.parametrize("night", ["crash-2.8", "pause-4.1"])

@@ -127,11 +127,11 @@ def test_a_failed_disk_has_none_of_its_partitions_until_it_is_mended(tmp_path: P
 
 def test_a_glance_tells_what_an_audit_would() -> None:
     group = EXCERPTS / "groups" / "pause-4.1"
-    told = [(r["cause"], r["confidence"]) for r in glance(group / "logs", group / "clients").rebalances]
+    told = [(r.cause, r.confidence) for r in glance(group / "logs", group / "clients").rebalances]
     assert ("heartbeat_expired", "certain") in told
     found = glance(EXCERPTS / "crash-2.8", EXCERPTS / "nothing")
-    assert [o["kind"] for o in found.broker_outages] == ["crash"]
-    assert {f["kind"] for f in found.failovers} == {"broker_crash"}
+    assert [o.kind for o in found.broker_outages] == ["crash"]
+    assert {f.kind for f in found.failovers} == {"broker_crash"}
 
 
 def test_a_drill_plays_what_its_kafka_can_do() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drill.plain_reader import Leftovers, broker_of_folder, broker_told, parse, read_folder
+from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.edges.samples import layout_samples
 from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout, source_of
@@ -183,23 +184,23 @@ def test_logs_are_told_from_what_lies_beside_them() -> None:
 def test_an_event_has_the_catalogs_columns_and_types(tmp_path: Path) -> None:
     events, _ = read_folder(lay(tmp_path, broker_7__server_log=resigned(37)), "night", "broker")
     [event] = events
-    assert set(event) == set(EVENTS.column_names) - {"knowledge_version"}
-    assert event["offsets_partition"] == 37
-    assert (event["source"], event["broker"], event["order"]) == ("broker-7/server.log", 1, 0)
-    assert event["text"] == resigned(37)
+    assert isinstance(event, Event) and set(event.as_dict()) == set(EVENTS.column_names)
+    assert event.offsets_partition == 37
+    assert (event.source, event.broker, event.order) == ("broker-7/server.log", 1, 0)
+    assert event.text == resigned(37)
 
 
 def test_a_clients_line_has_no_broker(tmp_path: Path) -> None:
     logger = "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator"
     said = line("[Consumer clientId=a, groupId=b] (Re-)joining group", logger=logger)
     events, _ = read_folder(lay(tmp_path, kafka_3__a_log=said), "night", "client")
-    assert [(e["kind"], e["broker"]) for e in events] == [("client_joining", None)]
+    assert [(e.kind, e.broker) for e in events] == [("client_joining", None)]
 
 
 def test_ranks_count_within_one_instant_by_place_in_the_file(tmp_path: Path) -> None:
     text = "\n".join([resigned(1), resigned(2, "01:44:29,118"), resigned(3), resigned(4, "01:44:29,118")])
     events, _ = read_folder(lay(tmp_path, broker_1__server_log=text), "night", "broker")
-    assert [(e["offsets_partition"], e["order"]) for e in events] == [(1, 0), (2, 0), (3, 1), (4, 1)]
+    assert [(e.offsets_partition, e.order) for e in events] == [(1, 0), (2, 0), (3, 1), (4, 1)]
 
 
 def test_a_rotation_changes_nothing(tmp_path: Path) -> None:
@@ -226,7 +227,7 @@ def test_a_log_that_lies_there_twice_is_read_once(tmp_path: Path) -> None:
 def test_the_same_words_of_a_broker_at_one_instant_are_one_event(tmp_path: Path) -> None:
     files = {"broker_1__server_log": "\n".join([resigned(1)] * 3), "broker_1__kafkaServer_out": resigned(1)}
     events, left = read_folder(lay(tmp_path, **files), "night", "broker")
-    assert [e["source"] for e in events] == ["broker-1/kafkaServer.out"]
+    assert [e.source for e in events] == ["broker-1/kafkaServer.out"]
     assert (left.repeats, left.records) == (3, 4)
 
 
@@ -249,7 +250,7 @@ def test_every_record_is_an_event_or_noise_or_ignored_or_left_over(tmp_path: Pat
         ]
     )
     events, left = read_folder(lay(tmp_path, broker_1__server_log=text + "\n"), "night", "broker")
-    assert [e["kind"] for e in events] == ["coordinator_resigned"]
+    assert [e.kind for e in events] == ["coordinator_resigned"]
     assert [r.text for r in left.unparsed] == [
         "\tat the.end(Of.java:1)",
         line("[GroupCoordinator 1]: Something new about group a"),
@@ -267,13 +268,13 @@ def test_bytes_of_any_kind_lose_no_line(tmp_path_factory: pytest.TempPathFactory
     events, left = read_folder(lay(tmp_path_factory.mktemp("junk"), broker_1__server_log=raw), "night", "broker")
     assert left.lines == raw.removesuffix(b"\n").count(b"\n") + 1
     assert left.records == accounted(left, events)
-    assert [e["offsets_partition"] for e in events] == [1, 2]
+    assert [e.offsets_partition for e in events] == [1, 2]
 
 
 def test_an_endless_line_is_no_trouble(tmp_path: Path) -> None:
     endless = line("[GroupCoordinator 1]: Preparing to rebalance group " + "x in state " * 100_000)
     events, left = read_folder(lay(tmp_path, broker_1__server_log=f"{endless}\n{resigned(2)}"), "night", "broker")
-    assert [e["offsets_partition"] for e in events] == [2]
+    assert [e.offsets_partition for e in events] == [2]
     assert [len(r.text) for r in left.unparsed] == [len(endless)]
 
 

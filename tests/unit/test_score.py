@@ -10,7 +10,7 @@ import pytest
 from drill import score, truth
 from drill.truth import TruthError
 from spark_jobs.catalog import BY_NAME, codes
-from tests.support.rows import row
+from tests.support.rows import values
 from tests.support.scored_rows import act, at, contributor, failover, incident, member, met, outage, rebalance
 
 Row = dict[str, Any]
@@ -89,7 +89,7 @@ def test_a_failover_is_matched_by_topic(expect: str, kind: str) -> None:
 
 def test_imbalance_is_met_by_a_row_over_the_threshold() -> None:
     def imbalance(seconds: float, over: bool) -> Row:
-        return row(BY_NAME["gold.leader_imbalance"], snapshot_at=at(seconds), over_threshold=over)
+        return values(BY_NAME["gold.leader_imbalance"], snapshot_at=at(seconds), over_threshold=over)
 
     acts = [act(0, expect="imbalance")]
     assert met(acts, leader_imbalance=[imbalance(9, True)]) == [True]

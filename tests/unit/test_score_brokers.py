@@ -13,7 +13,7 @@ from spark_jobs.catalog.gold_brokers import OUT_OF_SYNC_PERIODS, ROLLING_RESTART
 from spark_jobs.catalog.gold_losses import TRUNCATIONS
 from spark_jobs.catalog.gold_risk import PARTITION_RISKS
 from spark_jobs.catalog.rows import RestartStep
-from tests.support.rows import AT, row
+from tests.support.rows import AT, values
 
 Row = dict[str, Any]
 
@@ -28,29 +28,29 @@ def act(seconds: float, action: str, expect: str | None = None, **told: Any) -> 
 
 def failover(seconds: float, kind: str, topic: str = "t", **more: Any) -> Row:
     leaders = {"leader_from": 1, "leader_to": 2, "partition": 0, "confidence": "certain"}
-    return row(FAILOVERS, happened_at=at(seconds), kind=kind, topic=topic, **leaders | more)
+    return values(FAILOVERS, happened_at=at(seconds), kind=kind, topic=topic, **leaders | more)
 
 
 def controller(seconds: float, before: int | None, after: int) -> Row:
-    return row(CONTROLLER_CHANGES, happened_at=at(seconds), controller_from=before, controller_to=after)
+    return values(CONTROLLER_CHANGES, happened_at=at(seconds), controller_from=before, controller_to=after)
 
 
 def period(start: float, end: float | None, kind: str, broker: int = 1) -> Row:
     ended = None if end is None else at(end)
-    return row(
+    return values(
         OUT_OF_SYNC_PERIODS, started_at=at(start), ended_at=ended, kind=kind, broker=broker, confidence="certain"
     )
 
 
 def roll(start: float, end: float, brokers: list[int], early: tuple[int, ...] = ()) -> Row:
     stop = {"outage_id": "o", "kind": "controlled_shutdown", "down_at": at(start), "elections": 0}
-    card = [RestartStep(broker=b, is_early=b in early, **stop) for b in brokers]
-    return row(ROLLING_RESTARTS, started_at=at(start), ended_at=at(end), brokers=brokers, scorecard=card)
+    card = [RestartStep(broker=b, is_early=b in early, **stop).as_dict() for b in brokers]
+    return values(ROLLING_RESTARTS, started_at=at(start), ended_at=at(end), brokers=brokers, scorecard=card)
 
 
 def cut(seconds: float, records: int, verdict: str = "nothing_committed_lost") -> Row:
     where = {"topic": "t", "partition": 0, "broker": 1}
-    return row(
+    return values(
         TRUNCATIONS, happened_at=at(seconds), records_cut=records, verdict=verdict, confidence="certain", **where
     )
 
@@ -77,7 +77,7 @@ class TestLogDirFailed:
 
     def test_a_failed_disk_where_nobody_took_one_away_is_wrong(self) -> None:
         stop = act(8, "broker_controlled_shutdown", "failover_planned", broker=1)
-        gone = row(BROKER_OUTAGES, broker=1, kind="controlled_shutdown", down_at=at(8), up_at=at(12))
+        gone = values(BROKER_OUTAGES, broker=1, kind="controlled_shutdown", down_at=at(8), up_at=at(12))
         rows = [
             failover(5, "log_dir_failed"),
             failover(6, "log_dir_failed", leader_from=2, leader_to=1),
@@ -210,7 +210,7 @@ class TestTimes:
         told = act(90, "min_isr_undershot", "under_min_isr", topic="t", partition=0, low_ms=8000, high_ms=20_000)
 
         def risk(ms: int | None) -> Row:
-            return row(PARTITION_RISKS, topic="t", partition=0, under_min_isr_ms=ms, window_from=at(-900))
+            return values(PARTITION_RISKS, topic="t", partition=0, under_min_isr_ms=ms, window_from=at(-900))
 
         assert [met([told], partition_risks=[risk(ms)]) for ms in (7999, 8000, 20_000, 20_001, None)] == [
             [False], [True], [True], [False], [False],

@@ -84,7 +84,7 @@ def _marks_recovering(event: Event, change: LeaderChange) -> bool:
     return is_of_leader and abs(event.happened_at - change.at) <= CLOCK_SKEW
 
 
-def in_zookeeper_mode(change: LeaderChange) -> Proof | None:
+def changed_in_zookeeper_mode(change: LeaderChange) -> Proof | None:
     """A controller in ZooKeeper mode changed the partition."""
     return proof_if(change.is_by_zookeeper)
 
@@ -100,7 +100,7 @@ def had_no_leader(change: LeaderChange) -> Proof | None:
 
 
 def _most(leadership: Leadership) -> Confidence:
-    return Confidence.CERTAIN if leadership.is_told else Confidence.LIKELY
+    return Confidence.CERTAIN if leadership.is_shown else Confidence.LIKELY
 
 
 def had_every_record(change: LeaderChange) -> Proof | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from spark_jobs.catalog.codes import Confidence, FailoverKind
 from spark_jobs.transforms.leaders.failover_proofs import (
     another_broker_leads,
+    changed_in_zookeeper_mode,
     controller_is_heard,
     disk_of_partition_failed,
     first_replica_leads,
@@ -16,7 +17,6 @@ from spark_jobs.transforms.leaders.failover_proofs import (
     former_leader_was_away,
     had_every_record,
     had_no_leader,
-    in_zookeeper_mode,
     isr_unknown,
     marked_recovering,
     no_leader,
@@ -82,7 +82,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         Confidence.CERTAIN,
         "Broker {new} was made leader although it was not in sync: the last ISR was {isr}. The records that broker"
         " {new} had not copied are lost.",
-        proof=[another_broker_leads, not_in_last_isr, in_zookeeper_mode],
+        proof=[another_broker_leads, not_in_last_isr, changed_in_zookeeper_mode],
         source=_UNCLEAN,
         decides="unclean-2.8 ads-risky-18-0 epoch 3",
         looks_alike="crash-2.8 shop-events-2 epoch 1",
@@ -112,7 +112,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         Confidence.POSSIBLE,
         "The partition had no leader, and no outage of broker {former} is known: the deletion of the topic looks the"
         " same.",
-        proof=[no_leader, in_zookeeper_mode],
+        proof=[no_leader, changed_in_zookeeper_mode],
         unless=[former_leader_was_away],
         source="TopicDeletionManager.onTopicDeletion sets the leaders of a topic to -1 on the way.",
         decides="made: a leader of -1 in ZooKeeper mode",

@@ -140,14 +140,13 @@ def _high_watermarks(events: Iterable[Event]) -> list[Mark]:
 
 
 def _end_offsets(readings: Iterable[PartitionSnapshot]) -> list[Mark]:
-    return [
-        Mark(
-            r.end_offset,
-            quote_snapshot(r.snapshot_id, r.snapshot_at, f"{r.topic}-{r.partition} ends at offset {r.end_offset}"),
-        )
-        for r in readings
-        if r.end_offset is not None
-    ]
+    return [Mark(r.end_offset, quote_end_offset(r)) for r in readings if r.end_offset is not None]
+
+
+def quote_end_offset(reading: PartitionSnapshot) -> Quote:
+    """The end offset that a reading shows, as an item of `evidence`."""
+    shown = f"{reading.topic}-{reading.partition} ends at offset {reading.end_offset}"
+    return quote_snapshot(reading.snapshot_id, reading.snapshot_at, shown)
 
 
 @dataclass(frozen=True)

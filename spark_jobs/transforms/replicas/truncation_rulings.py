@@ -16,9 +16,10 @@ from itertools import pairwise
 from spark_jobs.catalog.codes import Confidence, FailoverKind, TruncationVerdict
 from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot, Quote
 from spark_jobs.transforms.cluster import CLOCKS
-from spark_jobs.transforms.evidence import quote, quote_snapshot
+from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.replicas.log_cuts import Cut
+from spark_jobs.transforms.replicas.losses import quote_end_offset
 from spark_jobs.transforms.rulings import Proof, Ruling, proof_if
 
 METADATA_TOPIC = "__cluster_metadata"
@@ -87,7 +88,7 @@ class Truncation:
             for e in self.lines
             if e.high_watermark is not None and is_before(e.happened_at, e.leader_epoch)
         ] + [
-            (r.end_offset, _quote_end(r))
+            (r.end_offset, quote_end_offset(r))
             for r in self.readings
             if r.end_offset is not None and is_before(r.snapshot_at, r.leader_epoch)
         ]
@@ -110,11 +111,6 @@ class Truncation:
         epoch = self.cut.follows.leader_epoch if self.cut.follows else None
         starts = (e for e in self.lines if e.kind == "leader_started" and e.leader_epoch == epoch)
         return None if epoch is None else next(starts, None)
-
-
-def _quote_end(reading: PartitionSnapshot) -> Quote:
-    shown = f"{reading.topic}-{reading.partition} ends at offset {reading.end_offset}"
-    return quote_snapshot(reading.snapshot_id, reading.snapshot_at, shown)
 
 
 def is_of_the_metadata_log(case: Truncation) -> Proof | None:

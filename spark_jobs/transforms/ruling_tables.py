@@ -1,0 +1,33 @@
+"""Every table of rulings, by the table and column that its verdicts fill and by the case in which it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spark_jobs.knowledge.version import knowledge_version
+from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS
+from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
+from spark_jobs.transforms.leaders.election_trigger_rulings import ELECTION_TRIGGER_RULINGS
+from spark_jobs.transforms.leaders.failover_rulings import FAILOVER_RULINGS
+from spark_jobs.transforms.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
+from spark_jobs.transforms.rebalances.judge import RULINGS as CAUSE_RULINGS
+from spark_jobs.transforms.replicas.isr_shrink_rulings import SHRINK_RULINGS
+from spark_jobs.transforms.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS
+from spark_jobs.transforms.replicas.truncation_rulings import TRUNCATION_RULINGS
+from spark_jobs.transforms.rulings import Ruling
+
+RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
+    "gold.rebalances.cause": CAUSE_RULINGS,
+    "gold.failovers.kind": {"a partition's leader changed": FAILOVER_RULINGS},
+    "gold.failovers.requested_by_operator": {"an election changed the leader": ELECTION_TRIGGER_RULINGS},
+    "gold.broker_outages.kind": {"a broker was away": OUTAGE_RULINGS},
+    "gold.controller_changes.explanation": {"the controller changed": CONTROLLER_RULINGS},
+    "gold.isr_changes.shrink_cause": {"a broker left an ISR": SHRINK_RULINGS},
+    "gold.out_of_sync_periods.suspected_broker": {"a broker was out of ISRs": OUT_OF_SYNC_RULINGS},
+    "gold.truncations.verdict": {"a replica cut its log": TRUNCATION_RULINGS},
+    "gold.imbalance_periods.ended_by": {"a period of imbalance ended": IMBALANCE_END_RULINGS},
+}
+
+VERSION = knowledge_version(RULING_TABLES)
+"""The version of what is known, rulings included: `knowledge_version` of gold and quality."""

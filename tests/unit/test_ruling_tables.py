@@ -1,0 +1,44 @@
+"""Laws of all rulings together: each has its cases, its sentence and its source, and none shadows another."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from spark_jobs.transforms.ruling_tables import RULING_TABLES, VERSION
+from spark_jobs.transforms.rulings import CERTAIN, Ruling, says
+
+RULINGS = [
+    pytest.param(ruling, id=f"{column} {when} {place}")
+    for column, tables in RULING_TABLES.items()
+    for when, table in tables.items()
+    for place, ruling in enumerate(table, 1)
+]
+
+
+@pytest.mark.parametrize("ruling", RULINGS)
+def test_a_ruling_names_a_case_that_it_decides_and_one_that_only_looks_like_it(ruling: Ruling[object]) -> None:
+    assert ruling.decides and ruling.looks_alike and ruling.decides != ruling.looks_alike
+    assert ruling.source and ruling.sentence
+
+
+@pytest.mark.parametrize("ruling", RULINGS)
+def test_a_ruling_that_rests_on_a_made_case_is_never_certain(ruling: Ruling[object]) -> None:
+    assert not (ruling.decides.startswith("made:") and ruling.confidence is CERTAIN)
+
+
+@pytest.mark.parametrize("ruling", RULINGS)
+def test_every_predicate_says_what_holds(ruling: Ruling[object]) -> None:
+    for predicate in (*ruling.proof, *ruling.unless):
+        assert re.fullmatch(r"[A-Z].*\.", says(predicate)), predicate
+
+
+def test_no_two_rulings_of_a_table_are_one() -> None:
+    for tables in RULING_TABLES.values():
+        for table in tables.values():
+            assert len({(r.sentence, tuple(r.proof), tuple(r.unless)) for r in table}) == len(table)
+
+
+def test_the_version_follows_from_the_rulings() -> None:
+    assert re.fullmatch(r"[0-9a-f]{12}", VERSION)
