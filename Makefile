@@ -42,7 +42,7 @@ audit: setup ## audit the recorded night, or your own LOGS
 snapshot: setup ## one reading of a live cluster into the lake: make snapshot BOOTSTRAP=host:port
 	@$(SPARK)/python -m spark_jobs.commands.cli snapshot
 
-report: setup ## where the newest report lies
+report: setup ## print the path of the newest report
 	@$(SPARK)/python -m spark_jobs.commands.cli report
 
 sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one answer

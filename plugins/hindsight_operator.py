@@ -125,7 +125,7 @@ def _ended(code: int) -> str:
 
 
 def of_step(step: Step) -> dict[str, Any]:
-    """What Airflow knows of a task that runs the step: its name, its assets, and where it stands in line.
+    """What Airflow knows of a task that runs the step: its name, its assets, and its place in the queue.
 
     Edge case: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds
     rows of another in staging. Where steps stand in line, a run that has begun goes first.
@@ -191,7 +191,9 @@ def published_windows(**context: Any) -> list[dict[str, str]]:
         and datetime.fromisoformat(window["to"]) <= settings.window_to
     ]
     if not lie_within:
-        raise AirflowFailException("No window that was published lies between FROM and TO. Choose others.")
+        raise AirflowFailException(
+            "Found no published window between FROM and TO. Needed: one or more. Choose other instants."
+        )
     return lie_within
 
 

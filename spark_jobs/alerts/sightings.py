@@ -26,14 +26,14 @@ OVER_USUAL = 3
 """A log has fallen silent when it has said nothing for an hour, and for three times its usual longest silence."""
 
 OWN = {
-    "publication_refused": "Read the page of what was checked, mend what it names, and run the night again: until then "
+    "publication_refused": "Read the page of what was checked, fix what it names, and run the night again: until then "
     "the tables stay as they were.",
     "expectation_failed": "The night was published; read the page of what was checked before you rely on that table.",
     "log_missing": "Look whether the broker still writes it and whether the shipping of logs still runs: what it would "
     "have shown is missing in the verdicts of this night.",
     "log_silent": "Look whether the process still runs, whether its disk is full, and whether the shipping of logs "
     "still runs.",
-    "night_failed": "Read the task's log in Airflow, mend what it names, and clear the task: a step that is run again "
+    "night_failed": "Read the task's log in Airflow, fix what it names, and clear the task: a step that is run again "
     "leaves the same tables.",
     "deadline_missed": "Look in Airflow what the night waits for: a task that is retried, a pool that is full, a lake "
     "in use.",
@@ -45,7 +45,7 @@ OWN = {
     "if its night is long over: read the file that was put aside.",
     "receivers_unusable": "Mend the URLs of the route: what is waiting for it goes out with the next look.",
 }
-"""Troubles of our own, which stand beside the rules about the cluster: what to do about each."""
+"""Troubles of our own, in addition to the rules about the cluster: what to do about each."""
 
 
 def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterable[Row]) -> list[Sighting]:

@@ -218,7 +218,9 @@ GROUP_RECORDS = Table(
             "Session timeout of a classic member in a KIP-848 group; others have the broker's",
             unit="ms",
         ),
-        optional("subscription", "ARRAY<STRING>", "Topics that the member asks for, or that the expression stands for"),
+        optional(
+            "subscription", "ARRAY<STRING>", "Topics that the member subscribes to, or that the expression matches"
+        ),
         optional("subscription_pattern", "STRING", "Regular expression of the subscription"),
         optional("assignor", "STRING", "Assignor of the server that the member asks for"),
         optional("assignment", _OWNED_BY_ID, "Partitions of the member; topic is null where the id is unknown"),

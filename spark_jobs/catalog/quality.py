@@ -1,4 +1,4 @@
-"""Quality: what could be read, what could not, and what was checked. Always written, whatever the gate says."""
+"""Quality: what could be read, what could not, and what was checked. Written even when gold is refused."""
 
 from spark_jobs.catalog.codes import LINES, CheckSeverity
 from spark_jobs.catalog.model import EVIDENCE_TYPE, Check, Table, optional, required

@@ -121,7 +121,7 @@ def parser() -> argparse.ArgumentParser:
     known.set_defaults(verb=_completion)
     known.add_argument("shell", choices=completion.SHELLS)
 
-    show = verbs.add_parser("report", help="where the newest report lies")
+    show = verbs.add_parser("report", help="print the path of the newest report")
     show.set_defaults(verb=_report)
     show.add_argument("--lake", help="the lake it was written into", metavar="LAKE")
     return top

@@ -93,10 +93,10 @@ def pages() -> dict[str, str]:
 
 def tables_page(tables: Sequence[Table], writers: Mapping[str, str]) -> str:
     """The tables of the lake, with every column and check. `writers`: which step writes a table."""
-    parts = ["Each table lies at `<LAKE>/<layer>/<table>`. Instants are in UTC."]
+    parts = ["Each table is at `<LAKE>/<layer>/<table>`. Instants are in UTC."]
     parts.append(_rows(("Table", "One row is"), [(_link(t.full_name), prose(t.grain)) for t in tables]))
     for table in tables:
-        window = f" A row lies in the window of its {code(table.time_column)}." if table.time_column else ""
+        window = f" A row belongs to the window of its {code(table.time_column)}." if table.time_column else ""
         parts += [
             f"## {table.full_name}",
             f"One row is {prose(table.grain)}. Key: {_codes(table.key)}.{window}"
@@ -152,7 +152,7 @@ def causes_page(causes: Sequence[Cause], tables: Mapping[str, Sequence[Ruling[An
         "The causes of `gold.rebalances`.",
         _rows(("Cause", "Means"), [(_link(c), prose(c.meaning)) for c in causes]),
         "A verdict is reached by rulings. Each table is asked in one case; its rulings are tried in this order, and the"
-        " first that holds decides. For each ruling stands where it holds and where it only looks so: a group of the"
+        " first that holds decides. Each ruling names where it holds and where it only looks so: a group of the"
         " sample night or of an excerpt in `tests/excerpts/` and the start of the rebalance, or lines made from Kafka's"
         " source in `tests/support/made_groups.py`.",
         _rows(
@@ -176,7 +176,7 @@ def rulings_page(columns: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]]) -> 
     """How each verdict but a rebalance's cause is reached. `columns`: tables of rulings, by the column they fill."""
     parts = [
         "A verdict is reached by rulings. The rulings of a table are tried in order, and the first that holds decides."
-        f" The rulings on `{CAUSES_OF}` are on [their own page](causes.md). For each ruling stands a captured case that"
+        f" The rulings on `{CAUSES_OF}` are on [their own page](causes.md). Each ruling names a captured case that"
         " it decides, and one that looks like it and that another ruling decides. `made:` marks a case made from"
         " Kafka's source, because no line of it has been captured.",
     ]
@@ -208,7 +208,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
     parts = [
         "The rules behind `gold.findings`. Findings judge the cluster, never the data.",
         "Its back-test shows how often a rule fired over the lake's history, and how often in planned work. There each"
-        " group counts by itself, also where one finding stands for many, and what planned work keeps out of the"
+        " group counts by itself, also where one finding covers many, and what planned work keeps out of the"
         " findings counts as suppressed.",
     ]
     parts.append(_rows(("Rule", "Severity", "About"), [(_link(r.rule_id), r.severity, r.subject_kind) for r in rules]))
@@ -283,7 +283,7 @@ def queries_page(queries: Sequence[NamedQuery], answers: Mapping[str, str]) -> s
     parts = ["Each is run by its name: `make sql Q=leader_timeline`, with variables behind it where it asks for some:"]
     parts.append(fenced('make sql Q="leader_timeline topic=orders partition=0"'))
     parts.append(
-        "Below each stands what it answers on the recorded night that `make audit` reads where no logs are given. The"
+        "Below each is its answer for the recorded night that `make audit` reads if no logs are given. The"
         " answers are kept in docs/answers/; after an audit into an empty lake they are asked again by"
     )
     parts.append(fenced(_ASK_AGAIN))

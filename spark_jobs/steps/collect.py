@@ -73,7 +73,7 @@ class Collected:
         return joined([self.brought, self.landed]) if self.landed else self.brought
 
     def summary(self) -> Summary:
-        """For whoever waits: counts, names, and sentences about what a person should know."""
+        """For the terminal that waits: counts, names, and sentences that a person should read."""
         return {
             "cluster": self.cluster,
             "files": len(self.facts),

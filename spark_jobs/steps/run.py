@@ -42,7 +42,7 @@ class Body(Protocol):
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the step and returns its exit code. A traceback goes to the log, sentences to whoever waits."""
+    """Runs the step and returns its exit code. A traceback goes to the log, sentences go to the terminal that waits."""
     parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
     parser.add_argument("step", choices=sorted(BY_NAME))
     parser.add_argument("--settings", required=True, help="the settings as JSON")
