@@ -14,7 +14,7 @@ from shutil import get_terminal_size
 
 from spark_jobs.commands import alert, audit, completion, snapshot
 from spark_jobs.report.places import NEWEST
-from spark_jobs.report.story import as_data, told
+from spark_jobs.report.story import as_data, as_lines
 from spark_jobs.shared import launch
 from spark_jobs.shared.config import INPUTS, is_uri
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
@@ -186,7 +186,7 @@ def _explain(given: argparse.Namespace) -> int:
     if given.json:
         print(json.dumps(answers.plain(as_data(story)), indent=2))
     else:
-        print("\n".join(told(story, get_terminal_size((100, 24)).columns)))
+        print("\n".join(as_lines(story, get_terminal_size((100, 24)).columns)))
     return DONE
 
 

@@ -29,6 +29,9 @@ from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
 from spark_jobs.knowledge.layouts import APACHE, class_of
 from spark_jobs.knowledge.rules import RULE_BY_ID, RULES
+from spark_jobs.report import build as report_build
+from spark_jobs.report import sections as report_sections
+from spark_jobs.report.html import render_html
 from spark_jobs.shared.config import INPUTS, KEEP
 from spark_jobs.shared.conform import create_ddl
 from spark_jobs.transforms import judgement
@@ -37,6 +40,7 @@ from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rulings import says
 from tests.support.groups import excerpt
 from tests.support.nights import EXCERPTS
+from tests.support.report_night import night
 from tests.unit import test_patterns, test_rebalances_rulings
 
 HOME = Path(__file__).resolve().parents[2]
@@ -67,6 +71,7 @@ def test_every_kind_of_extension_has_its_example() -> None:
         "A cause": 2,
         "A rule": 3,
         "A table": 4,
+        "A section of the report": 2,
     }
 
 
@@ -140,6 +145,18 @@ def test_the_table_gives_all_that_tables_give(monkeypatch: pytest.MonkeyPatch) -
     assert "NOT NULL" in ddl
     assert "delta.constraints.groups_rebalanced" in ddl
     assert table.grain in docs.tables_page([table], {table.full_name: "publish"})
+
+
+def test_a_module_among_the_sections_is_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared, tested = sections()["A section of the report"]
+    run(tested, run(declared, dict(GIVEN)))
+    (tmp_path / "coordinators.py").write_text(declared, encoding="utf-8")
+    monkeypatch.setattr(report_sections, "__path__", [*report_sections.__path__, str(tmp_path)])
+    monkeypatch.setattr(report_build, "SECTIONS", report_sections.discovered())
+    page = render_html(report_build.build_report(*night()))
+    titles = re.findall(r'<h2 id="[a-z]+-title">([^<]+) <', page)
+    after = titles.index("Who coordinated")
+    assert titles[after - 1 : after + 2] == ["Every rebalance", "Who coordinated", "Rolling restarts"]
 
 
 # --- what pages name is there -------------------------------------------------------------------------------------
