@@ -138,7 +138,7 @@ def _kept(reading: Callable[[], DataFrame]) -> DataFrame:
 
 
 def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict]) -> str:
-    """Writes the verdicts and the page that tells them; gives the page's place."""
+    """Writes the results of the checks and the page that shows them; gives the page's place."""
     rows = [{**_of_run(run), **verdict, "run_checked_at": run["run_at"]} for verdict in verdicts]
     frame = frame_of(store.spark, rows, VALIDATION_RESULTS).coalesce(1)
     store.replace_rows_of_run(VALIDATION_RESULTS, frame, run["cluster"], window, run["run_id"])
@@ -179,5 +179,5 @@ def _refusal(lake: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
     told = "1 critical expectation is broken" if broken == 1 else f"{broken} critical expectations are broken"
     return [
         f"Nothing was published, gold is as it was: {told}. "
-        f"The refused rows lie in {lake}/staging; {page} tells everything that was checked."
+        f"The refused rows lie in {lake}/staging; {page} lists everything that was checked."
     ]
