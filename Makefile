@@ -42,7 +42,7 @@ audit: setup ## audit the recorded night, or your own LOGS
 snapshot: setup ## one reading of a live cluster into the lake: make snapshot BOOTSTRAP=host:port
 	@$(SPARK)/python -m spark_jobs.commands.cli snapshot
 
-report: setup ## where the newest report lies
+report: setup ## print the path of the newest report
 	@$(SPARK)/python -m spark_jobs.commands.cli report
 
 sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one answer
@@ -58,13 +58,14 @@ test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and other
 test-stack: setup-check ## the compose stack outside of containers, and airflow standalone: half an hour; needs PostgreSQL, Chromium
 	@$(SPARK)/python -m pytest tests/stack
 
-check: setup-check ## format, lint, types, import contracts, generated pages, unit tests: seconds
+check: setup-check ## format, lint, types, import contracts, generated pages, English, unit tests: seconds
 	@$(SPARK)/ruff format --check .
 	@$(SPARK)/ruff check .
 	@$(SPARK)/mypy
 	@$(SPARK)/lint-imports
 	@$(SPARK)/python -m spark_jobs.commands.row_classes --check
 	@$(SPARK)/python -m spark_jobs.commands.docs --check
+	@$(SPARK)/python -m tools.style
 	@$(SPARK)/python -m pytest -q tests/unit
 
 format: setup-check ## format the code

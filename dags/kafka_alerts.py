@@ -1,4 +1,4 @@
-"""A look at each lake every ten minutes: what could not be told before goes out, once, when its receiver is back."""
+"""A look at each lake every ten minutes: what could not be sent before goes out, once, when its receiver is back."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from spark_jobs.shared.clusters import lakes
 
 DOC = """
 After each night the last step of the audit looks at once. This DAG sends what a receiver missed while it was down, what
-waited for quiet hours to end, and what a killed run left untold. Who is told: [alerts] in `hindsight.toml`; receivers
-are Airflow connections `hindsight_alerts_<route>`, or variables `HINDSIGHT_ALERTS_<ROUTE>`.
+waited for quiet hours to end, and what a killed run did not send. Who gets them: [alerts] in `hindsight.toml`;
+receivers are Airflow connections `hindsight_alerts_<route>`, or variables `HINDSIGHT_ALERTS_<ROUTE>`.
 """
 
 with DAG(

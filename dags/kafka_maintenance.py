@@ -16,7 +16,7 @@ DOC = f"""
 
 `keep` says how many days stay, by layer, table or `landing`; what it does not name stays for good. A number that would
 take what nights, late records or their look-back still read is refused. Files of tables go a week after the version
-that held them: whoever reads meanwhile is not disturbed. One run for each lake.
+that held them: readers are not disturbed. One run for each lake.
 """
 
 for cluster in {c.lake: c for c in reversed(clusters())}.values():

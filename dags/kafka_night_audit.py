@@ -21,7 +21,7 @@ A scheduled run owns midnight to midnight UTC: its data interval, moved back by 
 The params `from` and `to` win over the interval. Exit codes 42 (publication refused) and 2 (bad
 input) are never retried. Nights of the past: `airflow backfill create`.
 
-Windows of the last week for which ingest found records that came late are judged anew when the night is published, one
+Windows of the last week for which ingest found records that came late are judged again when the night is published, one
 at a time. One that fails takes nothing from the night.
 """
 

@@ -13,9 +13,9 @@ from spark_jobs.shared.clusters import clusters
 DOC = f"""
 **{RECLASSIFY.name}**: {RECLASSIFY.sentence}.
 
-Give `from` and `to`: each window that was published between them is parsed out of bronze, rebuilt and published anew,
-one at a time. What changed stands in `quality.verdict_changes`: `make sql Q=verdict_changes`. It tells nobody: nights
-that ended two days ago are history. The windows' pages are written anew.
+Give `from` and `to`: each window that was published between them is parsed out of bronze, rebuilt and published again,
+one at a time. What changed is in `quality.verdict_changes`: `make sql Q=verdict_changes`. It sends no alert: nights
+that ended two days ago are history. The windows' pages are written again.
 """
 
 for cluster in clusters():

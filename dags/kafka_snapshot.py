@@ -9,7 +9,7 @@ from hindsight_snapshot import SnapshotOperator, clusters
 
 DOC = """
 One task for each cluster of `hindsight.toml` that names a `connection`. Without that file: one for each of
-`HINDSIGHT_CLUSTERS`, names of Airflow connections parted by commas whose extra is
+`HINDSIGHT_CLUSTERS`, names of Airflow connections, separated by commas, whose extra is
 librdkafka's configuration, and names the cluster in the lake; by default the connection `kafka_default`, else
 `BOOTSTRAP` and `KAFKA_CONFIG` of the worker, and `HINDSIGHT_CLUSTER` names the cluster.
 

@@ -18,7 +18,7 @@ from spark_jobs.catalog.model import Check
 
 TOLERATED_BREAKS = 5
 TOLERATED_BREAK_SHARE = 0.25
-"""Of the generations rebuilt: beyond it, more than one in four follows a hole, and gold tells another story than the
+"""Of the generations rebuilt: beyond it, more than one in four follows a hole, and gold shows another history than the
 night. A handful are tolerated whatever the share, since a short window has few generations to compare with."""
 
 _OUTAGE_KNOWN = Check(
@@ -75,7 +75,7 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
             "generation_reached_once",
             "to_generation IS NULL OR count(*) OVER (PARTITION BY group_id, to_generation) = 1"
             " OR group_id IN (SELECT group_id FROM generation_gaps WHERE next_generation <= after_generation)",
-            "a group reaches a generation once, unless its numbering is known to have begun anew",
+            "a group reaches a generation once, unless its numbering is known to have started again",
         ),
     ),
     "gold.ownership": (

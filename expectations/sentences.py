@@ -1,4 +1,4 @@
-"""A breach told in sentences that name rows."""
+"""A breach in sentences that name rows."""
 
 from __future__ import annotations
 

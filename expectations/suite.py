@@ -13,14 +13,14 @@ _GX = gx.expectations
 
 
 def law_column(expectation: Expectation) -> str:
-    """The column in which the frame under validation tells, row by row, whether a law is kept."""
+    """The column in which the frame under validation says, row by row, whether a law is kept."""
     return f"law_{expectation.name}"
 
 
 def suite_of(name: str, expectations: Iterable[Expectation]) -> gx.ExpectationSuite:
     """One suite, to be validated at once: GX then asks Spark for all its measures in a single aggregation.
 
-    Odd: laws are columns of the frame that must be true, not UnexpectedRowsExpectations. Those cost jobs of their
+    Edge case: laws are columns of the frame that must be true, not UnexpectedRowsExpectations. Those cost jobs of their
     own, each, and look at one temporary view of a fixed name, so that two validated at a time read each other's rows.
     """
     kept = tuple(expectations)

@@ -1,4 +1,4 @@
-"""What Airflow says to those who are to be told: a look at the lake after each night, and what the lake cannot know."""
+"""Alerts from Airflow: a look at the lake after each night, and what the lake cannot know."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class Look(BaseNotifier):
-    """After a task that went well: tells what the lake holds."""
+    """After a task that succeeded: sends the alerts that the lake gives rise to."""
 
     def __init__(self, *, lake: str, cluster: str) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class Look(BaseNotifier):
         self.cluster = cluster
 
     def notify(self, context: Any) -> None:
-        """Looks. A task that ended well stays so: what could not be told is logged, and kept for the next look."""
+        """Looks. A task that ended well stays so: what could not be sent is logged, and kept for the next look."""
         try:
             tell(self.lake, self.event(context))
         except AirflowException as failure:
@@ -42,7 +42,7 @@ class Look(BaseNotifier):
 
 
 class Failure(Look):
-    """After a task that failed for good. A refused publication is told by the lake, which knows why."""
+    """After a task that failed for good. A refused publication is reported from the lake, which knows why."""
 
     def event(self, context: Any) -> dict[str, str] | None:
         """The night that did not finish."""
@@ -61,9 +61,9 @@ class Failure(Look):
 
 
 def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None:
-    """Tells of a night that was not done in time. Airflow calls it, once for each run.
+    """Reports a night that was not done in time. Airflow calls it, once for each run.
 
-    Odd: runs of a backfill are queued together, so that the last of many is late; their nights are history.
+    Edge case: runs of a backfill are queued together, so that the last of many is late; their nights are history.
     """
     run, until = context["dag_run"], datetime.fromisoformat(str(context["deadline"]["deadline_time"])).astimezone(UTC)
     start, end = (_instant(run[f"data_interval_{at}"]) for at in ("start", "end"))
@@ -81,9 +81,9 @@ def deadline_missed(*, cluster: str, lake: str, context: dict[str, Any]) -> None
 
 
 def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
-    """A run that is not done HINDSIGHT_DEADLINE_HOURS after it was queued is told of; 4 by default, none where 0.
+    """A run that is not done HINDSIGHT_DEADLINE_HOURS after it was queued is reported; 4 by default, none where 0.
 
-    Odd: `airflow dags test` (3.3.2) fails at the end of a run that has a deadline, so `make audit` sets none.
+    Edge case: `airflow dags test` (3.3.2) fails at the end of a run that has a deadline, so `make audit` sets none.
     """
     hours = _hours(os.environ.get("HINDSIGHT_DEADLINE_HOURS") or "4")
     if not hours or not _runs_callbacks():
@@ -98,7 +98,7 @@ def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
 def _runs_callbacks() -> bool:
     """Whether Airflow's executor runs what a missed deadline calls.
 
-    Odd: where one does not, as that of Kubernetes, a missed deadline would end the scheduler (3.3.2).
+    Edge case: where one does not, as that of Kubernetes, a missed deadline would end the scheduler (3.3.2).
     Source: apache/airflow#62887.
     """
     executor, _ = ExecutorLoader.import_default_executor_cls()
@@ -138,11 +138,12 @@ def event(rule: str, cluster: str, subject: str, reason: str, start: Any, end: A
 
 
 def tell(lake: str, event: dict[str, str] | None = None) -> None:
-    """Looks at a lake, and tells who has a receiver. Raises: AirflowException where the look itself failed.
+    """Looks at a lake, and sends its alerts. Raises: AirflowException where the look itself failed.
 
     Keeps: an event reaches the ledger whatever is wrong with connections and settings.
-    Odd: Airflow (3.3.2) lets tasks read connections, and refuses it to the callback of a deadline. Then variables tell
-    at once, the lake keeps the event, and the next task that looks tells it to the receivers of connections.
+    Edge case: Airflow (3.3.2) lets tasks read connections, and refuses it to the callback of a deadline. Then
+    variables tell
+    at once, the lake keeps the event, and the next task that looks sends it to the receivers of connections.
     Source: apache/airflow#66141.
     """
     try:
@@ -150,7 +151,7 @@ def tell(lake: str, event: dict[str, str] | None = None) -> None:
     except Exception as refusal:  # a backend of secrets fails in ways of its own
         if event is None:
             raise
-        log.warning("Receivers of connections are told by the next look: %s", refusal)
+        log.warning("The next look sends it to the receivers of connections: %s", refusal)
         urls = {}
     else:
         if not urls and not any(os.environ.get(r.variable) for r in routes):

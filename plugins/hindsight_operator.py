@@ -79,7 +79,7 @@ class SparkStepHook(SparkSubmitHook):
 
     @property
     def exit_code(self) -> int | None:
-        """What spark-submit ended with, which the provider tells in no other way than prose."""
+        """What spark-submit ended with, which the provider reports in prose alone."""
         return self._submit_sp.returncode if self._submit_sp else None
 
 
@@ -125,10 +125,10 @@ def _ended(code: int) -> str:
 
 
 def of_step(step: Step) -> dict[str, Any]:
-    """What Airflow knows of a task that runs the step: its name, its assets, and where it stands in line.
+    """What Airflow knows of a task that runs the step: its name, its assets, and its place in the queue.
 
-    Odd: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds rows of
-    another in staging. Where steps stand in line, a run that has begun goes first.
+    Edge case: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds
+    rows of another in staging. Where steps stand in line, a run that has begun goes first.
     """
     return {
         "task_id": step.name,
@@ -182,7 +182,7 @@ def published_windows(**context: Any) -> list[dict[str, str]]:
     """The windows of the cluster that were published and lie between the params `from` and `to`, oldest first."""
     settings = Settings.of(settings_of(context))
     if not settings.window_from or not settings.window_to:
-        raise AirflowFailException("FROM and TO are not given. Needed: the part of the past that is judged anew.")
+        raise AirflowFailException("FROM and TO are not given. Needed: the part of the past to judge again.")
     lie_within = [
         window
         for window in _windows(PUBLISHED, settings.lake)
@@ -191,7 +191,9 @@ def published_windows(**context: Any) -> list[dict[str, str]]:
         and datetime.fromisoformat(window["to"]) <= settings.window_to
     ]
     if not lie_within:
-        raise AirflowFailException("No window that was published lies between FROM and TO. Choose others.")
+        raise AirflowFailException(
+            "Found no published window between FROM and TO. Needed: one or more. Choose other instants."
+        )
     return lie_within
 
 

@@ -65,7 +65,9 @@ def report(cluster: str, page: str) -> Response:
     if lake is None or not _PAGE.fullmatch(page):
         raise NotThere("There is no such page.")
     if is_uri(lake):
-        raise NotThere(f"The lake {masked(lake)} lies behind a URI, from which Airflow serves nothing: read it there.")
+        raise NotThere(
+            f"The lake {masked(lake)} is behind a URI, and Airflow serves local lakes alone: open its report there."
+        )
     place = Path(lake) / "report" / page
     if place.is_symlink() or not place.is_file():
         raise NotThere("There is no such page yet. Needed: a night that was audited.")

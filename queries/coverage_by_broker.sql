@@ -14,7 +14,7 @@ night AS (
         cluster, regexp_replace(source, '/[^/]*$', '') AS folder, window_from,
         list(DISTINCT split_part(source, '/', -1)) AS logs,
         epoch_ms(max(last_at)) - epoch_ms(min(first_at)) AS seen_ms,
-        -- A log of few words is silent for long; the most talkative one tells whether the broker spoke.
+        -- A log of few words is silent for long; the most talkative one shows whether the broker was alive.
         min(longest_silence_ms) AS silence_ms,
         sum(lines_in) AS lines_in, sum(events) AS events, sum(unparsed) AS unparsed, sum(quarantined) AS quarantined
     FROM asked

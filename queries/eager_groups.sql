@@ -20,7 +20,7 @@ SELECT
     max_by(assignor, last_seen_at) AS assignor,
     count(*) FILTER (eager) AS eager_clients,
     count(*) AS of_clients,
-    -- Null where nobody told what one of them offers.
+    -- Null where it is not known what one of them offers.
     CASE WHEN count(*) = count(assignors) THEN bool_and(list_contains(assignors, 'cooperative-sticky')) END
         AS all_offer_cooperative,
     array_to_string(list(client ORDER BY client) FILTER (eager), ', ') AS who,

@@ -1,4 +1,4 @@
--- How long does a failover take here, by its kind: how long did nobody lead the partition?
+-- How long does a failover take here, by its kind: how long had the partition no leader?
 -- from: the first instant in UTC, such as 2026-11-01; from the beginning where not set
 SELECT
     cluster, kind,

@@ -7,7 +7,7 @@ SELECT
     over_threshold
 FROM gold.leader_imbalance
 WHERE broker = coalesce(getvariable('broker')::INTEGER, broker)
--- A reading that repeats the one before it tells nothing new.
+-- A reading that repeats the one before it adds nothing.
 QUALIFY (preferred_partitions, led_elsewhere) IS DISTINCT FROM
     lag((preferred_partitions, led_elsewhere)) OVER (PARTITION BY cluster, broker ORDER BY snapshot_at)
 ORDER BY cluster, broker, snapshot_at;

@@ -1,4 +1,4 @@
--- How long did each broker lead too few of the partitions it is preferred for, what left it so, and what healed it?
+-- How long did each broker lead too few of the partitions it is preferred for, what caused it, and what ended it?
 -- broker: the broker; every broker where not set
 SELECT
     s.cluster, s.broker, s.started_at, s.started_at_is_exact, s.ended_at,

@@ -1,4 +1,4 @@
--- Which nights were judged anew since records came late, and whose logs were late?
+-- Which windows were judged again because records came late, and whose logs were late?
 SELECT
     cluster, window_from, window_to, records, sources, first_at, last_at,
     date_diff('minute', last_at, run_found_at) AS minutes_late,

@@ -1,4 +1,4 @@
--- Which rebalances took longest, and for whom did the group wait?
+-- Which rebalances took longest, and which member did the group wait for?
 -- limit: how many to show; 20 where not set
 SELECT
     cluster, group_id, started_at,

@@ -1,4 +1,4 @@
--- How are the members of a group set up, as far as anybody told, newest first?
+-- How are the members of a group set up, as far as witnesses show, newest first?
 -- group_id: the group; every group where not set
 SELECT
     cluster, group_id, client_id, instance_id, member_count,

@@ -11,7 +11,7 @@ WITH led AS (
     WINDOW turns AS (PARTITION BY cluster, topic, partition, topic_incarnation ORDER BY epoch_to, happened_at)
 ),
 topics AS (
-    -- A controller that starts tells old creations and deletions again, in their order: the last word is the state.
+    -- A controller that starts logs old creations and deletions again, in their order: the last word is the state.
     SELECT
         cluster, topic,
         arg_max(kind, (happened_at, "order")) = 'topic_deleted' AS is_gone,
@@ -25,7 +25,7 @@ imbalance_periods AS (
         led.*,
         leader_to = -1 AND (is_over OR coalesce(is_gone AND list_last(deletions) >= happened_at, false)) AS was_deleted,
         CASE WHEN leader_to <> -1 THEN happened_at
-            -- Deleted more than once: which of the lines told it first is not known.
+            -- Deleted more than once: which of the lines showed it first is not known.
             WHEN was_deleted AND deletions[1] >= happened_at THEN deletions[1] END AS until,
         CASE WHEN leader_to = -1 THEN happened_at
             WHEN coalesce(leaderless_ms, leaderless_low_ms) IS NOT NULL
@@ -36,7 +36,7 @@ imbalance_periods AS (
             ELSE happened_at - to_milliseconds(leaderless_low_ms) END AS since_at_latest
     FROM led
     LEFT JOIN topics USING (cluster, topic)
-    -- A leader that was found, after a time that somebody told; or none, and none since.
+    -- A leader that was found, after a time that a witness shows; or none, and none since.
     WHERE (leader_to <> -1 AND (coalesce(leaderless_ms, leaderless_low_ms) > 0 OR leader_from = -1))
         OR (leader_to = -1 AND led_next_at IS NULL)
 )

@@ -250,7 +250,7 @@ def is_here(environment: Path) -> bool:
 
 
 def index_settings() -> dict[str, str]:
-    """What pip was told about indexes, in uv's words, so that one setting serves both."""
+    """pip's settings of indexes, in uv's words, so that one setting serves both."""
     said = subprocess.run([str(BUILD / "uv" / "bin" / "pip"), "config", "list"], capture_output=True, text=True).stdout
     pairs = dict(re.findall(r"^[^=]*\.([a-z-]+)='(.*)'$", said, flags=re.MULTILINE))
     in_uv = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "cert": "SSL_CERT_FILE"}
@@ -327,7 +327,7 @@ def unpack_samples() -> None:
 def keep_classes() -> None:
     """Lets Java keep the classes of Spark and Delta: three JVMs of an audit then start some four seconds sooner each.
 
-    Odd: it is no fault where a Java cannot; steps then start as slowly as ever.
+    Edge case: a Java that cannot is not a fault; steps then start as slowly as ever.
     """
     sys.path.insert(0, str(HOME))
     from spark_jobs.shared import launch

@@ -1,4 +1,4 @@
-"""Tells what is missing on this machine, and with BOOTSTRAP on a live cluster, and how to get it.
+"""Shows what is missing on this machine, and with BOOTSTRAP on a live cluster, and how to get it.
 
 Standard library only, like set-up: it runs where nothing is installed yet, and changes nothing.
 """
@@ -35,7 +35,7 @@ _MARKS = {"good": "✓", "missing": "✗", "later": "·"}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Prints what was found. 0: nothing is missing; 2: something is, and what to do stands beside it."""
+    """Prints what was found. 0: nothing is missing; 2: something is, and the line says what to do."""
     parser = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
     parser.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers of a cluster to look at")
     parser.add_argument(
@@ -99,7 +99,7 @@ def of_project() -> Iterator[Told]:
 def of_lake(lake: str) -> Told:
     """Whether there is a lake, and when something was last published into it."""
     if "://" in lake:
-        return Told("later", "lake", f"{lake} lies behind a URI: the first audit tells whether Spark can write there")
+        return Told("later", "lake", f"{lake} is behind a URI: the first audit shows whether Spark can write there")
     published = Path(lake) / "quality" / "publications" / "_delta_log"
     if any(published.glob("[0-9]*.json")):
         return Told("good", "lake", f"{lake}, with an audit in it")

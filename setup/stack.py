@@ -1,4 +1,4 @@
-"""Starts the compose stack: draws the secrets that .env lacks, brings everything up, tells where to log in.
+"""Starts the compose stack: draws the secrets that .env lacks, brings everything up, says where to log in.
 
 Standard library only, like set-up: it needs Docker and nothing that set-up builds.
 """

@@ -1,1 +1,1 @@
-"""Who is told what, when, and once: rows in, messages out. Standard library only."""
+"""Which alerts go to which receivers, and when, each once: rows in, messages out. Standard library only."""

@@ -1,4 +1,4 @@
-"""What was seen and who was told: pure functions from one state of the ledger to the next."""
+"""What was seen and what was sent: pure functions from one state of the ledger to the next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LASTS = timedelta(hours=36)
 night shifted by hours, ends nothing."""
 
 OLDEST = timedelta(hours=48)
-"""A night that ended longer ago is history: a backfill and a re-audit of the past tell nobody."""
+"""A night that ended longer ago is history: a backfill and a re-audit of the past send no alert."""
 
 FORGOTTEN = timedelta(days=90)
 """How long an entry that owes nothing is kept."""
@@ -30,15 +30,15 @@ Receivers = Mapping[str, tuple[str, ...]]
 def seen(ledger: Ledger, sightings: Iterable[Sighting], settings: AlertSettings, now: datetime) -> Ledger:
     """The ledger after a look at nights.
 
-    Keeps: looking again changes nothing; what lasts is one entry; what is planned or muted is owed to nobody until a
-        night shows it that is neither.
+    Keeps: looking again changes nothing; what lasts is one entry; what is planned or muted is due to no receiver until
+    a night shows it that is neither.
     """
     routed = {k: _routed(e, settings, now) if e.held == UNROUTED else e for k, e in ledger.items()}
     return _after(routed, sightings, now, lambda s: _new(s, settings, now))
 
 
 def kept(ledger: Ledger, events: Iterable[Sighting], now: datetime) -> Ledger:
-    """The ledger with what only a scheduler knows, before anything else is known: `seen` says who is to be told."""
+    """The ledger with what only a scheduler knows, before anything else is known: `seen` says which alerts are due."""
     return _after(ledger, events, now, lambda s: Entry(s, s.night_from, s.night_to, held=UNROUTED))
 
 

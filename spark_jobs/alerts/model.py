@@ -16,7 +16,7 @@ class Sighting:
     """Something that a person should know, as one night shows it.
 
     `rule` is the rule that fired, or a kind of trouble of our own (sightings.OWN); `night_from` and `night_to` the
-    window that shows it; `began_at` when it began; `page` and `anchor` where the report tells more; `planned` says that
+    window that shows it; `began_at` when it began; `page` and `anchor` where the report says more; `planned` says that
     it lies within planned work.
     """
 
@@ -44,9 +44,9 @@ class Sighting:
 class Entry:
     """What is remembered of one trouble.
 
-    `sighting` is the one that is told; `seen_from` and `seen_to` span the nights that showed it; `waiting` names the
-    routes that still owe it, each with the receivers that have been told; `told` when each route had told all of its
-    receivers; `held` says why nobody is told: planned, or a mute.
+    `sighting` is the one that is sent; `seen_from` and `seen_to` span the nights that showed it; `waiting` names the
+    routes that still owe it, each with the receivers that have it; `told` when each route had sent it to all of its
+    receivers; `held` says why it is not sent: planned, or a mute.
     """
 
     sighting: Sighting
@@ -78,7 +78,7 @@ class Entry:
         )
 
     def with_told(self, route: str, receiver: str) -> Entry:
-        """The same, when one receiver more has been told."""
+        """The same, when one receiver more has it."""
         told = (*self.waiting.get(route, ()), receiver)
         return replace(self, waiting={**self.waiting, route: told})
 
@@ -93,7 +93,7 @@ Ledger = Mapping[str, Entry]
 
 @dataclass(frozen=True)
 class Message:
-    """What one receiver of one route is sent: all of one rule in one cluster that it has not been told yet."""
+    """What one receiver of one route is sent: all of one rule in one cluster that it has not been sent yet."""
 
     route: str
     receiver: str
@@ -111,7 +111,7 @@ def to_text(ledger: Ledger) -> str:
 def of_text(text: str) -> tuple[dict[str, Entry], int]:
     """The ledger of such lines, and how many of them are damaged: those are left out.
 
-    Odd: a line ends with LF only; names of strangers may hold what else Unicode takes for the end of a line.
+    Edge case: a line ends with LF only; names of strangers may hold what else Unicode takes for the end of a line.
     """
     read = [_entry(line) for line in text.split("\n") if line.strip()]
     return {entry.sighting.key: entry for entry in read if entry}, read.count(None)

@@ -1,4 +1,7 @@
-"""Who is told, and when not: the section [alerts] of hindsight.toml. Where receivers are is never written there."""
+"""Which alerts go where, and when not: the section [alerts] of hindsight.toml.
+
+Receivers' URLs are never written there.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,9 @@ class Quiet:
 
 @dataclass(frozen=True)
 class Route:
-    """Severities, and who is told of them: HINDSIGHT_ALERTS_<NAME>, or the connection hindsight_alerts_<name>."""
+    """Severities, and the receivers of their alerts: HINDSIGHT_ALERTS_<NAME>, or the connection
+    hindsight_alerts_<name>.
+    """
 
     name: str
     severities: tuple[str, ...]
@@ -59,7 +64,7 @@ class Route:
 
 @dataclass(frozen=True)
 class Mute:
-    """Nobody is told of a rule, a group or a cluster, or of what is all of those named, until an instant."""
+    """No alert for a rule, a group or a cluster, or for what fits all that are named, until an instant."""
 
     until: datetime
     why: str
@@ -117,7 +122,7 @@ class _Reading:
         tables = said.get(name, [])
         if isinstance(tables, list) and all(isinstance(t, Mapping) for t in tables):
             return tables
-        self.problems.append(f"[alerts]: {name} is no list of tables. Needed: [[alerts.{name}]] for each.")
+        self.problems.append(f"[alerts]: {name} is not a list of tables. Needed: [[alerts.{name}]] for each.")
         return []
 
     def known(self, what: str, said: Mapping[str, Any]) -> None:
@@ -156,7 +161,7 @@ class _Reading:
         if not isinstance(until, datetime):
             self.problems.append(
                 f"[alerts] mutes: until is {until!r}. Needed: when it ends, such as 2026-12-01T06:00:00Z: "
-                "what nobody ends is forgotten."
+                "a mute without an end is forgotten."
             )
             until = datetime.min.replace(tzinfo=UTC)
         if not named:

@@ -26,25 +26,26 @@ OVER_USUAL = 3
 """A log has fallen silent when it has said nothing for an hour, and for three times its usual longest silence."""
 
 OWN = {
-    "publication_refused": "Read the page of what was checked, mend what it names, and run the night again: until then "
+    "publication_refused": "Read the page of what was checked, fix what it names, and run the night again: until then "
     "the tables stay as they were.",
     "expectation_failed": "The night was published; read the page of what was checked before you rely on that table.",
     "log_missing": "Look whether the broker still writes it and whether the shipping of logs still runs: what it would "
-    "have told is missing in the verdicts of this night.",
+    "have shown is missing in the verdicts of this night.",
     "log_silent": "Look whether the process still runs, whether its disk is full, and whether the shipping of logs "
     "still runs.",
-    "night_failed": "Read the task's log in Airflow, mend what it names, and clear the task: a step that is run again "
+    "night_failed": "Read the task's log in Airflow, fix what it names, and clear the task: a step that is run again "
     "leaves the same tables.",
     "deadline_missed": "Look in Airflow what the night waits for: a task that is retried, a pool that is full, a lake "
     "in use.",
-    "lake_unreadable": "Until it can be read no finding, no refused publication and no missing log of it is told. Read "
+    "lake_unreadable": "Until it can be read no finding, no refused publication and no missing log of it is "
+    "reported. Read "
     "what it names; `hindsight sql` says the same. Bring the file back from a copy, or move the table's folder out of "
     "the lake and run the night again.",
-    "ledger_damaged": "Each line that could still be read is kept. What the others say may be told once more, or never "
+    "ledger_damaged": "Each line that could still be read is kept. What the others say may be sent once more, or never "
     "if its night is long over: read the file that was put aside.",
     "receivers_unusable": "Mend the URLs of the route: what is waiting for it goes out with the next look.",
 }
-"""Troubles of our own, which stand beside the rules about the cluster: what to do about each."""
+"""Troubles of our own, in addition to the rules about the cluster: what to do about each."""
 
 
 def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterable[Row]) -> list[Sighting]:
@@ -109,7 +110,7 @@ def of_coverage(coverage: Iterable[Row], since: datetime) -> list[Sighting]:
 
 
 def of_look(rule: str, subject: str, reason: str, now: datetime) -> Sighting:
-    """What went wrong with a look itself, so that something may not be told. Takes: a rule of OWN."""
+    """What went wrong with a look itself, so that an alert may be missing. Takes: a rule of OWN."""
     return Sighting(EVERY_CLUSTER, rule, "critical", "look", subject, now, now, now, reason, OWN[rule])
 
 
@@ -195,7 +196,7 @@ def _is_silent(row: Row, before: Sequence[Row]) -> bool:
 
 
 def _trailing(row: Row) -> timedelta:
-    """How long the log said nothing at the end of its night; a log without instants tells nothing."""
+    """How long the log said nothing at the end of its night; a log without instants shows nothing."""
     end: datetime = row["window_to"]
     return end - row["last_at"] if row["last_at"] else timedelta(0)
 

@@ -14,7 +14,7 @@ MOST_TOLD = 10
 
 
 def title_of(seen: Sequence[Sighting]) -> str:
-    """One line: how bad, which cluster, which rule, and whom it is about."""
+    """One line: how bad, which cluster, which rule, and which subject."""
     first = seen[0]
     whom = _name(first.subject) if len(seen) == 1 else f"{len(seen)} {first.subject_kind}s"
     return f"[{first.severity}] {_name(first.cluster)}: {first.rule.replace('_', ' ')}: {whom}"
@@ -29,7 +29,7 @@ def body_of(seen: Sequence[Sighting], link: str) -> str:
 
 
 def link_to(seen: Sighting, template: str) -> str:
-    """The address of the place in the report; empty where nobody said how pages are addressed."""
+    """The address of the place in the report; empty where no setting says how pages are addressed."""
     if not template or not seen.page:
         return ""
     place = template.replace("{cluster}", quote(seen.cluster, safe="")).replace("{page}", quote(seen.page, safe=""))

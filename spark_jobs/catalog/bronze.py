@@ -51,7 +51,9 @@ LOG_FILES = Table(
         required("size_bytes", "BIGINT", "Its size", unit="bytes"),
         required("modified_at", "TIMESTAMP", "When it was written last"),
         required("fingerprint", "STRING", "Hash of its size and of its first and last 4 KiB, whatever its name"),
-        required("read_as", "STRING", "Hash of what is known of heads and cluster ids; another one reads it anew"),
+        required(
+            "read_as", "STRING", "Hash of what is known of heads and cluster ids; a file with another one is read again"
+        ),
         required("line_count", "INT", "Physical lines", unit="lines"),
         required("undated_count", "INT", "Records without an instant", unit="records"),
         optional("first_at", "TIMESTAMP", "The first instant of its records; null where none has one"),
@@ -91,12 +93,12 @@ PARTITION_SNAPSHOTS = Table(
         required("topic", "STRING", "Topic"),
         required("partition", "INT", "Partition"),
         required("is_internal", "BOOLEAN", "Whether Kafka itself keeps the topic"),
-        optional("leader", "INT", "Broker that leads; null where nobody does"),
-        optional("leader_epoch", "INT", "Leader epoch; null where it was not told"),
+        optional("leader", "INT", "Broker that leads; null where none does"),
+        optional("leader_epoch", "INT", "Leader epoch; null where not reported"),
         optional("replicas", "ARRAY<INT>", "Assigned brokers, the preferred leader first"),
         optional("isr", "ARRAY<INT>", "Brokers in sync"),
         optional("preferred_leader", "INT", "The first replica"),
-        optional("end_offset", "BIGINT", "Log end offset; null where it was not told", unit="records"),
+        optional("end_offset", "BIGINT", "Log end offset; null where not reported", unit="records"),
     ),
 )
 
@@ -109,11 +111,11 @@ GROUP_SNAPSHOTS = Table(
     columns=(
         *_SNAPSHOT,
         required("group_id", "STRING", "Consumer group"),
-        optional("state", "STRING", "State of the group, lower case; null where it was not told"),
-        optional("type", "STRING", "classic or consumer, lower case; null where it was not told"),
-        optional("assignor", "STRING", "Assignor in use; null where none was told"),
+        optional("state", "STRING", "State of the group, lower case; null where not reported"),
+        optional("type", "STRING", "classic or consumer, lower case; null where not reported"),
+        optional("assignor", "STRING", "Assignor in use; null where not reported"),
         optional("coordinator", "INT", "Broker that coordinates the group"),
-        optional("member_count", "INT", "Members told; null where the group did not answer"),
+        optional("member_count", "INT", "Members reported; null where the group did not answer"),
         optional("error", "STRING", "Why the group did not answer; null where it did"),
     ),
 )
@@ -134,7 +136,7 @@ MEMBER_SNAPSHOTS = Table(
         optional(
             "assignment",
             "ARRAY<STRUCT<topic: STRING, partition: INT>>",
-            "Partitions the member owns; null where it was not told",
+            "Partitions the member owns; null where not reported",
         ),
     ),
 )
@@ -177,7 +179,7 @@ _OWNED_BY_ID = "ARRAY<STRUCT<topic_id: STRING, topic: STRING, partition: INT>>"
 GROUP_RECORDS = Table(
     layer="bronze",
     name="group_records",
-    grain="one record of __consumer_offsets that tells of a group or its members",
+    grain="one record of __consumer_offsets about a group or its members",
     key=("cluster", "offsets_partition", "record_offset", "written_at"),
     time_column="written_at",
     columns=(
@@ -216,10 +218,12 @@ GROUP_RECORDS = Table(
             "Session timeout of a classic member in a KIP-848 group; others have the broker's",
             unit="ms",
         ),
-        optional("subscription", "ARRAY<STRING>", "Topics that the member asks for, or that the expression stands for"),
+        optional(
+            "subscription", "ARRAY<STRING>", "Topics that the member subscribes to, or that the expression matches"
+        ),
         optional("subscription_pattern", "STRING", "Regular expression of the subscription"),
         optional("assignor", "STRING", "Assignor of the server that the member asks for"),
-        optional("assignment", _OWNED_BY_ID, "Partitions of the member; topic is null where nobody knows the id"),
+        optional("assignment", _OWNED_BY_ID, "Partitions of the member; topic is null where the id is unknown"),
         optional("pending_revocation", _OWNED_BY_ID, "Partitions that the member has still to give back"),
         required("run_landed_as", "STRING", "The file it landed in, which is not read again"),
     ),
@@ -233,10 +237,10 @@ SNAPSHOT_READINGS = Table(
     time_column="snapshot_at",
     columns=(
         *_SNAPSHOT,
-        optional("cluster_id", "STRING", "The cluster id the brokers told"),
+        optional("cluster_id", "STRING", "The cluster id that the brokers reported"),
         optional("controller", "INT", "The broker named as controller"),
         optional("missing", "ARRAY<STRING>", "Parts that did not answer, or not wholly; null where all did"),
-        optional("reasons", "ARRAY<STRUCT<part: STRING, reason: STRING>>", "Why, as far as the reading tells it"),
+        optional("reasons", "ARRAY<STRUCT<part: STRING, reason: STRING>>", "Why, as far as the reading says"),
         optional("error", "STRING", "Why the whole reading failed; null where it did not"),
         optional(
             "run_landed_as", "STRING", "The file it landed in, which is not read again; null where it was brought"

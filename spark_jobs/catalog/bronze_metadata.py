@@ -8,7 +8,7 @@ _CLUSTER = required("cluster", "STRING", "The cluster that was read, by its name
 METADATA_RECORDS = Table(
     layer="bronze",
     name="metadata_records",
-    grain="one record of __cluster_metadata that tells of brokers, topics, partitions or controllers",
+    grain="one record of __cluster_metadata about brokers, topics, partitions or controllers",
     key=("cluster", "record_offset", "controller_epoch", "snapshot_place"),
     time_column="written_at",
     columns=(
@@ -22,8 +22,8 @@ METADATA_RECORDS = Table(
         optional("topic", "STRING", "Topic, where the record names it"),
         optional("partition", "INT", "Partition"),
         optional("leader", "INT", "Leader from then on; -1 for none; null where it stays"),
-        optional("leader_epoch", "INT", "Leader epoch, where the record tells: a change does not"),
-        optional("partition_epoch", "INT", "Partition epoch, where the record tells: a change does not"),
+        optional("leader_epoch", "INT", "Leader epoch, where the record has it: a change has not"),
+        optional("partition_epoch", "INT", "Partition epoch, where the record has it: a change has not"),
         optional("replicas", "ARRAY<INT>", "Assigned brokers from then on; null where they stay"),
         optional("isr", "ARRAY<INT>", "Brokers in sync from then on; null where they stay"),
         optional("removing", "ARRAY<INT>", "Replicas that a reassignment takes away; null where they stay"),
@@ -32,7 +32,7 @@ METADATA_RECORDS = Table(
         optional("last_known_elr", "ARRAY<INT>", "Those known last (KIP-966); null where they stay"),
         optional("recovery_state", "INT", "1 recovering from an unclean election, 0 not; null where it stays"),
         optional("directories", "ARRAY<STRING>", "Log directory of each replica, by id; null where they stay"),
-        optional("broker", "INT", "Broker it tells of; of a leader_change, the new controller"),
+        optional("broker", "INT", "Broker that the record is about; of a leader_change, the new controller"),
         optional("broker_epoch", "BIGINT", "Epoch of the broker's registration"),
         optional("incarnation_id", "STRING", "Process of the broker"),
         optional("rack", "STRING", "Rack of the broker"),

@@ -31,9 +31,9 @@ class CauseNoun:
     """
 
     code: str
-    meaning: str
-    label: str
-    family: CauseFamily
+    meaning: str = field(compare=False)
+    label: str = field(compare=False)
+    family: CauseFamily = field(compare=False)
     advice: str
     symptom: str = field(compare=False)
     source: str = field(compare=False)

@@ -42,34 +42,34 @@ FAILOVERS = Table(
         required(
             "topic_incarnation",
             "INT",
-            "How often its topic had been deleted before, as far as the records tell: epochs begin anew in each life",
+            "How often its topic had been deleted before, as far as the records show: epochs start again in each "
+            "incarnation",
         ),
         required("kind", "STRING", "Why the leader changed", codes=FailoverKind),
         optional(
             "requested_by_operator",
             "BOOLEAN",
-            "Whether a person or a tool asked for it, and not Kafka's own tasks; null where it cannot be told, or"
+            "Whether a person or a tool asked for it, and not Kafka's own tasks; null where not known, or"
             " the question makes no sense",
         ),
-        optional(
-            "leaderless_ms", "BIGINT", "How long nobody led the partition; null where no witness tells", unit="ms"
-        ),
+        optional("leaderless_ms", "BIGINT", "How long the partition had no leader; null where not known", unit="ms"),
         optional(
             "leaderless_low_ms",
             "BIGINT",
-            "How long nobody can have led it, at least: from the first proof that the old leader led no more to the"
+            "How long it had no leader, at least: from the first proof that the old leader no longer led to the"
             " first possible lead of the new one; null where no proof bounds it",
             unit="ms",
         ),
         optional(
             "leaderless_high_ms",
             "BIGINT",
-            "How long nobody may have led it, at most: from the last proof that the old leader led to the first proof"
-            " that the new one did; where nobody could take over (kind offline) until somebody led again, for both"
+            "How long it had no leader, at most: from the last proof that the old leader led to the first proof"
+            " that the new one did; where no replica could take over (kind offline), both reach until it had a "
+            "leader again"
             " bounds",
             unit="ms",
         ),
-        optional("preferred_leader", "INT", "First of its replicas; null where no witness tells them"),
+        optional("preferred_leader", "INT", "First of its replicas; null where not known"),
         optional("isr_before", "ARRAY<INT>", "In-sync replicas before"),
         optional("isr_after", "ARRAY<INT>", "In-sync replicas after"),
         optional("records_lost_low", "BIGINT", "Records lost at least; null where nothing can be lost", unit="records"),
@@ -88,7 +88,7 @@ FAILOVERS = Table(
             "leaderless_bounded",
             "leaderless_low_ms >= 0 AND leaderless_low_ms <= coalesce(leaderless_ms, leaderless_high_ms)"
             " AND leaderless_high_ms >= leaderless_ms",
-            "how long nobody led lies within its bounds",
+            "the time without a leader lies within its bounds",
         ),
         Check(
             "loss_bounds_ordered",
@@ -121,7 +121,7 @@ BROKER_OUTAGES = Table(
         optional(
             "unreachable_at",
             "TIMESTAMP",
-            "First of the others' failures to reach it that lead up to being missed; null where none tells",
+            "First failure of another broker to reach it before it was detected as down; null where not known",
         ),
         optional("up_at", "TIMESTAMP", "When it served again; null while it is gone"),
         optional("isr_recovered_at", "TIMESTAMP", "When it was back in every ISR it had been in"),
@@ -179,20 +179,20 @@ ISR_CHANGES_TABLE = Table(
         optional(
             "records_behind",
             "BIGINT",
-            "Shrink: how far it was behind that leader; null where untold",
+            "Shrink: how far it was behind that leader; null where not logged",
             unit="records",
         ),
         optional(
             "behind_since",
             "TIMESTAMP",
-            "Shrink: when that leader had last seen it caught up; null where untold",
+            "Shrink: when that leader had last seen it caught up; null where not logged",
         ),
         VERSION,
         EVIDENCE,
     ),
     checks=(
         Check("out_before_in", "out_of_sync_until >= happened_at", "a broker is in again no earlier than it was out"),
-        Check("behind_before_dropped", "records_behind >= 0", "nobody is ahead of the leader"),
+        Check("behind_before_dropped", "records_behind >= 0", "no replica is ahead of the leader"),
         HAS_EVIDENCE,
     ),
 )
@@ -292,7 +292,7 @@ LEADER_IMBALANCE = Table(
         required("snapshot_at", "TIMESTAMP", "The reading"),
         required("broker", "INT", "Broker id"),
         required("preferred_partitions", "INT", "Partitions whose first replica it is"),
-        required("led_elsewhere", "INT", "Those of them that another broker leads, or nobody"),
+        required("led_elsewhere", "INT", "Those of them that another broker leads, or none"),
         optional("ratio", "DOUBLE", "led_elsewhere over preferred_partitions; null where it is preferred for none"),
         required("over_threshold", "BOOLEAN", "Whether the ratio is strictly above 0.10"),
         VERSION,

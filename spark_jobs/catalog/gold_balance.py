@@ -7,7 +7,7 @@ from spark_jobs.catalog.model import Check, Table, optional, required
 LEADER_BALANCE = Table(
     layer="gold",
     name="leader_balance",
-    grain="one scope at one snapshot: the definitions of balance that people use beside the gate of leader_imbalance",
+    grain="one scope at one snapshot: the usual definitions of balance, beside that of leader_imbalance",
     key=("cluster", "snapshot_at", "scope"),
     time_column="snapshot_at",
     columns=(
@@ -20,13 +20,13 @@ LEADER_BALANCE = Table(
             " whose first replica is one of them",
         ),
         required("partitions", "INT", "Partitions in the scope", unit="partitions"),
-        required("leaderless", "INT", "Those of them that nobody leads", unit="partitions"),
+        required("leaderless", "INT", "Those of them that have no leader", unit="partitions"),
         required("non_preferred", "INT", "Those that another than their first replica leads", unit="partitions"),
         optional(
             "non_preferred_share",
             "DOUBLE",
-            "non_preferred over the partitions that somebody leads (one less Kafdrop's preferred leaders percent);"
-            " null where nobody leads any",
+            "non_preferred over the partitions that have a leader (one less Kafdrop's preferred leaders percent);"
+            " null where none has a leader",
         ),
         required("brokers", "INT", "Brokers in the scope; those that lead nothing count", unit="brokers"),
         optional("leaders_max", "INT", "Most partitions that one broker leads", unit="partitions"),
@@ -34,12 +34,12 @@ LEADER_BALANCE = Table(
         optional(
             "leader_spread",
             "DOUBLE",
-            "Leaders per broker: (max - min) / mean (Kafkistry warns above 0.10); null where nobody leads any",
+            "Leaders per broker: (max - min) / mean (Kafkistry warns above 0.10); null where none has a leader",
         ),
         optional(
             "leader_excess",
             "DOUBLE",
-            "Leaders per broker: max / mean - 1 (kafka-ui's skew of the worst broker); null where nobody leads any",
+            "Leaders per broker: max / mean - 1 (kafka-ui's skew of the worst broker); null where none has a leader",
         ),
         required(
             "brokers_off_band",
@@ -56,7 +56,7 @@ LEADER_BALANCE = Table(
         optional(
             "group_spread",
             "DOUBLE",
-            "(max - min) / mean of the groups that each broker coordinates; null where no reading tells coordinators",
+            "(max - min) / mean of the groups that each broker coordinates; null where no reading shows coordinators",
         ),
         optional("most_loaded_broker", "INT", "The broker that leads most; the lowest id of several"),
         optional("least_loaded_broker", "INT", "The broker that leads least; the lowest id of several"),
@@ -79,21 +79,21 @@ LEADER_BALANCE = Table(
 IMBALANCE_PERIODS = Table(
     layer="gold",
     name="imbalance_periods",
-    grain="one broker over the gate of leader_imbalance, from when to when",
+    grain="one broker over the threshold of leader_imbalance: a period",
     key=("imbalance_period_id",),
     time_column="first_reading_at",
     columns=(
         CLUSTER,
         required("imbalance_period_id", "STRING", "Hash of cluster, broker and first reading"),
         required("broker", "INT", "Broker id"),
-        required("started_at", "TIMESTAMP", "When it went over the gate; may lie before the window"),
+        required("started_at", "TIMESTAMP", "When it went over the threshold; may lie before the window"),
         required(
             "started_at_is_exact",
             "BOOLEAN",
-            "Whether that is the change of leader that tipped it over, between two readings that agree with the changes"
-            " told; else it is the first reading that showed it, or the change of leader before it",
+            "Whether that is the change of leader that took it over the threshold, between two readings that agree with"
+            " the logged changes; else it is the first reading that showed it, or the change of leader before it",
         ),
-        optional("ended_at", "TIMESTAMP", "When it was back at the gate or under it; null while it is over"),
+        optional("ended_at", "TIMESTAMP", "When it was back at the threshold or below; null while it is above"),
         required("ended_at_is_exact", "BOOLEAN", "Whether that is the change of leader that brought it back"),
         required("first_reading_at", "TIMESTAMP", "First reading of the window that showed it"),
         required("last_reading_at", "TIMESTAMP", "Last reading of the window that showed it"),
@@ -101,21 +101,21 @@ IMBALANCE_PERIODS = Table(
         required("max_ratio", "DOUBLE", "Largest ratio of them"),
         required("worst_at", "TIMESTAMP", "The first reading with that ratio"),
         required("preferred_partitions", "INT", "Partitions that it was preferred for then", unit="partitions"),
-        required("led_elsewhere", "INT", "Those of them that another led, or nobody", unit="partitions"),
+        required("led_elsewhere", "INT", "Those of them that another broker led, or none", unit="partitions"),
         optional(
             "started_by",
             "STRING",
-            "Kind of the change of leader that tipped it over; null where none is told",
+            "Kind of the change of leader that took it over the threshold; null where not known",
             codes=FailoverKind,
         ),
         optional("outage_id", "STRING", "The absence that left it behind"),
         optional(
             "ended_by",
             "STRING",
-            "What brought leaders back; null while it is over, and where no change of leader tells",
+            "What brought leaders back; null while it lasts, and where no change of leader shows it",
             codes=ImbalanceEnd,
         ),
-        required("explanation", "STRING", "What left it behind, how bad it was, and whether an election has healed it"),
+        required("explanation", "STRING", "What caused it, how bad it was, and whether an election ended it"),
         required("advice", "STRING", "What to do about it"),
         VERSION,
         EVIDENCE,

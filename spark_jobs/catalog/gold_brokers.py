@@ -43,7 +43,7 @@ OUT_OF_SYNC_PERIODS = Table(
         optional(
             "records_behind",
             "BIGINT",
-            "Farthest that a leader saw it behind; null where untold",
+            "Farthest that a leader saw it behind; null where not logged",
             unit="records",
         ),
         required("worst_topics", "ARRAY<STRING>", "Topics, those first whose partitions were without it longest"),
@@ -57,7 +57,7 @@ OUT_OF_SYNC_PERIODS = Table(
         Check("ends_after_start", "ended_at >= started_at", "a period ends no earlier than it starts"),
         Check("open_where_out", "ended_at IS NOT NULL OR partitions_out > 0", "a period without an end is still open"),
         Check("out_bounded", "partitions_out <= partitions", "no more are out than were lost"),
-        Check("returns_bounded", "expands <= shrinks", "nobody returns more often than he goes"),
+        Check("returns_bounded", "expands <= shrinks", "a replica returns at most as often as it leaves"),
         Check("flaps_counted", "flaps >= shrinks - partitions", "each partition is lost once before it is lost again"),
         Check("time_not_negative", "partition_ms >= 0", "a duration is not negative"),
         HAS_EVIDENCE,
@@ -89,7 +89,7 @@ ROLLING_RESTARTS = Table(
             _SCORE,
             "Each broker's stop. isr_recovered_ms, leadership_restored_ms: from its stop until it was back in every"
             " ISR, led again what it had led; is_early: stopped before the one before was back in every ISR; null"
-            " where nothing tells",
+            " where not known",
         ),
         required("elections", "INT", "Leader changes that it caused"),
         required("rebalances", "INT", "Rebalances in incidents that it accounts for"),
@@ -102,7 +102,7 @@ ROLLING_RESTARTS = Table(
     ),
     checks=(
         Check("ends_after_start", "ended_at >= started_at", "a restart ends no earlier than it starts"),
-        Check("two_at_least", "size(brokers) <> 1", "one broker alone is no rolling restart"),
+        Check("two_at_least", "size(brokers) <> 1", "one broker alone is not a rolling restart"),
         Check("each_scored", "size(brokers) = size(scorecard)", "every broker has its line in the scorecard"),
         Check("each_once", "size(array_distinct(brokers)) = size(brokers)", "a broker is restarted once"),
         HAS_EVIDENCE,

@@ -51,13 +51,13 @@ REBALANCES = Table(
         optional(
             "session_timeout_ms",
             "BIGINT",
-            "session.timeout.ms of the member that caused it, where a witness tells it",
+            "session.timeout.ms of the member that caused it, where a witness shows it",
             unit="ms",
         ),
         optional(
             "rebalance_timeout_ms",
             "BIGINT",
-            "max.poll.interval.ms of the member that caused it, where a witness tells it",
+            "max.poll.interval.ms of the member that caused it, where a witness shows it",
             unit="ms",
         ),
         optional("members_before", "INT", "Members before", unit="members"),
@@ -72,7 +72,7 @@ REBALANCES = Table(
             "partition_seconds",
             "DOUBLE",
             "Partitions that stood while it ran, times the seconds: all where the assignor is eager, else those that"
-            " moved; null where nothing tells how many",
+            " moved; null where the number is not known",
             unit="partition seconds",
         ),
         optional("incident_id", "STRING", "The incident it belongs to"),
@@ -158,7 +158,7 @@ REMEDIES = Table(
             "value_now",
             "BIGINT",
             "The time-out in use, the shortest of the members concerned: of the session, for max_poll_interval"
-            " max.poll.interval.ms; null where it is no time or nobody tells",
+            " max.poll.interval.ms; null where it is not a time, or not known",
             unit="ms",
         ),
         optional(
@@ -173,7 +173,7 @@ REMEDIES = Table(
         optional(
             "partition_seconds_avoided",
             "DOUBLE",
-            "What would not have been paid; null where nothing tells the cost",
+            "What would not have been paid; null where the cost is not known",
             unit="partition seconds",
         ),
         required("rebalance_ids", "ARRAY<STRING>", "The rebalances that would not have happened"),

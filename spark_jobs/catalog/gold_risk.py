@@ -28,18 +28,18 @@ PARTITION_RISKS = Table(
         required("partition", "INT", "Partition"),
         required("window_from", "TIMESTAMP", "First instant of the window"),
         required("window_to", "TIMESTAMP", "End of the window"),
-        optional("replication_factor", "INT", "Its replicas, as told last; null where nobody tells"),
+        optional("replication_factor", "INT", "Its replicas, as last reported; null where not known"),
         optional(
             "min_insync_replicas",
             "INT",
-            "min.insync.replicas in force last, its own or the brokers'; null where nobody tells",
+            "min.insync.replicas in force last, its own or the brokers'; null where not known",
         ),
         required("elections", "INT", "How often another leader was elected", unit="elections"),
-        required("leaderless_low_ms", "BIGINT", "How long nobody led it, at least", unit="ms"),
+        required("leaderless_low_ms", "BIGINT", "How long it had no leader, at least", unit="ms"),
         optional(
             "leaderless_high_ms",
             "BIGINT",
-            "How long nobody led it, at most; null where nothing bounds one of its elections",
+            "How long it had no leader, at most; null where nothing bounds one of its elections",
             unit="ms",
         ),
         optional(
@@ -64,9 +64,9 @@ PARTITION_RISKS = Table(
         optional(
             "one_from_offline_ms",
             "BIGINT",
-            "How long its leader alone was in sync and none else could be elected, or only uncleanly where nobody tells"
+            "How long its leader alone was in sync and no other could be elected, or only uncleanly and it is not known"
             " whether that is allowed: one failure from being offline; eligible leader replicas count where a witness"
-            " tells them, and only the metadata log tells them whole; null where no ISR is known",
+            " shows them, and only the metadata log shows all of them; null where no ISR is known",
             unit="ms",
         ),
         optional(
@@ -127,7 +127,8 @@ LOSS_SIMULATIONS = Table(
         required(
             "partitions_offline",
             "INT",
-            "Those that nobody could lead: no other replica in sync, and an unclean election not known to be enabled",
+            "Those that no broker could lead: no other replica in sync, and an unclean election not known to be "
+            "enabled",
             unit="partitions",
         ),
         required(
@@ -145,7 +146,7 @@ LOSS_SIMULATIONS = Table(
         required(
             "partitions_unjudged",
             "INT",
-            "Those that keep a leader and lose a replica in sync, and nobody tells their min.insync.replicas",
+            "Those that keep a leader and lose a replica in sync, and whose min.insync.replicas is not known",
             unit="partitions",
         ),
         required("leaders_to_move", "INT", "Partitions whose leader would move to another broker", unit="partitions"),
@@ -153,12 +154,12 @@ LOSS_SIMULATIONS = Table(
             "group_ids",
             "ARRAY<STRING>",
             "Groups whose coordinator would move, or be gone with its partition of __consumer_offsets; null where the"
-            " reading tells no groups or not that topic",
+            " reading has no groups or not that topic",
         ),
         optional(
             "stranded_group_ids",
             "ARRAY<STRING>",
-            "Those of them that nobody could coordinate: their partition of __consumer_offsets would be offline",
+            "Those of them that no broker could coordinate: their partition of __consumer_offsets would be offline",
         ),
         required(
             "worst_partitions",

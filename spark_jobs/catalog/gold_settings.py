@@ -1,4 +1,4 @@
-"""Gold: how the members of consumer groups are set up, as far as anybody tells."""
+"""Gold: how the members of consumer groups are set up, as far as witnesses show."""
 
 from spark_jobs.catalog.codes import Protocol, SettingsWitness
 from spark_jobs.catalog.gold_columns import CLUSTER, EVIDENCE, HAS_EVIDENCE, VERSION
@@ -7,27 +7,27 @@ from spark_jobs.catalog.model import Check, Table, optional, required
 MEMBER_SETTINGS = Table(
     layer="gold",
     name="member_settings",
-    grain="one client of a group with one set of settings, as witnesses told them in the window",
+    grain="one client of a group with one set of settings, as witnesses showed them in the window",
     key=("settings_id",),
     time_column="first_seen_at",
     columns=(
         CLUSTER,
-        required("settings_id", "STRING", "Hash of cluster, group, client, settings and first sight"),
+        required("settings_id", "STRING", "Hash of cluster, group, client, settings and the instant it was first seen"),
         required("group_id", "STRING", "Consumer group"),
-        optional("client_id", "STRING", "Client id; null where nobody told"),
+        optional("client_id", "STRING", "Client id; null where not known"),
         optional("instance_id", "STRING", "group.instance.id of a static member; null for others"),
         required("member_count", "INT", "Member ids seen with them: one for each start of the client", unit="members"),
-        optional("session_timeout_ms", "BIGINT", "session.timeout.ms; null where nobody told", unit="ms"),
+        optional("session_timeout_ms", "BIGINT", "session.timeout.ms; null where not known", unit="ms"),
         optional(
             "rebalance_timeout_ms",
             "BIGINT",
-            "Rebalance timeout, which is max.poll.interval.ms; null where nobody told",
+            "Rebalance timeout, which is max.poll.interval.ms; null where not known",
             unit="ms",
         ),
-        optional("heartbeat_interval_ms", "BIGINT", "heartbeat.interval.ms; only a client's log tells it", unit="ms"),
-        optional("assignors", "ARRAY<STRING>", "Assignors that it offers, the preferred first; null where nobody told"),
-        optional("assignor", "STRING", "Assignor that its group used last; null where nobody told"),
-        optional("protocol", "STRING", "Rebalance protocol; null where nobody told", codes=Protocol),
+        optional("heartbeat_interval_ms", "BIGINT", "heartbeat.interval.ms; only a client's log has it", unit="ms"),
+        optional("assignors", "ARRAY<STRING>", "Assignors that it offers, the preferred first; null where not known"),
+        optional("assignor", "STRING", "Assignor that its group used last; null where not known"),
+        optional("protocol", "STRING", "Rebalance protocol; null where not known", codes=Protocol),
         required(
             "witnesses",
             "ARRAY<STRING>",
@@ -39,7 +39,7 @@ MEMBER_SETTINGS = Table(
         EVIDENCE,
     ),
     checks=(
-        Check("seen_in_order", "last_seen_at >= first_seen_at", "nobody is seen last before being seen first"),
+        Check("seen_in_order", "last_seen_at >= first_seen_at", "a member is not last seen before it is first seen"),
         Check("session_positive", "session_timeout_ms > 0", "a time-out is longer than nothing"),
         Check("rebalance_timeout_positive", "rebalance_timeout_ms > 0", "a time-out is longer than nothing"),
         HAS_EVIDENCE,

@@ -27,7 +27,7 @@ class Column:
 class Check:
     """One law that every row keeps, as a Spark SQL predicate. A null result counts as kept.
 
-    `severity` critical gates the publication and, on gold, stands as a CHECK in the table itself.
+    `severity` critical gates the publication and, on gold, is a CHECK in the table itself.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Quality: what could be read, what could not, and what was checked. Always written, whatever the gate says."""
+"""Quality: what could be read, what could not, and what was checked. Written even when gold is refused."""
 
 from spark_jobs.catalog.codes import LINES, CheckSeverity
 from spark_jobs.catalog.model import EVIDENCE_TYPE, Check, Table, optional, required
@@ -100,13 +100,13 @@ LEADERSHIP_GAPS = Table(
         required("topic_incarnation", "INT", "How often its topic had been deleted before, as far as the records tell"),
         required("after_epoch", "INT", "Last leader epoch known before the break"),
         required("next_epoch", "INT", "First leader epoch known after it"),
-        required("leader_before", "INT", "Who led before; -1: nobody"),
-        required("leader_after", "INT", "Who led after; -1: nobody"),
+        required("leader_before", "INT", "Leader before; -1: none"),
+        required("leader_after", "INT", "Leader after; -1: none"),
         required("seen_at", "TIMESTAMP", "When the later one was seen"),
         optional(
             "explained_by",
             "STRING",
-            "What else raised the epoch; null where nobody saw it, and a change of leader may lie in it",
+            "What else raised the epoch; null where not known: a change of leader may lie in it",
         ),
         required("explanation", "STRING", "What is known and what is possible, in one sentence"),
         required("evidence", EVIDENCE_TYPE, "The lines on both sides of the break, and those that explain it"),
@@ -126,7 +126,7 @@ RULE_FIRINGS = Table(
         required("window_to", "TIMESTAMP", "End of the window"),
         required("fired", "INT", "How often it fired: each group counted by itself, planned work included"),
         required("fired_in_planned", "INT", "Of these, those that lie wholly within planned work, or rest on it"),
-        required("suppressed", "INT", "Of these, those that no finding tells, since planned work is left out"),
+        required("suppressed", "INT", "Of these, those without a finding, since planned work is left out"),
         optional("first_at", "TIMESTAMP", "Where it fired first; null where it did not"),
         optional("last_at", "TIMESTAMP", "Where it fired last; null where it did not"),
         required("knowledge_version", "STRING", "Version of the rules"),

@@ -1,4 +1,4 @@
-"""Quality: which windows are judged anew, and how their verdicts change as more becomes known."""
+"""Quality: which windows are judged again, and how their verdicts change as more becomes known."""
 
 from spark_jobs.catalog.codes import RowChange
 from spark_jobs.catalog.model import Table, optional, required
@@ -23,7 +23,7 @@ VERDICT_CHANGES = Table(
         optional("confidence_after", "STRING", "How sure this is"),
         optional("knowledge_before", "STRING", "Version of the knowledge that judged it before"),
         optional("knowledge_after", "STRING", "Version of the knowledge that judges it now"),
-        required("run_id", "STRING", "The run that judged anew"),
+        required("run_id", "STRING", "The run that judged the window again"),
         required("run_reclassified_at", "TIMESTAMP", "When"),
     ),
 )
@@ -41,7 +41,7 @@ LATE_WINDOWS = Table(
         required("sources", "ARRAY<STRING>", "The logs they are from: the first twenty by name"),
         required("first_at", "TIMESTAMP", "Instant of the first of them"),
         required("last_at", "TIMESTAMP", "Instant of the last of them"),
-        required("run_id", "STRING", "The run that found it, and then judged it anew"),
+        required("run_id", "STRING", "The run that found it, and then judged it again"),
         required("run_found_at", "TIMESTAMP", "When"),
     ),
 )

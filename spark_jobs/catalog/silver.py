@@ -6,7 +6,7 @@ from spark_jobs.catalog.model import Table, optional, required
 # The fields that a pattern may name. Declared here alone: parse fills exactly these columns.
 EVENT_FIELDS = (
     optional("group_id", "STRING", "Consumer group the event speaks of"),
-    optional("protocol", "STRING", "classic or consumer, where the line tells"),
+    optional("protocol", "STRING", "classic or consumer, where the line says"),
     optional("member_id", "STRING", "Member the event speaks of"),
     optional("old_member_id", "STRING", "Member id that is replaced"),
     optional("client_id", "STRING", "Client id"),
@@ -24,7 +24,7 @@ EVENT_FIELDS = (
     optional("assignor", "STRING", "Assignor, or protocol name of the assignment"),
     optional("session_timeout_ms", "BIGINT", "Session timeout of the member", unit="ms"),
     optional("rebalance_timeout_ms", "BIGINT", "Rebalance timeout; max.poll.interval.ms of Java clients", unit="ms"),
-    optional("heartbeat_interval_ms", "BIGINT", "heartbeat.interval.ms, as a client's own log tells it", unit="ms"),
+    optional("heartbeat_interval_ms", "BIGINT", "heartbeat.interval.ms, as a client's own log says", unit="ms"),
     optional("offsets_partition", "INT", "Partition of __consumer_offsets"),
     optional("topic", "STRING", "Topic"),
     optional("partition", "INT", "Partition"),
@@ -33,13 +33,11 @@ EVENT_FIELDS = (
     optional("leader_epoch", "INT", "Leader epoch after"),
     optional("previous_leader_epoch", "INT", "Leader epoch before"),
     optional("partition_epoch", "INT", "Partition epoch (KRaft) or ZooKeeper version"),
-    optional(
-        "isr", "STRING", "In-sync replicas after, broker ids separated by commas; [] where the line tells of none"
-    ),
+    optional("isr", "STRING", "In-sync replicas after, broker ids separated by commas; [] where the line names none"),
     optional(
         "previous_isr",
         "STRING",
-        "In-sync replicas before, broker ids separated by commas; [] where the line tells of none",
+        "In-sync replicas before, broker ids separated by commas; [] where the line names none",
     ),
     optional("replicas", "STRING", "Assigned replicas, broker ids separated by commas"),
     optional("log_offset", "BIGINT", "Offset the line names", unit="records"),

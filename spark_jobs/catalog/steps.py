@@ -66,13 +66,14 @@ PUBLISH = Step(
 
 RECLASSIFY = Step(
     name="reclassify",
-    sentence="Judge a published window anew with today's knowledge and records, keep what changed, and publish it",
+    sentence="Judge a published window again with today's knowledge and records, keep what changed, and publish it",
     reads=_layer("bronze"),
     writes=(*STAGED, *_layer("silver", "gold"), "quality.verdict_changes", "quality.publications"),
 )
 MAINTAIN = Step(
     name="maintain",
-    sentence="Make many small files few, remove what nobody reads any more and what is older than it is kept",
+    sentence="Make few files of many small ones, remove files that are no longer read and rows that are older than "
+    "retention",
     reads=(),
     writes=(),
 )

@@ -1,4 +1,4 @@
-"""One look at a lake for what somebody should be told: told once, kept where a receiver is down, told later."""
+"""One look at a lake for what alerts are due: each is sent once, or kept while a receiver is down and sent later."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _say(text: str) -> None:
 
 
 class LakeUnreadable(RuntimeError):
-    """What lies in a lake could not be read, or not all of it. What is not of that lake was told."""
+    """What lies in a lake could not be read, or not all of it. Alerts that do not need that lake were sent."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,10 @@ def order_of(lake: str, environment: Mapping[str, str], given: TextIO | None, at
 
 
 def run(order: Order, say: Callable[[str], None] = _say) -> int:
-    """Keeps the event, looks, tells who is to be told, and remembers it.
+    """Keeps the event, looks, sends the alerts that are due, and remembers them.
 
     Gives: 0; 2 where the settings or a route cannot be used; 1 where the lake or the ledger cannot be read or
-        written. All else has been told by then. A receiver that is down fails nothing.
+        written. All else has been sent by then. A receiver that is down fails nothing.
     Keeps: the event is in the ledger before settings, receivers and tables are read, and goes out before tables are;
         where the ledger cannot be written it goes out all the same. After each message that went out the ledger is
         written, so that whatever ends us repeats one at most.
@@ -84,14 +84,14 @@ def run(order: Order, say: Callable[[str], None] = _say) -> int:
 
 
 def listed(lake: str) -> list[str]:
-    """The ledger in sentences, newest first: what is owed, what was told, what is held back and why."""
+    """The ledger in sentences, newest first: what is due, what was sent, what is held back and why."""
     known, damaged = _read(lake)
     entries = sorted(known.values(), key=lambda e: e.seen_to, reverse=True)
     told = [
         visible(
             f"{e.seen_to:%Y-%m-%d} {e.sighting.severity} {e.sighting.cluster} {e.sighting.rule} {e.sighting.subject}: "
         )
-        + (e.held or f"told {_names(e.told)}, waits for {_names(e.waiting)}")
+        + (e.held or f"sent to {_names(e.told)}, waits for {_names(e.waiting)}")
         for e in entries
     ]
     return [*told, *([f"{damaged} lines of the ledger are damaged; the next look puts it aside"] if damaged else [])]
@@ -105,7 +105,7 @@ def _keep(order: Order) -> Ledger:
         name = f"ledger-damaged-{order.at.astimezone(UTC):%Y%m%dT%H%M%SZ}.jsonl"
         aside = f"{_folder(order.lake)}/{name}"
         landing.write_atomically(aside, landing.read_bytes(_place(order.lake)))
-        reason = f"{damaged} lines of what was told and what waits could not be read. They lie in {masked(aside)}"
+        reason = f"{damaged} lines of what was sent and what waits could not be read. They lie in {masked(aside)}"
         events.append(sightings.of_look("ledger_damaged", name, reason, order.at))
     state = ledger.kept(known, events, order.at)
     _write(order.lake, state)
@@ -113,7 +113,7 @@ def _keep(order: Order) -> Ledger:
 
 
 def _look(order: Order, known: Ledger, say: Callable[[str], None]) -> list[Exception]:
-    """Tells what is known already, then what the lake holds. Gives: what could not be used or read."""
+    """Sends what is known already, then what the lake holds. Gives: what could not be used or read."""
     settings, write = _settings(), partial(_write, order.lake)
     before = _Sent(ledger.seen(known, [], settings, order.at))
     if order.event:
@@ -125,7 +125,7 @@ def _look(order: Order, known: Ledger, say: Callable[[str], None]) -> list[Excep
 
 
 def _tell_unkept(order: Order, event: Sighting, say: Callable[[str], None]) -> list[Exception]:
-    """Tells an event for which there is no ledger: it goes out now or never. Gives: what could not be used."""
+    """Sends an event for which there is no ledger: it goes out now or never. Gives: what could not be used."""
     try:
         settings = _settings()
     except BadInput as problem:
@@ -179,7 +179,7 @@ def _owes(state: Ledger, urls: Mapping[str, str]) -> bool:
 
 
 def _seen(order: Order) -> tuple[list[Sighting], list[Exception]]:
-    """What the lake holds, and what of it cannot be read, which is to be told as well."""
+    """What the lake holds, and what of it cannot be read, which is an alert as well."""
     since = order.at - ledger.OLDEST
     rows = read_alert_rows(order.lake, since, since - sightings.FORMER_NIGHTS)
     found = [
@@ -229,9 +229,9 @@ def _said(given: TextIO | None) -> dict[str, Any]:
     try:
         said = json.loads(line or "{}")
     except ValueError:
-        raise BadInput("What came on stdin is no JSON. Needed: one line with urls and event.") from None
+        raise BadInput("What came on stdin is not JSON. Needed: one line with urls and event.") from None
     if not isinstance(said, dict):
-        raise BadInput("What came on stdin is no JSON object. Needed: one line with urls and event.")
+        raise BadInput("What came on stdin is not a JSON object. Needed: one line with urls and event.")
     return said
 
 

@@ -62,9 +62,10 @@ def live_cluster(environment: Mapping[str, str]) -> Connection | None:
 
 
 def audit(settings: Settings, live: Connection | None = None) -> int:
-    """Reads the live cluster where one is named, then runs the DAG once and tells how it goes.
+    """Reads the live cluster where one is named, then runs the DAG once and shows its progress.
 
-    Gives: the exit code of the step that ended it. A cluster that cannot be read is told, and its logs are audited.
+    Gives: the exit code of the step that ended it. Where a cluster cannot be read, a sentence says so and its logs are
+    audited.
     """
     if live:
         _read(live, settings)
@@ -110,7 +111,7 @@ class Screen:
         self.ended: list[dict[str, Any]] = []
 
     def show(self, entry: dict[str, Any]) -> None:
-        """One thing a step told."""
+        """One sentence that a step printed."""
         match entry["event"]:
             case "begins":
                 names = [s.name for s in STEPS]
@@ -127,7 +128,7 @@ class Screen:
         print(f"{minutes:3d}:{seconds:02d}  {printable(text)}", flush=True)
 
     def verdict(self, log: str) -> int:
-        """The last words, and the exit code they mean. A night that was published is told, whatever came after."""
+        """The last words, and the exit code they mean. A night that was published is shown, whatever came after."""
         done = {e["step"]: e["summary"] for e in self.ended if e["exit_code"] == DONE}
         failed = [e for e in self.ended if e["exit_code"] != DONE]
         missing = [s.name for s in STEPS if s.name not in done]

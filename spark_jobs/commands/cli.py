@@ -14,7 +14,7 @@ from shutil import get_terminal_size
 
 from spark_jobs.commands import alert, audit, completion, snapshot
 from spark_jobs.report.places import NEWEST
-from spark_jobs.report.story import as_data, told
+from spark_jobs.report.story import as_data, as_lines
 from spark_jobs.shared import launch
 from spark_jobs.shared.config import INPUTS, is_uri
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
@@ -56,8 +56,8 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="hindsight",
         description="What happened to our consumer groups and our leaders last night, why, and what it cost.",
-        epilog="Exit codes: 0 done; 42 publication refused; 2 bad input or settings; anything else may heal by itself."
-        " `hindsight doctor` tells what is missing on this machine.",
+        epilog="Exit codes: 0 done; 42 publication refused; 2 bad input or settings; anything else: a retry may"
+        " succeed. `hindsight doctor` shows what is missing on this machine.",
     )
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
 
@@ -73,12 +73,12 @@ def parser() -> argparse.ArgumentParser:
         read.add_argument(f"--{option}", help=meaning, metavar=option.upper())
     read.add_argument("--print", help="print the reading instead of landing it", action="store_true", dest="printed")
 
-    tell = verbs.add_parser("alert", help="tell who is to be told what the lake holds; each thing once")
+    tell = verbs.add_parser("alert", help="send the alerts that are due; each once")
     tell.set_defaults(verb=_alert)
     tell.add_argument("--lake", help="the lake to look at", metavar="LAKE")
     tell.add_argument("--at", help="the instant of the look; default: now", metavar="AT")
     tell.add_argument("--stdin", help="a line of JSON on stdin adds receivers and an event", action="store_true")
-    tell.add_argument("--list", help="print what was told and what waits, and tell nobody", action="store_true")
+    tell.add_argument("--list", help="print what was sent and what waits, and send nothing", action="store_true")
 
     ask = verbs.add_parser("sql", help="an SQL prompt over the lake, or the answer to one query")
     ask.set_defaults(verb=_sql)
@@ -121,7 +121,7 @@ def parser() -> argparse.ArgumentParser:
     known.set_defaults(verb=_completion)
     known.add_argument("shell", choices=completion.SHELLS)
 
-    show = verbs.add_parser("report", help="where the newest report lies")
+    show = verbs.add_parser("report", help="print the path of the newest report")
     show.set_defaults(verb=_report)
     show.add_argument("--lake", help="the lake it was written into", metavar="LAKE")
     return top
@@ -154,7 +154,7 @@ def _snapshot(given: argparse.Namespace) -> int:
 
 def _alert(given: argparse.Namespace) -> int:
     if given.list:
-        print("\n".join(alert.listed(_lake(given))) or "Nobody has been told anything yet.")
+        print("\n".join(alert.listed(_lake(given))) or "No alert has been sent yet.")
         return DONE
     return alert.run(
         alert.order_of(_lake(given), os.environ, sys.stdin if given.stdin else None, snapshot.instant(given.at))
@@ -186,7 +186,7 @@ def _explain(given: argparse.Namespace) -> int:
     if given.json:
         print(json.dumps(answers.plain(as_data(story)), indent=2))
     else:
-        print("\n".join(told(story, get_terminal_size((100, 24)).columns)))
+        print("\n".join(as_lines(story, get_terminal_size((100, 24)).columns)))
     return DONE
 
 

@@ -93,10 +93,10 @@ def pages() -> dict[str, str]:
 
 def tables_page(tables: Sequence[Table], writers: Mapping[str, str]) -> str:
     """The tables of the lake, with every column and check. `writers`: which step writes a table."""
-    parts = ["Each table lies at `<LAKE>/<layer>/<table>`. Instants are in UTC."]
+    parts = ["Each table is at `<LAKE>/<layer>/<table>`. Instants are in UTC."]
     parts.append(_rows(("Table", "One row is"), [(_link(t.full_name), prose(t.grain)) for t in tables]))
     for table in tables:
-        window = f" A row lies in the window of its {code(table.time_column)}." if table.time_column else ""
+        window = f" A row belongs to the window of its {code(table.time_column)}." if table.time_column else ""
         parts += [
             f"## {table.full_name}",
             f"One row is {prose(table.grain)}. Key: {_codes(table.key)}.{window}"
@@ -135,7 +135,7 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
 
 
 def _pattern(pattern: Pattern) -> Iterator[str]:
-    """A captured sample tells more than one made from Kafka's source."""
+    """A captured sample proves more than one made from Kafka's source."""
     sample = min(samples_of(pattern), key=lambda s: s.made)
     origin = "made from the source" if sample.made else f"captured on Kafka {prose(sample.version)}"
     yield f"### {pattern.pattern_id}"
@@ -152,7 +152,7 @@ def causes_page(causes: Sequence[Cause], tables: Mapping[str, Sequence[Ruling[An
         "The causes of `gold.rebalances`.",
         _rows(("Cause", "Means"), [(_link(c), prose(c.meaning)) for c in causes]),
         "A verdict is reached by rulings. Each table is asked in one case; its rulings are tried in this order, and the"
-        " first that holds decides. For each ruling stands where it holds and where it only looks so: a group of the"
+        " first that holds decides. Each ruling names where it holds and where it only looks so: a group of the"
         " sample night or of an excerpt in `tests/excerpts/` and the start of the rebalance, or lines made from Kafka's"
         " source in `tests/support/made_groups.py`.",
         _rows(
@@ -176,7 +176,7 @@ def rulings_page(columns: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]]) -> 
     """How each verdict but a rebalance's cause is reached. `columns`: tables of rulings, by the column they fill."""
     parts = [
         "A verdict is reached by rulings. The rulings of a table are tried in order, and the first that holds decides."
-        f" The rulings on `{CAUSES_OF}` are on [their own page](causes.md). For each ruling stands a captured case that"
+        f" The rulings on `{CAUSES_OF}` are on [their own page](causes.md). Each ruling names a captured case that"
         " it decides, and one that looks like it and that another ruling decides. `made:` marks a case made from"
         " Kafka's source, because no line of it has been captured.",
     ]
@@ -207,8 +207,8 @@ def rules_page(rules: Sequence[Rule]) -> str:
     """What raises a finding, at which threshold, and where that threshold comes from."""
     parts = [
         "The rules behind `gold.findings`. Findings judge the cluster, never the data.",
-        "Its back-test tells how often a rule fired over the lake's history, and how often in planned work. There each"
-        " group counts by itself, also where one finding stands for many, and what planned work keeps out of the"
+        "Its back-test shows how often a rule fired over the lake's history, and how often in planned work. There each"
+        " group counts by itself, also where one finding covers many, and what planned work keeps out of the"
         " findings counts as suppressed.",
     ]
     parts.append(_rows(("Rule", "Severity", "About"), [(_link(r.rule_id), r.severity, r.subject_kind) for r in rules]))
@@ -227,7 +227,7 @@ def rules_page(rules: Sequence[Rule]) -> str:
 
 
 def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
-    """What to do about each thing that an audit tells: the advice that stands in its row, on one page."""
+    """What to do about each thing that an audit reports: the advice in its row, on one page."""
     worst_first = sorted(rules, key=lambda r: [*map(str, FindingSeverity)].index(r.severity))
     told = [(r.is_standing, (_link(r.rule_id, "rules.md"), r.severity, prose(r.advice))) for r in worst_first]
     why = [(_link(c, "causes.md"), prose(c.label), prose(c.advice)) for c in causes]
@@ -241,7 +241,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     restarts = [("yes" if early else "no", prose(do)) for early, do in RESTART_ADVICE.items()]
     settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in REMEDIES]
     parts = (
-        "What to do, for each thing that an audit tells. Begin with [it is 8 in the morning](morning.md).",
+        "What to do, for each thing that an audit reports. Begin with [it is 8 in the morning](morning.md).",
         "## Findings: what happened",
         _asked("findings_worst_first"),
         _rows(("Finding", "Severity", "What to do"), [row for is_standing, row in told if not is_standing]),
@@ -259,7 +259,7 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
         _rows(("Kind", "In words", "What to do"), out_of_sync_periods),
         "## Leaders that are not where they are preferred",
         _asked("imbalance_periods"),
-        _rows(("Healed by", "What to do"), imbalance_periods),
+        _rows(("Ended by", "What to do"), imbalance_periods),
         "## Restarts of the cluster, broker by broker",
         _asked("rolling_restart_scorecard"),
         _rows(("Stopped too early", "What to do"), restarts),
@@ -267,8 +267,8 @@ def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
         _asked("what_would_have_helped"),
         _rows(("Setting", "Avoids", "Costs"), settings),
         "## Troubles of our own",
-        "What the schedule tells of itself; [day by day](operations.md) has the rest.",
-        _rows(("Told", "What to do"), [(code(rule), prose(do)) for rule, do in OWN.items()]),
+        "What the schedule reports about itself; [day by day](operations.md) has the rest.",
+        _rows(("Alert", "What to do"), [(code(rule), prose(do)) for rule, do in OWN.items()]),
     )
     return _page("Runbook", "spark_jobs/knowledge/ and spark_jobs/alerts/sightings.py", parts)
 
@@ -283,7 +283,7 @@ def queries_page(queries: Sequence[NamedQuery], answers: Mapping[str, str]) -> s
     parts = ["Each is run by its name: `make sql Q=leader_timeline`, with variables behind it where it asks for some:"]
     parts.append(fenced('make sql Q="leader_timeline topic=orders partition=0"'))
     parts.append(
-        "Below each stands what it answers on the recorded night that `make audit` reads where no logs are given. The"
+        "Below each is its answer for the recorded night that `make audit` reads if no logs are given. The"
         " answers are kept in docs/answers/; after an audit into an empty lake they are asked again by"
     )
     parts.append(fenced(_ASK_AGAIN))

@@ -1,4 +1,4 @@
-"""One reading of a live cluster: taken, landed in the lake, told in a few sentences."""
+"""One reading of a live cluster: taken, landed in the lake, summed up in a few sentences."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def connection_of(environment: Mapping[str, str], given: TextIO | None = None) -
 
 
 def instant(text: str | None) -> datetime:
-    """The instant that names a file; now where none is given. Raises: BadInput where it is no instant."""
+    """The instant that names a file; now where none is given. Raises: BadInput where it is not an instant."""
     if not text:
         return datetime.now(UTC)
     try:

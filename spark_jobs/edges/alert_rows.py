@@ -1,4 +1,4 @@
-"""What a lake holds that somebody may have to be told: read without a JVM."""
+"""What a lake holds that an alert may be sent for: read without a JVM."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ _PARTS = (
     {"broken": _BROKEN},
     {"coverage": _COVERAGE},
 )
-"""What is read together or not at all: a finding without what was planned would be told to people who planned it."""
+"""What is read together or not at all: a finding without what was planned would be sent to the people who planned
+it.
+"""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:
     """The rows of nights that ended since then; none where nothing lies there yet.
 
     Takes: `former`, where the nights begin that tell what is usual.
-    Odd: whatever is wrong with a table is said in `unread` and not raised, so that the rest is told.
+    Edge case: whatever is wrong with a table is said in `unread` and not raised, so that the rest is sent.
     """
     try:
         connection = open_lake(lake)

@@ -17,7 +17,7 @@ import duckdb
 from spark_jobs.report.plain import shortened, visible
 
 MAX_ROWS = 1000
-"""More rows than this nobody reads in a terminal; CSV and JSON give them all."""
+"""More rows than this are too many to read in a terminal; CSV and JSON give them all."""
 _LAST_WIDTH = 30
 _BATCH = 1000
 
@@ -25,7 +25,7 @@ _BATCH = 1000
 def _write_table(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
     """A table where it fits the terminal, else one block for each row. Nothing in it can steer the terminal.
 
-    Odd: the last column may run over the edge, as long as it begins well before it.
+    Edge case: the last column may run over the edge, as long as it begins well before it.
     """
     rows = answer.fetchmany(MAX_ROWS + 1)
     shown = [[_cell(v) for v in row] for row in rows[:MAX_ROWS]]

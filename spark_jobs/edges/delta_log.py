@@ -18,7 +18,8 @@ def newest_version(names: Iterable[str]) -> int | None:
 def is_temporary(name: str) -> bool:
     """Whether a file was being written when its writer ended; no commit names it.
 
-    Odd: Delta makes `_delta_log`, writes commit 0 as `.*.tmp` there, and renames it. A kill may leave each of the two.
+    Edge case: Delta makes `_delta_log`, writes commit 0 as `.*.tmp` there, and renames it. A kill may leave each of
+    the two.
     """
     return name.startswith(".")
 

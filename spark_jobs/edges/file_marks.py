@@ -21,7 +21,7 @@ def fingerprints(spark: SparkSession, files: Iterable[LogFile]) -> dict[LogFile,
     """A hash of the size that a file was listed with, and of the first and last bytes of as much of it.
 
     A log is only ever written at its end: while the hash stays, what was listed is there, whatever came after it.
-    Odd: a file that vanished, shrank or cannot be opened has none.
+    Edge case: a file that vanished, shrank or cannot be opened has none.
     """
     wanted = list(files)
     with ThreadPoolExecutor(_AT_ONCE) as pool:

@@ -64,7 +64,7 @@ class Pass:
         return {n: fact for n, fact in self.facts.items() if fact.file not in self.ledger.known}
 
     def waiting(self, run_at: datetime) -> Waiting:
-        """What somebody may still be writing: the last records of young files that no record follows, and copies."""
+        """What may still be written: the last records of young files that no record follows, and copies."""
         young = {n for n, fact in self.facts.items() if is_young(fact.file.modified_at, run_at)}
         copied = copies({n: fact.span for n, fact in self.facts.items()}, young)
         turns = self.turns(run_at, copied)

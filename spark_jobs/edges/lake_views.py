@@ -28,7 +28,7 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     """A connection to a database in memory that holds one view for each table of the catalog.
 
     Takes: the lake's folder, or a URI that delta-rs reads.
-    Gives: views `layer.table` with comments; a table that nobody has published yet is a view without rows. Schema `now`
+    Gives: views `layer.table` with comments; a table that is not published yet is a view without rows. Schema `now`
         holds the newest landed reading of each cluster. Says on stderr which tables have a folder and no commit.
     Keeps: no file outside the lake can be read, and no setting changed back; what is asked is checked by `sql`.
     Raises: BadInput where the lake holds no table and no reading at all, or is newer than this code.
@@ -74,7 +74,7 @@ def _is_published(folder: str) -> bool:
 
 
 def _half_made(place: str, published: Collection[Table]) -> list[str]:
-    """The tables that have a folder and no commit. Odd: pyarrow opens fewer kinds of URIs than delta-rs."""
+    """The tables that have a folder and no commit. Edge case: pyarrow opens fewer kinds of URIs than delta-rs."""
     with suppress(OSError, BadInput):
         there = {layer: set(names_in(f"{place}/{layer}")) for layer in LAYERS}
         return [t.full_name for t in TABLES if t not in published and t.name in there[t.layer]]

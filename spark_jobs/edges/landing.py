@@ -50,7 +50,7 @@ def landed_stem(cluster: str, at: datetime) -> str:
 def safe_name(text: str) -> str:
     """A cluster's name as part of a file's name: no two names become one, and none leads out of the folder.
 
-    Odd: Spark passes over files whose names begin with a dot or an underscore, and a cluster id may.
+    Edge case: Spark passes over files whose names begin with a dot or an underscore, and a cluster id may.
     """
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else _escaped(c) for c in text)
     if safe[:1] in "._-":
@@ -90,7 +90,7 @@ def names_in(place: str) -> list[str]:
 
 
 def landed_at(name: str) -> datetime | None:
-    """The instant that a landed file's name tells."""
+    """The instant in a landed file's name."""
     found = re.search(r"-(\d{8}T\d{6}Z)(?:-[0-9a-f]{16})?\.jsonl$", name)
     return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC) if found else None
 

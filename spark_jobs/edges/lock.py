@@ -21,7 +21,7 @@ _LOOK_EVERY = 0.5
 
 
 class LakeBusy(RuntimeError):
-    """Another run works on this lake. It ends by itself, so a retry may heal this."""
+    """Another run works on this lake. It ends by itself, so a retry may succeed."""
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def held(lake: str, name: str, run_id: str, patience: timedelta = timedelta(0)) 
 
     Takes: `patience`, how long to wait for another run to end.
     Raises: LakeBusy, naming the holder; BadInput where the lake cannot be written.
-    Odd: a lake behind a URI has no such lock; there the schedule's one active run is all that guards it.
+    Edge case: a lake behind a URI has no such lock; there the schedule's one active run is all that guards it.
     """
     if is_uri(lake):
         yield

@@ -170,7 +170,7 @@ def uri_of() -> Any:
 
 
 def instant(micros: int | None) -> datetime | None:
-    """An instant that Spark told in microseconds, so that no zone of this process comes in between."""
+    """An instant that Spark gave in microseconds, so that no zone of this process comes in between."""
     return None if micros is None else _EPOCH + timedelta(microseconds=micros)
 
 
@@ -180,7 +180,10 @@ def written_at(status: Any) -> datetime:
 
 
 def damage_of(spark: SparkSession, files: Sequence[LogFile]) -> dict[LogFile, str]:
-    """Why a compressed file cannot be unpacked to its end, of those that cannot. Odd: the driver reads them all."""
+    """Why a compressed file cannot be unpacked to its end, of those that cannot.
+
+    Edge case: the driver reads them all.
+    """
     found = {f: _damage(spark, f) for f in files if f.name.endswith(".gz")}
     return {f: why for f, why in found.items() if why is not None}
 
@@ -201,7 +204,7 @@ def _lines(spark: SparkSession, paths: Sequence[str], broken: bool) -> DataFrame
 
 
 def _walk(spark: SparkSession, place: Place) -> list[_Found]:
-    """Everything below a place. Odd: a folder that vanishes meanwhile makes us look again."""
+    """Everything below a place. Edge case: a folder that vanishes meanwhile makes us look again."""
     for _ in range(_LOOKS):
         try:
             return _look(spark, place)
@@ -222,7 +225,9 @@ def _walk(spark: SparkSession, place: Place) -> list[_Found]:
 
 
 def _look(spark: SparkSession, place: Place) -> list[_Found]:
-    """Odd: Hadoop's own walk asks `ls` for the permissions of each local file, and fails where one has vanished."""
+    """Edge case: Hadoop's own walk asks `ls` for the permissions of each local file, and fails where one has
+    vanished.
+    """
     context: Any = spark.sparkContext
     root = context._jvm.org.apache.hadoop.fs.Path(place.root)
     system = root.getFileSystem(context._jsc.hadoopConfiguration())
@@ -299,5 +304,5 @@ def _damage(spark: SparkSession, file: LogFile) -> str | None:
 _DAMAGES = {
     "FileNotFoundException": None,
     "EOFException": "it ends before its end: it was cut off, or is still being written",
-    "ZipException": "it is no gzip file, or its bytes were changed",
+    "ZipException": "it is not a gzip file, or its bytes were changed",
 }

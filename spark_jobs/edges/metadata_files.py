@@ -129,7 +129,7 @@ def _known(store: Store, cluster: str) -> dict[str, Row]:
 
 
 def _is_read(file: LogFile, row: Row | None) -> bool:
-    """Whether nothing was written since. Odd: a batch that was not whole is looked at again."""
+    """Whether nothing was written since. Edge case: a batch that was not whole is looked at again."""
     return (
         row is not None and row["size_bytes"] == file.size and (row["read_bytes"] == file.size or bool(row["errors"]))
     )
@@ -138,7 +138,7 @@ def _is_read(file: LogFile, row: Row | None) -> bool:
 def needed_snapshots(rows: Iterable[Row]) -> set[str]:
     """The snapshots without which the log says too little: the earliest within each stretch that does not begin at 0.
 
-    Odd: one that was kept before serves its stretch for ever.
+    Edge case: one that was kept before serves its stretch for ever.
     """
     known = list(rows)
     snapshots = [r for r in known if r["is_snapshot"] and r["read_bytes"]]
@@ -162,8 +162,8 @@ def _reaches(snapshot: Row, rows: Iterable[Row]) -> bool:
 def _decoded(store: Store, files: Sequence[LogFile], known: Mapping[str, Row]) -> DataFrame:
     """The files decoded where they are read: for each one `fact`, and a `record` for each record.
 
-    Odd: a file that cannot be opened gives nothing. A task holds a whole file in memory; KRaft cuts segments at 1 GiB
-        (metadata.log.segment.bytes).
+    Edge case: a file that cannot be opened gives nothing. A task holds a whole file in memory; KRaft cuts segments at
+    1 GiB (metadata.log.segment.bytes).
     """
     tasks = [{"uri": f.uri, "file": f.name, "source": f.source, **_begin(known.get(f.name))} for f in files]
     reader = store.spark.read.format("binaryFile").options(ignoreCorruptFiles=True, ignoreMissingFiles=True)

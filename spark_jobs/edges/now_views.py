@@ -113,7 +113,7 @@ VIEW_BY_NAME: Mapping[str, NowView] = {v.full_name: v for v in VIEWS}
 def newest_readings(lake: str) -> dict[str, str]:
     """The newest landed reading of each cluster as its file holds it.
 
-    Odd: readings land through pyarrow; in a lake that it cannot open from here none has landed. One that vanishes
+    Edge case: readings land through pyarrow; in a lake that it cannot open from here none has landed. One that vanishes
     meanwhile is left out.
     """
     found = {}
@@ -127,7 +127,8 @@ def newest_readings(lake: str) -> dict[str, str]:
 def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[str, str]) -> None:
     """Creates schema `now` over readings, by the names under which they landed.
 
-    Odd: the readings are those that were newest when the lake was opened; a prompt that stays open still shows them.
+    Edge case: the readings are those that were newest when the lake was opened; a prompt that stays open still shows
+    them.
     """
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"CREATE TABLE {SCHEMA}.files (landed_as VARCHAR, line VARCHAR)")

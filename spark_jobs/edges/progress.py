@@ -1,4 +1,4 @@
-"""What a step tells while it runs: to its log, and to the terminal that waits for it."""
+"""What a step prints while it runs: to its log, and to the terminal that waits for it."""
 
 from __future__ import annotations
 

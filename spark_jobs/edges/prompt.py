@@ -115,7 +115,7 @@ class Editor:
 def line_editor(words: Words, history: Path) -> Iterator[Editor]:
     """An editor that knows what was said before, and keeps what is said.
 
-    Odd: readline's own file would tear a statement of several lines apart, so each is kept as one line of JSON.
+    Edge case: readline's own file would tear a statement of several lines apart, so each is kept as one line of JSON.
     """
     try:
         import readline

@@ -1,4 +1,4 @@
-"""Readings of the cluster: a file that somebody brings, and what has landed in the lake; looked at before writing."""
+"""Readings of the cluster: a file that the user gives, and what has landed in the lake; looked at before writing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Readings:
     def warnings(self) -> list[str]:
         """What a person should know about them, a sentence each."""
         said = (
-            (self.broken, "Lines of SNAPSHOTS that are no reading of a cluster: {}. quality.quarantine says why."),
+            (self.broken, "Lines of SNAPSHOTS that are not a reading of a cluster: {}. quality.quarantine says why."),
             (self.errors, "Readings in SNAPSHOTS that failed as a whole: {}. Nothing is concluded from them."),
             (
                 self.breaks_off,
@@ -52,7 +52,7 @@ def read_readings(spark: SparkSession, place: str | None) -> Readings:
     """Reads a JSON-lines file, or all files of a folder; no place gives no readings.
 
     Raises: BadInput where nothing is there.
-    Odd: a compressed file that breaks off is read up to the break.
+    Edge case: a compressed file that breaks off is read up to the break.
     """
     if place is None:
         return _looked_at(_brought(spark.createDataFrame([], "value STRING")))
@@ -74,7 +74,7 @@ def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings | 
     """Reads what has landed for a cluster and was not taken yet; None where there is nothing.
 
     Takes: the names under which the cluster's readings land.
-    Odd: one that failed is read again, since a retry may have put a better one in its place.
+    Edge case: one that failed is read again, since a retry may have put a better one in its place.
     """
     landed = landed_of(store.lake, SNAPSHOTS, names)
     if landed and store.has(bronze.SNAPSHOT_READINGS):

@@ -23,7 +23,8 @@ class Receivers:
         book: Any = apprise.Apprise()
         if not book.add(urls) or not len(book):
             raise BadInput(
-                f"The receivers of route {route} cannot be used. Needed: one or more URLs of Apprise parted by commas, "
+                f"The receivers of route {route} cannot be used. Needed: one or more URLs of Apprise, separated by "
+                f"commas,  "
                 "such as mailto://, slack://, pagerduty:// or json://. Check each by itself with `apprise -b test URL`."
             )
         self._servers: dict[str, Any] = {}

@@ -9,9 +9,11 @@ from typing import Any
 import duckdb
 
 from spark_jobs.catalog import TABLES, Table
+from spark_jobs.catalog.classes import ROW_CLASS
+from spark_jobs.catalog.row import Row
 from spark_jobs.edges.duck_types import quoted_name
 from spark_jobs.report.plain import visible
-from spark_jobs.report.story import RelatedRows, Row, Story
+from spark_jobs.report.story import RelatedRows, Story
 from spark_jobs.shared.exits import BadInput
 
 TOLD = tuple(t for t in TABLES if t.layer == "gold" and len(t.key) == 1)
@@ -26,13 +28,13 @@ def row_with_relations(connection: duckdb.DuckDBPyConnection, asked: str) -> Sto
     """The row whose id was asked for.
 
     Takes: an id, the first six characters of one or more, or an address in the report that ends in one.
-    Raises: BadInput where it is no id, where no row has it, or where several have.
+    Raises: BadInput where it is not an id, where no row has it, or where several have.
     """
     matched = _ID.fullmatch(asked.strip())
     if matched is None:
         raise BadInput(
-            f"{visible(asked)!r} is no id. Needed: the id of a row of gold (32 characters of 0-9 and a-f) or its first"
-            " six or more, or an address in the report that ends in one. `hindsight sql` finds ids."
+            f"{visible(asked)!r} is not an id. Needed: the id of a row of gold (32 characters of 0-9 and a-f) or its"
+            " first six or more, or an address in the report that ends in one. `hindsight sql` finds ids."
         )
     found = [(t, row) for t in TOLD for row in _rows(connection, t, f"starts_with({t.key[0]}, ?)", matched[1])]
     if not found:
@@ -41,7 +43,7 @@ def row_with_relations(connection: duckdb.DuckDBPyConnection, asked: str) -> Sto
             " lake that holds it with --lake."
         )
     if len(found) > 1:
-        which = "; ".join(f"{t.name} {row[t.key[0]]}" for t, row in found[:_AMBIGUOUS])
+        which = "; ".join(f"{t.name} {getattr(row, t.key[0])}" for t, row in found[:_AMBIGUOUS])
         raise BadInput(f"{matched[1]} begins the ids of {len(found)} rows or more: {which}. Needed: more of the id.")
     table, row = found[0]
     return Story(table, row, list(_part_of(connection, table, row)), list(_parts(connection, table, row)))
@@ -51,7 +53,7 @@ def _part_of(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> I
     """The rows that a row names by their ids."""
     for other in TOLD:
         key = other.key[0]
-        named = [row.get(key), *(row.get(f"{key}s") or ())]
+        named = [getattr(row, key, None), *(getattr(row, f"{key}s", None) or ())]
         ids = [] if other is table else [i for i in named if i]
         rows = _rows(connection, other, f"list_contains(?, {key})", ids) if ids else []
         if rows:
@@ -65,18 +67,20 @@ def _parts(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Ite
         names = {c.name for c in other.columns} if other is not table else set()
         holds = [f"{key} = ?"] if key in names else [f"list_contains({key}s, ?)"] if f"{key}s" in names else []
         for condition in holds:
-            count = connection.execute(f"SELECT count(*) FROM {_view(other)} WHERE {condition}", [row[key]]).fetchone()
+            row_id = getattr(row, key)
+            count = connection.execute(f"SELECT count(*) FROM {_view(other)} WHERE {condition}", [row_id]).fetchone()
             if count and count[0]:
-                yield RelatedRows(other, count[0], _rows(connection, other, condition, row[key]))
+                yield RelatedRows(other, count[0], _rows(connection, other, condition, row_id))
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, value: Any) -> list[dict[str, Any]]:
+def _rows(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, value: Any) -> list[Row]:
     order = ", ".join(filter(None, (table.time_column, table.key[0])))
     answer = connection.execute(
         f"SELECT * FROM {_view(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", [value]
     )
     names = [column[0] for column in answer.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+    of = ROW_CLASS[table.full_name].of
+    return [of(dict(zip(names, row, strict=True))) for row in answer.fetchall()]
 
 
 def _view(table: Table) -> str:

@@ -39,7 +39,8 @@ def start(name: str, master: str | None = None, also: Mapping[str, str] | None =
 def _ship(spark: SparkSession) -> None:
     """Sends our own code to the executors: a worker elsewhere imports what it runs.
 
-    Odd: executors fetch the archive from the driver while the session lives; Spark removes the folder when it stops.
+    Edge case: executors fetch the archive from the driver while the session lives; Spark removes the folder when it
+    stops.
     """
     context: Any = spark.sparkContext
     context.addPyFile(shutil.make_archive(f"{context._temp_dir}/spark_jobs", "zip", launch.HOME, "spark_jobs"))

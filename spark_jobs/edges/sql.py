@@ -26,7 +26,7 @@ _ALLOWED = (duckdb.StatementType.SELECT, duckdb.StatementType.SET)
 HELP = """\
   SELECT ... ;                  any query; it ends with a semicolon and may span lines
   .tables                       the tables of the lake: rows, newest instant, and what one row is
-  .describe gold.rebalances     a table's columns and their meanings (DESCRIBE tells types in full)
+  .describe gold.rebalances     a table's columns and their meanings (DESCRIBE shows types in full)
   .queries                      the named queries and what they answer
   .run leader_timeline topic=orders partition=0
                                 a named query; its variables are set behind its name
@@ -76,7 +76,7 @@ def _pipe(session: Session) -> int:
 
 
 def _prompt(session: Session, lake: str) -> int:
-    print(f"SQL over {visible(lake)}, read-only. A query ends with a semicolon; .help tells more, \\q leaves.")
+    print(f"SQL over {visible(lake)}, read-only. A query ends with a semicolon; .help shows more, \\q leaves.")
     waiting = ""
     with line_editor(words_of(session.queries), HISTORY) as editor:
         while session.is_open:
@@ -150,7 +150,7 @@ class Session:
         write_answer(self.connection.execute(sql, list(values)), self.format, sys.stdout)
 
     def ask(self, sql: str) -> None:
-        """Print what each statement answers. Raises: BadInput for a statement that is no reading one."""
+        """Print what each statement answers. Raises: BadInput for a statement that does not only read."""
         for statement in self.connection.extract_statements(sql):
             if statement.type not in _ALLOWED:
                 raise BadInput(
@@ -180,7 +180,7 @@ class Session:
     def _command(self, text: str) -> None:
         word, _, rest = text.rstrip(";").partition(" ")
         if word not in _COMMANDS:
-            raise BadInput(f"{visible(word)} is no command. Needed: one of {', '.join(_COMMANDS)}.")
+            raise BadInput(f"{visible(word)} is not a command. Needed: one of {', '.join(_COMMANDS)}.")
         _COMMANDS[word](self, rest.strip())
 
 

@@ -72,8 +72,8 @@ class Store:
     def read_staging(self, table: Table) -> DataFrame:
         """What the last rebuild staged for a table.
 
-        Odd: a staged table has one commit, whose files are read as that commit names them. Delta would find them by a
-        query, for which a JVM that has just started takes most of a second a table.
+        Edge case: a staged table has one commit, whose files are read as that commit names them. Delta would find them
+        by a query, for which a JVM that has just started takes most of a second a table.
         """
         path = self._staging(table)
         commit = lake_files.read_text(self.spark, f"{path}/{delta_log.FOLDER}/{_CREATED:020}.json")
@@ -93,7 +93,7 @@ class Store:
     def append_new(self, table: Table, frame: DataFrame) -> None:
         """Adds the rows whose key the table does not hold yet; takes nothing away.
 
-        Odd: the frame must hold each key once, and be cheap to read twice.
+        Edge case: the frame must hold each key once, and be cheap to read twice.
         """
         rows = conform(frame, table)
         if self.version(table) > _CREATED:
@@ -103,7 +103,7 @@ class Store:
     def replace_window(self, table: Table, frame: DataFrame, cluster: str, window: Window) -> None:
         """Puts these rows in the place of a cluster's rows of a window, in one commit.
 
-        Odd: rows without an instant lie in no window. They follow from their record alone, whatever is known of
+        Edge case: rows without an instant lie in no window. They follow from their record alone, whatever is known of
         Kafka, so none is ever taken away and the new ones are added.
         """
         rows = conform(frame, table)
@@ -130,7 +130,8 @@ class Store:
     def overwrite_staging(self, table: Table, frame: DataFrame) -> None:
         """Puts these rows where the table is staged: names and types only, so that a bad row can be named.
 
-        Odd: the former table is removed and not overwritten. Nobody needs its history, and reading it takes time.
+        Edge case: the former table is removed and not overwritten. Its history is not needed, and reading it takes
+        time.
         """
         path = self._staging(table)
         lake_files.remove(self.spark, path)
@@ -187,7 +188,7 @@ class Store:
         return delta_log.newest_version(lake_files.names_in(self.spark, self._log(table)))
 
     def _make(self, table: Table) -> None:
-        """Odd: to Delta a log without a commit is a table already, which it neither creates nor can read."""
+        """Edge case: to Delta a log without a commit is a table already, which it neither creates nor can read."""
         if self.is_half_made(table):
             self._require_nothing_lost(table)
             lake_files.remove(self.spark, self._log(table))

@@ -32,7 +32,7 @@ READ_AS = row_id(
     *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.java_regex)),
     *_KAFKAS_OWN,
 )
-"""Stands for everything that a file's facts rest on: where it changes, files are read anew."""
+"""Stands for everything that a file's facts rest on: where it changes, files are read again."""
 
 _TRIES = 3
 
@@ -78,7 +78,7 @@ class Survey:
     tails: Mapping[int, Tail]
 
     def joined(self, other: Survey) -> Survey:
-        """Both together. Odd: each is to be unpersisted by itself."""
+        """Both together. Edge case: each is to be unpersisted by itself."""
         records = self.records.unionByName(other.records)
         return Survey(records, {**self.facts, **other.facts}, {**self.tails, **other.tails})
 
@@ -106,7 +106,7 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile], marks: Mapping[Log
 
     Takes: the files by their numbers, and their fingerprints.
     Gives: what could be read. Where a file changes so that Spark cannot read it, those of its source are left out.
-    Odd: a compressed file that breaks off is read up to the break.
+    Edge case: a compressed file that breaks off is read up to the break.
     """
     left, damage = dict(files), dict[LogFile, str]()
     for _ in range(_TRIES):

@@ -35,15 +35,15 @@ _GUARD_CLASS = f"{_THRIFT_SERVER}.ThriftGuard"
 _OF_HIVE = {"authentication": "CUSTOM", "enable.doAs": "false", "transport.mode": "binary"}
 
 _LOUDNESS = {"spark": "error", "spark.sql.hive.thriftserver": "off", "hive": "off", "hadoop.hive": "off"}
-"""What the packages of org.apache write: where a client asked wrongly, that client is told."""
+"""What the packages of org.apache write: where a client's query is wrong, that client gets the error."""
 
 _AUTHORIZER = "org.apache.hadoop.hive.ql.security.authorization.MetaStoreAuthzAPIAuthorizerEmbedOnly"
-"""Odd: Hive's default lets a client wait five seconds for its first list of tables, while a metastore starts that is
-asked who may do what. This one asks nobody; Spark heeds neither."""
+"""Edge case: Hive's default lets a client wait five seconds for its first list of tables, while a metastore starts
+that is asked who may do what. This one does not ask; Spark uses neither."""
 
 
 def serve(lake: str, host: str, port: int, password_file: Path = PASSWORD_FILE) -> None:
-    """Serves a lake until the process is told to stop.
+    """Serves a lake until the process is stopped.
 
     Takes: the lake's folder, absolute, or a URI that Spark reads; where to listen, port 0 for any that is free; the
     file with the password, which is drawn where there is none.
@@ -96,7 +96,8 @@ def password_of(file: Path) -> str:
 def register(spark: SparkSession, lake: str) -> Sequence[Table]:
     """Names every table of the lake that is there in Spark's catalog, which lives in memory; gives those tables.
 
-    Odd: Delta copies columns and comments into the catalog only where it is told to, and JDBC asks nobody else.
+    Edge case: Delta copies columns and comments into the catalog only where a setting says so, and JDBC looks nowhere
+    else.
     Raises: BadInput where there is none.
     """
     store = Store(spark, lake)
@@ -117,8 +118,8 @@ def register(spark: SparkSession, lake: str) -> Sequence[Table]:
 def _guard(spark: SparkSession, scratch: str) -> Any:
     """The Java that decides what clients may do, compiled beside Spark's own classes.
 
-    Odd: Hive looks for the class that knows the password by its name, in the class loader of whichever thread asks;
-    only Spark's own class loader is behind all of them.
+    Edge case: Hive looks for the class that knows the password by its name, in the class loader of whichever thread
+    asks; only Spark's own class loader is behind all of them.
     """
     context: Any = spark.sparkContext
     jvm = context._jvm
@@ -208,7 +209,9 @@ def _named(table: Table, lake: str) -> str:
 
 
 def _keep_quiet(spark: SparkSession, scratch: str) -> None:
-    """Odd: Hive starts a database of its own, in memory, when the first client leaves; it logs where it was started."""
+    """Edge case: Hive starts a database of its own, in memory, when the first client leaves; it logs where it was
+    started.
+    """
     context: Any = spark.sparkContext
     context._jvm.java.lang.System.setProperty("derby.stream.error.file", f"{scratch}/derby.log")
     of_log4j = context._jvm.org.apache.logging.log4j

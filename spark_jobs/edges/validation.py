@@ -34,7 +34,7 @@ def validate(
     Gives: for each expectation of each table, in order: table, expectation, says, severity, success, observed,
         unexpected_count, sentences (columns of quality.validation_results)
     Raises: RuntimeError where an expectation could not be checked: that is a fault, not a breach
-    Odd: where the columns of any table are wrong, columns are all that is judged; laws could not even be asked.
+    Edge case: where the columns of any table are wrong, columns are all that is judged; laws could not even be asked.
     """
     expected = {name: expectations_of(BY_NAME[name]) for name in tables}
     sound = all(set(frame.columns) == set(BY_NAME[name].column_names) for name, frame in tables.items())
@@ -69,7 +69,8 @@ def _named(frames: Mapping[str, DataFrame]) -> Iterator[None]:
 def _one_row(spark: SparkSession, values: Mapping[str, Any]) -> DataFrame:
     """The values as a frame of one row, which Spark folds into the queries that ask for them.
 
-    Odd: Delta's parser loses the named parameters of `spark.sql(query, args)`, so they are no way to pass values in.
+    Edge case: Delta's parser loses the named parameters of `spark.sql(query, args)`, so values cannot be passed in by
+    them.
     """
     return spark.sql("SELECT 1").select(*(functions.lit(value).alias(name) for name, value in values.items()))
 

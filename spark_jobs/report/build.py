@@ -1,56 +1,43 @@
-"""Rows in, blocks out."""
+"""Rows in, a page of blocks out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spark_jobs.report import brokers, coverage, groups, rules
-from spark_jobs.report.durability_risk import danger
-from spark_jobs.report.history import history
-from spark_jobs.report.imbalance import imbalance
-from spark_jobs.report.page import Masthead, Report
-from spark_jobs.report.page_rows import Night
-from spark_jobs.report.remedies import remedies
-from spark_jobs.report.restarts import controllers, out_of_sync_periods, restarts
-from spark_jobs.report.timeline import timeline
-from spark_jobs.report.verdict import verdict
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.row import Row
+from spark_jobs.report.blocks import At, Page, Quiet, ShownSection
+from spark_jobs.report.page_rows import PageRows
+from spark_jobs.report.sections import READS, SECTIONS
 
 
-def build_report(tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping[str, Any]) -> Report:
+def build_report(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> Page:
     """The report of one window.
 
-    Takes: rows by full table name, exactly as the catalog has them, those of this window and of one cluster;
-        night.READS names the tables that are looked at. quality.unparsed_lines may come counted by template instead:
-        rows of template, records, lines, sample. quality.validation_results are those of one run.
-        `run` names cluster, window_from and window_to, and where known run_id, lake, log_path, report_path,
-        started_at, took_seconds, versions (name to version), files_not_read and warnings (texts), and history, what
-        report.history takes.
+    Takes: rows by full table name, as the catalog has them, those of this window and of one cluster; sections.READS
+        are looked at. quality.unparsed_lines may be counted by template instead: rows of LineShape.
+        quality.validation_results are those of one run. `run` holds the columns of PageRun.
     Gives: blocks whose every text is harmless: printable, on one line but for quotations, of bounded length.
     Order: none that the rows come in; the same rows give the same report.
     Raises: ValueError for a table that the catalog does not hold.
     """
-    night = Night.of(tables, run)
-    first, end = night.window
-    return Report(
-        masthead=Masthead(night.run["cluster"], first, end, night.day),
-        verdict=verdict(night),
-        coverage=coverage.coverage(night),
-        history=history(night),
-        timeline=timeline(night),
-        incidents=groups.incidents(night),
-        remedies=remedies(night),
-        rebalances=groups.rebalances(night),
-        restarts=restarts(night),
-        outages=brokers.outages(night),
-        failovers=brokers.failovers(night),
-        controllers=controllers(night),
-        replication=brokers.replication(night),
-        danger=danger(night),
-        out_of_sync_periods=out_of_sync_periods(night),
-        imbalance=imbalance(night),
-        lag=rules.lag(night),
-        findings=rules.findings(night),
-        unread=coverage.unread(night),
-        making=coverage.making(night),
+    unknown = sorted(set(tables) - set(BY_NAME))
+    if unknown:
+        raise ValueError(f"the catalog holds no table {', '.join(unknown)}; a report takes rows by full table name")
+    page = PageRows.read(tables, run, READS)
+    shown = (
+        ShownSection(s.name, s.title, s.nav, len(page.of(s.counts)) if s.counts else None, tuple(s.blocks(page)))
+        for s in SECTIONS
+    )
+    about, day = page.run, page.day
+    first, end = (At(instant) for instant in page.window)
+    return Page(
+        title=f"{about.cluster}, {day or page.window[0].date()}: Kafka Hindsight",
+        heading=about.cluster,
+        subtitle=(f"{day} " if day else "", first, " to ", end, " ", Quiet("· all times in UTC")),
+        day=day,
+        sections=tuple(section for section in shown if section.blocks),
+        log=about.log_path or "",
+        place=about.report_path or "",
     )

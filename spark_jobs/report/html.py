@@ -1,67 +1,78 @@
-"""The report as one page that needs nothing but itself."""
+"""A page of blocks as HTML that needs nothing but itself: one template for each kind of block."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from collections.abc import Sequence
+from datetime import date
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from spark_jobs.report import vocabulary, words
-from spark_jobs.report.model import Rebalance
-from spark_jobs.report.page import Item, Report
+from spark_jobs.report.blocks import At, Cell, Content, Page, TableRow
+from spark_jobs.report.lanes import Item
+from spark_jobs.shared import words
 
-# What is shown opened, and how many rows a browser lays out at once.
-INCIDENTS_OPEN = 3
-INCIDENTS_TOLD = 200
-ROWS_OPEN = 6
-ROWS_PER_CHUNK = 100
-
-# Where a mark lies in the height of its lane: its top and its height, in pixels.
-STRIPS = {
-    ("broker", "bar"): (5, 10),
-    ("broker", "tail"): (9, 3),
-    ("broker", "tick"): (20, 9),
-    ("partition", "bar"): (7, 7),
-    ("partition", "tick"): (16, 13),
-    "other": (9, 16),
-}
+# A browser lays out a part of a long table only when it comes near the screen; a whole one it would lay out at once.
+ROWS_OF_A_LONG_TABLE = 300
+ROWS_PER_PART = 100
 
 
-def render_html(report: Report) -> str:
+def render_html(page: Page, has_script: bool = True) -> str:
     """The page: style, script and pictures inline, and a policy that lets a browser run and load nothing else.
 
-    Keeps: every text of the report is escaped; addresses inside the page come from hashes; it asks no network.
+    Keeps: every text of the page is escaped; addresses inside the page come from hashes; it asks no network.
     """
-    style, script = _asset("page.css"), _asset("page.js") + _asset("timeline.js")
-    day = report.masthead.day
+    style = _asset("page.css")
+    script = _asset("page.js") + _asset("timeline.js") if has_script else ""
     return (
         _environment()
         .get_template("page.html")
         .render(
-            report=report,
-            at=lambda instant, precise=False: _time(instant, day, precise),
-            chunks=_chunks(report.rebalances),
-            families=vocabulary.FAMILIES,
-            broker_families=vocabulary.BROKER_FAMILIES,
-            tones={rebalance.tone for rebalance in report.rebalances},
-            lane_tones={"Groups": _tones(report, "group"), "Brokers": _tones(report, "broker", "partition")},
-            lane_titles={"partition": "Partitions without a leader, worst first", "group": "Groups, worst first"},
-            strips=STRIPS,
+            page=page,
+            show=_Renderer(page.day).show,
             style=Markup(style),
             script=Markup(script),
             policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
             "img-src data:; base-uri 'none'; form-action 'none'",
-            incidents_open=INCIDENTS_OPEN,
-            incidents_told=INCIDENTS_TOLD,
-            rows_open=ROWS_OPEN,
         )
     )
+
+
+class _Renderer:
+    """Shows content by the macro of its kind, which blocks.html calls like its class."""
+
+    def __init__(self, day: date | None) -> None:
+        self.day = day
+        given = {"show": self.show, "cells": self.cells}
+        self.macros: Any = _environment().get_template("blocks.html").make_module(given).__dict__
+
+    def show(self, content: Content) -> Markup:
+        """Any content as HTML, its text escaped."""
+        if isinstance(content, str):
+            return escape(content)
+        if isinstance(content, tuple):
+            return Markup("".join(map(self.show, content)))
+        if isinstance(content, At):
+            at = words.instant(content.instant, self.day, content.precise)
+            return Markup(f"<time>{at}</time>" if at else "")
+        shown: Markup = self.macros[type(content).__name__](content)
+        return shown
+
+    def cells(self, row: TableRow) -> Markup:
+        """The cells of a row, the first with its address. Not a macro: a page may hold a hundred thousand of them."""
+        html = []
+        for i, given in enumerate(row.cells):
+            cell = given if isinstance(given, Cell) else Cell(given)
+            tag = 'th scope="row"' if cell.is_head else "td"
+            style = f' class="{escape(cell.style)}"' if cell.style else ""
+            address = self.macros["Address"](row) if row.anchor and not i else ""
+            html.append(f"<{tag}{style}>{address}{self.show(cell.content)}</{tag[:2]}>")
+        return Markup("".join(html))
 
 
 @cache
@@ -74,15 +85,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "duration": words.duration,
-        "percent": words.percent,
-        "listed": words.listed,
         "counted": words.counted,
-        "sentence": words.sentence,
-        "time_at_risk": lambda ms: "?" if ms is None else words.duration(ms) if ms else "",
+        "exact": words.exact,
+        "listed": words.listed,
         "packed": _packed,
+        "parts": _parts,
         "epoch_ms": lambda instant: round(1_000 * instant.timestamp()),
-        "exact": lambda value: "" if value is None else f"{value:,.0f}",
     }
     return environment
 
@@ -96,23 +104,14 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _time(instant: datetime | None, day: date | None, precise: bool) -> Markup:
-    return Markup(f"<time>{words.instant(instant, day, precise)}</time>") if instant else Markup("")
-
-
-def _tones(report: Report, *kinds: str) -> set[str]:
-    return {mark.tone for lane in report.timeline.lanes if lane.kind in kinds for mark in lane.marks}
+def _parts(rows: Sequence[TableRow]) -> list[Sequence[TableRow]]:
+    size = ROWS_PER_PART if len(rows) > ROWS_OF_A_LONG_TABLE else len(rows)
+    return [rows[i : i + size] for i in range(0, len(rows), size)]
 
 
 def _packed(items: Sequence[Item]) -> str:
-    """Items as lines of fields: texts of a report hold neither tab nor line break."""
+    """Items as lines of fields: texts of a page hold neither tab nor line break."""
     return "\n".join(
         "\t".join((i.shape, str(i.start_ms), str(i.length_ms), i.tone, "01"[i.is_planned], i.anchor, i.short, i.says))
         for i in items
     )
-
-
-def _chunks(rebalances: Sequence[Rebalance]) -> Iterator[Sequence[Rebalance]]:
-    # A browser lays out a chunk only when it comes near the screen; one table of thousands it would lay out whole.
-    for i in range(0, len(rebalances), ROWS_PER_CHUNK):
-        yield rebalances[i : i + ROWS_PER_CHUNK]

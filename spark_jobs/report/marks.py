@@ -1,4 +1,4 @@
-"""Things that lasted, as marks on a lane: drawn at rest on the page, and told one by one to whoever zooms."""
+"""Things that lasted, as marks on a lane: drawn at rest on the page, and listed one by one for whoever zooms."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from spark_jobs.report import words
-from spark_jobs.report.page import Item, Mark, Tick
-from spark_jobs.report.page_rows import Night
+from spark_jobs.report.lanes import Item, Mark, Tick
+from spark_jobs.report.page_rows import PageRows
+from spark_jobs.shared import words
 
 MARKS_PER_LANE = 160
 # Marks nearer to each other than this part of the axis, in percent, are drawn as one.
@@ -33,9 +33,9 @@ class Span:
     anchor: str
 
 
-def items(night: Night, spans: Iterable[Span]) -> tuple[Item, ...]:
+def items(page: PageRows, spans: Iterable[Span]) -> tuple[Item, ...]:
     """Every span in order of time, in milliseconds from the window's first instant."""
-    first, last = night.window
+    first, last = page.window
     length = (last - first) / timedelta(milliseconds=1)
 
     def since(at: datetime) -> int:
@@ -47,53 +47,53 @@ def items(night: Night, spans: Iterable[Span]) -> tuple[Item, ...]:
     )
 
 
-def marks(night: Night, spans: Iterable[Span]) -> tuple[Mark, ...]:
-    """Spans as marks. Those that lie too near to be told apart share one place, one above the other by tone."""
+def marks(page: PageRows, spans: Iterable[Span]) -> tuple[Mark, ...]:
+    """Spans as marks. Those that lie too near to be distinguished share one place, one above the other by tone."""
     by_shape: defaultdict[str, list[Span]] = defaultdict(list)
     for span in sorted(spans, key=lambda s: (s.start, s.anchor)):
         by_shape[span.shape].append(span)
-    return tuple(mark for shape in sorted(by_shape, reverse=True) for mark in _of_shape(night, by_shape[shape]))
+    return tuple(mark for shape in sorted(by_shape, reverse=True) for mark in _of_shape(page, by_shape[shape]))
 
 
-def _of_shape(night: Night, ordered: Sequence[Span]) -> Iterable[Mark]:
+def _of_shape(page: PageRows, ordered: Sequence[Span]) -> Iterable[Mark]:
     near = NEAR
-    while len(clusters := _clusters(night, ordered, near)) > MARKS_PER_LANE:
+    while len(clusters := _clusters(page, ordered, near)) > MARKS_PER_LANE:
         near *= 2
-    return (mark for cluster in clusters for mark in _stack(night, cluster))
+    return (mark for cluster in clusters for mark in _stack(page, cluster))
 
 
-def _clusters(night: Night, spans: Sequence[Span], near: float) -> list[list[Span]]:
+def _clusters(page: PageRows, spans: Sequence[Span], near: float) -> list[list[Span]]:
     clusters: list[list[Span]] = []
     end = 0.0
     for span in spans:
-        if clusters and night.place(span.start) <= end + near:
+        if clusters and page.place(span.start) <= end + near:
             clusters[-1].append(span)
-            end = max(end, night.place(span.end))
+            end = max(end, page.place(span.end))
         else:
             clusters.append([span])
-            end = night.place(span.end)
+            end = page.place(span.end)
     return clusters
 
 
-def _stack(night: Night, cluster: Sequence[Span]) -> Iterable[Mark]:
+def _stack(page: PageRows, cluster: Sequence[Span]) -> Iterable[Mark]:
     by_tone: defaultdict[tuple[str, bool], list[Span]] = defaultdict(list)
     for span in cluster:
         by_tone[span.tone, span.is_planned].append(span)
     top = 0.0
     for run in by_tone.values():
         height = len(run) / len(cluster)
-        yield _mark(night, run, top, height)
+        yield _mark(page, run, top, height)
         top += height
 
 
-def _mark(night: Night, run: Sequence[Span], top: float, height: float) -> Mark:
+def _mark(page: PageRows, run: Sequence[Span], top: float, height: float) -> Mark:
     first = run[0]
-    left = night.place(first.start)
+    left = page.place(first.start)
     # What has no width at all a browser does not draw.
-    width = max(0.01, night.place(max(span.end for span in run)) - left)
+    width = max(0.01, page.place(max(span.end for span in run)) - left)
     says = first.says
     if len(run) > 1:
-        when = f"{words.instant(first.start, night.day)} to {words.instant(run[-1].start, night.day)}"
+        when = f"{words.instant(first.start, page.day)} to {words.instant(run[-1].start, page.day)}"
         says = f"{when}: {tallied(Counter(span.short for span in run))}"
     place = (round(left, 3), round(width, 3), round(top, 3), round(height, 3))
     return Mark(first.shape, *place, first.tone, first.is_planned, says, first.anchor)

@@ -1,76 +1,125 @@
-"""The rows of one window with all that the blocks look up in them more than once."""
+"""The rows of one window as its sections read them: harmless, typed, with what several sections look up."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, TypeVar, cast
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.report import plain, vocabulary, words
-from spark_jobs.report.model import Evidence, Link, Quote
+from spark_jobs.catalog.row import Row
+from spark_jobs.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, UnparsedLine
+from spark_jobs.report import plain
+from spark_jobs.report.blocks import At, Block, Evidence, Link, Quotation
 
-Row = Mapping[str, Any]
-
-# The tables a report is made of; rows of others are not looked at.
-READS = (
-    "gold.rebalances",
-    "gold.incidents",
-    "gold.remedies",
-    "gold.broker_outages",
-    "gold.rolling_restarts",
-    "gold.failovers",
-    "gold.truncations",
-    "gold.partition_risks",
-    "gold.loss_simulations",
-    "gold.isr_changes",
-    "gold.out_of_sync_periods",
-    "gold.coordinator_moves",
-    "gold.controller_changes",
-    "gold.leader_imbalance",
-    "gold.leader_balance",
-    "gold.imbalance_periods",
-    "gold.lag_verdicts",
-    "gold.findings",
-    "quality.coverage",
-    "quality.unparsed_lines",
-    "quality.quarantine",
-    "quality.generation_gaps",
-    "quality.leadership_gaps",
-    "quality.validation_results",
-)
+R = TypeVar("R", bound=Row)
+K = TypeVar("K", bound=Hashable)
 
 QUOTES_PER_ROW = 12
 # With more quotations than this a page no longer opens at once: each row then shows fewer and counts the others.
 QUOTES_PER_PAGE = 14_000
 
 
-@dataclass(frozen=True)
-class Night:
-    """The rows of a window, harmless and by full table name, and the run that made them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierWindow(Row):
+    """What a window that was published before holds, in numbers."""
 
-    tables: Mapping[str, Sequence[Row]]
-    run: Row
+    window_from: datetime
+    rebalances: float
+    partition_seconds: float
+    failovers: float
+    leaderless_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierFinding(Row):
+    """What a rule found in the window before."""
+
+    rule_id: str
+    subject_kind: str
+    subject: str
+    severity: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History(Row):
+    """The windows before this one, in any order, and the findings of the last of them."""
+
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"windows": EarlierWindow, "findings": EarlierFinding}
+
+    windows: Sequence[EarlierWindow] = ()
+    findings: Sequence[EarlierFinding] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRun(Row):
+    """The run that made a page."""
+
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": History}
+
+    cluster: str
+    window_from: datetime
+    window_to: datetime
+    run_id: str | None = None
+    lake: str | None = None
+    log_path: str | None = None
+    report_path: str | None = None
+    started_at: datetime | None = None
+    took_seconds: float | None = None
+    versions: Mapping[str, str] | None = None
+    files_not_read: Sequence[str] | None = None
+    warnings: Sequence[str] | None = None
+    history: History | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineShape(Row):
+    """Lines of one shape that no pattern claims."""
+
+    TABLE: ClassVar[str] = UnparsedLine.TABLE
+
+    template: str
+    records: int
+    lines: int
+    sample: str
 
     @classmethod
-    def of(cls, tables: Mapping[str, Sequence[Row]], run: Row) -> Night:
-        """The night of these rows. Raises ValueError for a table that the catalog does not hold."""
-        strange = sorted(set(tables) - set(BY_NAME))
-        if strange:
-            raise ValueError(f"the catalog holds no table {', '.join(strange)}; a report takes rows by full table name")
-        return cls({name: plain.harmless(tables.get(name, ())) for name in READS}, plain.harmless(run))
+    def of(cls, values: Mapping[str, Any] | Row) -> LineShape:
+        """The shape of these values, or of one line of quality.unparsed_lines."""
+        if "records" in values:
+            return cls(**{name: values[name] for name in cls.__slots__})
+        line = UnparsedLine.of(values)
+        return cls(template=line.template, records=1, lines=line.line_count, sample=line.text)
 
-    def rows(self, table: str) -> Sequence[Row]:
-        """The rows of a table; none where it was not given."""
-        return self.tables.get(table, ())
+
+@dataclass(frozen=True)
+class PageRows:
+    """The rows of a window by their class, and the run that made them."""
+
+    tables: Mapping[type[Row], Sequence[Row]]
+    run: PageRun
+
+    @classmethod
+    def read(
+        cls, tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any], reads: Iterable[type[Row]]
+    ) -> PageRows:
+        """The rows of the tables that are read, of rows by full table name."""
+        return cls(
+            {kind: [kind.of(_harmless(row)) for row in tables.get(kind.TABLE, ())] for kind in reads},
+            PageRun.of(_harmless(run)),
+        )
+
+    def of(self, kind: type[R]) -> Sequence[R]:
+        """The rows of a class. Raises KeyError for one that no section reads."""
+        return cast("Sequence[R]", self.tables[kind])
 
     @cached_property
     def window(self) -> tuple[datetime, datetime]:
         """The first instant of the window and its end."""
-        return self.run["window_from"].astimezone(UTC), self.run["window_to"].astimezone(UTC)
+        return self.run.window_from.astimezone(UTC), self.run.window_to.astimezone(UTC)
 
     @cached_property
     def day(self) -> date | None:
@@ -82,101 +131,92 @@ class Night:
     def place(self, at: datetime) -> float:
         """Where an instant lies in the window, in percent, kept inside it."""
         first, end = self.window
-        span = (end - first).total_seconds()
-        if span <= 0:
-            return 0.0
-        return min(100.0, max(0.0, 100 * (at - first).total_seconds() / span))
+        return min(100.0, max(0.0, 100 * ((at - first) / (end - first)))) if end > first else 0.0
 
     @cached_property
-    def incidents(self) -> Mapping[str, Row]:
+    def incidents(self) -> Mapping[str | None, Incident]:
         """Incidents by id."""
-        return {row["incident_id"]: row for row in self.rows("gold.incidents")}
+        return {row.incident_id: row for row in self.of(Incident)}
 
     @cached_property
-    def outages(self) -> Mapping[str, Row]:
+    def outages(self) -> Mapping[str | None, BrokerOutage]:
         """Broker outages by id, in order of time."""
-        rows = sorted(self.rows("gold.broker_outages"), key=lambda r: (r["down_at"], r["broker"], r["outage_id"]))
-        return {row["outage_id"]: row for row in rows}
+        rows = sorted(self.of(BrokerOutage), key=lambda r: (r.down_at, r.broker, r.outage_id))
+        return {row.outage_id: row for row in rows}
 
     @cached_property
-    def failovers(self) -> Sequence[Row]:
+    def failovers(self) -> Sequence[Failover]:
         """Changes of leaders in order of time."""
-        return sorted(
-            self.rows("gold.failovers"), key=lambda r: (r["happened_at"], r["topic"], r["partition"], r["failover_id"])
-        )
+        return sorted(self.of(Failover), key=lambda r: (r.happened_at, r.topic, r.partition, r.failover_id))
 
     @cached_property
-    def rebalances(self) -> Sequence[Row]:
+    def rebalances(self) -> Sequence[Rebalance]:
         """Rebalances in order of time."""
-        return sorted(self.rows("gold.rebalances"), key=lambda r: (r["started_at"], r["group_id"], r["rebalance_id"]))
+        return sorted(self.of(Rebalance), key=lambda r: (r.started_at, r.group_id, r.rebalance_id))
 
     @cached_property
-    def rebalances_of(self) -> Mapping[str, Sequence[Row]]:
+    def rebalances_of(self) -> Mapping[str | None, Sequence[Rebalance]]:
         """Rebalances of each incident, in order of time."""
-        found: defaultdict[str, list[Row]] = defaultdict(list)
-        for row in self.rebalances:
-            if row["incident_id"]:
-                found[row["incident_id"]].append(row)
-        return found
+        return grouped(self.rebalances, lambda r: r.incident_id)
 
     @cached_property
-    def rebalances_of_group(self) -> Mapping[str, Sequence[Row]]:
+    def rebalances_of_group(self) -> Mapping[str, Sequence[Rebalance]]:
         """Rebalances of each group, in order of time."""
-        found: defaultdict[str, list[Row]] = defaultdict(list)
-        for row in self.rebalances:
-            found[row["group_id"]].append(row)
-        return found
+        return grouped(self.rebalances, lambda r: r.group_id)
 
     @cached_property
-    def incidents_of(self) -> Mapping[str, Sequence[Row]]:
-        """Incidents behind which an outage stands, by its id, in order of time."""
-        found: defaultdict[str, list[Row]] = defaultdict(list)
-        for row in sorted(self.rows("gold.incidents"), key=lambda r: (r["started_at"], r["incident_id"])):
-            if row.get("outage_id") in self.outages:
-                found[row["outage_id"]].append(row)
-        return found
+    def incidents_of(self) -> Mapping[str | None, Sequence[Incident]]:
+        """The incidents that an outage led to, by its id, in order of time."""
+        return grouped(sorted(self.of(Incident), key=lambda r: (r.started_at, r.incident_id)), lambda r: r.outage_id)
 
-    def is_planned(self, rebalance: Row) -> bool:
+    def is_planned(self, rebalance: Rebalance) -> bool:
         """Whether a rebalance belongs to planned work."""
-        incident = self.incidents.get(rebalance["incident_id"] or "")
-        return bool(incident and incident["planned"])
+        incident = self.incidents.get(rebalance.incident_id)
+        return incident is not None and incident.planned
 
     def outage_link(self, outage_id: str | None) -> Link | None:
         """The way to an outage; None where it is not in this window."""
-        outage = self.outages.get(outage_id or "")
-        return Link(f"broker {outage['broker']}", plain.anchor("outage", outage["outage_id"])) if outage else None
+        outage = self.outages.get(outage_id)
+        return Link(f"broker {outage.broker}", plain.anchor("outage", outage.outage_id)) if outage else None
 
     @cached_property
     def _quotes_per_row(self) -> int:
-        tables = ("gold.rebalances", "gold.incidents", "gold.failovers", "gold.findings")
-        proven = sum(len(self.rows(table)) for table in tables)
+        proven = sum(len(self.tables.get(kind, ())) for kind in (Rebalance, Incident, Failover, Finding))
         return max(2, min(QUOTES_PER_ROW, QUOTES_PER_PAGE // max(1, proven)))
 
-    def evidence(self, row: Row) -> Evidence:
+    def evidence(self, items: Sequence[Quote], label: str = "") -> Evidence:
         """What a row quotes: the first lines and the last, as many as the page can hold."""
-        items = row["evidence"]
-        kept = items
-        if len(items) > self._quotes_per_row:
-            kept = [*items[: self._quotes_per_row - 1], items[-1]]
-        quotes = tuple(Quote(q["happened_at"], q["source"], q["text"]) for q in kept)
-        return Evidence(quotes, len(items) - len(quotes))
+        most = self._quotes_per_row
+        kept = [*items[: most - 1], items[-1]] if len(items) > most else items
+        quotes = tuple(Quotation(q.text, q.source, At(q.happened_at, precise=True)) for q in kept)
+        return Evidence(quotes, len(items) - len(quotes), label)
 
 
-def outage_words(outage: Row) -> str:
-    """What became of a broker, as sure as that is: `broker 2 was cut off`, `broker 3 probably crashed`."""
-    return (
-        f"broker {outage['broker']} {vocabulary.HEDGES[outage['confidence']]}{vocabulary.OUTAGE_VERBS[outage['kind']]}"
-    )
+@dataclass(frozen=True)
+class Section:
+    """A section of the report: a function from the rows of a window to blocks; it is left out where there are none.
+
+    `order` is its place in the page, `name` its address. `reads` are the rows it looks at, `counts` those whose number
+    stands beside `nav` in the navigation.
+    """
+
+    order: int
+    name: str
+    title: str
+    nav: str
+    blocks: Callable[[PageRows], Iterable[Block]]
+    reads: tuple[type[Row], ...]
+    counts: type[Row] | None = None
 
 
-def outage_at(night: Night, outage: Row) -> str:
-    """What became of a broker, and when: `broker 2 was cut off at 02:13`."""
-    return f"{outage_words(outage)} at {words.minute(outage['down_at'], night.day)}"
+def _harmless(row: Mapping[str, Any] | Row) -> Mapping[str, Any]:
+    safe: Mapping[str, Any] = plain.harmless(row.as_dict() if isinstance(row, Row) else row)
+    return safe
 
 
-def who(row: Row) -> str:
-    """A member as a person knows it: its client id, its instance id, else its member id."""
-    client, instance, member = row.get("client_id"), row.get("instance_id"), row.get("member_id")
-    if client and instance and client != instance:
-        return f"{plain.shortened(client)} (instance {plain.shortened(instance)})"
-    return plain.shortened(client or instance or member or "")
+def grouped(rows: Iterable[R], key: Callable[[R], K]) -> Mapping[K, Sequence[R]]:
+    """Rows by a key, in the order in which they come; none where no row has a key."""
+    found: defaultdict[K, list[R]] = defaultdict(list)
+    for row in rows:
+        found[key(row)].append(row)
+    return found

@@ -1,21 +1,20 @@
-"""One row of gold as a story for a terminal: what, why, what to do, its kin, and the lines that prove it."""
+"""One row of gold as a story for a terminal: what, why, what to do, related rows, and the lines that prove it."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from spark_jobs.catalog.model import Column, Table
-from spark_jobs.report import words
+from spark_jobs.catalog.row import Row
+from spark_jobs.report import blocks as ui
 from spark_jobs.report.plain import harmless
+from spark_jobs.report.terminal import Terminal
+from spark_jobs.shared import words
 
-Row = Mapping[str, Any]
-
-_TOLD_APART = frozenset({"cluster", "explanation", "message", "advice", "evidence", "knowledge_version"})
-_SAID_BY = ("explanation", "message")
+_SHOWN_APART = frozenset({"cluster", "explanation", "message", "advice", "evidence", "knowledge_version"})
 _LIST = 8
 
 
@@ -39,59 +38,62 @@ class Story:
 
 
 def as_data(story: Story) -> dict[str, Any]:
-    """The story for machines: the table's name, the row as it stands in gold, and its kin."""
+    """The story for machines: the table's name, the row as it stands in gold, and the related rows."""
 
-    def of(kin: Sequence[RelatedRows]) -> list[dict[str, Any]]:
-        return [{"table": k.table.full_name, "count": k.count, "rows": k.rows} for k in kin]
+    def of(related: Sequence[RelatedRows]) -> list[dict[str, Any]]:
+        return [{"table": r.table.full_name, "count": r.count, "rows": [w.as_dict() for w in r.rows]} for r in related]
 
     return {
         "table": story.table.full_name,
-        "row": story.row,
+        "row": story.row.as_dict(),
         "part_of": of(story.part_of),
         "parts": of(story.parts),
     }
 
 
-def told(story: Story, width: int = 100) -> Iterator[str]:
+def as_lines(story: Story, width: int = 100) -> Iterator[str]:
     """The story in lines of at most `width` columns, quoted lines excepted.
 
     Keeps: nothing but printable characters, whatever names clients chose.
     """
-    row = harmless(story.row)
-    yield f"{_noun(story.table)} {row[story.table.key[0]]}, cluster {row['cluster']}"
-    for column in (*_SAID_BY, "advice"):
-        if row.get(column):
-            yield from _wrapped(f"{'→ ' if column == 'advice' else ''}{row[column]}", width)
+    terminal, row = Terminal(width), _safe(story.row)
+    cluster, advice, evidence = (getattr(row, name, None) for name in ("cluster", "advice", "evidence"))
+    yield from terminal.text(f"{words.sentence(_named(story.table, row))}, cluster {cluster}")
+    yield from terminal.text(_says(row))
+    if advice:
+        yield from terminal.blocks([ui.what_to_do(advice)])
     yield ""
-    yield from _facts(story.table, row, width)
-    for title, kin in (("Part of", story.part_of), ("What belongs to it", story.parts)):
-        if kin:
-            yield from ("", title)
-            yield from (line for k in kin for line in _kin(k, width))
-    yield from ("", "The lines that prove it" if row["evidence"] else "No line is quoted.")
-    for quote in row["evidence"]:
-        yield f"  {words.instant(quote['happened_at'], precise=True)}  {quote['source']}"
-        yield from (f"    {line}" for line in quote["text"].split("\n"))
+    yield from terminal.blocks([ui.Facts(tuple(_facts(story.table, row)))], 2)
+    for title, related in (("Part of", story.part_of), ("What belongs to it", story.parts)):
+        if related:
+            yield from terminal.blocks([ui.Heading(title)])
+            yield from terminal.blocks([ui.List(tuple(i for r in related for i in _related(r)))], 2)
+    quotes = tuple(ui.Quotation(q.text, q.source, ui.At(q.happened_at, precise=True)) for q in evidence or ())
+    yield from terminal.blocks([ui.Heading("The lines that prove it" if quotes else "No line is quoted.")])
+    yield from terminal.blocks([ui.Evidence(quotes)], 2)
+
+
+def _safe(row: Row) -> Row:
+    return type(row).of(harmless(row.as_dict()))
+
+
+def _says(row: Row) -> str:
+    return str(getattr(row, "explanation", None) or getattr(row, "message", None) or "")
 
 
 def _noun(table: Table) -> str:
-    return words.sentence(table.key[0].removesuffix("_id").replace("_", " "))
+    return table.key[0].removesuffix("_id").replace("_", " ")
 
 
-def _facts(table: Table, row: Row, width: int) -> Iterator[str]:
-    shown = [
-        c for c in table.columns if c.name not in (*_TOLD_APART, table.key[0]) and row.get(c.name) not in (None, [])
-    ]
-    label = max((len(c.name) for c in shown), default=0)
-    for column in shown:
-        text = _value(column, row[column.name])
-        yield from textwrap.wrap(
-            text,
-            max(width, label + 24),
-            initial_indent=f"  {column.name.ljust(label)}  ",
-            subsequent_indent=" " * (label + 4),
-            break_on_hyphens=False,
-        ) or [f"  {column.name}"]
+def _named(table: Table, row: Row) -> str:
+    return f"{_noun(table)} {getattr(row, table.key[0])}"
+
+
+def _facts(table: Table, row: Row) -> Iterator[ui.Fact]:
+    for column in table.columns:
+        value = getattr(row, column.name)
+        if column.name not in (*_SHOWN_APART, table.key[0]) and value not in (None, []):
+            yield ui.Fact(column.name, _value(column, value))
 
 
 def _value(column: Column, value: Any) -> str:
@@ -101,38 +103,34 @@ def _value(column: Column, value: Any) -> str:
 
 
 def _plain(value: Any) -> str:
-    if isinstance(value, datetime):
-        return words.instant(value, precise=True)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_plain(v)}" for name, v in value.items() if v is not None)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ("; " if any(isinstance(v, Mapping) for v in value) else ", ").join(map(_plain, value)) or "none"
+    match value:
+        case datetime():
+            return words.instant(value, precise=True)
+        case bool():
+            return "yes" if value else "no"
+        case Row():
+            return ", ".join(f"{n} {_plain(v)}" for n in value.__slots__ if (v := getattr(value, n)) is not None)
+        case list():
+            return ("; " if any(isinstance(v, Row) for v in value) else ", ").join(map(_plain, value)) or "none"
     return str(value)
 
 
-def _kin(kin: RelatedRows, width: int) -> Iterator[str]:
-    noun = _noun(kin.table).lower()
-    if kin.count > 1:
-        yield f"  {words.counted(kin.count, noun)}"
-    for row in kin.rows[:_LIST]:
-        safe = harmless(row)
-        at = words.instant(safe[kin.table.time_column]) if kin.table.time_column else ""
-        says = next((safe[c] for c in _SAID_BY if safe.get(c)), "")
-        yield "  ".join(filter(None, ("", at, f"{noun} {safe[kin.table.key[0]]}", _subject(safe))))
-        yield from _wrapped(str(says), width, "    ")
-    if kin.count > _LIST:
-        yield f"  and {words.number(kin.count - _LIST)} more"
+def _related(related: RelatedRows) -> Iterator[ui.Item]:
+    if related.count > 1:
+        yield ui.Item(words.counted(related.count, _noun(related.table)))
+    for row in map(_safe, related.rows[:_LIST]):
+        at = getattr(row, related.table.time_column) if related.table.time_column else None
+        line = (words.instant(at), _named(related.table, row), _subject(row))
+        yield ui.Item("  ".join(filter(None, line)), blocks=(ui.Paragraph(_says(row)),))
+    if related.count > _LIST:
+        yield ui.Item(f"and {words.number(related.count - _LIST)} more")
 
 
 def _subject(row: Row) -> str:
     """What a row is about, in short."""
-    if row.get("topic") is not None and row.get("partition") is not None:
-        return f"{row['topic']}-{row['partition']}"
-    about = next((row[c] for c in ("group_id", "broker", "subject") if row.get(c) is not None), "")
-    return f"broker {about}" if "broker" in row and about == row["broker"] else str(about)
-
-
-def _wrapped(text: str, width: int, margin: str = "") -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
+    topic, group, broker = (getattr(row, name, None) for name in ("topic", "group_id", "broker"))
+    if topic is not None:
+        return f"{topic}-{getattr(row, 'partition', '?')}"
+    if group is None and broker is not None:
+        return f"broker {broker}"
+    return str(group or getattr(row, "subject", ""))

@@ -1,119 +1,132 @@
-"""The report as the last words of a run: counts, the worst findings with their advice, coverage, where to read on."""
+"""Blocks as lines of a terminal, and the report as the last words of a run."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import date
 
-from spark_jobs.report import words
-from spark_jobs.report.model import FindingGroup, Incident
-from spark_jobs.report.page import Report
+from spark_jobs.report import blocks as ui
+from spark_jobs.shared import words
 
-INCIDENTS = 5
-FINDINGS = 5
+ENTRIES = 5
+"""Of the incidents, and of the findings."""
 
-_BOLD, _RED, _YELLOW, _GREY, _END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[0m"
+BOLD, RED, YELLOW, GREY, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[0m"
 _MARKS = {"good": "✓ ", "plain": "· ", "warn": "! "}
-_SEVERITY_COLOURS = {"critical": _RED, "warning": _YELLOW, "info": _GREY}
+_COLOURS = {"critical": RED, "warning": YELLOW, "info": GREY, "warn": YELLOW}
 
 
-def render_terminal(report: Report, width: int = 100, colours: bool = False) -> str:
-    """The summary as lines of at most `width` columns, with ANSI colours only where asked for.
+def render_terminal(page: ui.Page, width: int = 100, colours: bool = False) -> str:
+    """The summary of a report as lines of at most `width` columns, with ANSI colours only where asked for.
 
     Keeps: without colours nothing but printable characters and line ends, whatever names clients chose.
     """
-    return "\n".join(_Page(report, max(40, width), colours).lines()) + "\n"
+    terminal = Terminal(max(40, width), page.day, colours)
+    return "\n".join(_summary(terminal, page)) + "\n"
 
 
-class _Page:
-    def __init__(self, report: Report, width: int, colours: bool) -> None:
-        self.report = report
+class Terminal:
+    """Shows blocks as lines. The same advice is written once."""
+
+    def __init__(self, width: int, day: date | None = None, colours: bool = False) -> None:
         self.width = width
+        self.day = day
         self.colours = colours
         self.advised: set[str] = set()
 
-    def lines(self) -> Iterator[str]:
-        head = self.report.masthead
-        end = words.instant(head.window_to, head.window_from.date())
-        yield self._paint(_BOLD, f"{head.cluster}, {words.instant(head.window_from)} to {end} UTC")
-        for sentence in self.report.verdict.refusal:
-            yield from self._text(sentence, colour=_RED)
-        yield ""
-        yield from self._text(" ".join(self.report.verdict.sentences))
-        yield from self._incidents()
-        yield from self._findings()
-        yield from self._coverage()
-        yield from self._whereabouts()
+    def plain(self, content: ui.Content) -> str:
+        """Words without their looks."""
+        match content:
+            case str():
+                return content
+            case tuple():
+                return "".join(map(self.plain, content))
+            case ui.At(instant, precise):
+                return words.instant(instant, self.day, precise)
+            case ui.Name(text) | ui.Link(text) | ui.Badge(text):
+                return text
+            case ui.Strong(inner) | ui.Quiet(inner):
+                return self.plain(inner)
+        return ""
 
-    def _incidents(self) -> Iterator[str]:
-        incidents = self.report.incidents
-        if not incidents:
-            return
-        yield from self._title("Worst incidents")
-        for incident in incidents[:INCIDENTS]:
-            yield from self._incident(incident)
-        if len(incidents) > INCIDENTS:
-            yield from self._text(
-                f"and {words.counted(len(incidents) - INCIDENTS, 'lesser incident')} in the report", 2, _GREY
-            )
+    def blocks(self, blocks: Iterable[ui.Block], indent: int = 0) -> Iterator[str]:
+        """The blocks that a terminal shows, one below the other; tables, pictures and what is folded it does not."""
+        for block in blocks:
+            match block:
+                case ui.Paragraph(inner):
+                    yield from self.text(self.plain(inner), indent)
+                case ui.Heading(inner):
+                    yield from self.title(self.plain(inner))
+                case ui.List(items):
+                    yield from (line for item in items for line in self.item(item, indent))
+                case ui.Facts(facts):
+                    yield from self.facts(facts, indent)
+                case ui.Entry():
+                    yield from self.entry(block)
+                case ui.Box():
+                    yield from self.box(block, indent)
+                case ui.Evidence(quotes):
+                    yield from (line for quote in quotes for line in self.quotation(quote, indent))
 
-    def _incident(self, incident: Incident) -> Iterator[str]:
-        day = self.report.masthead.day
-        facts = [
-            words.counted(incident.rebalance_count, "rebalance"),
-            incident.confidence,
-            "planned" if incident.planned else "",
-            f"{words.number(incident.partition_seconds)} partition-seconds" if incident.partition_seconds else "",
-        ]
-        yield from self._text(f"{words.instant(incident.started_at, day)}  {incident.headline}", 2, _BOLD)
-        yield from self._text(", ".join(fact for fact in facts if fact), 12, _GREY)
-        yield from self._text(incident.explanation, 12)
-        yield from self._advice(incident.advice)
+    def item(self, item: ui.Item, indent: int) -> Iterator[str]:
+        """One item of a list, with the mark of its tone."""
+        mark, colour = _MARKS.get(item.tone, ""), _COLOURS.get(item.tone, "")
+        yield from self.text(self.plain(item.words), indent, colour, 2, mark)
+        yield from self.blocks(item.blocks, indent + 2)
 
-    def _findings(self) -> Iterator[str]:
-        groups = self.report.findings
-        if not groups:
-            return
-        yield from self._title("Findings")
-        for group in groups[:FINDINGS]:
-            yield from self._finding(group)
-        if len(groups) > FINDINGS:
-            rest = sum(len(group.findings) for group in groups[FINDINGS:])
-            yield from self._text(f"and {words.counted(rest, 'further finding')} in the report", 2, _GREY)
+    def box(self, box: ui.Box, indent: int) -> Iterator[str]:
+        """The paragraphs of a box as one, then what else it holds."""
+        said = " ".join(self.plain(block.words) for block in box.blocks if isinstance(block, ui.Paragraph))
+        if box.style == "advice":
+            yield from self.advice(said, indent)
+        else:
+            yield from self.text(said, indent, RED if box.style == "refusal" else "")
+            yield from self.blocks((block for block in box.blocks if isinstance(block, ui.List)), indent)
 
-    def _finding(self, group: FindingGroup) -> Iterator[str]:
-        more = len(group.findings) - 1
-        also = f" (and {words.number(more)} more like it)" if more else ""
-        first, *rest = self._text(f"{group.findings[0].message}{also}", 12)
-        yield "  " + self._paint(_SEVERITY_COLOURS[group.severity], group.severity) + first[2 + len(group.severity) :]
-        yield from rest
-        yield from self._advice(group.advice)
+    def quotation(self, quote: ui.Quotation, indent: int) -> Iterator[str]:
+        """A quoted line below where it was read."""
+        yield f"{' ' * indent}{self.plain(quote.at or '')}  {quote.source}"
+        yield from (f"{' ' * indent}  {line}" for line in quote.text.split("\n"))
 
-    def _advice(self, advice: str) -> Iterator[str]:
-        yield from self._text("→ as above" if advice in self.advised else f"→ {advice}", 12, hang=2)
+    def entry(self, entry: ui.Entry) -> Iterator[str]:
+        """One thing that happened, with what to do about it."""
+        if entry.when:
+            facts = [entry.cost, *(badge.text for badge in entry.badges)]
+            yield from self.text(f"{self.plain(entry.when)}  {entry.headline}", 2, BOLD)
+            yield from self.text(", ".join(facts).replace(" · ", ", "), 12, GREY)
+            yield from self.text(entry.brief, 12)
+        else:
+            first, *rest = self.text(entry.brief, 12)
+            yield "  " + self.paint(_COLOURS[entry.tone], entry.tone) + first[2 + len(entry.tone) :]
+            yield from rest
+        yield from self.advice(entry.advice, 12)
+
+    def advice(self, advice: str, indent: int) -> Iterator[str]:
+        """What to do, with an arrow before it."""
+        yield from self.text("→ as above" if advice in self.advised else f"→ {advice}", indent, hang=2)
         self.advised.add(advice)
 
-    def _coverage(self) -> Iterator[str]:
-        coverage = self.report.coverage
-        yield from self._title("Coverage")
-        for tone, statement in coverage.statements:
-            yield from self._text(statement, 2, _YELLOW if tone == "warn" else "", hang=2, mark=_MARKS[tone])
-        for warning in coverage.warnings:
-            yield from self._text(warning, 2, _YELLOW, hang=2, mark=_MARKS["warn"])
+    def facts(self, facts: Iterable[ui.Fact], indent: int) -> Iterator[str]:
+        """Labels in one column, what belongs to them in another."""
+        column = max((len(fact.label) for fact in facts), default=0) + 2
+        for fact in facts:
+            value, margin = self.plain(fact.value), " " * indent
+            yield from textwrap.wrap(
+                value,
+                max(self.width, indent + column + 24),
+                initial_indent=margin + fact.label.ljust(column),
+                subsequent_indent=margin + " " * column,
+                break_on_hyphens=False,
+            ) or [f"{margin}{fact.label}"]
 
-    def _whereabouts(self) -> Iterator[str]:
-        making = self.report.making
+    def title(self, text: str) -> Iterator[str]:
+        """A heading, with an empty line before it."""
         yield ""
-        if making.report_path:
-            yield f"{self._paint(_BOLD, 'Report')}  {making.report_path}"
-        if making.log_path:
-            yield f"{self._paint(_BOLD, 'Log')}     {making.log_path}"
+        yield self.paint(BOLD, text)
 
-    def _title(self, text: str) -> Iterator[str]:
-        yield ""
-        yield self._paint(_BOLD, text)
-
-    def _text(self, text: str, indent: int = 0, colour: str = "", hang: int = 0, mark: str = "") -> Iterator[str]:
+    def text(self, text: str, indent: int = 0, colour: str = "", hang: int = 0, mark: str = "") -> Iterator[str]:
+        """Words in lines that keep to the width."""
         margin = " " * indent
         wrapped = textwrap.wrap(
             mark + text,
@@ -122,8 +135,34 @@ class _Page:
             subsequent_indent=margin + " " * hang,
             break_on_hyphens=False,
         )
-        for line in wrapped:
-            yield self._paint(colour, line)
+        return (self.paint(colour, line) for line in wrapped)
 
-    def _paint(self, colour: str, text: str) -> str:
-        return f"{colour}{text}{_END}" if self.colours and colour else text
+    def paint(self, colour: str, text: str) -> str:
+        """The text in a colour, where there are colours."""
+        return f"{colour}{text}{END}" if self.colours and colour else text
+
+
+def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
+    blocks = {section.name: section.blocks for section in page.sections}
+    verdict = [block for block in blocks["verdict"] if isinstance(block, ui.Box)]
+    yield from terminal.text(f"{page.heading}, {terminal.plain(page.subtitle)}", colour=BOLD)
+    yield from terminal.blocks([box for box in verdict if box.style == "refusal"])
+    yield ""
+    yield from terminal.blocks([box for box in verdict if box.style == "verdict"])
+    yield from _entries(terminal, "Worst incidents", blocks["incidents"], "lesser incident")
+    yield from _entries(terminal, "Findings", blocks["findings"], "further rule")
+    yield from terminal.title("Coverage")
+    yield from terminal.blocks([block for block in blocks["coverage"] if isinstance(block, ui.List)], 2)
+    yield ""
+    for label, place in (("Report", page.place), ("Log", page.log)):
+        if place:
+            yield f"{terminal.paint(BOLD, label)}{' ' * (8 - len(label))}{place}"
+
+
+def _entries(terminal: Terminal, title: str, blocks: Iterable[ui.Block], others: str) -> Iterator[str]:
+    entries = [block for block in blocks if isinstance(block, ui.Entry)]
+    if entries:
+        yield from terminal.title(title)
+        yield from terminal.blocks(entries[:ENTRIES])
+    if len(entries) > ENTRIES:
+        yield from terminal.text(f"and {words.counted(len(entries) - ENTRIES, others)} in the report", 2, GREY)

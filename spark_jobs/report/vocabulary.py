@@ -1,121 +1,124 @@
-"""What a reader is told instead of a code: each code of the catalog once. What to do about it comes in the rows."""
+"""What a reader sees instead of a code: one table for each vocabulary. What to do about it stands in the rows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from spark_jobs.catalog.causes import Cause, CauseFamily
-
-
-@dataclass(frozen=True)
-class Family:
-    """Causes that a reader tells apart by one colour. `tone` is the name of that colour in the style sheet."""
-
-    tone: str
-    label: str
-    causes: tuple[str, ...]
-
-
-FAMILIES = tuple(Family(f, f.meaning, tuple(c for c in Cause if c.family is f)) for f in CauseFamily)
-TONE_OF_CAUSE = {cause: family.tone for family in FAMILIES for cause in family.causes}
-CAUSE_LABELS = {cause: cause.label for cause in Cause}
-
-
-@dataclass(frozen=True)
-class BrokerFamily:
-    """Outages and failovers that a reader tells apart by one colour."""
-
-    tone: str
-    label: str
-    outages: tuple[str, ...]
-    failovers: tuple[str, ...]
-
-
-BROKER_FAMILIES = (
-    BrokerFamily("lost", "Partition in danger", (), ("log_dir_failed", "unclean_election", "offline")),
-    BrokerFamily("broker", "Unplanned absence", ("crash", "unresponsive"), ("broker_unresponsive", "broker_crash")),
-    BrokerFamily("member", "Shutdown", ("controlled_shutdown",), ("controlled_shutdown",)),
-    BrokerFamily("asked", "Leader back", (), ("leader_restored", "preferred_election")),
-    BrokerFamily("topic", "Reassignment", (), ("reassignment",)),
-    BrokerFamily("unknown", "Not known", ("unknown",), ("unknown",)),
+from spark_jobs.catalog.codes import (
+    Confidence,
+    FailoverKind,
+    IncidentKind,
+    LagStatus,
+    MoveEffect,
+    OutageKind,
+    OutOfSyncKind,
+    RemedySetting,
+    TruncationVerdict,
 )
-TONE_OF_OUTAGE = {kind: family.tone for family in BROKER_FAMILIES for kind in family.outages}
-TONE_OF_FAILOVER = {kind: family.tone for family in BROKER_FAMILIES for kind in family.failovers}
 
-INCIDENT_LABELS = {
-    "single": "Rebalance",
-    "cooperative_pair": "Cooperative rebalance",
-    "rolling_restart": "Rolling restart",
-    "storm": "Storm",
-    "coordinator_move": "Coordinator move",
-    "broker_outage": "Broker outage",
-    "host_silent": "Silent host",
-}
 
-# What became of the broker, as a sentence says it after its name.
-OUTAGE_VERBS = {
-    "controlled_shutdown": "was shut down",
-    "crash": "crashed",
-    "unresponsive": "was cut off",
-    "unknown": "went away",
-}
-OUTAGE_LABELS = {
-    "controlled_shutdown": "controlled shutdown",
-    "crash": "crash",
-    "unresponsive": "alive, but cut off",
-    "unknown": "why is not known",
-}
+@dataclass(frozen=True)
+class Look:
+    """How a code is shown. `tone` is the name of a colour in the style sheet, `verb` what it says after a subject."""
 
-FAILOVER_LABELS = {
-    "log_dir_failed": "log directory failed",
-    "unclean_election": "unclean election",
-    "offline": "left without a leader",
-    "leader_restored": "has a leader again",
-    "reassignment": "reassignment",
-    "controlled_shutdown": "controlled shutdown",
-    "broker_unresponsive": "broker cut off",
-    "broker_crash": "broker crash",
-    "preferred_election": "preferred election",
-    "unknown": "not known",
-}
-ASKED_LABELS = {True: "asked for", False: "by Kafka itself"}
-MOVE_LABELS = {"none": "undisturbed", "rebalanced": "rebalanced", "cut_short": "cut short in a rebalance"}
+    label: str
+    tone: str
+    verb: str = ""
 
-OUT_OF_SYNC_LABELS = {
-    "slow": "it was alive and fetched too late",
-    "disk": "its log directory failed",
-    "unknown": "why is not known",
-    "outage": "it was away",
-    "reassignment": "it was moved away",
-}
-TONE_OF_LAPSE = {
-    "slow": "broker",
-    "disk": "lost",
-    "unknown": "unknown",
-    "outage": "member",
-    "reassignment": "topic",
-}
-TRUNCATION_LABELS = {
-    "committed_lost": "committed records",
-    "unknown": "not known",
-    "nothing_committed_lost": "nothing committed",
-}
-TRUNCATION_ORDER = tuple(TRUNCATION_LABELS)
 
-LAG_LABELS = {
-    "ok": "keeps up",
-    "warn": "lag never falls",
-    "stall": "commits, but stands still",
-    "stop": "stopped committing",
-    "rewind": "went back",
+FAMILIES: Mapping[str, str] = {family: family.meaning for family in CauseFamily}
+"""Causes that a reader tells apart by one colour, by its tone."""
+
+BROKER_FAMILIES = {
+    "lost": "Partition in danger",
+    "broker": "Unplanned absence",
+    "member": "Shutdown",
+    "asked": "Leader back",
+    "topic": "Reassignment",
+    "unknown": "Not known",
+}
+"""Outages and failovers that a reader tells apart by one colour, by its tone."""
+
+CAUSES: Mapping[Cause, Look] = {
+    cause: Look(cause.label, family) for family in CauseFamily for cause in Cause if cause.family is family
+}
+"""In the order of how bad they are."""
+
+OUTAGES: Mapping[OutageKind, Look] = {
+    OutageKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "member", "was shut down"),
+    OutageKind.CRASH: Look("crash", "broker", "crashed"),
+    OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker", "was cut off"),
+    OutageKind.UNKNOWN: Look("why is not known", "unknown", "went away"),
 }
 
-REMEDY_LABELS = {
-    "static_membership": "static membership",
-    "cooperative_assignment": "a cooperative assignor",
-    "session_timeout": "a longer session timeout",
-    "max_poll_interval": "a longer poll interval",
+FAILOVERS: Mapping[FailoverKind, Look] = {
+    FailoverKind.LOG_DIR_FAILED: Look("log directory failed", "lost"),
+    FailoverKind.UNCLEAN_ELECTION: Look("unclean election", "lost"),
+    FailoverKind.OFFLINE: Look("left without a leader", "lost"),
+    FailoverKind.LEADER_RESTORED: Look("has a leader again", "asked"),
+    FailoverKind.REASSIGNMENT: Look("reassignment", "topic"),
+    FailoverKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "member"),
+    FailoverKind.BROKER_UNRESPONSIVE: Look("broker cut off", "broker"),
+    FailoverKind.BROKER_CRASH: Look("broker crash", "broker"),
+    FailoverKind.PREFERRED_ELECTION: Look("preferred election", "asked"),
+    FailoverKind.UNKNOWN: Look("not known", "unknown"),
 }
 
-# How a claim begins that is not certain, inside a sentence. One whose reason is unknown claims nothing to hedge.
-HEDGES = {"certain": "", "likely": "probably ", "possible": "possibly ", "unknown": ""}
+OUT_OF_SYNC: Mapping[OutOfSyncKind, Look] = {
+    OutOfSyncKind.SLOW: Look("it was alive and fetched too late", "broker"),
+    OutOfSyncKind.DISK: Look("its log directory failed", "lost"),
+    OutOfSyncKind.UNKNOWN: Look("why is not known", "unknown"),
+    OutOfSyncKind.OUTAGE: Look("it was away", "member"),
+    OutOfSyncKind.REASSIGNMENT: Look("it was moved away", "topic"),
+}
+"""In the order of how bad they are."""
+
+TRUNCATIONS: Mapping[TruncationVerdict, Look] = {
+    TruncationVerdict.COMMITTED_LOST: Look("committed records", "bad"),
+    TruncationVerdict.UNKNOWN: Look("not known", "warn"),
+    TruncationVerdict.NOTHING_COMMITTED_LOST: Look("nothing committed", "plain"),
+}
+"""In the order of how bad they are."""
+
+LAG: Mapping[LagStatus, Look] = {
+    LagStatus.STOP: Look("stopped committing", "bad"),
+    LagStatus.STALL: Look("commits, but stands still", "bad"),
+    LagStatus.REWIND: Look("went back", "warn"),
+    LagStatus.WARN: Look("lag never falls", "warn"),
+    LagStatus.OK: Look("keeps up", "good"),
+}
+"""In the order of how bad they are."""
+
+INCIDENT_LABELS: Mapping[IncidentKind, str] = {
+    IncidentKind.SINGLE: "Rebalance",
+    IncidentKind.COOPERATIVE_PAIR: "Cooperative rebalance",
+    IncidentKind.ROLLING_RESTART: "Rolling restart",
+    IncidentKind.STORM: "Storm",
+    IncidentKind.COORDINATOR_MOVE: "Coordinator move",
+    IncidentKind.BROKER_OUTAGE: "Broker outage",
+    IncidentKind.HOST_SILENT: "Silent host",
+}
+MOVE_LABELS: Mapping[MoveEffect, str] = {
+    MoveEffect.NONE: "undisturbed",
+    MoveEffect.REBALANCED: "rebalanced",
+    MoveEffect.CUT_SHORT: "cut short in a rebalance",
+}
+REMEDY_LABELS: Mapping[RemedySetting, str] = {
+    RemedySetting.STATIC_MEMBERSHIP: "static membership",
+    RemedySetting.COOPERATIVE_ASSIGNMENT: "a cooperative assignor",
+    RemedySetting.SESSION_TIMEOUT: "a longer session timeout",
+    RemedySetting.MAX_POLL_INTERVAL: "a longer poll interval",
+}
+HEDGES: Mapping[Confidence, str] = {
+    Confidence.CERTAIN: "",
+    Confidence.LIKELY: "probably ",
+    Confidence.POSSIBLE: "possibly ",
+    Confidence.UNKNOWN: "",
+}
+"""How a claim begins that is not certain, inside a sentence. One whose reason is unknown claims nothing to hedge."""
+
+CAUSE_LABELS: Mapping[str, str] = {code: look.label for code, look in CAUSES.items()}
+FAILOVER_LABELS: Mapping[str, str] = {code: look.label for code, look in FAILOVERS.items()}
+OUT_OF_SYNC_LABELS: Mapping[str, str] = {code: look.label for code, look in OUT_OF_SYNC.items()}

@@ -130,7 +130,7 @@ def _cluster(table: Mapping[str, Any], number: int, lake: str, path: Path, probl
 
 
 def _near(place: str, path: Path) -> str:
-    """A place of the file: what is no URI is seen from the file's folder."""
+    """A location in the file. A relative path starts at the file's folder."""
     return place if is_uri(place) else os.path.normpath(path.parent / Path(place).expanduser())
 
 

@@ -139,7 +139,7 @@ class _Reading:
     def settings(self) -> Settings:
         known = {f.name for f in fields(Settings)}
         for name in sorted(set(self.given) - known):
-            self.problems.append(f"{name!r} is no setting. Needed: one of {', '.join(sorted(known))}.")
+            self.problems.append(f"{name!r} is not a setting. Needed: one of {', '.join(sorted(known))}.")
         window_from, window_to = self.window()
         read = Settings(
             logs=self.place("logs", needed="a folder, a file or a URI with the brokers' logs") or "",

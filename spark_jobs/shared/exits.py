@@ -1,4 +1,4 @@
-"""How a step ends: the exit codes, and the two errors that no retry can heal."""
+"""How a step ends: the exit codes, and the two errors that no retry can fix."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def exit_code(error: BaseException) -> int:
 
 
 def sentences_of(error: BaseException) -> list[str]:
-    """What a person is told about an error; the traceback belongs to the log."""
+    """What a person reads about an error; the traceback belongs to the log."""
     if isinstance(error, (BadInput, PublicationRefused)):
         return list(error.sentences)
     first = str(error).strip().splitlines()[:1]

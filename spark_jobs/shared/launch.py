@@ -52,7 +52,7 @@ def jars() -> Path:
 def environment() -> dict[str, str]:
     """The variables without which spark-submit finds another Python, or another Spark, or none.
 
-    Odd: spark-submit looks for `spark-class` through the first python3 on PATH unless SPARK_HOME is set.
+    Edge case: spark-submit looks for `spark-class` through the first python3 on PATH unless SPARK_HOME is set.
     """
     return {
         "SPARK_HOME": str(spark_home()),

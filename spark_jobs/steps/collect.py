@@ -38,7 +38,7 @@ Summary = dict[str, Any]
 
 
 class InputKeepsChanging(RuntimeError):
-    """No log could be read as it lay at one moment. Logs rest between rotations, so a retry may heal this."""
+    """No log could be read as it lay at one moment. Logs do not change between rotations, so a retry may succeed."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Collected:
         return joined([self.brought, self.landed]) if self.landed else self.brought
 
     def summary(self) -> Summary:
-        """For whoever waits: counts, names, and sentences about what a person should know."""
+        """For the terminal that waits: counts, names, and sentences that a person should read."""
         return {
             "cluster": self.cluster,
             "files": len(self.facts),

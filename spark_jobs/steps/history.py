@@ -25,7 +25,7 @@ def windows_before(store: Store, cluster: str, window: Window, published: Iterab
     """What report.history takes: the windows published before this one, at most 30, with their numbers, and what the
     rules found in the last of them. Empty where there is none as long as this one.
 
-    Takes: what published_since gives. Odd: two small reads where there is one.
+    Takes: what published_since gives. Edge case: two small reads where there is one.
     """
     before = apart(w for w in published if w.end <= window.start and _as_long(w, window))
     if not before:

@@ -37,8 +37,8 @@ Summary = dict[str, Any]
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> Summary:
     """Keeps every record once, parses those around the window, and counts every line.
 
-    Gives: what collect tells (cluster, files, files_not_read, held_back, snapshots, warnings); window_from, window_to;
-        lines: what they became, as quality.coverage counts them.
+    Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); window_from,
+    window_to; lines: what they became, as quality.coverage counts them.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
     look = looking(spark, settings)
@@ -98,7 +98,7 @@ class Night:
         ]
 
     def parse(self) -> dict[str, int]:
-        """Parses the records around the window anew, and replaces what was known of them. Gives: lines by fate."""
+        """Parses the records around the window again, and replaces what was known of them. Gives: lines by fate."""
         lines = parse_window(self.store, self.cluster, self.window, self.around, self.broken)
         if lines is None:
             first_at, last_at = self.collected.span
@@ -110,7 +110,7 @@ class Night:
         return lines
 
     def broken(self, parsed: DataFrame) -> DataFrame:
-        """What is broken: records, files that break off, and lines that are no reading."""
+        """What is broken: records, files that break off, and lines that are not a reading."""
         last = self.around.end - _TICK
         files = [
             {
@@ -152,9 +152,9 @@ def parse_again(store: Store, cluster: str, window: Window, settings: Settings) 
 def parse_window(
     store: Store, cluster: str, window: Window, around: Window, broken: Callable[[DataFrame], DataFrame] | None = None
 ) -> dict[str, int] | None:
-    """Parses the records around a window anew, and replaces what was known of them.
+    """Parses the records around a window again, and replaces what was known of them.
 
-    Takes: what tells the broken out of the parsed, where that is told anew. Gives: lines by fate; None where the
+    Takes: what separates broken from parsed records, where that is computed again. Gives: lines by fate; None where the
         window holds no record: then nothing is written.
     """
     held = store.read(bronze.LOG_RECORDS).where(F.col("cluster") == cluster)
@@ -194,7 +194,7 @@ def _around(window: Window, settings: Settings) -> Window:
 def _window(settings: Settings, held: Collected) -> Window:
     """The window asked for, else the first to the last instant of logs and readings.
 
-    Odd: readings that landed count where they follow within the look-ahead; weeks of others may lie in the lake.
+    Edge case: readings that landed count where they follow within the look-ahead; weeks of others may lie in the lake.
     """
     if settings.window_from and settings.window_to:
         return Window(settings.window_from, settings.window_to)

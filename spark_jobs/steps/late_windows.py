@@ -1,4 +1,4 @@
-"""Which windows of before are judged anew, since records came late for them: asked of the lake, and kept there."""
+"""Which earlier windows are judged again, since records came late for them: asked of the lake, and kept there."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def keep_late_windows(store: Store, settings: Settings, cluster: str, own: Windo
 
     Gives: a sentence about each, oldest first.
 
-    Keeps: a window stands there as often as runs find it: until it is judged anew, each run does.
-    Odd: one small read where nothing earlier was published.
+    Keeps: a window has a row for each run that finds it: each run does, until it is judged again.
+    Edge case: one small read where nothing earlier was published.
     """
     earlier = earlier_windows(_published(store, cluster), own)
     if not earlier:
@@ -43,7 +43,7 @@ def _sentence(row: dict[str, Any]) -> str:
     named, began = ", ".join(row["sources"][:3]), f"{row['window_from']:%Y-%m-%d %H:%M}"
     more = " and others" if len(row["sources"]) > 3 else ""
     late = counted(row["records"], "record")
-    return f"{late} came late for the window that began at {began} ({named}{more}): it is judged anew."
+    return f"{late} came late for the window that began at {began} ({named}{more}): it is judged again."
 
 
 def _published(store: Store, cluster: str) -> list[Published]:

@@ -1,4 +1,4 @@
-"""The step maintain: old rows and landed files go, many small files become few, files that nobody reads are removed."""
+"""The step maintain: it removes old rows, landed files and unused files, and makes few files of many small ones."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _maintain(store: Store, table: Table, keep: Retention, now: datetime) -> int
 
 
 def _ages_by(table: Table) -> str | None:
-    """The column that tells how old a row is; the ledger of files has none, since files may lie there for years."""
+    """The column that shows how old a row is; the ledger of files has none, since files may lie there for years."""
     if table.time_column:
         return table.time_column
     return "window_to" if "window_to" in table.column_names else None

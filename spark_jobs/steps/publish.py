@@ -21,6 +21,7 @@ from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAP
 from spark_jobs.edges import lake_files, progress
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
+from spark_jobs.report.places import VALIDATION_PAGE
 from spark_jobs.report.validation import validation_page
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.conform import frame_of
@@ -31,8 +32,6 @@ from spark_jobs.transforms.windows import Window
 Run = Mapping[str, Any]
 Verdict = Mapping[str, Any]
 Frames = Mapping[str, DataFrame]
-
-VALIDATION_PAGE = "report/validation.html"
 
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -139,11 +138,11 @@ def _kept(reading: Callable[[], DataFrame]) -> DataFrame:
 
 
 def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict]) -> str:
-    """Writes the verdicts and the page that tells them; gives the page's place."""
+    """Writes the results of the checks and the page that shows them; gives the page's place."""
     rows = [{**_of_run(run), **verdict, "run_checked_at": run["run_at"]} for verdict in verdicts]
     frame = frame_of(store.spark, rows, VALIDATION_RESULTS).coalesce(1)
     store.replace_rows_of_run(VALIDATION_RESULTS, frame, run["cluster"], window, run["run_id"])
-    page = f"{store.lake}/{VALIDATION_PAGE}"
+    page = f"{store.lake}/report/{VALIDATION_PAGE}"
     lake_files.write_text(store.spark, page, validation_page(rows, run))
     return page
 
@@ -180,5 +179,5 @@ def _refusal(lake: str, page: str, verdicts: Iterable[Verdict]) -> list[str]:
     told = "1 critical expectation is broken" if broken == 1 else f"{broken} critical expectations are broken"
     return [
         f"Nothing was published, gold is as it was: {told}. "
-        f"The refused rows lie in {lake}/staging; {page} tells everything that was checked."
+        f"The refused rows lie in {lake}/staging; {page} lists everything that was checked."
     ]

@@ -41,7 +41,7 @@ FEW_LINES = 200_000
 """A night of as few lines that tell something takes longer to plan than to rebuild."""
 
 KEPT = ("quality.generation_gaps", "quality.leadership_gaps", "quality.rule_firings")
-"""What is written whatever the gate says."""
+"""What is written even when the publication is refused."""
 
 WANTED = (*(t.full_name for t in TABLES if t.layer == "gold"), *KEPT)
 

@@ -1,4 +1,4 @@
-"""The step reclassify: a window of the past with today's knowledge and records, what changed, then published anew."""
+"""The step reclassify: a window of the past with today's knowledge and records, what changed, then published again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ JUDGED = (
 
 
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Parses the window again out of bronze, rebuilds it, keeps what changed, publishes it and writes its page anew.
+    """Parses the window again out of bronze, rebuilds it, keeps what changed, publishes it and writes its page again.
 
     Gives: cluster, window_from, window_to; `changes`: how many verdicts, by what became of them.
     Keeps: run again by its own name after it had published, it changes nothing: what had changed stands.
@@ -127,7 +127,7 @@ def _keep_changes(store: Store, settings: Settings, cluster: str, window: Window
 def _window(settings: Settings) -> Window:
     if settings.window_from and settings.window_to:
         return Window(settings.window_from, settings.window_to)
-    raise BadInput("FROM and TO are not given. Needed: the window of the past that is judged anew.")
+    raise BadInput("FROM and TO are not given. Needed: the window of the past to judge again.")
 
 
 def _published(store: Store, settings: Settings, window: Window) -> tuple[str, list[str]]:

@@ -15,8 +15,9 @@ from spark_jobs.edges import lake_files
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.report.build import build_report
 from spark_jobs.report.html import render_html
-from spark_jobs.report.page_rows import READS
 from spark_jobs.report.places import NEWEST, page_name
+from spark_jobs.report.sections import READS
+from spark_jobs.report.sections.danger import WORST_RISK
 from spark_jobs.report.terminal import render_terminal
 from spark_jobs.steps.history import published_since, windows_before
 from spark_jobs.transforms.windows import Window
@@ -25,7 +26,6 @@ MOST_ROWS = 20_000
 """Of one table, on one page: more than anyone reads. What is left out is said, and stays in the lake."""
 
 _VERSIONS = {"Spark": "pyspark", "Delta": "delta-spark", "Great Expectations": "great-expectations"}
-_WORST_RISK = ("leaderless_low_ms", "one_from_unclean_ms", "under_min_isr_ms", "one_from_offline_ms", "at_min_isr_ms")
 _QUOTES = {"gold.isr_changes": 1, "gold.coordinator_moves": 1, "gold.partition_risks": 4}
 """Tables of many rows that the page counts and hardly quotes: the rest of their evidence stays in the lake."""
 
@@ -60,7 +60,7 @@ def write_report(store: Store, run: Mapping[str, Any], published: Mapping[str, D
 
 
 def _among_others(store: Store, cluster: str, window: Window) -> tuple[dict[str, Any], bool]:
-    """The nights before, and whether the cluster has no later one."""
+    """The windows before, and whether the cluster has no later one."""
     published = published_since(store, cluster, window)
     return windows_before(store, cluster, window, published), all(w.end <= window.end for w in published)
 
@@ -72,7 +72,8 @@ def _rows(
         frame = published[name] if name in published else _of_window(store, name, run, window)
         return _collected(_shown(name, frame))
 
-    tables = dict(zip(READS, at_once(*(partial(read, name) for name in READS)), strict=True))
+    names = [kind.TABLE for kind in READS]
+    tables = dict(zip(names, at_once(*(partial(read, name) for name in names)), strict=True))
     full = [name for name, rows in tables.items() if len(rows) > MOST_ROWS]
     said = [f"{name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all." for name in full]
     return {name: rows[:MOST_ROWS] for name, rows in tables.items()}, said
@@ -101,7 +102,7 @@ def _shown(name: str, frame: DataFrame) -> DataFrame:
         frame = frame.withColumn("evidence", F.slice("evidence", 1, _QUOTES[name]))
     table = BY_NAME[name]
     if name == "gold.partition_risks":
-        return frame.orderBy(*(F.col(column).desc_nulls_last() for column in _WORST_RISK), *table.key)
+        return frame.orderBy(*(F.col(column).desc_nulls_last() for column in WORST_RISK), *table.key)
     return frame.orderBy(*(f"`{column}`" for column in (table.time_column, *table.key) if column))
 
 

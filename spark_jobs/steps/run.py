@@ -37,12 +37,12 @@ class Body(Protocol):
 
         Takes: the summaries of the steps before it in this run, by their names
         Gives: a summary that JSON can hold: counts, windows, places; the last step's `terminal` is printed at the end
-        Raises: BadInput, PublicationRefused; anything else is a fault that a retry may heal
+        Raises: BadInput, PublicationRefused; anything else is a fault that a retry may fix
         """
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the step and returns its exit code. A traceback goes to the log, sentences to whoever waits."""
+    """Runs the step and returns its exit code. A traceback goes to the log, sentences go to the terminal that waits."""
     parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
     parser.add_argument("step", choices=sorted(BY_NAME))
     parser.add_argument("--settings", required=True, help="the settings as JSON")

@@ -172,7 +172,7 @@ def test_the_windows_that_were_published_are_asked_of_the_lake(tmp_path: Path, m
     within = {"cluster": "prod", "from": "2026-11-18", "to": "2026-11-20"}
     found = asked(**context(**within))
     assert [(w["cluster"], w["from"][:10]) for w in found] == [("prod", "2026-11-18"), ("prod", "2026-11-19")]
-    with pytest.raises(AirflowFailException, match="No window"):
+    with pytest.raises(AirflowFailException, match="no published window"):
         asked(**context(**{**within, "from": "2026-11-19T12:00Z"}))
     with pytest.raises(AirflowFailException, match="are not given"):
         asked(**context(cluster="prod"))

@@ -92,7 +92,7 @@ def test_the_beginning_of_an_id_and_an_address_in_the_report_do(
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ("orders'; DROP TABLE x", "is no id. Needed"),
+        ("orders'; DROP TABLE x", "is not an id. Needed"),
         ("abcdef", "No row of gold has the id abcdef"),
         ("000000", f"begins the ids of 2 rows or more: broker_outages {OUTAGE}"),
     ],

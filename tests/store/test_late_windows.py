@@ -66,7 +66,7 @@ def test_a_window_is_judged_anew_when_records_that_it_reads_came_after_it_was_pu
             "1 record came late",
             "2 records came late",
         ], "the run that is tried again finds the same"
-    assert told[-1].endswith("(1/server.log, 2/server.log): it is judged anew.")
+    assert told[-1].endswith("(1/server.log, 2/server.log): it is judged again.")
     found = {r["window_from"].replace(tzinfo=UTC): r for r in rows(store, LATE_WINDOWS)}
     assert sorted(found) == [night(n).start for n in (7, 5, 4)]
     assert found[four.start]["sources"] == ["1/server.log", "2/server.log"]

@@ -147,7 +147,11 @@ class TestPrompt:
         assert "leader_timeline\n    Who led a partition" in capsys.readouterr().out
         session.tell(".help")
         assert ".describe gold.rebalances" in capsys.readouterr().out
-        for wrong, told in ((".nope", "is no command"), (".describe x", "no table 'x'"), (".run x", "no query named")):
+        for wrong, told in (
+            (".nope", "is not a command"),
+            (".describe x", "no table 'x'"),
+            (".run x", "no query named"),
+        ):
             with pytest.raises(BadInput, match=told):
                 session.tell(wrong)
 

@@ -25,12 +25,13 @@ def lines(excerpt: str, *origins: str) -> list[Event]:
     return [e for origin in origins for e in read_folder(root / _FOLDERS[origin], "night", origin)[0]]
 
 
-def line(kind: str, clock: str, group: str = "g", broker: int = 1, **fields: Any) -> Event:
+def line(kind: str, clock: str, group: str | None = "g", broker: int | None = 1, **fields: Any) -> Event:
     """A line of a coordinator about a group."""
     line_id = f"made-{next(_LINES):04}"
     source = f"broker-{broker}/server.log"
     told = {"line_id": line_id, "origin": "broker", "text": "a line", "source": source} | fields
-    return row(EVENTS, kind=kind, happened_at=at(clock), group_id=group, broker=broker, **told)
+    made: Event = row(EVENTS, kind=kind, happened_at=at(clock), group_id=group, broker=broker, **told)
+    return made
 
 
 def rebalances(events: Sequence[Event]) -> list[Rebalance]:

@@ -159,14 +159,6 @@ MADE: dict[str, MadeGroup] = {
         outages=[row(BROKER_OUTAGES, broker=1, down_at=at("01:09:00"), up_at=at("01:09:50"))],
     ),
     # --- what the coordinator's lines show
-    "fenced because it did not leave its epoch": MadeGroup(
-        [
-            line("member_joined", "01:00:00", member_id=BARE, protocol="consumer"),
-            line("epoch_bumped", "01:00:00", generation=1, protocol="consumer"),
-            line("member_fenced", "01:10:00", member_id=BARE, reason="rebalance timeout expired", protocol="consumer"),
-            line("epoch_bumped", "01:10:00", generation=2, protocol="consumer"),
-        ]
-    ),
     "a static member returns with other metadata": MadeGroup(
         [started("01:00:00", 3, f"Updating metadata for static member {STATIC} with instance id i1; client reason: x")]
     ),

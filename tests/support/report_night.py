@@ -337,7 +337,7 @@ def poisoned_night(texts: Sequence[str]) -> Night:
     """The night with every text of every row, but for codes and hashes, replaced by these in turn."""
     tables, about = night()
     source = cycle(texts)
-    kept = {"rebalance_id", "incident_id", "outage_id", "restart_id", "failover_id", "finding_id", "cause"}
+    kept = {"rebalance_id", "incident_id", "outage_id", "restart_id", "failover_id", "finding_id", "cause", "kind"}
 
     def poisoned(value: Any, column: str, codes: set[str]) -> Any:
         if isinstance(value, dict):

@@ -159,7 +159,7 @@ def test_the_list_tells_what_was_told_what_waits_and_what_is_held(lake: str, pag
     pager.close()
     look(lake, pager, mail)
     told = "\n".join(alert.listed(lake))
-    assert "rebalances_excessive orders: told mail, waits for pager" in told
+    assert "rebalances_excessive orders: sent to mail, waits for pager" in told
     assert "rebalances_excessive known: muted until 2030-01-01T00:00:00+00:00: ticket 7" in told
     assert "rebalances_excessive deployed: planned" in told
 
@@ -172,7 +172,7 @@ def test_without_receivers_nobody_is_told_and_nothing_is_lost(lake: str, pager: 
 
 def test_what_comes_on_stdin_must_be_an_object(lake: str) -> None:
     for line in ("{", "[]"):
-        with pytest.raises(BadInput, match="on stdin is no JSON"):
+        with pytest.raises(BadInput, match="on stdin is not"):
             alert.order_of(lake, {}, io.StringIO(line))
 
 

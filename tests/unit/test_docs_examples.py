@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,10 +17,10 @@ import yaml
 from drill import plain_reader
 from expectations.derive import expectations_of
 from setup import build
-from spark_jobs.catalog import TABLES, codes
+from spark_jobs.catalog import TABLES, classes, codes, rows
 from spark_jobs.catalog.causes import CauseCode
 from spark_jobs.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
-from spark_jobs.commands import cli, docs
+from spark_jobs.commands import cli, docs, row_classes
 from spark_jobs.commands.docs import prose
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
@@ -27,13 +29,18 @@ from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
 from spark_jobs.knowledge.layouts import APACHE, class_of
 from spark_jobs.knowledge.rules import RULE_BY_ID, RULES
+from spark_jobs.report import build as report_build
+from spark_jobs.report import sections as report_sections
+from spark_jobs.report.html import render_html
 from spark_jobs.shared.config import INPUTS, KEEP
 from spark_jobs.shared.conform import create_ddl
+from spark_jobs.transforms import judgement
 from spark_jobs.transforms.rebalances import judge
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rulings import says
 from tests.support.groups import excerpt
 from tests.support.nights import EXCERPTS
+from tests.support.report_night import night
 from tests.unit import test_patterns, test_rebalances_rulings
 
 HOME = Path(__file__).resolve().parents[2]
@@ -63,7 +70,8 @@ def test_every_kind_of_extension_has_its_example() -> None:
         "A pattern": 1,
         "A cause": 2,
         "A rule": 3,
-        "A table": 2,
+        "A table": 4,
+        "A section of the report": 2,
     }
 
 
@@ -115,17 +123,40 @@ def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> 
     assert f"[{rule.rule_id}](rules.md#{rule.rule_id})" in docs.runbook_page([rule], [])
 
 
-def test_the_table_gives_all_that_tables_give() -> None:
-    declared, tested = sections()["A table"]
-    added = run(declared, dict(GIVEN))
-    table = added["COORDINATOR_LOADS"]
+def test_the_table_gives_all_that_tables_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared, judged, wired, tested = sections()["A table"]
+    page = ModuleType("docs_extending")
+    monkeypatch.setitem(sys.modules, page.__name__, page)
+    table = run(declared, vars(page))["COORDINATOR_LOADS"]
     assert table.full_name not in {t.full_name for t in TABLES}
+    row_class = run(row_classes._module("gold", [table]), vars(page))[table.row_name]
+    monkeypatch.setattr(rows, table.row_name, row_class, raising=False)
+    monkeypatch.setitem(classes.ROW_CLASS, table.full_name, row_class)
+    monkeypatch.setitem(classes.TABLE_OF, row_class, table)
+    monkeypatch.setitem(judgement.BY_NAME, table.full_name, table)
+    added = run(judged, vars(page))
+    run(wired, added)
+    names = [j.name for j in judgement.check_published(added["PUBLISHED"], [table.full_name])]
+    assert names[-1] == added["COORDINATION"].name
+    assert "groups" in names
     run(tested, added)
     assert {e.name for e in expectations_of(table)} >= {"columns_match", "key_unique", "groups_rebalanced"}
     ddl = create_ddl(table, "/lake/gold/coordinator_loads")
     assert "NOT NULL" in ddl
     assert "delta.constraints.groups_rebalanced" in ddl
     assert table.grain in docs.tables_page([table], {table.full_name: "publish"})
+
+
+def test_a_module_among_the_sections_is_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared, tested = sections()["A section of the report"]
+    run(tested, run(declared, dict(GIVEN)))
+    (tmp_path / "coordinators.py").write_text(declared, encoding="utf-8")
+    monkeypatch.setattr(report_sections, "__path__", [*report_sections.__path__, str(tmp_path)])
+    monkeypatch.setattr(report_build, "SECTIONS", report_sections.discovered())
+    page = render_html(report_build.build_report(*night()))
+    titles = re.findall(r'<h2 id="[a-z]+-title">([^<]+) <', page)
+    after = titles.index("Who coordinated")
+    assert titles[after - 1 : after + 2] == ["Every rebalance", "Who coordinated", "Rolling restarts"]
 
 
 # --- what pages name is there -------------------------------------------------------------------------------------
@@ -278,3 +309,11 @@ def test_the_runbook_has_every_rule_cause_and_kind() -> None:
     assert tuple(FAILOVER_ADVICE) == tuple(FailoverKind)
     assert set(OUT_OF_SYNC_ADVICE) == set(OutOfSyncKind)
     assert set(IMBALANCE_ADVICE) == {None, *ImbalanceEnd}
+
+
+def test_the_index_of_decisions_lists_each_with_its_title() -> None:
+    index = (DOCS / "adr" / "README.md").read_text(encoding="utf-8")
+    for page in sorted((DOCS / "adr").glob("[0-9]*.md")):
+        number, title = re.match(r"# (\d+)\. (.*)", page.read_text(encoding="utf-8")).groups()  # type: ignore[union-attr]
+        assert int(number) == int(page.name[:4])
+        assert f"| {number} | [{title}]({page.name}) |" in index

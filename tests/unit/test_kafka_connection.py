@@ -58,7 +58,7 @@ def test_a_child_is_given_everything_and_reads_it_back() -> None:
 
 @pytest.mark.parametrize("text", ["", "no json s3cret", "[]", '{"name": "x"}', '{"name": "x", "settings": "s3cret"}'])
 def test_what_is_no_connection_is_refused_and_not_quoted(text: str) -> None:
-    with pytest.raises(BadInput, match="is no connection") as problem:
+    with pytest.raises(BadInput, match="is not a connection") as problem:
         from_json(text)
     assert "s3cret" not in str(problem.value)
 
@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read: No such file"):
         properties_of(str(tmp_path / "none"))
     (tmp_path / "keystore").write_bytes(b"\xfe\xed\xff")
-    with pytest.raises(BadInput, match="no text in UTF-8"):
+    with pytest.raises(BadInput, match="not text in UTF-8"):
         properties_of(str(tmp_path / "keystore"))
     (tmp_path / "half").write_text("a=1\ns3cret\n")
     with pytest.raises(BadInput, match="no key=value in line 2") as problem:

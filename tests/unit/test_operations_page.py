@@ -47,7 +47,7 @@ def test_every_trouble_of_our_own_is_on_the_page() -> None:
 
 
 def test_retention_keeps_what_nights_read() -> None:
-    assert "ten with the defaults" in PAGE
+    assert "ten days with the defaults" in PAGE
     assert retention_of("gold=10", 24, 2).days == {"gold": 10}
     with pytest.raises(ValueError, match="10 days or more"):
         retention_of("gold=9", 24, 2)

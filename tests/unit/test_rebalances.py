@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,28 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drill.plain_reader import read_folder
 from spark_jobs.catalog.row import Row
 from spark_jobs.catalog.rows import Event, Rebalance, TopicChange
-from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
+from tests.support.histories import BOTH, lines
+from tests.support.histories import line as coordinator
 from tests.support.nights import EXCERPTS, at
-from tests.support.rows import row
 
 NIGHT_ENDS = datetime(2026, 11, 21, 2, 10, tzinfo=UTC)
 MEMBER = "app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4"
 OTHER = "app-5e48ec08-c5a2-4c85-be06-cdad44b39a4f"
-
-
-def lines(excerpt: str, *origins: str) -> list[Event]:
-    """The events of an excerpt of one group: of brokers alone, or with its clients' logs."""
-    folders = {"broker": "logs", "client": "clients"}
-    return [
-        e
-        for origin in origins
-        for e in read_folder(EXCERPTS / "groups" / excerpt / folders[origin], "night", origin)[0]
-    ]
 
 
 def history(events: Sequence[Event], topic_changes: Sequence[TopicChange] = ()) -> GroupHistory:
@@ -49,14 +37,6 @@ def told(rows: Sequence[Row], *columns: str) -> list[tuple[Any, ...]]:
 
 def verdicts(rows: Sequence[Rebalance]) -> list[tuple[str, str, str | None]]:
     return [(r.cause, r.confidence, r.client_id) for r in rows]
-
-
-BOTH = ("broker", "client")
-LINES = itertools.count()
-
-
-def event_row(**fields: Any) -> Event:
-    return row(EVENTS, line_id=f"line-{next(LINES):04}", origin="broker", text="a line", **fields)
 
 
 def test_a_pause_is_told_from_a_crash_by_the_member_s_own_log() -> None:
@@ -168,7 +148,7 @@ def test_which_topic_changed() -> None:
 
 def test_without_the_leader_s_log_one_change_of_topics_is_likely_and_two_are_nothing_certain() -> None:
     events = lines("topics-3.9", "broker")
-    change = event_row(kind="topic_created", happened_at=at("01:55:50.2"), topic="crm-rx-6-x2")
+    change = coordinator("topic_created", "01:55:50.2", group=None, topic="crm-rx-6-x2")
     one = TopicChange(at=change.happened_at, kind="topic_created", topic="crm-rx-6-x2", event=quote(change))
     two = replace(one, topic="elsewhere")
     assert told(history(events, [one]).rebalances[1:2], "cause", "confidence") == [("topic_created", "likely")]
@@ -206,10 +186,6 @@ def test_laws_of_every_excerpt(excerpt: str) -> None:
         assert (r.incident_id, r.knowledge_version) == (None, None)
         assert r.evidence
         assert r.ended_at is None or r.ended_at >= r.started_at
-
-
-def coordinator(kind: str, clock: str, **fields: Any) -> Event:
-    return event_row(kind=kind, happened_at=at(clock), group_id="g", broker=fields.pop("broker", 1), **fields)
 
 
 def started(clock: str, generation: int, reason: str, **fields: Any) -> Event:
@@ -338,7 +314,7 @@ NONE = "client reason: not provided"
         (
             f"Leader {MEMBER} re-joining group during Stable; client reason: rebalance enforced by user",
             "client_requested",
-            "certain",
+            "likely",
         ),
         (
             f"Leader {MEMBER} re-joining group during Stable; client reason: group is already rebalancing",

@@ -4,7 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from spark_jobs.report.blocks import PLANNED, Entry, Evidence, Item, Link, Step, TableRow
 from spark_jobs.report.build import build_report
+from spark_jobs.report.marks import ticks
+from tests.support import report_blocks as seen
 from tests.support.report_night import crowded_night, night
 from tests.support.report_rows import DAY, at, empty, failover, incident, made, outage, rebalance, run
 
@@ -17,7 +20,7 @@ def report():
 def told(**tables):
     """The verdict of a night that holds these rows."""
     rows = {name.replace("__", "."): rows for name, rows in tables.items()}
-    return build_report(empty() | rows, run()).verdict.sentences
+    return seen.sentences(build_report(empty() | rows, run()))
 
 
 def coverage(**columns):
@@ -28,24 +31,24 @@ def coverage(**columns):
     return made("quality.coverage", **(counts | columns))
 
 
-def test_the_verdict_owes_rebalances_to_their_events_and_says_what_was_not_seen(report):
-    brokers, restart, leaders, *rest = report.verdict.sentences
+def test_the_verdict_counts_rebalances_by_their_events_and_says_what_was_not_seen(report):
+    brokers, restart, leaders, *rest = seen.sentences(report)
     assert brokers == "Broker 2 was cut off at 02:13 for 4 min 27 s."
     assert restart == "Planned: the cluster was restarted broker by broker: 1 and 3, from 06:38 to 06:49."
     assert leaders == (
         "62 leader changes, a partition was left without a leader once, 1 unclean election that lost 40 to 52 records."
     )
     assert rest[rest.index(next(s for s in rest if s.startswith("73"))) :] == [
-        "73 rebalances in 23 groups, 40 of them owed to one event: broker 2 was cut off at 02:13; "
-        "14 to a storm in group ads-etl from 05:10 on (probably a member joined); "
-        "9 to a planned rolling restart of group checkout-worker at 04:30; the other 10 stand alone.",
+        "73 rebalances in 23 groups, 40 of them from one event: broker 2 was cut off at 02:13; "
+        "14 from a storm in group ads-etl from 05:10 on (probably a member joined); "
+        "9 from a planned rolling restart of group checkout-worker at 04:30; the other 10 stand alone.",
         "Of those that stand alone: a member joined 6 times, cooperative follow-up once, "
         "max poll interval exceeded once, no known cause once and 1 further cause.",
-        "The cause is certain for 44 and likely for 28; for 1 the evidence does not tell it.",
+        "The cause is certain for 44 and likely for 28; for 1 the evidence does not show it.",
         "The longest took 1 min 2 s, in group billing, which waited for billing-c.",
         "2 critical findings and 3 warnings.",
         "1 break in the generations of 1 group has no explanation: at least 2 rebalances are missing here.",
-        "1 break in the leader epochs of 1 partition has no explanation: nobody saw who led in between.",
+        "1 break in the leader epochs of 1 partition has no explanation: the leader in between is unknown.",
         "3 lines of 1.9 million could not be read.",
     ]
 
@@ -58,9 +61,9 @@ def test_a_quiet_night_claims_no_more_than_was_seen():
 
 
 def test_a_night_of_which_nothing_was_read_claims_nothing():
-    nothing = "No line was read, so nothing can be said about what happened."
+    nothing = "No line was read, so nothing is known about what happened."
     assert told(quality__coverage=[coverage(lines_in=0)]) == (nothing,)
-    assert told() == ("Nothing is recorded about what was read, so nobody can tell what was missed.",)
+    assert told() == ("Nothing is recorded about what was read, so what was missed is not known.",)
 
 
 def test_one_rebalance_is_told_in_the_singular():
@@ -89,8 +92,8 @@ def test_several_outages_are_each_told_once():
         " Broker 3 had not come back by the end."
     )
     assert verdict[1] == (
-        "6 rebalances in 6 groups: 3 owed to an outage (broker 2 was cut off at 02:13); "
-        "3 to an outage (broker 3 probably crashed at 01:58)."
+        "6 rebalances in 6 groups: 3 from an outage (broker 2 was cut off at 02:13); "
+        "3 from an outage (broker 3 probably crashed at 01:58)."
     )
 
 
@@ -122,9 +125,9 @@ def test_a_broker_that_came_back_and_left_for_good_is_gone():
 
 
 def test_small_events_of_a_crowded_night_are_counted_and_not_named():
-    first, *_ = build_report(*crowded_night(400)).verdict.sentences
-    assert "40 owed to an outage (broker 2 was cut off at 02:13)" in first
-    assert "209 to 101 lesser events; the other 210 stand alone" in first
+    first, *_ = seen.sentences(build_report(*crowded_night(400)))
+    assert "40 from an outage (broker 2 was cut off at 02:13)" in first
+    assert "209 from 101 lesser events; the other 210 stand alone" in first
 
 
 def test_a_loss_without_an_upper_bound_is_a_lower_bound():
@@ -141,21 +144,23 @@ def test_a_refused_publication_says_so_before_anything_else():
         success=False,
         sentences=["Rebalance 4f ends before it starts."],
     )
-    verdict = build_report({"quality.validation_results": [broken]}, run()).verdict
-    assert verdict.refusal == (
+    box, *_ = seen.section(build_report({"quality.validation_results": [broken]}, run()), "verdict")
+    said, broken_ones = box.blocks
+    assert box.style == "refusal"
+    assert (seen.text(said), *map(seen.text, broken_ones.items)) == (
         "This run was not published: 1 critical expectation did not hold. "
         "What follows is what had been published before, if anything had.",
         "gold.rebalances: ends_after_start. Rebalance 4f ends before it starts.",
     )
 
 
-def test_coverage_names_the_witnesses_that_are_missing():
-    statements = build_report({"quality.coverage": [coverage(origin="broker")]}, run()).coverage.statements
+def test_coverage_names_the_input_that_is_missing():
+    statements = seen.statements(build_report({"quality.coverage": [coverage(origin="broker")]}, run()), "coverage")
     assert any("no client's log" in s and "no snapshot" in s and "no broker" not in s for _, s in statements)
 
 
 def test_lines_that_do_not_add_up_are_no_small_print():
-    statements = build_report({"quality.coverage": [coverage(ignored=990)]}, run()).coverage.statements
+    statements = seen.statements(build_report({"quality.coverage": [coverage(ignored=990)]}, run()), "coverage")
     assert statements[0] == ("warn", "The account of lines does not balance: 1,000 lines went in, 990 came out.")
 
 
@@ -164,26 +169,27 @@ def test_unread_lines_count_by_shape_however_they_are_given():
         made("quality.unparsed_lines", template="a <n>", line_count=n, text=f"a {n}", line_id=f"{n}") for n in (1, 3)
     ]
     counted = [{"template": "a <n>", "records": 2, "lines": 4, "sample": "a 1"}]
-    assert (
-        build_report({"quality.unparsed_lines": raw}, run()).unread
-        == build_report({"quality.unparsed_lines": counted}, run()).unread
+    by_line, by_shape = (
+        seen.section(build_report({"quality.unparsed_lines": given}, run()), "unread") for given in (raw, counted)
     )
+    assert by_line == by_shape
 
 
 def test_incidents_come_by_cost_and_planned_work_last(report):
-    assert [(i.headline, i.planned) for i in report.incidents[:3]] == [
+    incidents = seen.entries(report, "incidents")
+    assert [(i.headline, PLANNED in i.badges) for i in incidents[:3]] == [
         ("Broker 2 was cut off: 12 groups", False),
         ("Storm of group ads-etl: a member joined", False),
         ("Max poll interval exceeded: group billing", False),
     ]
-    assert report.incidents[-1].headline == "Rolling restart of group checkout-worker: a member left"
+    assert incidents[-1].headline == "Rolling restart of group checkout-worker: a member left"
 
 
 def test_incidents_of_equal_cost_come_by_how_bad_their_cause_is():
     causes = ("member_joined", "cooperative_followup", "member_dead", "coordinator_moved")
     rows = [rebalance(f"g{i}", at("02:00:00", plus=i), cause) for i, cause in enumerate(causes)]
     incidents = [incident("single", [row], partition_seconds=None) for row in rows]
-    told = build_report({"gold.rebalances": rows, "gold.incidents": incidents}, run()).incidents
+    told = seen.entries(build_report({"gold.rebalances": rows, "gold.incidents": incidents}, run()), "incidents")
     assert [i.headline for i in told] == [
         "A member died: group g2",
         "The coordinator moved: group g3",
@@ -193,41 +199,48 @@ def test_incidents_of_equal_cost_come_by_how_bad_their_cause_is():
 
 
 def test_an_incident_and_the_outage_behind_it_lead_to_each_other(report):
-    worst, cut = report.incidents[0], report.outages[0]
-    assert worst.outage.anchor == cut.anchor
-    assert [link.anchor for link in cut.incidents] == [worst.anchor]
-    assert {link.anchor for link in worst.rebalances} <= {r.anchor for r in report.rebalances}
-    assert next(r for r in report.rebalances if r.anchor == worst.rebalances[0].anchor).incident.anchor == worst.anchor
+    worst, cut = seen.entries(report, "incidents")[0], seen.entries(report, "outages")[0]
+    links = [link.anchor for link in seen.found(Link, worst)]
+    rows = {row.anchor: row for row in seen.rows(report, "rebalances")}
+    assert links[0] == cut.anchor
+    assert [link.anchor for link in seen.found(Link, cut)] == [worst.anchor]
+    assert set(links[1:]) <= set(rows)
+    assert [link.anchor for link in seen.found(Link, rows[links[1]])] == [worst.anchor]
 
 
 def test_an_outage_holds_its_failovers_and_no_other_section_tells_them_again(report):
-    cut, shut = report.outages
-    assert (cut.headline, [g.title for g in cut.failovers]) == (
+    cut, shut = seen.entries(report, "outages")
+    inside, elsewhere = seen.found(Entry, cut.blocks), seen.entries(report, "failovers")
+    assert (cut.headline, [g.headline for g in inside]) == (
         "Broker 2 was cut off",
         ["Broker cut off: 30 leader changes", "Preferred election: 30 leader changes"],
     )
-    assert cut.failovers[0].partitions == "__consumer_offsets 0-9, orders.events 0-9 and payments.v2 0-9"
-    assert shut.failovers == ()
-    assert [g.title for g in report.failovers] == [
+    assert inside[0].note == "__consumer_offsets 0-9, orders.events 0-9 and payments.v2 0-9"
+    assert seen.found(Entry, shut.blocks) == []
+    assert [g.headline for g in elsewhere] == [
         "Unclean election: 1 leader change",
         "Left without a leader: 1 leader change",
     ]
-    assert report.failovers[0].failovers[0].lost == "40 to 52 records"
-    assert report.failovers[0].failovers[0].change == "nobody → 1"
+    (row,) = seen.found(TableRow, elsewhere[0])
+    assert {"40 to 52 records", "nobody → 1"} <= set(seen.cells(row))
 
 
 def test_an_outage_tells_its_steps_from_its_beginning(report):
-    steps = [(s.label, s.after_ms) for s in report.outages[0].steps]
-    assert steps[:3] == [("Gone", 0), ("Noticed", 9_300), ("Back", 267_000)]
-    lost = build_report({"gold.broker_outages": [outage(3, at("01:58:00"), "crash", up_at=None)]}, run()).outages[0]
-    assert [(s.label, s.after_ms) for s in lost.steps] == [("Gone", 0), ("Noticed", 9_300), ("Back", None)]
+    steps = [(s.label, s.after) for s in seen.found(Step, seen.entries(report, "outages")[0])]
+    assert steps[:3] == [("Gone", ""), ("Noticed", "9.3 s"), ("Back", "4 min 27 s")]
+    lost = build_report({"gold.broker_outages": [outage(3, at("01:58:00"), "crash", up_at=None)]}, run())
+    steps = [(s.label, s.after) for s in seen.found(Step, seen.section(lost, "outages"))]
+    assert steps == [("Gone", ""), ("Noticed", "9.3 s"), ("Back", "")]
 
 
 def test_imbalance_tells_since_when_and_what_was_worst(report):
-    assert report.imbalance.says == "Over the threshold at the last reading: broker 1 (80.0 %, since 06:40:00)."
-    one, two, three = report.imbalance.brokers
-    assert (two.over_since, two.worst_ratio, two.worst_at, two.over_ms) == (None, 0.8, at("02:20:00"), 1_200_000)
-    assert (one.broker, three.over_ms) == (1, 0)
+    assert (
+        seen.first_paragraph(report, "imbalance")
+        == "Over the threshold at the last reading: broker 1 (80.0 %, since 06:40:00)."
+    )
+    one, two, three = map(seen.cells, seen.rows(report, "imbalance", "Leader imbalance by broker"))
+    assert two[3:6] == ["", "80.0 % 02:20:00", "20 min"]
+    assert (one[0], three[5]) == ("1", "")
 
 
 def test_a_broker_that_is_preferred_for_nothing_has_no_ratio():
@@ -235,44 +248,46 @@ def test_a_broker_that_is_preferred_for_nothing_has_no_ratio():
         made("gold.leader_imbalance", snapshot_at=at("01:00:00"), broker=4, preferred_partitions=0, led_elsewhere=0)
     ]
     report = build_report({"gold.leader_imbalance": rows}, run())
-    assert report.imbalance.brokers[0].ratio is None
-    assert report.imbalance.says == "No broker was over the threshold at any reading."
+    (row,) = seen.rows(report, "imbalance")
+    assert seen.cells(row)[1] == "preferred for none"
+    assert seen.first_paragraph(report, "imbalance") == "No broker was over the threshold at any reading."
 
 
 def test_lag_comes_worst_first_by_group_and_topic(report):
-    assert [(g.group_id, g.status, g.partitions, g.lag_last) for g in report.lag.groups] == [
-        ("billing", "stop: stopped committing", "0-3", 9_000),
-        ("ads-etl", "stall: commits, but stands still", "0-3", 1_200_000),
-        ("mail-audit", "warn: lag never falls", "0-3", 34_000),
+    told = [seen.cells(row) for row in seen.rows(report, "lag")]
+    assert [(group, status, partitions, last) for group, status, _, partitions, _, last, *_ in told] == [
+        ("billing", "stop: stopped committing", "0-3", "9,000"),
+        ("ads-etl", "stall: commits, but stands still", "0-3", "1,200,000"),
+        ("mail-audit", "warn: lag never falls", "0-3", "34,000"),
     ]
 
 
 def test_findings_of_one_rule_share_their_advice(report):
-    assert [(g.severity, g.rule_id, len(g.findings)) for g in report.findings] == [
-        ("critical", "rebalances_excessive", 1),
-        ("critical", "unclean_election", 1),
-        ("warning", "lag_growing", 2),
-        ("warning", "leader_imbalance", 1),
-        ("info", "group_unanswered", 1),
+    assert [(e.tone, e.headline, len(seen.found(Item, e))) for e in seen.entries(report, "findings")] == [
+        ("critical", "Rebalances excessive", 1),
+        ("critical", "Unclean election", 1),
+        ("warning", "Lag growing", 2),
+        ("warning", "Leader imbalance", 1),
+        ("info", "Group unanswered", 1),
     ]
 
 
 def test_lanes_put_brokers_above_the_groups_in_most_trouble(report):
-    lanes = [(lane.kind, lane.label) for lane in report.timeline.lanes[:6]]
+    lanes = [(lane.kind, lane.label) for lane in seen.timeline(report).lanes[:6]]
     assert lanes[:4] == [("controller", "Controller"), *(("broker", f"Broker {b}") for b in (1, 2, 3))]
     assert lanes[4:6] == [("partition", "risky.raw-0"), ("group", "ads-etl")]
-    assert report.timeline.lanes[-1].label == "checkout-worker"
+    assert seen.timeline(report).lanes[-1].label == "checkout-worker"
 
 
 def test_marks_lie_where_their_time_is(report):
-    billing = next(lane for lane in report.timeline.lanes if lane.label == "billing")
+    billing = next(lane for lane in seen.timeline(report).lanes if lane.label == "billing")
     assert billing.marks[0].left == pytest.approx(100 * (at("03:05:12") - DAY) / timedelta(days=1), abs=0.001)
     assert billing.marks[0].width == pytest.approx(100 * 62 / 86_400, abs=0.001)
     assert billing.marks[0].says == "03:05:12, 1 min 2 s: max poll interval exceeded"
 
 
 def test_every_mark_can_be_seen_and_lies_on_the_axis(report):
-    marks = [m for lane in report.timeline.lanes for m in lane.marks]
+    marks = [m for lane in seen.timeline(report).lanes for m in lane.marks]
     assert marks
     assert all(m.width > 0 and 0 <= m.left <= 100 and m.left + m.width <= 100.02 for m in marks)
 
@@ -281,7 +296,7 @@ def test_what_lies_too_near_to_be_told_apart_is_one_mark_that_counts():
     rows = [
         rebalance("g", at("02:00:00", plus=i), "member_left" if i else "member_dead", seconds=0.5) for i in range(4)
     ]
-    (lane,) = build_report({"gold.rebalances": rows}, run()).timeline.lanes
+    (lane,) = seen.timeline(build_report({"gold.rebalances": rows}, run())).lanes
     dead, left = lane.marks
     assert (dead.tone, left.tone) == ("lost", "member")
     assert (left.top, left.height) == (0.25, 0.75)
@@ -290,28 +305,28 @@ def test_what_lies_too_near_to_be_told_apart_is_one_mark_that_counts():
 
 def test_a_lane_of_a_long_storm_stays_drawable():
     rows = [rebalance("g", DAY + timedelta(seconds=17 * i), "member_left", seconds=1) for i in range(5_000)]
-    (lane,) = build_report({"gold.rebalances": rows}, run()).timeline.lanes
+    (lane,) = seen.timeline(build_report({"gold.rebalances": rows}, run())).lanes
     assert len(lane.marks) <= 300
     assert lane.note == "5,000 rebalances"
 
 
 def test_groups_beyond_the_picture_are_counted():
     rows = [rebalance(f"g{i:03d}", at("02:00:00"), "member_left") for i in range(30)]
-    timeline = build_report({"gold.rebalances": rows}, run()).timeline
+    timeline = seen.timeline(build_report({"gold.rebalances": rows}, run()))
     assert len(timeline.lanes) == 24
     assert timeline.left_out == ("6 groups with fewer rebalances, 6 in all",)
 
 
 def test_ticks_are_round_and_the_coarse_ones_come_first(report):
-    by_level = [[t.label for t in report.timeline.ticks if t.level <= level] for level in range(2)]
+    by_level = [[t.label for t in seen.timeline(report).ticks if t.level <= level] for level in range(2)]
     assert by_level[0] == ["10-03", "06:00", "12:00", "18:00", "10-04"]
     assert by_level[1] == [*by_level[0][:1], *(f"{h:02d}:00" for h in range(3, 24, 3)), "10-04"]
 
 
 def test_a_window_of_seconds_has_an_axis_too():
     short = run(window_from=at("02:00:00"), window_to=at("02:00:20"))
-    ticks = build_report(empty(), short).timeline.ticks
-    assert [t.label for t in ticks if t.level == 0] == ["02:00", "02:00:05", "02:00:10", "02:00:15", "02:00:20"]
+    drawn = ticks(short["window_from"], short["window_to"])
+    assert [t.label for t in drawn if t.level == 0] == ["02:00", "02:00:05", "02:00:10", "02:00:15", "02:00:20"]
 
 
 def test_the_order_in_which_rows_come_changes_nothing(report):
@@ -320,8 +335,10 @@ def test_the_order_in_which_rows_come_changes_nothing(report):
 
 
 def test_many_rebalances_quote_less_and_say_so():
-    few = build_report(*night()).rebalances[0].evidence
-    many = build_report(*crowded_night(5_000)).rebalances[0].evidence
+    few, many = (
+        seen.found(Evidence, seen.rows(build_report(*given), "rebalances")[0])[0]
+        for given in (night(), crowded_night(5_000))
+    )
     assert (len(few.quotes), few.left_out) == (2, 0)
     assert (len(many.quotes), many.left_out) == (2, 2)
 

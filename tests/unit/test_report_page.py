@@ -10,6 +10,7 @@ import pytest
 
 from spark_jobs.report.build import build_report
 from spark_jobs.report.html import render_html
+from spark_jobs.report.sections import SECTIONS
 from tests.support.report_night import HOSTILE, crowded_night, night, poisoned_night
 from tests.support.report_rows import empty, run
 
@@ -64,6 +65,11 @@ def test_sections_come_in_the_order_in_which_one_reads(page):
     ]  # fmt: skip
 
 
+def test_each_section_has_a_place_and_an_address_of_its_own():
+    assert len({s.order for s in SECTIONS}) == len({s.name for s in SECTIONS}) == len(SECTIONS)
+    assert all(re.fullmatch(r"[a-z]+", s.name) for s in SECTIONS)
+
+
 def test_every_row_has_an_address_and_every_link_leads_to_one(page):
     ids = page.all("id")
     assert len(ids) == len(set(ids))
@@ -105,7 +111,7 @@ def test_the_policy_admits_the_page_s_own_style_and_script_and_no_other(page):
 def test_the_page_tells_who_why_and_what_to_do(page):
     text = " ".join(" ".join(page.text).split())
     for said in (
-        "40 of them owed to one event: broker 2 was cut off at 02:13",
+        "40 of them from one event: broker 2 was cut off at 02:13",
         "Lower max.poll.records, speed up processing, or raise max.poll.interval.ms.",
         "billing-b (instance i2)",
         "Preparing to rebalance group billing in state PreparingRebalance with old generation 41",
@@ -171,7 +177,7 @@ def test_a_hash_that_is_none_becomes_one():
 def test_an_empty_lake_makes_a_page_too():
     page = Page(render_html(build_report(empty(), run(files_not_read=[], warnings=[]))))
     text = " ".join(" ".join(page.text).split())
-    assert "Nothing is recorded about what was read, so nobody can tell what was missed." in text
+    assert "Nothing is recorded about what was read, so what was missed is not known." in text
     assert page.open == []
 
 

@@ -1,7 +1,9 @@
 """What a report says of settings that would have helped: rows in, a block out."""
 
-from spark_jobs.report import remedies as block
+from spark_jobs.report.blocks import Fact, Link
 from spark_jobs.report.build import build_report
+from spark_jobs.report.sections import remedies as section
+from tests.support import report_blocks as seen
 from tests.support.report_night import night
 from tests.support.report_rows import at, empty, made, rebalance, run
 
@@ -19,12 +21,12 @@ def remedy(setting, group="orders", avoided=(), **columns):
 
 
 def told(remedies, rebalances=()):
-    return build_report(empty() | {"gold.remedies": remedies, "gold.rebalances": list(rebalances)}, run()).remedies
+    return build_report(empty() | {"gold.remedies": remedies, "gold.rebalances": list(rebalances)}, run())
 
 
 def test_what_avoids_most_comes_first_with_the_way_to_each_rebalance():
     rows = [rebalance("orders", at("01:00:00", plus=n), "member_left") for n in range(3)]
-    found = told(
+    page = told(
         [
             remedy("cooperative_assignment", "billing", partition_seconds_avoided=9.0),
             remedy("cooperative_assignment", "orders", partition_seconds_avoided=90.0),
@@ -33,33 +35,35 @@ def test_what_avoids_most_comes_first_with_the_way_to_each_rebalance():
         ],
         rows,
     )
-    assert [(r.group_id, r.setting, r.avoided) for r in found.remedies] == [
-        ("orders", "static membership", 3),
-        ("orders", "a longer session timeout", 1),
-        ("orders", "a cooperative assignor", 0),
-        ("billing", "a cooperative assignor", 0),
+    found = seen.rows(page, "remedies")
+    assert [[seen.cells(row)[i] for i in (0, 1, 4)] for row in found] == [
+        ["orders", "static membership group.instance.id", "3 of 5"],
+        ["orders", "a longer session timeout session.timeout.ms", "1 of 5"],
+        ["orders", "a cooperative assignor partition.assignment.strategy", "0 of 5"],
+        ["billing", "a cooperative assignor partition.assignment.strategy", "0 of 5"],
     ]
-    assert [link.text for link in found.remedies[0].rebalances] == ["01:00:00", "01:00:01", "01:00:02"]
-    assert "2 groups" in found.says
-    assert "no promise" in found.says
+    assert [link.text for link in seen.found(Link, found[0])] == ["01:00:00", "01:00:01", "01:00:02"]
+    assert "2 groups" in seen.first_paragraph(page, "remedies")
+    assert "not a promise" in seen.first_paragraph(page, "remedies")
 
 
 def test_what_a_setting_costs_is_said_with_its_source_for_those_that_are_told():
-    (price,) = told([remedy("session_timeout")]).prices
+    price = seen.text(seen.section(told([remedy("session_timeout")]), "remedies")[-1])
     assert price.startswith("A longer session timeout (session.timeout.ms) costs something too: ")
     assert "KIP-735" in price
 
 
 def test_a_night_that_nothing_would_have_helped_says_so():
-    assert told([]).says == "No setting is known that would have avoided a rebalance, or its cost."
-    assert told([]).prices == ()
+    (said,) = seen.section(told([]), "remedies")
+    assert seen.text(said) == "No setting is known that would have avoided a rebalance, or its cost."
 
 
 def test_more_than_anyone_reads_is_counted():
-    found = told([remedy("session_timeout", f"g{n}") for n in range(block.REMEDIES_TOLD + 7)])
-    assert (len(found.remedies), found.left_out) == (block.REMEDIES_TOLD, 7)
+    page = told([remedy("session_timeout", f"g{n}") for n in range(section.SHOWN + 7)])
+    assert len(seen.rows(page, "remedies")) == section.SHOWN
+    assert "7 more in gold.remedies." in map(seen.text, seen.section(page, "remedies"))
 
 
 def test_a_rebalance_tells_its_cost():
-    report = build_report(*night())
-    assert {r.partition_seconds is None for r in report.rebalances} == {False}
+    stories = [row.detail for row in seen.rows(build_report(*night()), "rebalances")]
+    assert all("Cost" in [fact.label for fact in seen.found(Fact, story)] for story in stories)

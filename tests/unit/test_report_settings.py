@@ -5,19 +5,19 @@ from __future__ import annotations
 from datetime import timedelta
 
 from spark_jobs.catalog.gold import MEMBER_SETTINGS, REBALANCES
+from spark_jobs.report.blocks import Item, Page
 from spark_jobs.report.build import build_report
-from spark_jobs.report.page import Report
 from spark_jobs.report.terminal import render_terminal
 from spark_jobs.transforms.findings import Facts, judge_findings
+from tests.support import report_blocks as seen
 from tests.support.report_rows import DAY, empty, run
 from tests.support.rows import row
 
 MINUTE = timedelta(minutes=1)
 
 
-def report_of(facts: Facts) -> Report:
-    found = [f.as_dict() | {"knowledge_version": "1"} for f in judge_findings(facts)]
-    return build_report({**empty(), "gold.findings": found}, run())
+def report_of(facts: Facts) -> Page:
+    return build_report({**empty(), "gold.findings": judge_findings(facts)}, run())
 
 
 def test_fifty_groups_with_short_sessions_do_not_bury_a_group_in_trouble() -> None:
@@ -29,11 +29,11 @@ def test_fifty_groups_with_short_sessions_do_not_bury_a_group_in_trouble() -> No
         for n in range(9, 9 + count)
     ]
     report = report_of(Facts("prod-eu", settings=settings, rebalances=often))
-    assert [(g.severity, g.rule_id, len(g.findings)) for g in report.findings] == [
-        ("critical", "rebalances_excessive", 1),
-        ("warning", "rebalances_frequent", 1),
-        ("warning", "poll_below_session", 1),
-        ("info", "session_short", 1),
+    assert [(e.tone, e.headline, len(seen.found(Item, e))) for e in seen.entries(report, "findings")] == [
+        ("critical", "Rebalances excessive", 1),
+        ("warning", "Rebalances frequent", 1),
+        ("warning", "Poll below session", 1),
+        ("info", "Session short", 1),
     ]
     text = " ".join(render_terminal(report).split())
     assert text.index("critical Group 'orders' rebalanced 12 times") < text.index(

@@ -17,8 +17,8 @@ def report():
 def test_it_tells_counts_findings_with_advice_coverage_and_where_to_read_on(report):
     text = " ".join(render_terminal(report).split())
     for said in (
-        "prod-eu, 2026-10-03 00:00:00 to 2026-10-04 00:00:00 UTC",
-        "73 rebalances in 23 groups, 40 of them owed to one event: broker 2 was cut off at 02:13",
+        "prod-eu, 2026-10-03 00:00:00 to 2026-10-04 00:00:00 · all times in UTC",
+        "73 rebalances in 23 groups, 40 of them from one event: broker 2 was cut off at 02:13",
         "→ Look at the network between broker 2 and the controllers at 02:13.",
         "critical group ads-etl rebalanced 14 times within 60 minutes → What to do about rebalances excessive.",
         "(and 1 more like it)",

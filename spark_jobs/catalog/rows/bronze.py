@@ -184,7 +184,7 @@ class ConfigSnapshot(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRecord(Row):
-    """One record of __consumer_offsets that tells of a group or its members."""
+    """One record of __consumer_offsets about a group or its members."""
 
     TABLE: ClassVar[str] = "bronze.group_records"
     CODES: ClassVar[Mapping[str, type[str]]] = {"record_type": GroupRecordType, "member_state": MemberState}
@@ -228,7 +228,7 @@ class GroupRecord(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataRecord(Row):
-    """One record of __cluster_metadata that tells of brokers, topics, partitions or controllers."""
+    """One record of __cluster_metadata about brokers, topics, partitions or controllers."""
 
     TABLE: ClassVar[str] = "bronze.metadata_records"
     CODES: ClassVar[Mapping[str, type[str]]] = {"record_type": MetadataRecordType}

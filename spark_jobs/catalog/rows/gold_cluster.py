@@ -140,7 +140,7 @@ class Failover(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truncation(Row):
-    """One replica cutting its log, or dropping it to fetch it anew."""
+    """One replica that cut its log, or dropped it to fetch it again."""
 
     TABLE: ClassVar[str] = "gold.truncations"
     CODES: ClassVar[Mapping[str, type[str]]] = {"verdict": TruncationVerdict, "confidence": Confidence}
@@ -278,7 +278,7 @@ class LeaderImbalance(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderBalance(Row):
-    """One scope at one snapshot: the definitions of balance that people use beside the gate of leader_imbalance."""
+    """One scope at one snapshot: the usual definitions of balance, beside that of leader_imbalance."""
 
     TABLE: ClassVar[str] = "gold.leader_balance"
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
@@ -306,7 +306,7 @@ class LeaderBalance(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImbalancePeriod(Row):
-    """One broker over the gate of leader_imbalance, from when to when."""
+    """One broker over the threshold of leader_imbalance: a period."""
 
     TABLE: ClassVar[str] = "gold.imbalance_periods"
     CODES: ClassVar[Mapping[str, type[str]]] = {"started_by": FailoverKind, "ended_by": ImbalanceEnd}

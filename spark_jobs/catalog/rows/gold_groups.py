@@ -173,7 +173,7 @@ class Ownership(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberSetting(Row):
-    """One client of a group with one set of settings, as witnesses told them in the window."""
+    """One client of a group with one set of settings, as witnesses showed them in the window."""
 
     TABLE: ClassVar[str] = "gold.member_settings"
     CODES: ClassVar[Mapping[str, type[str]]] = {"protocol": Protocol}

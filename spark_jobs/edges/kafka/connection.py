@@ -1,4 +1,4 @@
-"""How one cluster is reached: bootstrap servers and librdkafka's settings, with their secrets kept out of sight."""
+"""How one cluster is reached: bootstrap servers and librdkafka's settings, with their secrets masked."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def from_json(text: str) -> Connection:
         if isinstance(error, BadInput):
             raise
         raise BadInput(
-            "What came on stdin is no connection. Needed: JSON with name, and settings with bootstrap.servers."
+            "What came on stdin is not a connection. Needed: JSON with name, and settings with bootstrap.servers."
         ) from None
 
 
@@ -120,7 +120,7 @@ def properties_of(file: str) -> dict[str, str]:
     try:
         text = Path(file).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise BadInput(
             f"KAFKA_CONFIG names {file}, and it cannot be read: {why}. Needed: a file of key=value lines."
         ) from None
@@ -133,7 +133,7 @@ def properties_of(file: str) -> dict[str, str]:
 def parsed(text: str) -> tuple[dict[str, str], list[int]]:
     """The settings of a properties file, and the numbers of the lines that hold none.
 
-    Odd: a line that ends in a backslash goes on in the next one, as Java reads it.
+    Edge case: a line that ends in a backslash goes on in the next one, as Java reads it.
     """
     found: dict[str, str] = {}
     wrong: list[int] = []

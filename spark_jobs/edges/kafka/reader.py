@@ -2,7 +2,7 @@
 
 Stdin: a connection, then questions, one JSON line each. Stdout: for each question any number of `tell` (an answer) and
 `missing` (why one is not there), then `done`; or `refused`, where the settings can never work. librdkafka's admin calls
-may abort this process while brokers go away; whoever asks keeps what was told until then.
+may abort this process while brokers go away; the parent keeps the answers until then.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _OWN = {
     "topic": frozenset({ConfigSource.DYNAMIC_TOPIC_CONFIG}),
     "broker": frozenset(set(ConfigSource) - {ConfigSource.DEFAULT_CONFIG, ConfigSource.UNKNOWN_CONFIG}),
 }
-"""Where a value comes from that somebody has set for this resource."""
+"""Where a value comes from that was set for this resource."""
 
 _REFUSING = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
 """Errors of a connection that the next attempt meets again."""
@@ -76,7 +76,7 @@ class Refused(Exception):
 
 
 class Unanswered(Exception):
-    """Nobody answered; the text says why."""
+    """No broker answered; the text says why."""
 
 
 def main() -> int:
@@ -142,7 +142,7 @@ class Asker:
         yield from _missing((t.topic, KafkaException(t.error)) for t in found.topics.values() if t.error)
 
     def _patiently(self, timeout: float) -> Any:
-        """The metadata of the cluster. An authentication that fails is told at once: waiting would not mend it."""
+        """The metadata of the cluster. A failed authentication is reported at once: waiting does not help."""
         answer: Future[Any] = Future()
 
         def ask() -> None:
@@ -218,7 +218,7 @@ class Asker:
         yield from _missing(wrong)
 
     def broker_configs(self, brokers: list[int], timeout: float) -> Iterator[Line]:
-        """The settings of brokers, each told by itself."""
+        """The settings of brokers, one answer for each."""
         yield from self._configs("broker", [[ConfigResource(ResourceType.BROKER, str(b))] for b in brokers], timeout)
 
     def topic_configs(self, topics: list[str], timeout: float) -> Iterator[Line]:
@@ -282,7 +282,7 @@ def _unanswered(group: str, error: BaseException) -> Line:
 
 
 def _config(kind: str, resource: str, entry: Any) -> Line | None:
-    """A setting that is kept: one that somebody has set, or that an audit asks for. Never a sensitive value."""
+    """A setting that is kept: one that was set, or that an audit asks for. Never a sensitive value."""
     source = ConfigSource(int(entry.source))
     if entry.name not in AUDITED[kind] and source not in _OWN[kind]:
         return None

@@ -53,7 +53,7 @@ def land_group_records(
     Keeps: a reading that breaks off between the two reads the same again, and the place of a record makes it one; a
         file that has landed is never written again.
     Raises: BadInput where the settings are refused.
-    Odd: a topic that is not there is no fault, nor is one that may not be read: a sentence says so.
+    Edge case: a topic that is not there is no fault, nor is one that may not be read: a sentence says so.
     """
     folder = landing.landing_folder(lake, landing.GROUP_RECORDS)
     kept_in = f"{folder}/{landing.safe_name(cluster)}.positions.json"
@@ -92,11 +92,11 @@ def _ask(reader: Reader, state: Mapping[str, Any], timeout: float, landed: Lande
 
 
 def _taken(answer: Answer, landed: Landed) -> tuple[list[dict[str, Any]], dict[str, Any]] | None:
-    """The rows of an answer, and the positions that follow them; None where it tells none."""
+    """The rows of an answer, and the positions that follow them; None where it has none."""
     denied = next((t["denied"] for t in answer.tells if "denied" in t), None)
     if denied is not None:
         landed.notes.append(
-            f"__consumer_offsets may not be read: {denied}. Needed: READ on that topic. Without it nothing tells the "
+            f"__consumer_offsets may not be read: {denied}. Needed: READ on that topic. Without it nothing shows the "
             "generation of an assignment, nor the time-outs of members."
         )
         return None

@@ -33,7 +33,7 @@ from spark_jobs.shared.exits import BadInput
 
 TOPIC = "__consumer_offsets"
 MOST_BYTES = 8 * 1024 * 1024
-"""As much is told in one answer, so that neither process holds more."""
+"""The most in one answer, so that neither process holds more."""
 
 _AT_ONCE = 500
 _QUOTED_BYTES = 500
@@ -98,7 +98,7 @@ class RecordsReader:
         positions = {int(p): o for p, o in of["positions"].items()}
         first, last = self._bounds(sorted(held.partitions), timeout)
         is_new = bool(of["topic_id"] and topic_id and topic_id != of["topic_id"])
-        notes = [] if not is_new else ["the topic was deleted and created anew: all of it is read"]
+        notes = [] if not is_new else ["the topic was deleted and created again: all of it is read"]
         starts = {}
         for partition, end in last.items():
             at = first.get(partition, 0) if is_new else positions.get(partition, first.get(partition, 0))
@@ -179,13 +179,13 @@ class RecordsReader:
         return {**place, **found}
 
     def _named(self, owned: Line) -> Line:
-        """A partition with its topic's name, where somebody knows it by that id."""
+        """A partition with its topic's name, where the id is known."""
         if owned["topic_id"] not in self.names and not self.asked_names:
             self._ask_names()
         return {"topic": self.names.get(owned["topic_id"]), **owned}
 
     def _ask_names(self) -> None:
-        """The ids of all topics that there are now. Odd: of a deleted topic nobody tells the name any more."""
+        """The ids of all topics that there are now. Edge case: the name of a deleted topic is no longer known."""
         self.asked_names = True
         try:
             wanted = TopicCollection(list(self.admin.list_topics(timeout=8).topics))

@@ -24,7 +24,7 @@ from spark_jobs.shared.launch import HOME
 Reading = dict[str, Any]
 
 AT_ONCE = 500
-"""Groups, or topics, in one question: so many open requests are no burden to a coordinator."""
+"""Groups, or topics, in one question: a coordinator can bear as many open requests."""
 
 _MOST_DEATHS = 6
 _GRACE = 3.0
@@ -35,7 +35,7 @@ _HIDDEN_FROM_CHILD = ("AIRFLOW_CONN_", "AIRFLOW__")
 
 
 class Unreachable(RuntimeError):
-    """No broker answered. The text says what was tried; a retry may heal it."""
+    """No broker answered. The text says what was tried; a retry may succeed."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Answer:
 
 
 class ReaderDied(RuntimeError):
-    """The child ended, or said nothing for too long. `answer` is what it had told."""
+    """The child ended, or was silent for too long. `answer` is what it had sent."""
 
     def __init__(self, why: str, answer: Answer) -> None:
         super().__init__(why)
@@ -70,7 +70,10 @@ class Reader:
         self._end()
 
     def ask(self, question: str, of: Any, timeout: float) -> Answer:
-        """Puts one question. Raises: ReaderDied with what was told before; BadInput where the settings are refused."""
+        """Asks one question.
+
+        Raises: ReaderDied with what was answered before; BadInput where the settings are refused.
+        """
         if self.process is None:
             self._start()
         answer = Answer()
@@ -151,7 +154,7 @@ class Reader:
 def take(connection: Connection, cluster: str | None = None, say: Callable[[str], None] = lambda _: None) -> Reading:
     """One reading of a cluster, as docs/design.md section 7 has it. What did not answer is under `missing`, with why.
 
-    Takes: the name of the cluster in the lake, where it is known; who is told how it goes.
+    Takes: the name of the cluster in the lake, where it is known; who shows the progress.
     Raises: Unreachable where no broker answers; BadInput where the settings are refused.
     """
     with Reader(connection) as reader:
@@ -221,16 +224,16 @@ class _Taking:
         return []
 
     def _groups(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Every group with its members and committed offsets; one of whom the reader died says so."""
+        """Every group with its members and committed offsets; one that ended the reader has an error."""
         self.say(f"{len(names):,} groups")
         described, died = self._each("members", names)
         described |= {name: {"group": name, "error": why} for name, why in died.items()}
         committed, died = self._each("committed", names)
         self._lack("committed", [f"{name}: {why}" for name, why in died.items()])
-        return [{**described.get(n, {"group": n, "error": "not told"}), **committed.get(n, {})} for n in names]
+        return [{**described.get(n, {"group": n, "error": "not answered"}), **committed.get(n, {})} for n in names]
 
     def _each(self, question: str, names: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
-        """What is told of each group. Gives: answers by group; those of whom the reader died, with why.
+        """The description of each group. Gives: answers by group; those that ended the reader, with why.
 
         A question of which the reader dies is put again in ever smaller pieces, until one group alone is to blame.
         """

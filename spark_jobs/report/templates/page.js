@@ -50,7 +50,7 @@
     const here = event.target.closest("a.here");
     if (!here || !navigator.clipboard) return;
     navigator.clipboard.writeText(here.href).then(() => {
-      byId("told").textContent = "The address is copied.";
+      byId("announced").textContent = "The address is copied.";
       here.classList.add("copied");
       setTimeout(() => here.classList.remove("copied"), 1500);
     }, () => {});

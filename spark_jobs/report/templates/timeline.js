@@ -1,5 +1,5 @@
 (() => {
-  // The picture at rest is drawn by the page; here it is drawn again for whatever part of the night one looks at.
+  // The picture at rest is drawn by the page; here it is drawn again for whatever part of the window one looks at.
   const lanes = document.querySelector(".lanes");
   if (!lanes) return;
   const STRIPS = { "broker tick": [20, 9], "broker tail": [9, 3], "broker bar": [5, 10], "partition bar": [7, 7], "partition tick": [16, 13] };
@@ -8,7 +8,7 @@
   const SHORTEST = 500, NEAR = 4, TICK_ROOM = 90;
   const begins = Number(lanes.dataset.begins), span = Math.max(1, Number(lanes.dataset.ends) - begins);
   const figure = lanes.closest(".timeline"), axis = lanes.querySelector(".axis"), backdrop = lanes.querySelector(".backdrop");
-  const tip = lanes.querySelector(".tip"), told = document.getElementById("timeline-view");
+  const tip = lanes.querySelector(".tip"), view = document.getElementById("timeline-view");
   const oneDay = Math.floor(begins / 864e5) === Math.floor((begins + span - 1) / 864e5);
 
   const unpacked = (text) => (text ? text.split("\n") : []).map((line) => {
@@ -36,7 +36,7 @@
   const place = (ms) => (ms - from) / (to - from) * width;
   const instant = (x) => from + x / width * (to - from);
 
-  // Things too near to be told apart are one place, in which each colour has its share of the height.
+  // Things too near to be distinguished are one place, in which each colour has its share of the height.
   const clustered = (items) => {
     const clusters = [];
     let end = -Infinity;
@@ -100,7 +100,7 @@
     drawAxis();
     for (const each of tracks) each.layer.replaceChildren(drawn(each));
     if (track) focus(nearest(track, Number(held.dataset.start)));
-    told.textContent = `${clock(from, to - from < 2e4)} to ${clock(to, to - from < 2e4)}`;
+    view.textContent = `${clock(from, to - from < 2e4)} to ${clock(to, to - from < 2e4)}`;
   };
   let pending = 0;
   const look = (start, end) => {
@@ -124,7 +124,7 @@
     whole: () => look(0, span), busiest: () => look(middle - span / 40, middle + span / 40),
   };
 
-  // What lies under the pointer, or has the focus, is told beside it.
+  // What lies under the pointer, or has the focus, is described beside it.
   const tell = (link) => {
     const sheet = tip.parentElement.getBoundingClientRect(), at = link.getBoundingClientRect();
     tip.textContent = link.getAttribute("aria-label");

@@ -11,23 +11,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from spark_jobs.catalog.rows import Event, TopicChange
+from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.knowledge.reasons import (
-    CLOSED,
-    ENFORCED,
-    FOLLOWS,
-    FREE_TEXT,
-    GIVEN_MEMBER_ID,
-    LEFT_BEFORE,
-    METADATA_CHANGED,
-    POLL_EXPIRED,
-    REMOVED_BY_ADMIN,
-    REMOVED_WHILE_ALIVE,
-    REVOKES,
-    SUBSCRIPTION_CHANGED,
-    UNSUBSCRIBED,
-    read_client_reason,
-)
+from spark_jobs.knowledge.reasons import read_client_reason
 from spark_jobs.transforms.durations import LOOK_BACK, METADATA_LAG, RETURN_WITHIN
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
@@ -38,17 +24,17 @@ from spark_jobs.transforms.rebalances.wording import subject, took
 from spark_jobs.transforms.rulings import Proof, Verdict
 
 REASON_WORDS: Mapping[str, str] = {
-    CLOSED: "the consumer is being closed",
-    UNSUBSCRIBED: "the consumer unsubscribed",
-    POLL_EXPIRED: "its poll timeout has expired",
-    REMOVED_BY_ADMIN: "an administrator removed the member",
-    REMOVED_WHILE_ALIVE: "the coordinator answered UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION",
-    LEFT_BEFORE: "it left the group before",
-    REVOKES: "it revokes partitions",
-    SUBSCRIPTION_CHANGED: "its subscription has changed",
-    METADATA_CHANGED: "the metadata of its topics have changed",
-    ENFORCED: "the application called enforceRebalance",
-    FREE_TEXT: "words that no client writes by itself",
+    reasons.CLOSED: "the consumer is being closed",
+    reasons.UNSUBSCRIBED: "the consumer unsubscribed",
+    reasons.POLL_EXPIRED: "its poll timeout has expired",
+    reasons.REMOVED_BY_ADMIN: "an administrator removed the member",
+    reasons.REMOVED_WHILE_ALIVE: "the coordinator answered UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION",
+    reasons.LEFT_BEFORE: "it left the group before",
+    reasons.REVOKES: "it revokes partitions",
+    reasons.SUBSCRIPTION_CHANGED: "its subscription has changed",
+    reasons.METADATA_CHANGED: "the metadata of its topics have changed",
+    reasons.ENFORCED: "the application called enforceRebalance",
+    reasons.FREE_TEXT: "words that no client writes by itself",
 }
 """What each known reason of a client means."""
 
@@ -133,7 +119,7 @@ class Case:
             for e in self.registry.log_of(self.member)
             if e.kind == Kind.CLIENT_JOIN_REQUESTED
             and since <= e.happened_at <= until
-            and read_client_reason(e.reason) not in (GIVEN_MEMBER_ID, FOLLOWS)
+            and read_client_reason(e.reason) not in (reasons.GIVEN_MEMBER_ID, reasons.FOLLOWS)
         ]
         return requests[-1] if requests else None
 
@@ -164,7 +150,7 @@ def _last_metadata_rebalance(episode: Episode) -> datetime | None:
     before = episode.previous
     while before is not None:
         reason = read_client_reason(before.reason.client_reason)
-        if before.reason.act == "leader_rejoined" and reason in (METADATA_CHANGED, None):
+        if before.reason.act == "leader_rejoined" and reason in (reasons.METADATA_CHANGED, None):
             return before.started_at
         before = before.previous
     return None

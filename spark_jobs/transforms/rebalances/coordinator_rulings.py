@@ -73,7 +73,7 @@ REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.JOIN_TIMEOUT, CERTAIN, "{who} was dropped because it did not rejoin within the rebalance timeout.",
            proof=(member_was(Change.NOT_REJOINED, "the member had not rejoined, or had not left its epoch, in time"),),
            source="GroupCoordinator.scala onCompleteJoin (2.7+); GroupMetadataManager.java",
-           decides="made: fenced because it did not leave its epoch", looks_alike="groups/kip848-4.1 01:47:08.865"),
+           decides="groups/dropped-4.3 12:19:21.879 (contributor)", looks_alike="groups/kip848-4.1 01:47:08.865"),
     Ruling(Cause.SYNC_TIMEOUT, CERTAIN, "{who} was dropped because it joined and never asked for its assignment.",
            proof=(member_was(Change.NOT_SYNCED, "the member was removed on pending sync request expiration"),),
            source="GroupCoordinator.scala onExpirePendingSync (3.0+); KAFKA-12890",
@@ -87,7 +87,7 @@ REMOVAL_RULINGS: Sequence[Ruling[Case]] = (
 
 # fmt: off
 MOVE_RULINGS: Sequence[Ruling[Case]] = (
-    Ruling(Cause.COORDINATOR_MOVED, CERTAIN, "The coordinator moved while the group was rebalancing and cut the"
+    Ruling(Cause.COORDINATOR_MOVED, LIKELY, "The coordinator moved while the group was rebalancing and cut the"
            " rebalance short: its generation was not stored. {began}",
            proof=(move_cut_it_short, generation_was_not_stored),
            source="GroupCoordinator.scala onElection, onResignation; GroupMetadataManager.java",

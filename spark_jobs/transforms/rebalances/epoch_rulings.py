@@ -11,7 +11,7 @@ from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.rejoin_rulings import TOPIC_CAUSES, one_change_fits
-from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, UNKNOWN, Proof, Ruling, always, proof_if
+from spark_jobs.transforms.rulings import LIKELY, POSSIBLE, UNKNOWN, Proof, Ruling, always, proof_if
 
 
 def client_subscribed_again(case: Case) -> Proof | None:
@@ -45,7 +45,7 @@ _EPOCHS = "GroupMetadataManager.java; KIP-848"
 
 # fmt: off
 EPOCH_RULINGS: Sequence[Ruling[Case]] = (
-    Ruling(Cause.SUBSCRIPTION_CHANGED, CERTAIN, "Client '{client}' subscribed to other topics, as its own log shows.",
+    Ruling(Cause.SUBSCRIPTION_CHANGED, LIKELY, "Client '{client}' subscribed to other topics, as its own log shows.",
            proof=(client_subscribed_again,), source="KIP-848; AsyncKafkaConsumer.java subscribe",
            decides="made: a KIP-848 client subscribes again", looks_alike="made: an epoch that shows nothing"),
     Ruling(Cause.SUBSCRIPTION_CHANGED, LIKELY, "A member changed its subscription: no member joined or left, and the"

@@ -111,7 +111,7 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            " ran out.",
            proof=(had_closed,), source="AbstractCoordinator.java maybeLeaveGroup: its LeaveGroup did not arrive",
            decides="made: had closed when its session expired", looks_alike="groups/static-4.1 01:42:52.722"),
-    Ruling(Cause.MAX_POLL_EXCEEDED, CERTAIN, "{who} did not poll {limit}, stopped its heartbeats, and its"
+    Ruling(Cause.MAX_POLL_EXCEEDED, LIKELY, "{who} did not poll {limit}, stopped its heartbeats, and its"
            " session{session} ran out.",
            proof=(is_static, poll_had_expired), source="KIP-345; AbstractCoordinator.java HeartbeatThread",
            decides="made: static and too slow", looks_alike="groups/static-4.1 01:42:32.822"),
@@ -128,7 +128,7 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            " process of it started.",
            proof=(new_process_started,), source=_EXPIRES,
            decides="made: a new process started", looks_alike="groups/storm-2.8 01:48:17.257"),
-    Ruling(Cause.HEARTBEAT_EXPIRED, CERTAIN, "{who} was not heard within its session{session}; the same process came"
+    Ruling(Cause.HEARTBEAT_EXPIRED, LIKELY, "{who} was not heard within its session{session}; the same process came"
            " back {later} later.",
            proof=(same_process_came_back,), source=f"{_EXPIRES}; KIP-800",
            decides="made: comes back as itself", looks_alike="groups/pause-4.1 01:41:13.807 (brokers only)"),

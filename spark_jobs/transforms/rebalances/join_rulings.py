@@ -86,10 +86,10 @@ JOIN_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back {away} {how}; its client id alone identifies it.",
            proof=(came_back_after_removal,), source=_SAME_CLIENT,
            decides="groups/deployment-4.1 01:45:30.028", looks_alike="groups/emptied-2.8 13:31:06.681"),
-    Ruling(Cause.MEMBER_REJOINED, CERTAIN, "{who} came back after the coordinator had removed it while it was alive.",
+    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back after the coordinator had removed it while it was alive.",
            proof=(gave_reason(REMOVED_WHILE_ALIVE),), source="KIP-800; AbstractCoordinator.java requestRejoin",
            decides="made: rejoins after UNKNOWN_MEMBER_ID", looks_alike="groups/pause-4.1 01:41:18.996"),
-    Ruling(Cause.MEMBER_REJOINED, CERTAIN, "{who} came back after it had left.",
+    Ruling(Cause.MEMBER_REJOINED, LIKELY, "{who} came back after it had left.",
            proof=(gave_reason(LEFT_BEFORE),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
            decides="made: rejoins after it left", looks_alike="groups/pause-4.1 01:41:18.996"),
     Ruling(Cause.MEMBER_JOINED, POSSIBLE, "{who} joined; several members hold that client id at once, so it is not"

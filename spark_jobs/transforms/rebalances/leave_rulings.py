@@ -108,7 +108,7 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} closed its consumer; its request to leave says so.",
            proof=(gave_reason(CLOSED),), source="KIP-800; AbstractCoordinator.java maybeLeaveGroup",
            decides="groups/deployment-4.1 01:45:27.117", looks_alike="night-4.1/ledger-loader-14 01:49:25.678"),
-    Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} unsubscribed its consumer; its request to leave says so.",
+    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} unsubscribed its consumer; its request to leave says so.",
            proof=(gave_reason(UNSUBSCRIBED),), source="KIP-800; KafkaConsumer.unsubscribe",
            decides="made: unsubscribes", looks_alike="groups/deployment-4.1 01:45:27.117"),
     Ruling(Cause.REMOVED_BY_ADMIN, CERTAIN, "{who} was removed by an administrator.",

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spark_jobs.catalog.codes import Cause, Outcome
-from spark_jobs.knowledge.reasons import (
-    COORDINATOR_TROUBLE,
-    ENFORCED,
-    FOLLOWS,
-    FREE_TEXT,
-    METADATA_CHANGED,
-    REVOKES,
-    SUBSCRIPTION_CHANGED,
-    read_client_reason,
-    read_metadata_change,
-)
+from spark_jobs.knowledge import reasons
+from spark_jobs.knowledge.reasons import read_client_reason, read_metadata_change
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
 from spark_jobs.transforms.rebalances.wording import took
@@ -56,7 +47,7 @@ def own_log_shows_request(case: Case) -> Proof | None:
 
 def free_words(case: Case) -> Proof | None:
     """The reason is one that no client writes by itself."""
-    is_free = read_client_reason(case.request) == FREE_TEXT
+    is_free = read_client_reason(case.request) == reasons.FREE_TEXT
     return shown(case.own_request, reason=case.request) if is_free else None
 
 
@@ -115,7 +106,7 @@ def is_leader(case: Case) -> Proof | None:
 
 def had_trouble(case: Case) -> Proof | None:
     """The reason names an error of the coordinator, or a rebalance that was running."""
-    is_trouble = read_client_reason(case.request) in (COORDINATOR_TROUBLE, FOLLOWS)
+    is_trouble = read_client_reason(case.request) in (reasons.COORDINATOR_TROUBLE, reasons.FOLLOWS)
     return shown(case.own_request, reason=case.request) if is_trouble else None
 
 
@@ -149,34 +140,34 @@ _TOPICS = "ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription;
 # fmt: off
 REJOIN_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.COOPERATIVE_FOLLOWUP, CERTAIN, "{who} gave back partitions and rejoined so that others get them.",
-           proof=(rejoins_because(REVOKES),), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
+           proof=(rejoins_because(reasons.REVOKES),), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
            decides="groups/cooperative-2.8 01:49:25.358", looks_alike="groups/subscribed-2.8 01:46:33.201"),
     Ruling(Cause.SUBSCRIPTION_CHANGED, CERTAIN, "{who} subscribed to other topics.",
-           proof=(rejoins_because(SUBSCRIPTION_CHANGED),), source=_REASONS,
+           proof=(rejoins_because(reasons.SUBSCRIPTION_CHANGED),), source=_REASONS,
            decides="groups/subscribed-2.8 01:46:33.201", looks_alike="groups/leaves-3.9 01:55:12.019"),
     *(
         Ruling(cause, CERTAIN, f"{{who}} rejoined because {words}{{more}}, as its own log shows.",
-               proof=(rejoins_because(METADATA_CHANGED), request_names(cause)), source=_TOPICS,
+               proof=(rejoins_because(reasons.METADATA_CHANGED), request_names(cause)), source=_TOPICS,
                decides=_NAMED_BY_CLIENT[cause], looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)")
         for cause, words in TOPIC_CAUSES.items()
     ),
     *(
         Ruling(cause, LIKELY, f"{{who}} rejoined over changed metadata {{later}} after {words}.",
-               proof=(rejoins_because(METADATA_CHANGED), one_change_fits(cause)),
+               proof=(rejoins_because(reasons.METADATA_CHANGED), one_change_fits(cause)),
                source=f"{_TOPICS}; metadata.max.age.ms",
                decides=_ONE_CHANGE[cause], looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)")
         for cause, words in TOPIC_CAUSES.items()
     ),
     Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; {count} changes of topics before it"
            " fit.",
-           proof=(rejoins_because(METADATA_CHANGED), several_changes_fit), source=_REASONS,
+           proof=(rejoins_because(reasons.METADATA_CHANGED), several_changes_fit), source=_REASONS,
            decides="made: metadata changed after two topics",
            looks_alike="groups/topics-3.9 01:55:52.661 (brokers only)"),
     Ruling(Cause.METADATA_CHANGED, LIKELY, "{who} rejoined over changed metadata; no line shows which topic changed.",
-           proof=(rejoins_because(METADATA_CHANGED),), source=_REASONS,
+           proof=(rejoins_because(reasons.METADATA_CHANGED),), source=_REASONS,
            decides="groups/topics-3.9 01:55:52.661 (brokers only)", looks_alike="groups/topics-3.9 01:55:52.661"),
-    Ruling(Cause.CLIENT_REQUESTED, CERTAIN, "{who} asked for a rebalance.",
-           proof=(rejoins_because(ENFORCED),), source="Consumer.enforceRebalance; KIP-568, KIP-800",
+    Ruling(Cause.CLIENT_REQUESTED, LIKELY, "{who} asked for a rebalance.",
+           proof=(rejoins_because(reasons.ENFORCED),), source="Consumer.enforceRebalance; KIP-568, KIP-800",
            decides="made: enforceRebalance", looks_alike="groups/leaves-3.9 01:55:12.019"),
     Ruling(Cause.CLIENT_REQUESTED, CERTAIN, "{who} asked for a rebalance, and its own log shows its reason:"
            " '{reason}'.",

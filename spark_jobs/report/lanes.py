@@ -1,0 +1,89 @@
+"""The picture of a window as blocks: lanes with marks on one axis of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something on a lane: its place and length in percent of the axis, and what part of the lane's height it fills.
+
+    `shape` is bar, tail or tick; `tone` its colour; `anchor` the place that tells more, empty where there is none.
+    """
+
+    shape: str
+    left: float
+    width: float
+    top: float
+    height: float
+    tone: str
+    is_planned: bool
+    says: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that lasted, for whoever zooms: milliseconds from the window's first instant, and what it was.
+
+    `says` tells it alone, `short` where several are drawn as one. `anchor` may be empty.
+    """
+
+    shape: str
+    start_ms: int
+    length_ms: int
+    tone: str
+    is_planned: bool
+    says: str
+    short: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One broker, partition or group, or the controller, through the window. `says` tells the same in words.
+
+    `marks` are drawn where nothing can zoom; `items` are all that the lane holds.
+    """
+
+    kind: str
+    label: str
+    note: str
+    says: str
+    anchor: str
+    marks: tuple[Mark, ...]
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A line of the time axis. A greater `level` is drawn only where there is room for it."""
+
+    at: float
+    label: str
+    level: int
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What the colours of some lanes mean: (tone, label)."""
+
+    title: str
+    tones: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The picture of the window. `focus` is where most of it happened, in percent of the axis."""
+
+    begins: datetime
+    ends: datetime
+    ticks: tuple[Tick, ...]
+    bands: tuple[Mark, ...]
+    absences: tuple[Item, ...]
+    lanes: tuple[Lane, ...]
+    left_out: tuple[str, ...]
+    focus: float
+    legends: tuple[Legend, ...]

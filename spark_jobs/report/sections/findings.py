@@ -1,0 +1,69 @@
+"""Findings: what a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from spark_jobs.catalog.codes import FindingSeverity
+from spark_jobs.catalog.rows import Finding
+from spark_jobs.knowledge.rules import STANDING_RULES
+from spark_jobs.report import blocks as ui
+from spark_jobs.report import plain
+from spark_jobs.report.page_rows import PageRows, Section, grouped
+from spark_jobs.shared import words
+
+SHOWN_OPEN = 6
+
+
+def findings(page: PageRows) -> Iterator[ui.Block]:
+    """What the rules found, one entry for each rule, severity and piece of advice, worst first.
+
+    Order: severity; what happened before how things are set up; then time.
+    """
+    if not page.of(Finding):
+        yield ui.Paragraph("No rule found anything.")
+    rows = sorted(page.of(Finding), key=lambda r: (r.first_at, r.subject, r.finding_id))
+    groups = grouped(rows, lambda r: (r.severity, r.rule_id, r.advice, r.source)).values()
+    for group in sorted(groups, key=_order):
+        yield _rule(page, group)
+
+
+def _order(rows: Sequence[Finding]) -> tuple[object, ...]:
+    first = rows[0]
+    severity = list(FindingSeverity).index(first.severity)
+    return severity, first.rule_id in STANDING_RULES, first.first_at, first.rule_id, first.advice, first.source
+
+
+def _rule(page: PageRows, rows: Sequence[Finding]) -> ui.Entry:
+    first, items = rows[0], tuple(_item(page, row) for row in rows)
+    rest = items[SHOWN_OPEN:]
+    also = f" (and {words.number(len(rows) - 1)} more like it)" if rows[1:] else ""
+    return ui.Entry(
+        words.sentence(first.rule_id.replace("_", " ")),
+        (
+            ui.Paragraph(first.advice, "advice"),
+            ui.List(items[:SHOWN_OPEN]),
+            *((ui.Expandable(f"{len(rest):,} more of this rule", (ui.List(rest),)),) if rest else ()),
+            ui.Paragraph(f"Threshold: {first.source}", "quiet"),
+        ),
+        style=f"finding {first.severity}",
+        badges=(ui.Badge(first.severity, "severity"),),
+        tone=first.severity,
+        brief=f"{first.message}{also}",
+        advice=first.advice,
+    )
+
+
+def _item(page: PageRows, row: Finding) -> ui.Item:
+    subject = f"{row.subject_kind} {plain.shortened(row.subject)}"
+    until = (" to ", ui.At(row.last_at)) if row.last_at != row.first_at else ""
+    return ui.Item(
+        (row.message, " ", ui.Quiet((ui.Name(subject), ", ", ui.At(row.first_at), until))),
+        anchor=plain.anchor("finding", row.finding_id),
+        noun="finding",
+        blocks=(page.evidence(row.evidence),),
+    )
+
+
+READS = (Finding,)
+SECTION = Section(150, "findings", "Findings", "Findings", findings, READS, counts=Finding)

@@ -1,0 +1,103 @@
+"""Broker outages: one broker's trouble in one place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from spark_jobs.catalog.rows import BrokerOutage, CoordinatorMove, Failover, Incident, RollingRestart
+from spark_jobs.report import blocks as ui
+from spark_jobs.report import plain, vocabulary
+from spark_jobs.report.page_rows import PageRows, Section
+from spark_jobs.report.phrases import incident_headline, outage_words
+from spark_jobs.report.sections.failovers import by_kind
+from spark_jobs.report.sections.restarts import restart_link
+from spark_jobs.shared import words
+
+# The one moment of an outage that is shown even where it did not come.
+BACK = "Back"
+
+
+def outages(page: PageRows) -> Iterator[ui.Block]:
+    """The outages, unplanned ones first, then in order of time."""
+    if not page.outages:
+        yield ui.Paragraph("No broker was away.")
+    for row in sorted(page.outages.values(), key=lambda r: r.planned):
+        label = words.sentence(vocabulary.OUTAGES[row.kind].label)
+        yield ui.Entry(
+            words.sentence(outage_words(row)),
+            (
+                ui.Steps(tuple(_steps(row))),
+                ui.Paragraph(row.explanation),
+                ui.Paragraph(f"{label}; {'; '.join(_facts(page, row))}.", "quiet"),
+                *_relations(page, row),
+                page.evidence(row.evidence),
+                *by_kind(page, [f for f in page.of(Failover) if f.outage_id == row.outage_id], most_open=0),
+            ),
+            anchor=plain.anchor("outage", row.outage_id),
+            noun="outage",
+            style="outage",
+            tone=vocabulary.OUTAGES[row.kind].tone,
+            badges=ui.badges(row.planned, row.confidence),
+        )
+
+
+def _steps(row: BrokerOutage) -> Iterator[ui.Step]:
+    moments = (
+        ("Gone", row.down_at),
+        ("Out of reach of others", row.unreachable_at if row.unreachable_at != row.down_at else None),
+        ("Noticed", row.detected_at),
+        (BACK, row.up_at),
+        ("In every ISR again", row.isr_recovered_at),
+        ("Leads again what it led", row.leadership_restored_at),
+    )
+    for i, (label, at) in enumerate(moments):
+        if at or label == BACK:
+            yield ui.Step(
+                label, ui.At(at) if at else None, words.duration(words.elapsed_ms(row.down_at, at)) if i else ""
+            )
+
+
+def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:
+    if row.partitions_led_before is not None:
+        yield f"led {words.counted(row.partitions_led_before, 'partition')} before"
+    if row.elections is not None:
+        yield words.counted(row.elections, "leader change")
+    if row.isr_shrinks:
+        yield f"out of in-sync replica sets {words.times(row.isr_shrinks)}"
+    yield from _moves(page, row)
+    yield f"{words.counted(len(row.group_ids), 'group')} disturbed"
+    if row.rebalances:
+        yield f"it caused {words.counted(row.rebalances, 'rebalance')}"
+    if row.partition_seconds:
+        yield f"{words.number(row.partition_seconds)} partition-seconds stopped"
+    if row.last_heard_at is None:
+        yield "its own log was not read; the logs of others show it"
+
+
+def _moves(page: PageRows, outage: BrokerOutage) -> Iterator[str]:
+    """How many groups changed their coordinator, and what that did to them."""
+    moves = [m for m in page.of(CoordinatorMove) if m.outage_id == outage.outage_id]
+    effects = Counter(vocabulary.MOVE_LABELS[m.effect] for m in moves if m.effect)
+    did = words.listed([f"{words.number(count)} {label}" for label, count in sorted(effects.items())])
+    if moves:
+        yield f"{words.counted(len(moves), 'group')} moved to another coordinator" + (f" ({did})" if did else "")
+
+
+def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
+    if row.group_ids:
+        groups = ui.names([plain.shortened(g) for g in row.group_ids], 200)
+        yield ui.Expandable(f"{words.counted(len(row.group_ids), 'group')} disturbed", (groups,))
+    restart = restart_link(page, row.restart_id)
+    if restart:
+        yield ui.Paragraph(("Part of ", restart, "."))
+    incidents = [
+        ui.Link(incident_headline(page, i), plain.anchor("incident", i.incident_id))
+        for i in page.incidents_of.get(row.outage_id, ())
+    ]
+    if incidents:
+        yield ui.Paragraph(("Led to: ", ui.separated(incidents), "."))
+
+
+READS = (BrokerOutage, Failover, CoordinatorMove, Incident, RollingRestart)
+SECTION = Section(90, "outages", "Broker outages", "Outages", outages, READS, counts=BrokerOutage)

@@ -1,0 +1,257 @@
+"""The window in a picture: lanes on one axis of time, so that a cause is seen above its effects."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from spark_jobs.catalog.codes import FailoverKind
+from spark_jobs.catalog.rows import (
+    BrokerOutage,
+    ControllerChange,
+    Failover,
+    LeaderImbalance,
+    OutOfSyncPeriod,
+    Rebalance,
+)
+from spark_jobs.report import blocks as ui
+from spark_jobs.report import plain, vocabulary
+from spark_jobs.report.lanes import Lane, Legend, Timeline
+from spark_jobs.report.marks import Span, items, marks, tallied, ticks
+from spark_jobs.report.page_rows import PageRows, Section, grouped
+from spark_jobs.report.phrases import controller_anchor, outage_words
+from spark_jobs.shared import words
+
+BROKER_LANES = 12
+PARTITION_LANES = 8
+GROUP_LANES = 24
+FOCUS_PARTS = 200
+
+_PLANNED = (FailoverKind.CONTROLLED_SHUTDOWN, FailoverKind.PREFERRED_ELECTION, FailoverKind.REASSIGNMENT)
+
+
+def timeline(page: PageRows) -> Iterator[ui.Block]:
+    """The controller, the brokers, the partitions and the groups as lanes, those in the most trouble first."""
+    brokers, brokers_left_out = _broker_lanes(page)
+    partitions, partitions_left_out = _partition_lanes(page)
+    groups, groups_left_out = _group_lanes(page)
+    absences = [_absence(page, row) for row in page.outages.values()]
+    lanes = (*_controller_lane(page), *brokers, *partitions, *groups)
+    if not lanes:
+        yield ui.Paragraph("Nothing happened that could be drawn.")
+        return
+    yield Timeline(
+        begins=page.window[0],
+        ends=page.window[1],
+        ticks=ticks(*page.window),
+        bands=tuple(mark for absence in absences for mark in marks(page, [absence])),
+        absences=items(page, absences),
+        lanes=lanes,
+        left_out=tuple(s for s in (brokers_left_out, partitions_left_out, groups_left_out) if s),
+        focus=_focus(page),
+        legends=(
+            _legend("Groups", vocabulary.FAMILIES, groups),
+            _legend("Brokers", vocabulary.BROKER_FAMILIES, [*brokers, *partitions]),
+        ),
+    )
+
+
+def _legend(title: str, labels: Mapping[str, str], lanes: Sequence[Lane]) -> Legend:
+    tones = {mark.tone for lane in lanes for mark in lane.marks}
+    return Legend(title, tuple((tone, label) for tone, label in labels.items() if tone in tones))
+
+
+def _focus(page: PageRows) -> float:
+    """The middle of the part of the axis in which most rebalances began, in percent."""
+    slots = Counter(min(FOCUS_PARTS - 1, int(page.place(r.started_at) * FOCUS_PARTS / 100)) for r in page.rebalances)
+    if not slots:
+        return 50.0
+    return round(100 * (min(slots, key=lambda slot: (-slots[slot], slot)) + 0.5) / FOCUS_PARTS, 3)
+
+
+def _lane(page: PageRows, kind: str, label: str, note: str, says: str, anchor: str, spans: Sequence[Span]) -> Lane:
+    return Lane(kind, label, note, says, anchor, marks(page, spans), items(page, spans))
+
+
+def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
+    rows = sorted(page.of(ControllerChange), key=lambda r: r.epoch)
+    if not rows:
+        return ()
+    spans = [_controller_span(page, row) for row in rows]
+    note = words.counted(len(rows), "change")
+    said = words.listed([s.says for s in spans], 6)
+    return (_lane(page, "controller", "Controller", note, f"{note}: {said}", spans[0].anchor, spans),)
+
+
+def _controller_span(page: PageRows, row: ControllerChange) -> Span:
+    at, short = row.happened_at, f"node {row.controller_to} became the controller"
+    return Span(
+        "tick", at, at, "protocol", False, f"{words.instant(at, page.day)}: {short}", short, controller_anchor(row)
+    )
+
+
+def _broker_lanes(page: PageRows) -> tuple[list[Lane], str]:
+    outages = grouped(page.outages.values(), lambda r: r.broker)
+    failovers: defaultdict[int, list[Failover]] = defaultdict(list)
+    for row in page.of(Failover):
+        # A change of leader stands with the broker that lost it; a partition that had none, with the one that took it.
+        broker = row.leader_to if row.leader_from in (None, -1) else row.leader_from
+        if broker is not None and broker >= 0:
+            failovers[broker].append(row)
+    # A period that an outage explains lasts as long as the tail of that outage.
+    out_of_sync = grouped((r for r in page.of(OutOfSyncPeriod) if r.outage_id is None), lambda r: r.broker)
+    known = {*outages, *failovers, *out_of_sync, *(row.broker for row in page.of(LeaderImbalance))}
+    trouble = {b: tuple(len(rows.get(b, ())) for rows in (outages, out_of_sync, failovers)) for b in known}
+    worst = sorted(known, key=lambda b: (*(-count for count in trouble[b]), b))
+    lanes = [
+        _broker_lane(page, b, outages.get(b, ()), out_of_sync.get(b, ()), failovers.get(b, ()))
+        for b in sorted(worst[:BROKER_LANES])
+    ]
+    rest = worst[BROKER_LANES:]
+    return lanes, f"{words.counted(len(rest), 'broker')} with fewer outages and leader changes" if rest else ""
+
+
+def _broker_lane(
+    page: PageRows,
+    broker: int,
+    outages: Sequence[BrokerOutage],
+    out_of_sync: Sequence[OutOfSyncPeriod],
+    failovers: Sequence[Failover],
+) -> Lane:
+    recoveries = [span for row in outages if (span := _recovery(page, row))]
+    shown = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
+    changes = [_failover_span(page, row) for row in failovers]
+    counts = (
+        (outages, words.counted(len(outages), "outage")),
+        (out_of_sync, f"out of sync {words.times(len(out_of_sync))}"),
+        (failovers, words.counted(len(failovers), "leader change")),
+    )
+    notes = [note for rows, note in counts if rows]
+    says = "; ".join([*(span.says for span in shown[:6]), *notes]) or "nothing happened to it"
+    anchor = shown[0].anchor if shown else ""
+    spans = (*recoveries, *shown, *changes)
+    return _lane(page, "broker", f"Broker {broker}", ", ".join(notes) or "undisturbed", says, anchor, spans)
+
+
+def _absence(page: PageRows, row: BrokerOutage) -> Span:
+    gone = words.elapsed_ms(row.down_at, row.up_at)
+    back = f"back after {words.duration(gone)}" if gone is not None else "not back in this window"
+    said = f"{words.instant(row.down_at, page.day)}: {words.sentence(outage_words(row))}, {back}"
+    return _outage_span(row, "bar", row.down_at, row.up_at or page.window[1], said)
+
+
+def _recovery(page: PageRows, row: BrokerOutage) -> Span | None:
+    whole = [at for at in (row.leadership_restored_at, row.isr_recovered_at) if at]
+    if not row.up_at or not whole:
+        return None
+    said = f"Broker {row.broker} recovers until {words.instant(max(whole), page.day)}"
+    return _outage_span(row, "tail", row.up_at, max(*whole, row.up_at), said)
+
+
+def _out_of_sync_span(page: PageRows, row: OutOfSyncPeriod) -> Span:
+    """A broker that was alive and out of sync."""
+    short = f"out of sync: {vocabulary.OUT_OF_SYNC[row.kind].label}"
+    start, end = row.started_at, row.ended_at or page.window[1]
+    lasted = words.duration(words.elapsed_ms(start, row.ended_at)) or "to the end of the window"
+    says = f"{words.instant(start, page.day)}, {lasted}: {short}"
+    anchor = plain.anchor("outofsync", row.out_of_sync_period_id)
+    return Span("tail", start, end, vocabulary.OUT_OF_SYNC[row.kind].tone, False, says, short, anchor)
+
+
+def _outage_span(row: BrokerOutage, shape: str, start: datetime, end: datetime, says: str) -> Span:
+    look, anchor = vocabulary.OUTAGES[row.kind], plain.anchor("outage", row.outage_id)
+    return Span(shape, start, end, look.tone, row.planned, says, look.label, anchor)
+
+
+def _failover_span(page: PageRows, row: Failover) -> Span:
+    look, at = vocabulary.FAILOVERS[row.kind], row.happened_at
+    says = f"{words.instant(at, page.day)}: {plain.shortened(row.topic, 48)}-{row.partition} {look.label}"
+    anchor = plain.anchor("failover", row.failover_id)
+    return Span("tick", at, at, look.tone, row.kind in _PLANNED, says, look.label, anchor)
+
+
+def _partition_lanes(page: PageRows) -> tuple[list[Lane], str]:
+    """Partitions that were without a leader or lost records, those longest without one first."""
+    by_partition = grouped(page.failovers, lambda r: (r.topic, r.partition))
+    hurt = {p: rows for p, rows in by_partition.items() if any(_hurts(row) for row in rows)}
+    leaderless = {p: sum(row.leaderless_ms or 0 for row in rows) for p, rows in hurt.items()}
+    lossy = {p: any(row.kind == FailoverKind.UNCLEAN_ELECTION for row in rows) for p, rows in hurt.items()}
+    worst = sorted(hurt, key=lambda p: (not lossy[p], -leaderless[p], p))
+    rest = len(worst) - PARTITION_LANES
+    left_out = f"{words.counted(rest, 'partition')} that had no leader for a shorter time" if rest > 0 else ""
+    return [_partition_lane(page, p, hurt[p], leaderless[p]) for p in worst[:PARTITION_LANES]], left_out
+
+
+def _hurts(failover: Failover) -> bool:
+    return vocabulary.FAILOVERS[failover.kind].tone == "lost"
+
+
+def _partition_lane(page: PageRows, partition: tuple[str, int], rows: Sequence[Failover], leaderless: int) -> Lane:
+    topic, number = partition
+    gaps = [span for row in rows if (span := _leaderless(page, row))]
+    changes = [_failover_span(page, row) for row in rows]
+    note = words.counted(len(rows), "leader change")
+    said = f", {words.duration(leaderless)} without a leader" if leaderless else ""
+    causes = Counter(vocabulary.FAILOVERS[row.kind].label for row in rows)
+    return _lane(
+        page,
+        "partition",
+        f"{plain.shortened(topic, 48)}-{number}",
+        f"{note}{said}",
+        f"{note}{said}: {tallied(causes)}",
+        changes[0].anchor,
+        (*gaps, *changes),
+    )
+
+
+def _leaderless(page: PageRows, row: Failover) -> Span | None:
+    """The time without a leader that a change ended."""
+    if row.leader_to == -1 or not row.leaderless_ms:
+        return None
+    end = row.happened_at
+    start = end - timedelta(milliseconds=row.leaderless_ms)
+    said = f"{words.instant(start, page.day)}: without a leader for {words.duration(row.leaderless_ms)}"
+    return Span("bar", start, end, "lost", False, said, "without a leader", plain.anchor("failover", row.failover_id))
+
+
+def _group_lanes(page: PageRows) -> tuple[list[Lane], str]:
+    by_group = page.rebalances_of_group
+
+    def trouble(group: str) -> tuple[object, ...]:
+        unplanned = [row for row in by_group[group] if not page.is_planned(row)]
+        return -len(unplanned), -len(by_group[group]), -sum(r.duration_ms or 0 for r in by_group[group]), group
+
+    worst = sorted(by_group, key=trouble)
+    rest = worst[GROUP_LANES:]
+    left_out = ""
+    if rest:
+        count = sum(len(by_group[group]) for group in rest)
+        left_out = f"{words.counted(len(rest), 'group')} with fewer rebalances, {words.number(count)} in all"
+    return [_group_lane(page, group, by_group[group]) for group in worst[:GROUP_LANES]], left_out
+
+
+def _group_lane(page: PageRows, group: str, rows: Sequence[Rebalance]) -> Lane:
+    note = words.counted(len(rows), "rebalance")
+    first, last = rows[0].started_at, rows[-1].started_at
+    when = (
+        f"at {words.instant(first, page.day)}"
+        if len(rows) == 1
+        else f"from {words.instant(first, page.day)} to {words.instant(last, page.day)}"
+    )
+    causes = Counter(vocabulary.CAUSES[row.cause].label for row in rows)
+    spans = [_rebalance_span(page, row) for row in rows]
+    says = f"{note} {when}: {tallied(causes)}"
+    return _lane(page, "group", plain.shortened(group, 64), note, says, spans[0].anchor, spans)
+
+
+def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
+    look, start = vocabulary.CAUSES[row.cause], row.started_at
+    lasted = f", {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
+    says = f"{words.instant(start, page.day)}{lasted}: {look.label}"
+    anchor = plain.anchor("rebalance", row.rebalance_id)
+    return Span("bar", start, row.ended_at or start, look.tone, page.is_planned(row), says, look.label, anchor)
+
+
+READS = (BrokerOutage, ControllerChange, Failover, LeaderImbalance, OutOfSyncPeriod, Rebalance)
+SECTION = Section(40, "timeline", "The window in a picture", "Timeline", timeline, READS)

@@ -1,0 +1,105 @@
+"""What a page of blocks says: its blocks of a kind, wherever they lie, and their text as a reader sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+from spark_jobs.report.blocks import (
+    Box,
+    Cell,
+    Entry,
+    Evidence,
+    Expandable,
+    Fact,
+    Item,
+    List,
+    Page,
+    Paragraph,
+    Table,
+    TableRow,
+)
+from spark_jobs.report.lanes import Timeline
+from spark_jobs.report.terminal import Terminal
+from tests.support.report_rows import DAY
+
+T = TypeVar("T")
+
+_TERMINAL = Terminal(100, DAY.date())
+
+
+def section(page: Page, name: str) -> Any:
+    """The blocks of a section; none where the page leaves it out."""
+    return next((s.blocks for s in page.sections if s.name == name), ())
+
+
+def walk(content: Any) -> Iterator[Any]:
+    """Everything that content holds, itself first, in the order in which it is shown."""
+    yield content
+    inside = [getattr(content, f.name) for f in fields(content)] if is_dataclass(content) else ()
+    for each in content if isinstance(content, tuple) else inside:
+        yield from walk(each)
+
+
+def found(kind: type[T], content: Any) -> list[T]:
+    """All blocks of a kind."""
+    return [each for each in walk(content) if isinstance(each, kind)]
+
+
+def text(content: Any) -> str:
+    """Words as a reader sees them; of a block that folds others its first line."""
+    match content:
+        case tuple():
+            return "".join(map(text, content))
+        case Cell(inner) | Paragraph(inner) | Item(inner) | Expandable(inner) | Fact(_, inner):
+            return text(inner)
+        case Evidence():
+            return content.label
+    return _TERMINAL.plain(content)
+
+
+def cells(row: TableRow) -> list[str]:
+    """The text of each cell of a row."""
+    return [text(cell) for cell in row.cells]
+
+
+def rows(page: Page, name: str, label: str = "") -> list[TableRow]:
+    """The rows of the tables of a section, or of that with this label."""
+    return [row for table in found(Table, section(page, name)) if label in ("", table.label) for row in table.rows]
+
+
+def entries(page: Page, name: str) -> list[Entry]:
+    """The entries of a section, those inside others left out."""
+    return [block for block in section(page, name) if isinstance(block, Entry)]
+
+
+def statements(page: Page, name: str) -> list[tuple[str, str]]:
+    """The statements of a section: tone and words."""
+    lists = [block for block in section(page, name) if isinstance(block, List) and block.style == "statements"]
+    return [(item.tone, text(item.words).strip()) for each in lists for item in each.items]
+
+
+def paragraphs(page: Page) -> list[tuple[str, ...]]:
+    """The verdict, paragraph by paragraph, each as its sentences."""
+    (box,) = [b for b in section(page, "verdict") if isinstance(b, Box) and b.style == "verdict"]
+    return [
+        tuple(t for word in each.words if (t := text(word)) != " ")
+        for each in box.blocks
+        if isinstance(each, Paragraph)
+    ]
+
+
+def sentences(page: Page) -> tuple[str, ...]:
+    """The verdict as its sentences."""
+    return tuple(sentence for paragraph in paragraphs(page) for sentence in paragraph)
+
+
+def first_paragraph(page: Page, name: str) -> str:
+    """What a section says first."""
+    return text(next(block for block in section(page, name) if isinstance(block, Paragraph)).words)
+
+
+def timeline(page: Page) -> Timeline:
+    """The picture of the page."""
+    return found(Timeline, section(page, "timeline"))[0]

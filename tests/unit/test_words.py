@@ -1,0 +1,127 @@
+"""Numbers and names as a report says them."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog import codes
+from spark_jobs.report import plain, vocabulary
+from spark_jobs.report.html import _asset
+from spark_jobs.shared import words
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"),
+    [
+        (None, ""),
+        (0, "0 ms"),
+        (240, "240 ms"),
+        (3_240, "3.2 s"),
+        (9_960, "10 s"),
+        (59_700, "1 min"),
+        (134_000, "2 min 14 s"),
+        (3_900_000, "1 h 5 min"),
+        (7_200_000, "2 h"),
+        (183_600_000, "2 d 3 h"),
+    ],
+)
+def test_durations_read_as_people_say_them(ms, said):
+    assert words.duration(ms) == said
+    assert words.duration(None if ms is None else timedelta(milliseconds=ms)) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0, "no lines"), (1, "1 line"), (2, "2 lines"), (34_587, "34,587 lines"), (1_893_400, "1.9 million lines")],
+)
+def test_a_noun_agrees_with_its_number(value, said):
+    assert words.counted(value, "line") == said
+
+
+@pytest.mark.parametrize(
+    ("items", "at_most", "said"),
+    [
+        ([], 0, ""),
+        (["a"], 0, "a"),
+        (["a", "b"], 0, "a and b"),
+        (["a", "b", "c"], 0, "a, b and c"),
+        (["a", "b", "c", "d"], 2, "a, b and 2 more"),
+    ],
+)
+def test_lists_read_as_sentences(items, at_most, said):
+    assert words.listed(items, at_most) == said
+
+
+def test_an_instant_names_its_date_only_where_the_page_has_not():
+    at = datetime(2026, 10, 3, 2, 13, 4, 118_900, tzinfo=UTC)
+    assert words.instant(at, date(2026, 10, 3)) == "02:13:04"
+    assert words.instant(at, date(2026, 10, 2)) == "2026-10-03 02:13:04"
+    assert words.instant(at, date(2026, 10, 3), precise=True) == "02:13:04.118"
+
+
+def test_runs_of_partitions_are_drawn_together():
+    assert words.ranges([7, 0, 1, 2, 9, 8, 4]) == "0-2, 4, 7-9"
+
+
+@given(st.text())
+def test_visible_text_shows_all_and_commands_nothing(text):
+    shown = plain.visible(text)
+    assert shown.isprintable()
+    assert not text.isprintable() or shown == text
+
+
+@given(st.text())
+def test_a_quotation_keeps_its_lines_and_nothing_else_that_commands(text):
+    assert all(line.isprintable() for line in plain.quoted(text).split("\n"))
+
+
+def test_a_trace_keeps_its_shape():
+    assert plain.quoted("failed\r\n\tat A\x1b[2J\n") == "failed\n    at A\\x1b[2J"
+
+
+def test_texts_are_bounded_and_say_what_was_cut():
+    assert len(plain.harmless({"reason": "r" * 5_000})["reason"]) == plain.MAX_TEXT
+    assert plain.harmless({"text": "r" * 5_000})["text"].endswith("… (3,000 more characters)")
+    assert plain.shortened("consumer-" + "x" * 500 + "-7f3a").endswith("-7f3a")
+    assert len(plain.shortened("x" * 500)) == plain.MAX_NAME
+
+
+@given(st.text())
+def test_an_address_is_made_of_our_letters_alone(row_id):
+    kind, _, digest = plain.anchor("rebalance", row_id).partition("-")
+    assert kind == "rebalance"
+    assert set(digest) <= set("0123456789abcdef")
+    assert len(digest) >= 8
+
+
+def test_a_hash_of_ours_stands_in_the_address_as_it_is():
+    assert plain.anchor("outage", "00ff" * 8) == "outage-" + "00ff" * 8
+
+
+@pytest.mark.parametrize(
+    ("told", "declared"),
+    [
+        (vocabulary.CAUSES, codes.Cause),
+        (vocabulary.INCIDENT_LABELS, codes.IncidentKind),
+        (vocabulary.OUTAGES, codes.OutageKind),
+        (vocabulary.FAILOVERS, codes.FailoverKind),
+        (vocabulary.OUT_OF_SYNC, codes.OutOfSyncKind),
+        (vocabulary.TRUNCATIONS, codes.TruncationVerdict),
+        (vocabulary.MOVE_LABELS, codes.MoveEffect),
+        (vocabulary.LAG, codes.LagStatus),
+        (vocabulary.REMEDY_LABELS, codes.RemedySetting),
+        (vocabulary.HEDGES, codes.Confidence),
+    ],
+)
+def test_every_code_of_the_catalog_has_its_words(told, declared):
+    assert sorted(told) == sorted(declared)
+
+
+def test_every_tone_has_its_colour_in_light_and_dark():
+    style = _asset("page.css")
+    looks = (vocabulary.CAUSES, vocabulary.FAILOVERS, vocabulary.OUTAGES, vocabulary.OUT_OF_SYNC)
+    for tone in {look.tone for table in looks for look in table.values()}:
+        assert style.count(f"--{tone}: #") == 2
+        assert f".t-{tone} {{ --tone: var(--{tone}); }}" in style
