@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spark_jobs.catalog.codes import Cause, RemedySetting
 from spark_jobs.catalog.gold import REBALANCES
-from spark_jobs.catalog.rows import Contributor, Event, Rebalance, Remedy
+from spark_jobs.catalog.rows import Contributor, Event, Quote, Rebalance, Remedy
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.remedies import REMEDY_BY_SETTING
 from spark_jobs.transforms.groups.costs import Stop, Witnesses, price, stops_of
@@ -184,14 +184,14 @@ def test_a_window_names_its_own_rebalances_and_knows_what_came_before_and_after(
 def test_a_cooperative_assignor_avoids_cost_and_no_rebalance() -> None:
     rows = [rebalance(n, "member_joined", f"c{n}", partition_seconds=9.0) for n in range(3)]
     stops = {r.rebalance_id: Stop(9, kept, True) for r, kept in zip(rows, (0, 5, None), strict=True)}
-    proof = {"line_id": "l", "source": "s", "happened_at": AT, "text": "t"}
+    proof = Quote(line_id="l", source="s", happened_at=AT, text="t")
     stops[rows[1].rebalance_id] = Stop(9, 5, True, (proof,))
     (cooperative,) = judge_remedies(rows, stops, MemberRegistry(()), (), DAY)
     assert told([cooperative], *WHAT) == [("cooperative_assignment", None, None, 0, 3, "likely")]
     assert (cooperative.partition_seconds_avoided, cooperative.evidence) == (5.0, [proof])
     assert cooperative.explanation == (
         "A cooperative assignor would have avoided no rebalance, but 5.0 of 27.0 partition-seconds: in 1 rebalance"
-        " partitions stood that stayed with their member."
+        " partitions stopped that stayed with their member."
     )
 
 

@@ -13,7 +13,7 @@ from spark_jobs.transforms.groups.rates import causes_of
 from spark_jobs.transforms.groups.silent_hosts import SilentHost
 from spark_jobs.transforms.groups.storm_rulings import FINGERPRINTS
 from spark_jobs.transforms.groups.storms import Storm, client_of
-from spark_jobs.transforms.rulings import Proof, Ruling, Verdict, decide
+from spark_jobs.transforms.rulings import CERTAIN, LIKELY, Proof, Ruling, Verdict, always, decide, proof_if
 from spark_jobs.transforms.windows import counted
 
 
@@ -74,59 +74,62 @@ class Gathered:
         """Their causes with their counts, in words."""
         return causes_of(self.rebalances)
 
-    def proof(self, **words: object) -> Proof:
-        """What every incident rests on: the verdict on the rebalance that stands for it."""
-        return Proof(words=words, confidence=self.leading.confidence)
+    @property
+    def confidence(self) -> Confidence:
+        """How sure the cause is: what one member of a silent host proves is likely for the others."""
+        sure: Confidence = self.leading.confidence
+        return sure if self.host is None else sure.at_most(LIKELY)
+
+    @property
+    def restarted(self) -> int:
+        """How many members closed or came back."""
+        restarted = {Cause.MEMBER_LEFT, Cause.MEMBER_REJOINED}
+        return len({client_of(r) for r in self.rebalances if r.cause in restarted})
+
+    @property
+    def rhythm(self) -> str:
+        """What the rhythm of a storm resembles, in words."""
+        return "" if self.fingerprint is None else f" {self.fingerprint.sentence}"
 
 
 def an_outage_began_them(case: Gathered) -> Proof | None:
     """A broker's outage began all of them, directly or through the rebalance before."""
-    return None if case.outage is None else case.proof()
+    return proof_if(case.outage)
 
 
 def a_host_fell_silent(case: Gathered) -> Proof | None:
     """All members on one host fell silent within one session timeout, while members elsewhere were heard."""
-    return None if case.host is None else case.proof()
+    return proof_if(case.host)
 
 
 def the_host_was_heard_again(case: Gathered) -> Proof | None:
     """The same process of one of the host's members surely sent something again."""
-    return Proof() if case.host is not None and case.host.was_heard_again else None
+    return proof_if(case.host is not None and case.host.was_heard_again)
 
 
 def members_were_restarted_in_turn(case: Gathered) -> Proof | None:
     """Two members or more closed and came back, one after another, and no session or limit ran out."""
-    if not case.is_rolling_restart:
-        return None
-    restarted = {Cause.MEMBER_LEFT, Cause.MEMBER_REJOINED}
-    return case.proof(members=len({client_of(r) for r in case.rebalances if r.cause in restarted}))
+    return proof_if(case.is_rolling_restart)
 
 
 def the_group_is_in_a_loop(case: Gathered) -> Proof | None:
-    """Six rebalances or more within 60 minutes, three of them removals or leaves that repeat."""
-    if case.storm is None:
-        return None
-    return case.proof(rhythm="" if case.fingerprint is None else f" {case.fingerprint.sentence}")
+    """Six rebalances or more began within 60 minutes, three of them removals or leaves that repeat."""
+    return proof_if(case.storm)
 
 
 def a_follow_up_belongs_to_it(case: Gathered) -> Proof | None:
     """A cooperative rebalance, and the follow-up in which partitions change their owner."""
-    return case.proof() if len(case.rebalances) > 1 else None
+    return proof_if(len(case.rebalances) > 1)
 
 
 def the_coordinator_moved(case: Gathered) -> Proof | None:
     """The move of the coordinator began the rebalance."""
-    return case.proof() if case.leading.cause == Cause.COORDINATOR_MOVED else None
+    return proof_if(case.leading.cause == Cause.COORDINATOR_MOVED)
 
 
 def the_group_only_grew(case: Gathered) -> Proof | None:
     """New members joined a running group, and none left it for 10 minutes around."""
-    return case.proof() if case.is_scale_out else None
-
-
-def it_stands_alone(case: Gathered) -> Proof | None:
-    """In every other case."""
-    return case.proof()
+    return proof_if(case.is_scale_out)
 
 
 _KIP_429 = "KIP-429"
@@ -136,99 +139,100 @@ _KIP_345 = "KIP-345"
 INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(
         IncidentKind.BROKER_OUTAGE,
-        Confidence.CERTAIN,
+        LIKELY,
         "Broker {outage.broker}, away from {outage.down_at:%H:%M:%S} on, accounts for {count} of {total}"
         " rebalances, in {groups} ({causes}).",
         proof=(an_outage_began_them,),
         source=_ADR,
-        decides="",
-        looks_alike="",
+        decides="made: a coordinator is away",
+        looks_alike="made: a member dies while a broker is away",
     ),
     Ruling(
         IncidentKind.HOST_SILENT,
-        Confidence.LIKELY,
+        LIKELY,
         "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
         " in {groups}, while members elsewhere were heard: a process on the host was heard again, so the host was"
         " cut off or paused, not down. {count} rebalances ({causes}).",
         proof=(a_host_fell_silent, the_host_was_heard_again),
         source=_ADR,
-        decides="",
-        looks_alike="",
+        decides="made: a host is heard again",
+        looks_alike="made: a host is never heard again",
     ),
     Ruling(
         IncidentKind.HOST_SILENT,
-        Confidence.LIKELY,
+        LIKELY,
         "All {host.members} members on host {host.host} ran out within one session of {host.since:%H:%M:%S},"
         " in {groups}, while members elsewhere were heard: the host was down, cut off or paused; its address may also"
         " stand for many hosts, as that of a NAT or a proxy does. {count} rebalances ({causes}).",
         proof=(a_host_fell_silent,),
         source=_ADR,
-        decides="",
-        looks_alike="",
+        decides="made: a host is never heard again",
+        looks_alike="made: two members of a host fall silent",
     ),
     Ruling(
         IncidentKind.ROLLING_RESTART,
-        Confidence.CERTAIN,
-        "{members} members of group '{leading.group_id}' were restarted one after another: {count} rebalances.",
+        CERTAIN,
+        "{restarted} members of group '{leading.group_id}' were restarted one after another: {count} rebalances.",
         proof=(members_were_restarted_in_turn,),
         source=_ADR,
-        decides="",
-        looks_alike="",
+        decides="groups/deployment-4.1 billing-deploy-9 01:45:27.117",
+        looks_alike="groups/storm-2.8 billing-storm-8 01:48:02.233",
     ),
     Ruling(
         IncidentKind.STORM,
-        Confidence.CERTAIN,
+        CERTAIN,
         "Group '{leading.group_id}' rebalanced {count} times: {causes}.{rhythm}",
         proof=(the_group_is_in_a_loop,),
         source=_ADR,
-        decides="",
-        looks_alike="",
+        decides="groups/storm-2.8 billing-storm-8 01:48:02.233",
+        looks_alike="groups/deployment-4.1 billing-deploy-9 01:45:27.117",
     ),
     Ruling(
         IncidentKind.COOPERATIVE_PAIR,
-        Confidence.CERTAIN,
+        LIKELY,
         "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
         " and nobody left. The cooperative follow-up belongs to it.",
         proof=(a_follow_up_belongs_to_it, the_group_only_grew),
         source=_KIP_429,
-        decides="",
-        looks_alike="",
+        decides="made: a cooperative group grows",
+        looks_alike="groups/cooperative-2.8 fraud-coop-9 01:49:24.331",
     ),
     Ruling(
         IncidentKind.COOPERATIVE_PAIR,
-        Confidence.CERTAIN,
+        CERTAIN,
         "{leading.explanation} The cooperative follow-up belongs to it.",
         proof=(a_follow_up_belongs_to_it,),
         source=_KIP_429,
-        decides="",
-        looks_alike="",
+        decides="groups/cooperative-2.8 fraud-coop-9 01:49:24.331",
+        looks_alike="made: a cooperative group grows",
     ),
     Ruling(
         IncidentKind.COORDINATOR_MOVE,
-        Confidence.CERTAIN,
+        LIKELY,
         "{leading.explanation}",
         proof=(the_coordinator_moved,),
         source="GroupCoordinator.onElection and onResignation",
-        decides="",
-        looks_alike="",
+        decides="made: a coordinator moves without an outage",
+        looks_alike="made: a coordinator is away",
     ),
     Ruling(
         IncidentKind.SINGLE,
-        Confidence.CERTAIN,
+        LIKELY,
         "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
         " and nobody left.",
         proof=(the_group_only_grew,),
         source=_ADR,
-        decides="",
-        looks_alike="",
+        decides="made: an eager group grows",
+        looks_alike="made: an eager group grows, and a member leaves",
     ),
     Ruling(
         IncidentKind.SINGLE,
-        Confidence.CERTAIN,
+        CERTAIN,
         "{leading.explanation}",
-        proof=(it_stands_alone,),
+        proof=(always,),
         source=_ADR,
-        decides="",
-        looks_alike="",
+        decides="groups/cooperative-2.8 fraud-coop-9 01:49:20.330",
+        looks_alike="made: an eager group grows",
     ),
 )
+"""The confidence is that of the kind; the row's own is that of the cause (Gathered.confidence)."""

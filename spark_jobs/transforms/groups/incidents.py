@@ -137,7 +137,7 @@ def _row(case: Gathered, chains: Chains) -> Incident:
         group_ids=sorted({r.group_id for r in case.rebalances}),
         rebalance_count=len(case.rebalances),
         cause=case.leading.cause,
-        confidence=verdict.confidence,
+        confidence=case.confidence,
         fingerprint=Fingerprint(case.fingerprint.code) if case.fingerprint else None,
         outage_id=case.outage.outage_id if case.outage else None,
         partition_seconds=round(sum(costs), 3) if costs else None,

@@ -51,7 +51,7 @@ def _with_effect(
     until = min(next_at or at + OUTAGE_SHADOW, at + OUTAGE_SHADOW)
     before = begun.get(move.broker_from, none).last_before(at)
     after: Sequence[Rebalance] = induced.get(move.broker_to, none).between(at - COORDINATOR_LOADING, until)
-    verdict = decide(MOVE_RULINGS, Moved(at, until, observed_to, before, after[0] if after else None))
+    verdict = decide(MOVE_RULINGS, Moved(move, until, observed_to, before, after[0] if after else None))
     if verdict is None:
         return replace(move, effect=None, rebalance_id=None)
     return replace(move, effect=MoveEffect(verdict.code), rebalance_id=verdict.facts.get("rebalance_id"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from spark_jobs.catalog.codes import MoveEffect, Outcome
-from spark_jobs.catalog.rows import Rebalance
+from spark_jobs.catalog.rows import CoordinatorMove, Rebalance
 from spark_jobs.transforms.durations import COORDINATOR_LOADING
 from spark_jobs.transforms.rulings import LIKELY, Proof, Ruling, proof_if
 
@@ -20,30 +20,30 @@ class Moved:
     when brokers' lines reach.
     """
 
-    at: datetime
+    move: CoordinatorMove
     until: datetime
     observed_to: datetime
     before: Rebalance | None
     after: Rebalance | None
 
 
-def it_interrupted_a_rebalance(move: Moved) -> Proof | None:
+def it_interrupted_a_rebalance(case: Moved) -> Proof | None:
     """The former coordinator's last rebalance was under way, and ended with the move, after it, or not at all."""
-    last = move.before
+    last = case.before
     if last is None or last.outcome not in (Outcome.INTERRUPTED, Outcome.UNFINISHED):
         return None
-    is_open = last.ended_at is None or last.ended_at >= move.at - COORDINATOR_LOADING
+    is_open = last.ended_at is None or last.ended_at >= case.move.moved_at - COORDINATOR_LOADING
     return Proof(facts={"rebalance_id": last.rebalance_id}) if is_open else None
 
 
-def the_new_coordinator_began_one(move: Moved) -> Proof | None:
+def the_new_coordinator_began_one(case: Moved) -> Proof | None:
     """The new coordinator began a rebalance that a broker accounts for before a session could run out."""
-    return None if move.after is None else Proof(facts={"rebalance_id": move.after.rebalance_id})
+    return None if case.after is None else Proof(facts={"rebalance_id": case.after.rebalance_id})
 
 
-def the_lines_reach_far_enough(move: Moved) -> Proof | None:
+def the_lines_reach_far_enough(case: Moved) -> Proof | None:
     """The brokers' lines reach to the next move, or until a session could have run out."""
-    return proof_if(move.until <= move.observed_to)
+    return proof_if(case.until <= case.observed_to)
 
 
 _SOURCE = "GroupCoordinator.onElection and onResignation"

@@ -122,7 +122,7 @@ STATIC_MEMBERSHIP: tuple[Ruling[Replayed], ...] = (
         "Static membership {avoids}: {restarts} took less than {value}, and the session timeout is {in_use}.",
         proof=(rebalances_are_avoided, the_session_timeout_is_known, the_session_timeout_is_long_enough),
         source="KIP-345",
-        decides="groups/deployment-4.1",
+        decides="groups/deployment-4.1 billing-deploy-9",
         looks_alike="made: a restart takes longer than the session timeout",
     ),
     Ruling(
@@ -133,7 +133,7 @@ STATIC_MEMBERSHIP: tuple[Ruling[Replayed], ...] = (
         proof=(rebalances_are_avoided, the_session_timeout_is_known),
         source="KIP-345",
         decides="made: a restart takes longer than the session timeout",
-        looks_alike="groups/deployment-4.1",
+        looks_alike="groups/deployment-4.1 billing-deploy-9",
     ),
     Ruling(
         RemedySetting.STATIC_MEMBERSHIP,
@@ -142,7 +142,7 @@ STATIC_MEMBERSHIP: tuple[Ruling[Replayed], ...] = (
         proof=(rebalances_are_avoided,),
         source="KIP-345",
         decides="made: a restart of a member whose session timeout is not known",
-        looks_alike="groups/deployment-4.1",
+        looks_alike="groups/deployment-4.1 billing-deploy-9",
     ),
 )
 
@@ -154,7 +154,7 @@ SESSION_TIMEOUT: tuple[Ruling[Replayed], ...] = (
         " noticed {later} later.",
         proof=(rebalances_are_avoided, death_is_noticed_later),
         source="KIP-735; session.timeout.ms of ConsumerConfig",
-        decides="groups/pause-4.1",
+        decides="groups/pause-4.1 ads-etl-1",
         looks_alike="made: a silence of a member whose session timeout is not known",
     ),
     Ruling(
@@ -164,7 +164,7 @@ SESSION_TIMEOUT: tuple[Ruling[Replayed], ...] = (
         proof=(rebalances_are_avoided,),
         source="KIP-735; session.timeout.ms of ConsumerConfig",
         decides="made: a silence of a member whose session timeout is not known",
-        looks_alike="groups/pause-4.1",
+        looks_alike="groups/pause-4.1 ads-etl-1",
     ),
 )
 
@@ -176,8 +176,8 @@ MAX_POLL_INTERVAL: tuple[Ruling[Replayed], ...] = (
         " polls.",
         proof=(rebalances_are_avoided,),
         source="KIP-62; max.poll.interval.ms of ConsumerConfig",
-        decides="groups/slow-librdkafka-4.1",
-        looks_alike="groups/pause-4.1",
+        decides="groups/slow-librdkafka-4.1 geo-py-5",
+        looks_alike="groups/pause-4.1 ads-etl-1",
     ),
 )
 
@@ -189,7 +189,7 @@ COOPERATIVE_ASSIGNMENT: tuple[Ruling[Replayed], ...] = (
         " {rebalances} partitions stopped that stayed with their member.",
         proof=(partitions_stopped_in_vain,),
         source="KIP-429",
-        decides="made: an eager group",
-        looks_alike="groups/deployment-4.1",
+        decides="groups/grown-2.8 email-grow-5",
+        looks_alike="groups/pause-4.1 ads-etl-1",
     ),
 )

@@ -7,11 +7,11 @@ from datetime import timedelta
 from itertools import pairwise
 from statistics import median
 
-from spark_jobs.catalog.codes import Cause, Confidence, Fingerprint, Protocol
+from spark_jobs.catalog.codes import Cause, Fingerprint, Protocol
 from spark_jobs.catalog.rows import Rebalance
 from spark_jobs.transforms.groups.storms import STORM_REMOVALS, Storm
 from spark_jobs.transforms.rebalances.wording import took
-from spark_jobs.transforms.rulings import Proof, Ruling
+from spark_jobs.transforms.rulings import LIKELY, Proof, Ruling
 
 MIN_DRIVING = 4
 """Fewer have too few intervals between them to show a rhythm."""
@@ -117,7 +117,7 @@ def _middle(values: Sequence[float]) -> tuple[float, float]:
 FINGERPRINTS: tuple[Ruling[Storm], ...] = (
     Ruling(
         Fingerprint.SESSION_TIMEOUT,
-        Confidence.LIKELY,
+        LIKELY,
         "Its removals come {wait} after the rebalance before (median; half of them within {spread} of it), and the"
         " session timeout is {limit}: members fall silent as soon as they have joined.",
         proof=(session_runs_out_after_each_join,),
@@ -127,7 +127,7 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
     ),
     Ruling(
         Fingerprint.POLL_INTERVAL,
-        Confidence.LIKELY,
+        LIKELY,
         "Its removals come {wait} after the rebalance before (median; half of them within {spread} of it), and"
         " max.poll.interval.ms is {limit}: members are stuck with the first records that they get.",
         proof=(poll_interval_runs_out_after_each_join,),
@@ -137,7 +137,7 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
     ),
     Ruling(
         Fingerprint.CRON,
-        Confidence.LIKELY,
+        LIKELY,
         "It repeats by the clock, every {minutes} min at {when}, like a scheduled job.",
         proof=(shows_a_rhythm, repeats_by_the_clock),
         source="docs/adr/0018-chains-and-storms.md",
@@ -146,17 +146,17 @@ FINGERPRINTS: tuple[Ruling[Storm], ...] = (
     ),
     Ruling(
         Fingerprint.STEADY,
-        Confidence.LIKELY,
+        LIKELY,
         "The rebalances that drive it come {interval} apart (median; half of the intervals within {spread} of it),"
         " like a loop of restarts.",
         proof=(shows_a_rhythm, repeats_steadily),
         source="docs/adr/0018-chains-and-storms.md",
-        decides="made: a removal every 311 s",
+        decides="groups/storm-2.8 billing-storm-8",
         looks_alike="made: removals at odd times",
     ),
     Ruling(
         Fingerprint.IRREGULAR,
-        Confidence.LIKELY,
+        LIKELY,
         "It has no steady interval: the rebalances that drive it come {interval} apart (median; half of the intervals"
         " within {spread} of it).",
         proof=(shows_a_rhythm, repeats_at_any_time),

@@ -1,0 +1,255 @@
+"""Each ruling on incidents, storms, lag, moves and remedies decides its case, and not the one that looks like it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+import pytest
+
+from drill.plain_reader import read_folder
+from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS
+from spark_jobs.catalog.gold import BROKER_OUTAGES, COORDINATOR_MOVES, REBALANCES
+from spark_jobs.catalog.internal import MEMBER_STAYS
+from spark_jobs.catalog.rows import BrokerOutage, MemberStay, Rebalance
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.cluster import context_of
+from spark_jobs.transforms.groups import incident_rulings, incidents, lag, move_effects, remedies
+from spark_jobs.transforms.groups.coordinators import rebuild_coordinator_moves
+from spark_jobs.transforms.groups.costs import Stop, Witnesses, price, stops_of
+from spark_jobs.transforms.groups.incident_rulings import INCIDENTS, Gathered
+from spark_jobs.transforms.groups.lag_rulings import LAG_RULINGS
+from spark_jobs.transforms.groups.move_rulings import MOVE_RULINGS, Moved
+from spark_jobs.transforms.groups.remedy_rulings import (
+    COOPERATIVE_ASSIGNMENT,
+    MAX_POLL_INTERVAL,
+    SESSION_TIMEOUT,
+    STATIC_MEMBERSHIP,
+    Replayed,
+)
+from spark_jobs.transforms.groups.storm_rulings import FINGERPRINTS
+from spark_jobs.transforms.groups.storms import Storm
+from spark_jobs.transforms.rebalances.members import MemberRegistry
+from spark_jobs.transforms.rulings import Ruling, Verdict
+from spark_jobs.transforms.windows import Window, in_order
+from tests.support.groups import SAMPLE, Witnessed, excerpt, sample_night
+from tests.support.nights import WHOLE
+from tests.support.rows import AT, row
+
+DAY = Window(AT, AT + timedelta(days=1))
+REMEDIES = (*STATIC_MEMBERSHIP, *SESSION_TIMEOUT, *MAX_POLL_INTERVAL, *COOPERATIVE_ASSIGNMENT)
+ALL: tuple[Ruling[Any], ...] = (*INCIDENTS, *FINGERPRINTS, *LAG_RULINGS, *MOVE_RULINGS, *REMEDIES)
+
+Decision = tuple[str, Ruling[Any], Verdict]
+
+
+def key_of(case: Any) -> str:
+    """A case by its group, and where a group has several, by the instant."""
+    if isinstance(case, Gathered):
+        return f"{case.rebalances[0].group_id} {case.rebalances[0].started_at:%H:%M:%S.%f}"[:-3]
+    if isinstance(case, Moved):
+        return f"{case.move.group_id} {case.move.moved_at:%H:%M:%S.%f}"[:-3]
+    if isinstance(case, Storm):
+        return case.units[0][0].group_id
+    return case.inside[0].group_id if isinstance(case, Replayed) else ""
+
+
+def decisions(run: Callable[[], object]) -> list[Decision]:
+    """Every decision of the room while something runs: the case, the ruling, its verdict."""
+    found: list[Decision] = []
+
+    def decide(rulings: Iterable[Ruling[Any]], case: Any) -> Verdict | None:
+        for ruling in rulings:
+            verdict = ruling.decide(case)
+            if verdict is not None:
+                found.append((key_of(case), ruling, verdict))
+                return verdict
+        return None
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((incidents, "judge"), (incident_rulings, "decide"), (lag, "judge"),
+                             (move_effects, "decide"), (remedies, "judge"), (remedies, "decide")):  # fmt: skip
+            patch.setattr(module, name, decide)
+        run()
+    return found
+
+
+def judge_night(groups: Sequence[Witnessed], logs: Any = None) -> None:
+    """All that the room judges of some groups; of a whole night with the outages and moves of its brokers' lines."""
+    brokers = read_folder(logs, "night", "broker")[0] if logs else []
+    outages = rebuild_outages(brokers, (), WHOLE)
+    context = context_of(brokers, outages)
+    rows: list[Rebalance] = []
+    stays: list[MemberStay] = []
+    for group in groups:
+        history, events = group.history(), in_order(group.events)
+        stops = stops_of(history.rebalances, Witnesses(events))
+        priced = price(history.rebalances, stops)
+        remedies.judge_remedies(priced, stops, MemberRegistry(events), events, WHOLE)
+        moves = rebuild_coordinator_moves([e for e in events if e.origin == "broker"], context, 50, WHOLE)
+        move_effects.add_effects(moves, priced, group.context.observed_to)
+        rows += priced
+        stays += history.roster
+    incidents.group_incidents(rows, outages, (), None, stays)
+
+
+# --- Cases that no recorded night shows. ---
+
+
+def at(second: float) -> Any:
+    return AT + timedelta(seconds=second)
+
+
+def rebalance(second: float, cause: str, client: str = "a", **columns: Any) -> Rebalance:
+    own = {"group_id": "g", "client_id": client, "member_id": f"m-{client}", "protocol": "classic", "duration_ms": 1000}
+    named = {"rebalance_id": f"{second:09.1f}-{client}", "started_at": at(second), "ended_at": at(second + 1)}
+    made: Rebalance = row(REBALANCES, cause=cause, **{"confidence": "certain", **named, **own, **columns})
+    return made
+
+
+def loop(seconds: Iterable[float], cause: str, back_after: float = 5, **columns: Any) -> list[Rebalance]:
+    """A member that is removed at those seconds and is back a while later."""
+    goes = [(s, rebalance(s, cause, f"a{n}", **columns)) for n, s in enumerate(seconds)]
+    return [r for s, gone in goes for r in (gone, rebalance(s + back_after, "member_rejoined", str(gone.client_id)))]
+
+
+def grouped(*rows: Rebalance, outages: Sequence[BrokerOutage] = (), stays: Sequence[MemberStay] = ()) -> None:
+    incidents.group_incidents(rows, outages, (), None, stays)
+
+
+def silent(members: int, confidence: str = "possible") -> None:
+    """Members of one host whose sessions expire together, while one elsewhere stays."""
+    stay = {"session_timeout_ms": 45_000, "since": at(-900), "group_id": "g"}
+    gone = [
+        row(MEMBER_STAYS, **stay, member_id=f"m{n}", host="h1", until=at(60), how="expired") for n in range(members)
+    ]
+    there = row(MEMBER_STAYS, **stay, member_id="m9", host="h2", until=None)
+    expired = rebalance(60, "heartbeat_expired", member_id="m0", confidence=confidence)
+    grouped(expired, stays=[*gone, there])
+
+
+AWAY = row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=at(30))
+GROWS = {"members_before": 2, "members_after": 3}
+
+
+def lagging(committed: Sequence[int], ends: Sequence[int]) -> None:
+    """One reading a minute."""
+    points = enumerate(zip(committed, ends, strict=True))
+    lag.judge_lag(
+        [
+            row(OFFSET_SNAPSHOTS, snapshot_at=at(60 * n), committed_offset=c, end_offset=e, lag=max(0, e - c))
+            for n, (c, e) in points
+        ],
+        DAY,
+    )
+
+
+def moved(*rows: Rebalance) -> None:
+    """Broker 2 takes a group over from broker 1 at 100 s."""
+    move = row(COORDINATOR_MOVES, group_id="g", moved_at=at(100), broker_from=1, broker_to=2)
+    move_effects.add_effects([move], rows, at(3600))
+
+
+def replayed(*rows: Rebalance, session: int | None) -> None:
+    """A group whose members all have this session timeout."""
+    joined = row(EVENTS, kind="member_joined", happened_at=at(-60), member_id="m-a", client_id="a",
+                 session_timeout_ms=session)  # fmt: skip
+    stops = {r.rebalance_id: Stop(3, 0, False) for r in rows}
+    remedies.judge_remedies(rows, stops, MemberRegistry([joined]), [joined], DAY)
+
+
+EVERY_52_S = [52.3 * n for n in range(8)]
+EVERY_310_S = [310 * n for n in range(6)]
+UPWARDS = list(range(0, 200, 10))
+
+MADE: dict[str, Callable[[], object]] = {
+    "a coordinator is away": lambda: grouped(rebalance(20, "heartbeat_expired", coordinator=1), outages=[AWAY]),
+    "a member dies while a broker is away": lambda: grouped(
+        rebalance(20, "member_dead", coordinator=1), outages=[AWAY]
+    ),
+    "a coordinator moves without an outage": lambda: grouped(rebalance(20, "coordinator_moved", coordinator=1)),
+    "a host is heard again": lambda: silent(3, "certain"),
+    "a host is never heard again": lambda: silent(3),
+    "two members of a host fall silent": lambda: silent(2),
+    "a cooperative group grows": lambda: grouped(
+        rebalance(0, "member_joined", **GROWS), rebalance(1, "cooperative_followup", "b")
+    ),
+    "an eager group grows": lambda: grouped(rebalance(0, "member_joined", **GROWS)),
+    "an eager group grows, and a member leaves": lambda: grouped(
+        rebalance(0, "member_joined", **GROWS), rebalance(9, "member_left", "b")
+    ),
+    "a member that dies as soon as it has joined": lambda: grouped(
+        *loop(EVERY_52_S, "member_dead", session_timeout_ms=45_000)
+    ),
+    "the same intervals with a session timeout of 10 s": lambda: grouped(
+        *loop(EVERY_52_S, "member_dead", session_timeout_ms=10_000)
+    ),
+    "a member that never polls again": lambda: grouped(
+        *loop(EVERY_310_S, "max_poll_exceeded", 8, rebalance_timeout_ms=300_000)
+    ),
+    "the same intervals with a limit of 60 s": lambda: grouped(
+        *loop(EVERY_310_S, "max_poll_exceeded", 8, rebalance_timeout_ms=60_000)
+    ),
+    "a removal every five minutes": lambda: grouped(*loop([300 * n + 7.5 for n in range(7)], "heartbeat_expired", 20)),
+    "a removal every 311 s": lambda: grouped(*loop([311 * n for n in range(7)], "heartbeat_expired", 20)),
+    "removals at odd times": lambda: grouped(*loop((0, 40, 300, 330, 900, 1400), "member_dead")),
+    "it commits every end": lambda: lagging(UPWARDS, UPWARDS),
+    "it stops after eight commits": lambda: lagging([*UPWARDS[:8], *[70] * 12], UPWARDS),
+    "it commits every eleven minutes": lambda: lagging([n // 11 * 100 for n in range(21)], range(5, 215, 10)),
+    "it is set back for good": lambda: lagging([*UPWARDS[:10], *range(0, 50, 5)], [n + 5 for n in UPWARDS]),
+    "it is set back and comes further": lambda: lagging(
+        [*UPWARDS[:10], *range(50, 150, 10)], [n + 5 + 60 * (n > 150) for n in UPWARDS]
+    ),
+    "it is behind at every other reading": lambda: lagging(UPWARDS, [10 * n + 7 * (n % 2) for n in range(20)]),
+    "it commits half of what arrives": lambda: lagging(range(5, 100, 5), range(10, 200, 10)),
+    "nothing waited at first": lambda: lagging([5] * 20, [*[5] * 5, *range(6, 21)]),
+    "a rebalance runs while the coordinator moves": lambda: moved(
+        rebalance(95, "member_joined", coordinator=1, outcome="interrupted", ended_at=at(101))
+    ),
+    "the new coordinator removes a member": lambda: moved(rebalance(130, "heartbeat_expired", coordinator=2)),
+    "a member joins after the move": lambda: moved(rebalance(130, "member_joined", coordinator=2)),
+    "a restart takes longer than the session timeout": lambda: replayed(
+        rebalance(0, "member_left"), rebalance(20, "member_rejoined"), session=10_000
+    ),
+    "a restart of a member whose session timeout is not known": lambda: replayed(
+        rebalance(0, "member_left"), rebalance(20, "member_rejoined"), session=None
+    ),
+    "a silence of a member whose session timeout is not known": lambda: replayed(
+        rebalance(0, "heartbeat_expired", silent_ms=12_000), session=None
+    ),
+}
+
+
+@cache
+def decided(night: str) -> list[Decision]:
+    """The decisions of an excerpt, of the sample night, or of a made case."""
+    if night == "night-4.1":
+        return decisions(lambda: judge_night(sample_night(), SAMPLE / "logs"))
+    if night.startswith("groups/"):
+        return decisions(lambda: judge_night([excerpt(night.removeprefix("groups/"))]))
+    return decisions(MADE[night])
+
+
+def decisions_on(case: str) -> list[Decision]:
+    """What was decided of a named case: `made: <case>`, or a night and the key of the case in it."""
+    if case.startswith("made: "):
+        return decided(case.removeprefix("made: "))
+    night, _, key = case.partition(" ")
+    return [d for d in decided(night) if d[0] == key]
+
+
+@pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.decides}")
+def test_a_ruling_decides_its_case_and_another_one_what_looks_like_it(ruling: Ruling[Any]) -> None:
+    (verdict,) = {v.sentence: v for _, r, v in decisions_on(ruling.decides) if r is ruling}.values()
+    assert ruling.wording.fullmatch(verdict.sentence)
+    others = [r for _, r, _ in decisions_on(ruling.looks_alike)]
+    assert others
+    assert all(r is not ruling for r in others)
+
+
+def test_every_made_case_is_used() -> None:
+    named = {c.removeprefix("made: ") for r in ALL for c in (r.decides, r.looks_alike) if c.startswith("made: ")}
+    assert named == set(MADE)
