@@ -205,7 +205,7 @@ def test_what_is_cut_off_anywhere_is_a_prefix(version: str) -> None:
 @settings(max_examples=300)
 @given(st.data())
 def test_a_changed_byte_is_noticed(draw: st.DataObject) -> None:
-    # An epoch is not under the checksum: nothing contradicts a lower one of the first batch or a higher one of the last.
+    # An epoch is not under the checksum: nothing contradicts a lower one of the first batch, a higher one of the last.
     data = segment("4.3")[:4000]
     whole = [*batches(data)]
     data = data[: whole[-1].end]
