@@ -50,7 +50,7 @@ class Partition:
 class Admin:
     """One AdminClient in a JVM of its own. Threads may share it.
 
-    Odd: librdkafka's admin calls can abort the whole process while brokers are going away; these cannot.
+    Edge case: librdkafka's admin calls can abort the whole process while brokers are going away; these cannot.
     """
 
     def __init__(self, libs: Path, version: str, bootstrap: str, log: Path) -> None:
@@ -69,7 +69,7 @@ class Admin:
         self._jvm.end()
 
     def group(self, group: str) -> Group:
-        """The group; one that nobody knows is Dead and has no coordinator or members."""
+        """The group; one that the cluster does not know is Dead and has no coordinator or members."""
         try:
             found = self._got(self._client.describeConsumerGroups(self._jvm.list([group])).all()).get(group)
         except AdminFault as fault:
@@ -111,7 +111,7 @@ class Admin:
     def controller(self, kraft: bool) -> int:
         """The node that is the active controller.
 
-        Odd: under KRaft a broker names a random broker when it is asked for the controller; the quorum knows.
+        Edge case: under KRaft a broker names a random broker when it is asked for the controller; the quorum knows.
         """
         if kraft:
             return int(self._got(self._client.describeMetadataQuorum().quorumInfo()).leaderId())

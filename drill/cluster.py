@@ -339,7 +339,7 @@ class Cluster:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now, kept open together while they are looked for."""
+    """Ports that no process listens on now, kept open together while they are looked for."""
     with contextlib.ExitStack() as stack:
         found: list[int] = []
         for port in random.SystemRandom().sample(range(*_PORTS), 500):

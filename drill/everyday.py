@@ -79,7 +79,7 @@ def _is_theirs(step: object) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives: 0 after as many rounds as were asked for; without a number it goes on until it is told to end."""
+    """Gives: 0 after as many rounds as were asked for; without a number it goes on until it is ended."""
     options = _parser().parse_args(arguments)
     logging.disable()  # py4j speaks of each JVM that is killed; that is what members do.
     folder = options.folder.resolve()
@@ -117,7 +117,7 @@ def _make_topic(admin: Admin) -> None:
 
 
 def _produce(bootstrap: str) -> None:
-    """Writes a few records at a time, so that there is something to read, and a lag while nobody does."""
+    """Writes a few records at a time, so that there is something to read, and a lag while no member reads."""
     producer = Producer({"bootstrap.servers": bootstrap, "client.id": f"{TOPIC}-feed", "log_level": _ERRORS})
     while True:
         for partition in range(MAIN_PARTITIONS):

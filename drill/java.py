@@ -19,7 +19,7 @@ _FLAGS = ("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:aut
 
 
 class Jvm:
-    """One process with Kafka's jars. It ends with this process, or when it is told to."""
+    """One process with Kafka's jars. It ends with this process, or when it is asked to."""
 
     def __init__(self, libs: Path, version: str, log: Path) -> None:
         port, token, self.process = launch_gateway(

@@ -64,7 +64,7 @@ REBALANCE = (
         "g",
     ),
     Page(
-        "The second member is killed. Nobody is told: the coordinator waits until its session of 8 s has run out.",
+        "The second member is killed. The coordinator waits until its session of 8 s has run out.",
         (Kill(member="b"), Gone(member="b")),
         "g",
     ),

@@ -1,4 +1,4 @@
-"""A consumer of librdkafka that does what it is told, one JSON object a line, on its standard input."""
+"""A consumer of librdkafka that does what it is asked, one JSON object a line, on its standard input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from drill.members import POLL_MS
 
 
 def main() -> int:
-    """Joins at the first line; leaves at `leave`, or when nobody is left to tell it anything."""
+    """Joins at the first line; leaves at `leave`, or when its input ends."""
     asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(asked,), daemon=True).start()
     first = asked.get()

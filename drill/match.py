@@ -124,7 +124,7 @@ def rows_until_expiry(act: Act, acts: Sequence[Act], tables: Tables) -> list[Row
 def is_expiry(act: Act, row: Row) -> bool:
     """Whether a rebalance is the running out of the silent member's session.
 
-    Odd: the last heartbeat was sent before the act, so a session ends early, by at most its heartbeat interval.
+    Edge case: the last heartbeat was sent before the act, so a session ends early, by at most its heartbeat interval.
     Source: heartbeat.interval.ms is to be set no higher than a third of session.timeout.ms.
     """
     if row["started_at"] < act.at + act.session * 2 / 3:
@@ -140,7 +140,7 @@ def _duration_blame(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
 
 
 def _delays(act: Act, member: Row) -> bool:
-    """`delayed_by` tells no instance id; the member id of a static member begins with it."""
+    """`delayed_by` has no instance id; the member id of a static member begins with it."""
     is_static = act.instance is not None and str(member.get("member_id") or "").startswith(f"{act.instance}-")
     return is_member(act, member) or is_static
 

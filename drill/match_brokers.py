@@ -48,7 +48,7 @@ def failovers_after(act: Act, tables: Tables) -> list[Row]:
 
 
 def _log_dir(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
-    """Every partition that the broker led from the failed directory must be told."""
+    """Every partition that the broker led from the failed directory must have a row."""
     return _every(
         act.told["led"],
         (r for r in failovers_after(act, tables) if r["kind"] == "log_dir_failed" and r["leader_from"] == act.broker),

@@ -102,7 +102,9 @@ def _start_uncleanly(topic: str, broker: int, scene: Scene) -> None:
 def _(step: Detected, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     scene.wait_for_partitions(
-        lambda found: not any(_counts_on(p, broker) for p in found), f"nobody counts on broker {broker}", step.within
+        lambda found: not any(_counts_on(p, broker) for p in found),
+        f"no partition counts on broker {broker}",
+        step.within,
     )
 
 

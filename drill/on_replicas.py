@@ -1,4 +1,4 @@
-"""How what is done to disks and replicas is done, and how what follows is told."""
+"""How what is done to disks and replicas is done, and how what follows is written down."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _(step: Rolled, scene: Scene) -> None:
 
 @do.register
 def _(step: Balanced, scene: Scene) -> None:
-    """The act is placed at the last look that saw a leader elsewhere: nobody knows before when it will come."""
+    """The act is placed at the last look that saw a leader elsewhere: its instant is not known before."""
     topic = scene.stage.main
     elsewhere: list[int] = []
     seen_at = ""

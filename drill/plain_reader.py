@@ -70,7 +70,7 @@ class Record:
 
 @dataclass
 class Leftovers:
-    """What became no event: records that matter and that nobody claims, and counts of all others."""
+    """What became no event: records that matter and that no pattern claims, and counts of all others."""
 
     unparsed: list[Record] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
@@ -86,7 +86,7 @@ def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event
     Gives: events with all columns of silver.events but `knowledge_version`, source by source in the files' order;
     and what became no event.
     Keeps: records = events + unparsed + ignored + noise + repeats.
-    Odd: the same words of one broker at one instant are one event, whichever of its files hold them.
+    Edge case: the same words of one broker at one instant are one event, whichever of its files hold them.
     """
     events: list[Event] = []
     said: set[tuple[Any, ...]] = set()
@@ -132,7 +132,7 @@ def _writer(event: Fields) -> tuple[Any, ...]:
 
 
 def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
-    """The event a record is, or None where no pattern claims it. Its broker is the one that the line itself tells."""
+    """The event a record is, or None where no pattern claims it. Its broker is the one that the line itself names."""
     if record.happened_at is None or record.logger is None:
         return None
     claim = claim_of(record.logger, record.message)
@@ -173,7 +173,7 @@ def is_noise(logger: str, message: str) -> bool:
 
 
 def broker_told(message: str) -> int | None:
-    """The broker or controller that a line tells it was written by."""
+    """The broker or controller that a line names as its writer."""
     match = _BROKER.match(message)
     return int(match[1]) if match else None
 
@@ -216,7 +216,7 @@ def _librdkafka(text: str) -> tuple[str, str | None, str]:
 
 
 def _instant(stamp: str, is_epoch: bool) -> datetime | None:
-    """An instant in UTC; None where the head's digits are no date."""
+    """An instant in UTC; None where the head's digits are not a date."""
     try:
         if is_epoch:
             seconds, _, millis = stamp.partition(".")

@@ -148,7 +148,7 @@ def audit(folder: Path, bootstrap: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives: 0 where every scenario came to its end and the audit told what was done; 2 for input that is wrong."""
+    """Gives: 0 where every scenario came to its end and the audit reported what was done; 2 for input that is wrong."""
     options = _parser().parse_args(arguments)
     logging.disable()  # py4j speaks of each JVM that is killed; that is what a drill does.
     if options.list:

@@ -170,7 +170,7 @@ class Scene:
     def wait_for_lapse(self, topic: str, since: datetime, within: float) -> bool:
         """Whether the leader of partition 0 of a topic takes a replica out of the ISR in time, as its log says.
 
-        Odd: Kafka itself cannot be asked while a broker stands still: an AdminClient may wait for that very broker.
+        Edge case: Kafka cannot be asked while a broker stands still: an AdminClient may wait for that very broker.
         """
         told = re.compile(rf"^\[(.{{23}})\].*\[Partition {re.escape(topic)}-0 .*?Shrinking ISR from", re.M)
 
@@ -181,7 +181,7 @@ class Scene:
         return any(last() > f"{since:%Y-%m-%d %H:%M:%S}" for _ in self._looks(within))
 
     def newest_generation(self) -> int:
-        """The newest generation, or group epoch, that a coordinator has told of the group."""
+        """The newest generation, or group epoch, that a coordinator has reported of the group."""
         name = re.escape(self.group)
         told = re.compile(
             rf"(?:Stabilized group {name} generation|\[GroupId {name}\] Bumped group epoch to"

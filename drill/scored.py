@@ -25,4 +25,4 @@ TIME_COLUMNS: Mapping[str, str] = {t.name: str(t.time_column) for t in _TABLES}
 """Each of them, with the instant that places a row."""
 
 ROW_IDS: Mapping[str, str] = {t.name: t.key[-1] for t in _TABLES}
-"""Each of them, with what tells its rows apart within an instant."""
+"""Each of them, with what sets its rows apart within an instant."""

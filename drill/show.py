@@ -121,7 +121,7 @@ _ABOUT: Mapping[str, tuple[str, str]] = {
     ISR_LAPSE: ("out_of_sync_periods", "broker"),
     CONTROLLER_CHANGE: ("controller_changes", "controller_to"),
 }
-"""expect → the table that should have told it, and the column that names what the act was done to."""
+"""expect → the table that should have shown it, and the column that names what the act was done to."""
 
 
 def _around(

@@ -1,7 +1,7 @@
 """What can be done to a cluster in a scenario: small frozen objects, nothing but data.
 
 Members, topics and brokers go by the role they play in the scenario; the play gives them names that say nothing.
-`expect` is what the audit should call the act (drill.truth knows the words); None: nobody scores it.
+`expect` is what the audit should call the act (drill.truth knows the words); None: it is not scored.
 """
 
 from __future__ import annotations

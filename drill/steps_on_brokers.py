@@ -182,7 +182,7 @@ class MendDirectories(OnBroker):
 class Throttle(OnBroker):
     """As a follower of a topic it may fetch next to nothing: once it is out of the ISR it stays out, alive.
 
-    Odd: nothing throttles a follower that is in sync. Source: AbstractFetcherThread, shouldFollowerThrottle.
+    Edge case: nothing throttles a follower that is in sync. Source: AbstractFetcherThread, shouldFollowerThrottle.
     """
 
     topic: str

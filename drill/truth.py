@@ -105,7 +105,7 @@ def read_truth(lines: Iterable[str | Mapping[str, Any]]) -> tuple[Act, ...]:
 
     Takes: its lines, as text or parsed.
     Gives: acts in order of time.
-    Raises: TruthError where a line is no JSON object, has no instant, or expects something nobody can score.
+    Raises: TruthError where a line is not a JSON object, has no instant, or expects something that cannot be scored.
     """
     problems: list[str] = []
     rows: list[tuple[datetime, Mapping[str, Any]]] = []

@@ -5,8 +5,8 @@ A verdict is *wrong*, whatever its confidence, when one of these holds:
 - a rebalance is a false alarm, or breaks a silence that an act promised;
 - a rebalance says that a member came, or that it went, while an act upon that member expects that it came, or went,
   otherwise and no other rebalance answers that act;
-- a rebalance says that a member went to whom nothing was done, and the act it is owed to was done to another;
-- a rebalance says that the group had not had a member whose coming an earlier one had told;
+- a rebalance says that a member went although nothing was done to it, and the act that caused it was done to another;
+- a rebalance says that the group had not had a member whose coming an earlier one had reported;
 - an act upon a member or a group is not met, and this is the first rebalance of that member or group after it.
 
 An act is answered by one rebalance: the first that fits. What is owed without an act (a member that comes, a
@@ -53,7 +53,7 @@ class Night:
     meeting: frozenset[int]
 
     def covers(self, at: datetime) -> bool:
-        """Whether the truth tells what was done at that instant."""
+        """Whether the truth says what was done at that instant."""
         return bool(self.acts) and self.acts[0].at <= at <= self.acts[-1].at
 
     def before(self, row: Row) -> list[Act]:
@@ -62,7 +62,7 @@ class Night:
 
 
 def is_owed(row: Row, night: Night) -> bool:
-    """Whether a rebalance is owed to what was done: by an expectation that it meets, or else by its cause."""
+    """Whether a rebalance was caused by what was done: by an expectation that it meets, or else by its cause."""
     if id(row) in night.meeting or row["cause"] in ALWAYS_OWED:
         return True
     before = night.before(row)
@@ -112,7 +112,7 @@ def _first_answer(act: Act, night: Night) -> Row | None:
 
 
 def _wrong_member(row: Row, night: Night) -> str | None:
-    """A departure put down to a member to whom nothing was done, and owed to no broker."""
+    """A departure put down to a member although nothing was done to it, and that no broker caused."""
     if row.get("client_id") is None and row.get("instance_id") is None:
         return None
     if any(is_expiry(a, row) for a in night.acts if a.expect in SILENCES and a.group == row["group_id"]):
@@ -140,7 +140,7 @@ def _came_before(row: Row, night: Night) -> str | None:
 
 
 def _leaves_unmet(row: Row, night: Night) -> str | None:
-    """The first rebalance after an act, of its member or group, that answers it with a code nobody expects."""
+    """The first rebalance after an act, of its member or group, that answers it with a code that no act expects."""
     if id(row) in night.meeting or row["cause"] in FOLLOW_UPS:
         return None
     for act in (a for a in night.unmet if a.group == row["group_id"] and row["cause"] not in _causes(a)):

@@ -3,14 +3,14 @@
 - an outage, while the nearest thing done to that broker within 40 s expects another kind, or none was done;
 - a failover put down to an outage of its old leader, while the last thing done to that broker expects another kind,
   or nothing was done to it; a preferred election that takes over from a leader that is missed already;
-- an unclean election or a reassignment of a topic for which nobody expects one; a failed directory of a broker whose
-  directories nobody took away;
+- an unclean election or a reassignment of a topic for which no act expects one; a failed directory of a broker whose
+  directories no act took away;
 - a loss that is not what was counted, or of a partition that a replica in sync took over;
 - a time without a leader whose bounds leave out when the old leader went;
-- an election told to be asked for that nobody asked for, or the other way round;
+- an election reported as requested that no act requested, or the other way round;
 - a failover that is invented: nothing was done that could have taken the leader from that partition, or given it one;
 - a controller that was down when it is said to have become the controller;
-- a period of a broker that was away told as one that was slow, or the other way round;
+- a period of a broker that was away reported as one that was slow, or the other way round;
 - committed records lost in a partition whose leaders all came from the ISR;
 - a rolling restart that blames another broker than the one that was stopped too early.
 
@@ -49,9 +49,9 @@ RECENTLY = timedelta(minutes=6)
 
 AT_ONCE_GONE = ("broker_kill9", "broker_sigstop")
 STARTS_MS, CLOCK_MS = 5000, 1000
-"""How long a broker takes to lead what it was elected for; how far an act is from the line that tells of it."""
+"""How long a broker takes to lead what it was elected for; how far an act is from the line that shows it."""
 AT_ONCE = timedelta(seconds=10)
-"""So soon comes an election that somebody asked for; an automatic one may come soon after it."""
+"""So soon comes an election that an operator requested; an automatic one may come soon after it."""
 
 
 def wrong_outage(row: Row, night: Night) -> str | None:
@@ -79,7 +79,7 @@ def _not_asked_for(row: Row, before: list[Act], night: Night) -> str | None:
     if row["kind"] not in ASKED_FOR:
         return None
     asked = any(a.topic == row["topic"] and FAILOVER_KINDS.get(str(a.expect)) == row["kind"] for a in before)
-    return None if asked else f"nobody expects the {row['kind']} of that topic"
+    return None if asked else f"no act expects the {row['kind']} of that topic"
 
 
 def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
@@ -113,7 +113,7 @@ def _no_such_disk(row: Row, before: list[Act], night: Night) -> str | None:
     done = [a for a in before if a.at <= row["happened_at"] and leader in (None, a.broker)]
     failed = next((a for a in reversed(done) if a.action == "log_dir_failed"), None)
     if failed is None:
-        return "nobody took a directory away from the old leader"
+        return "no act took a directory away from the old leader"
     since = [o for o in night.tables["broker_outages"] if o["broker"] == failed.broker and o["down_at"] >= failed.at]
     back = any(o["up_at"] and o["up_at"] <= row["happened_at"] for o in since)
     return "the old leader had been started again, with all its directories" if back else None
@@ -142,7 +142,7 @@ def _another_time(row: Row, before: list[Act], night: Night) -> str | None:
     lasted = (row["happened_at"] - done[-1].at) / timedelta(milliseconds=1)
     if (low or 0) <= lasted + STARTS_MS and (high is None or high >= lasted - CLOCK_MS):
         return None
-    return f"nobody led it for {lasted:.0f} ms, and not {low} to {high}"
+    return f"it had no leader for {lasted:.0f} ms, and not {low} to {high}"
 
 
 def _asked_otherwise(row: Row, before: list[Act], night: Night) -> str | None:
@@ -150,7 +150,7 @@ def _asked_otherwise(row: Row, before: list[Act], night: Night) -> str | None:
         return None
     since = [row["happened_at"] - a.at for a in before if a.action == "preferred_election" and a.topic == row["topic"]]
     if row["requested_by_operator"]:
-        return None if since else "nobody asked for that election"
+        return None if since else "no act requested that election"
     return "someone asked for that election" if any(s <= AT_ONCE for s in since) else None
 
 
@@ -190,7 +190,7 @@ def wrong_controller(row: Row, night: Night) -> str | None:
 def wrong_lapse(row: Row, night: Night) -> str | None:
     """Why a period is wrong; None where nothing speaks against it, or where it lies outside the truth.
 
-    Odd: on a busy machine a broker to which nothing was done may be slow.
+    Edge case: on a busy machine a broker to which nothing was done may be slow.
     """
     if not night.covers(row["started_at"]):
         return None

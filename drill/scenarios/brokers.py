@@ -38,7 +38,7 @@ def _restart_without_waiting(broker: str) -> tuple[Step, ...]:
 BROKER_SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "coordinator_killed",
-        "When a coordinator dies another broker loads its groups; that alone rebalances nobody.",
+        "When a coordinator dies another broker loads its groups; that alone rebalances no group.",
         (
             Start(member="a"),
             Start(member="b"),
@@ -142,7 +142,7 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         "balanced_by_itself",
-        "Some minutes after a broker is back the controller gives it its leaders again; nobody has to ask.",
+        "Some minutes after a broker is back the controller gives it its leaders again; no operator has to ask.",
         (*_restart("x"), Balanced()),
         on_brokers=True,
     ),
@@ -196,7 +196,7 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         "controller_lost_with_a_leader",
-        "Without a controller nobody takes over from a broker that dies: its partitions have no leader until then.",
+        "Without a controller no broker takes over from a broker that dies: its partitions have no leader until then.",
         (
             KillController(),
             KillBroker(broker="x"),

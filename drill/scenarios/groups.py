@@ -100,7 +100,7 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         "static_in_time",
-        "A static member that is back before its session runs out disturbs nobody, and leaves without a word.",
+        "A static member that is back before its session runs out disturbs no other member, and leaves without a word.",
         (
             Start(member="a", config=_static("i1")),
             Start(member="b", config=_static("i2")),
@@ -182,7 +182,7 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         "consumer_protocol",
-        "Under KIP-848 the coordinator assigns, the group epoch rises, and nobody stops the world.",
+        "Under KIP-848 the coordinator assigns, the group epoch rises, and no member stops the world.",
         (
             Start(member="a", config=CONSUMER),
             Start(member="b", config=CONSUMER),
@@ -246,7 +246,7 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         "requested_by_operator",
-        "An application can ask for a rebalance, and from 3.2 on the broker is told so.",
+        "An application can ask for a rebalance, and from 3.2 on the broker learns so.",
         (
             Start(member="a"),
             Start(member="b"),

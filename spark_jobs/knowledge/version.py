@@ -47,8 +47,8 @@ def version_of(*known: object) -> str:
 
     Takes: dataclasses, functions, enumerations, regexes, plain values, and containers of these.
     Keeps: the same in every process; another one wherever something differs that a row can depend on.
-    Odd: what only proves or describes does not count: fields with compare=False, docstrings, comments. Of a function
-        its instructions count, and those of the functions of the same package that it names.
+    Edge case: what only proves or describes does not count: fields with compare=False, docstrings, comments. A function
+        counts by its instructions, and those of the functions of the same package that it names.
     Raises: TypeError for a value whose content cannot be seen.
     """
     return hashlib.sha256(_written(known, set()).encode()).hexdigest()[:12]

@@ -191,7 +191,7 @@ def _text(cursor: Cursor, data: bytes, field: Field) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise Malformed(f"{cursor.what}: {field.name} is no UTF-8 at its byte {error.start}; needed text.") from None
+        raise Malformed(f"{cursor.what}: {field.name} is not UTF-8 at its byte {error.start}; needed text.") from None
 
 
 NUMBERS: Mapping[str, str] = {

@@ -21,7 +21,7 @@ class At:
 
 @dataclass(frozen=True)
 class Name:
-    """A name that somebody else chose: its direction of writing is isolated. Shown in monospace."""
+    """A name that a stranger chose: its direction of writing is isolated. Shown in monospace."""
 
     text: str
 

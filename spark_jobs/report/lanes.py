@@ -10,7 +10,7 @@ from datetime import datetime
 class Mark:
     """Something on a lane: its place and length in percent of the axis, and what part of the lane's height it fills.
 
-    `shape` is bar, tail or tick; `tone` its colour; `anchor` the place that tells more, empty where there is none.
+    `shape` is bar, tail or tick; `tone` its colour; `anchor` the place with more, empty where there is none.
     """
 
     shape: str
@@ -28,7 +28,7 @@ class Mark:
 class Item:
     """One thing that lasted, for whoever zooms: milliseconds from the window's first instant, and what it was.
 
-    `says` tells it alone, `short` where several are drawn as one. `anchor` may be empty.
+    `says` is its text alone, `short` where several are drawn as one. `anchor` may be empty.
     """
 
     shape: str
@@ -43,7 +43,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Lane:
-    """One broker, partition or group, or the controller, through the window. `says` tells the same in words.
+    """One broker, partition or group, or the controller, through the window. `says` is the same in words.
 
     `marks` are drawn where nothing can zoom; `items` are all that the lane holds.
     """

@@ -28,7 +28,7 @@ def visible(text: str) -> str:
 
 
 def shortened(text: str, limit: int = MAX_NAME) -> str:
-    """A name cut in its middle: its end often tells it from its neighbours."""
+    """A name cut in its middle: its end often sets it apart from its neighbours."""
     if len(text) <= limit:
         return text
     tail = limit // 3

@@ -24,7 +24,7 @@ Source: ConsumerConfig, GroupCoordinatorConfig."""
 
 NEXT_POLL = timedelta(seconds=5)
 """A cooperative member that has revoked partitions rejoins within its next poll; lines of a leave in the client's log
-and in the coordinator's are no further apart."""
+and in the coordinator's are at most that far apart."""
 
 CATCHING_UP = timedelta(seconds=10)
 """A broker that is back applies within seconds what it missed. Our choice, after the recorded nights."""

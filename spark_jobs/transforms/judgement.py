@@ -106,7 +106,7 @@ def outputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
 
 
 def values_of(function: Callable[..., Any]) -> list[str]:
-    """What else a function takes by name: the parameters that are no frames and no lists of rows."""
+    """What else a function takes by name: the parameters that are neither frames nor lists of rows."""
     hints = get_type_hints(function)
     rows = inputs_of(function)
     return [n for n, hint in hints.items() if n != "return" and n not in rows and not _is_frame(hint)]

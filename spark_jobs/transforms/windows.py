@@ -37,7 +37,7 @@ def in_order(events: Iterable[Event]) -> list[Event]:
 def broker_ids(text: str | None) -> tuple[int, ...] | None:
     """The broker ids a line lists; None where the line lists nothing.
 
-    Odd: Kafka 3.5 to 3.9 on ZooKeeper prints each broker of an ISR with its broker epoch, which is no id.
+    Edge case: Kafka 3.5 to 3.9 on ZooKeeper prints each broker of an ISR with its broker epoch, which is not an id.
     """
     return None if text is None else tuple(int(i) for i in _ID.findall(text))
 

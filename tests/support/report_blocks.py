@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from spark_jobs.report.blocks import (
     Box,
@@ -84,7 +84,7 @@ def paragraphs(page: Page) -> list[tuple[str, ...]]:
     """The verdict, paragraph by paragraph, each as its sentences."""
     (box,) = [b for b in section(page, "verdict") if isinstance(b, Box) and b.style == "verdict"]
     return [
-        tuple(t for word in each.words if (t := text(word)) != " ")
+        tuple(t for word in cast("Sequence[Any]", each.words) if (t := text(word)) != " ")
         for each in box.blocks
         if isinstance(each, Paragraph)
     ]

@@ -172,7 +172,7 @@ def _troubles_of_groups(tables: Tables) -> None:
         rebalance("search-suggest", at("07:15:00"), "partitions_added", generation=7, seconds=0.3),
         rebalance("search-suggest", at("07:15:01"), "cooperative_followup", generation=8, seconds=0.2),
     ]
-    untold = {"ended_at": None, "joined_at": None, "duration_ms": None, "outcome": "unfinished"}
+    unfinished: dict[str, Any] = {"ended_at": None, "joined_at": None, "duration_ms": None, "outcome": "unfinished"}
     stranger = rebalance(
         "geo-next",
         at("08:40:00"),
@@ -180,7 +180,7 @@ def _troubles_of_groups(tables: Tables) -> None:
         confidence="unknown",
         protocol="consumer",
         coordinator=None,
-        **untold,
+        **unfinished,
     )
     joined = [rebalance(f"nightly-{i}", at("00:30:00", 1_200.0 * i), "member_joined") for i in range(6)]
     alone = [("single", [r]) for r in (slow, stranger, *joined)]
@@ -326,10 +326,14 @@ def _quality(tables: Tables) -> None:
             made("quality.generation_gaps", group_id=group, seen_at=at("09:12:00"), **columns)
         )
     for i in range(88):
-        broken = {"severity": "warning", "success": False, "sentences": ["3 rebalances last longer than an hour."]}
-        held = {"severity": "critical", "success": True}
+        broken: dict[str, Any] = {
+            "severity": "warning",
+            "success": False,
+            "sentences": ["3 rebalances last longer than an hour."],
+        }
+        kept: dict[str, Any] = {"severity": "critical", "success": True}
         tables["quality.validation_results"].append(
-            made("quality.validation_results", expectation=f"expectation_{i}", **(held if i else broken))
+            made("quality.validation_results", expectation=f"expectation_{i}", **(kept if i else broken))
         )
 
 

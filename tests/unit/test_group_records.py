@@ -200,5 +200,5 @@ def test_other_types_are_told_by_their_first_two_bytes(number: int, name: str | 
     key = struct.pack(">h", number) + b"whatever follows"
     found = type_of(key)
     assert (found.name if found else None) == name
-    with pytest.raises(Malformed, match="one that tells of a group"):
+    with pytest.raises(Malformed, match="a record of a group or its members"):
         decode(key, b"")

@@ -45,7 +45,7 @@ def test_a_broker_that_is_gone_is_still_preferred() -> None:
 def test_a_leaderless_partition_is_led_elsewhere_and_internal_topics_count() -> None:
     found = rebuild_imbalance([partition(0, 1, None, "__consumer_offsets"), partition(0, 1, 1)])
     assert (found[0].broker, found[0].led_elsewhere, found[0].over_threshold) == (1, 1, True)
-    assert "__consumer_offsets-0 (nobody leads)" in found[0].evidence[0].text
+    assert "__consumer_offsets-0 (no leader)" in found[0].evidence[0].text
 
 
 def test_readings_are_judged_one_by_one() -> None:

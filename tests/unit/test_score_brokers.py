@@ -86,7 +86,7 @@ class TestLogDirFailed:
         assert wrong([self.ACT, stop], failovers=rows, broker_outages=[gone]) == [
             None,
             None,
-            "nobody took a directory away from the old leader",
+            "no act took a directory away from the old leader",
             "the old leader had been started again, with all its directories",
         ]
 
@@ -108,7 +108,7 @@ class TestElections:
             ([ASKED], None, None),
             ([ASKED], False, "someone asked for that election"),
             ([AUTOMATIC], False, None),
-            ([AUTOMATIC], True, "nobody asked for that election"),
+            ([AUTOMATIC], True, "no act requested that election"),
         ],
     )
     def test_who_asked_is_held_against_what_was_done(self, acts: list[Row], told: bool | None, why: str | None) -> None:
@@ -224,8 +224,8 @@ class TestTimes:
             return wrong(acts, failovers=[gone])
 
         assert told(11_000, 14_000) == told(None, None) == told(None, 12_000) == [None]
-        assert told(18_000, 19_000) == ["nobody led it for 12000 ms, and not 18000 to 19000"]
-        assert told(0, 9000) == ["nobody led it for 12000 ms, and not 0 to 9000"]
+        assert told(18_000, 19_000) == ["it had no leader for 12000 ms, and not 18000 to 19000"]
+        assert told(0, 9000) == ["it had no leader for 12000 ms, and not 0 to 9000"]
 
 
 class TestLapses:

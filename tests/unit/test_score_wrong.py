@@ -182,7 +182,7 @@ class TestWrong:
             None,
             "nothing was done to the old leader that stops it",
             None,
-            "nobody expects the unclean_election of that topic",
+            "no act expects the unclean_election of that topic",
             "the old leader was down: broker_kill9 of broker 1 expects failover_crash",
             None,
             None,

@@ -37,13 +37,13 @@ def decode(key: bytes, value: bytes | None) -> Row:
 
     Gives: record_type, the fields of the key, is_tombstone, and those of the value; instants in milliseconds.
     Raises: Malformed.
-    Odd: a subscription or assignment of a classic member is the client's own bytes; where they are none of the
+    Edge case: a subscription or assignment of a classic member is the client's own bytes; where they are none of the
         consumer protocol's, they are null and the rest of the record stands, as it does for Kafka.
     """
     record_type = type_of(key)
     if record_type is None or record_type.key is None or record_type.value is None:
         name = record_type.name if record_type else key[:2].hex()
-        raise Malformed(f"Found: a record of type {name}. Needed: one that tells of a group or its members.")
+        raise Malformed(f"Found: a record of type {name}. Needed: a record of a group or its members.")
     cursor = Cursor(key, f"key of {record_type.name}")
     cursor.take(2, "record type")
     named = read_struct(cursor, record_type.key, 0, flexible=False)

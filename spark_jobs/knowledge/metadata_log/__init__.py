@@ -41,7 +41,7 @@ _TOPIC, _GROUP = 2, 32
 """Resources whose settings hold no secrets. Source: ConfigResource.Type."""
 
 _OPEN = ("min.insync.replicas", "unclean.leader.election.enable")
-"""Settings of other resources that are no secrets: KRaft writes a broker's passwords as they are."""
+"""Settings of other resources, which are not secrets: KRaft writes a broker's passwords as they are."""
 
 Row = dict[str, Any]
 
@@ -92,7 +92,7 @@ def read_segment(data: bytes, first: int, start: int = 0, epoch: int = -1) -> Fo
     Takes: `first`, the offset that stands there; `epoch`, that of the batch before it.
     Keeps: what is cut off anywhere gives a prefix; a batch that does not follow from the one before it ends the
         reading, since whatever it changed is not known.
-    Odd: no checksum covers an epoch. Where one falls, an earlier one may be the wrong one: nothing is taken then.
+    Edge case: no checksum covers an epoch. Where one falls, an earlier one may be the wrong one: nothing is taken then.
     """
     rows: list[Row] = []
     skipped: Counter[str] = Counter()

@@ -129,7 +129,7 @@ def _periods(page: PageRows) -> Iterator[ui.Block]:
     for row in rows[:PERIODS]:
         lasts, facts = row.ended_at is None, list(_facts(row))
         anchor, outage = plain.anchor("imbalance", row.imbalance_period_id), page.outage_link(row.outage_id)
-        ended = "the end of the window, not healed" if lasts else ui.At(row.ended_at)
+        ended = "the end of the window, still over the threshold" if lasts else ui.At(row.ended_at)
         behind = (" Left behind by the outage of ", outage, ".") if outage else ""
         yield ui.Entry(
             f"Broker {row.broker} {'is' if lasts else 'was'} over the gate, at worst {words.percent(row.max_ratio)}",

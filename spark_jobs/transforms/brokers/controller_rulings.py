@@ -171,7 +171,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         ControllerChangeCause.RESIGNED,
         Confidence.POSSIBLE,
         "Controller {controller} became active again; before, it had resigned: it lost the majority of the quorum, or"
-        " somebody had it replaced.",
+        " an operator had it replaced.",
         proof=(resigned, same_controller),
         source="QuorumController.renounce; KafkaController.maybeResign",
         decides="made: unclean-4.1, controller 3 resigned alone",
@@ -181,7 +181,7 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         ControllerChangeCause.RESIGNED,
         Confidence.POSSIBLE,
         "Controller {controller} became active after controller {former} had resigned: that one lost the majority of"
-        " the quorum, or somebody had it replaced.",
+        " the quorum, or an operator had it replaced.",
         proof=(resigned,),
         source="QuorumController.renounce; KafkaController.maybeResign",
         decides="made: crash-2.8, controller 2 resigned",

@@ -191,7 +191,7 @@ def _restarts(group_id: str, acts: Mapping[str, list[_Act]], rows: Sequence[Memb
     sessions = {r.client_id: r.session_timeout_ms for r in rows if r.session_timeout_ms}
     pairs: list[tuple[str, _Act, _Act]] = []
     for client_id, own in acts.items():
-        limit = timedelta(milliseconds=sessions.get(client_id, rule.thresholds["ms where no session is told"]))
+        limit = timedelta(milliseconds=sessions.get(client_id, rule.thresholds["ms where no session is known"]))
         for left, back in pairwise(sorted(own, key=lambda a: (a.at, a.cause, a.rebalance.rebalance_id))):
             restarts = (left.cause, back.cause) == (Cause.MEMBER_LEFT, Cause.MEMBER_REJOINED)
             if restarts and back.at - left.at <= limit:

@@ -28,7 +28,7 @@ def assemble(lines: DataFrame) -> DataFrame:
     Gives: file, block, record (its place in the block), layout (null before the file's first head), line_count,
         text, and raw where the text is not valid UTF-8.
     Keeps: the sum of line_count is the number of lines, wherever a file was split.
-    Odd: bytes that are not UTF-8 are replaced in `text`, and the record is kept in `raw` as well; only the first
+    Edge case: bytes that are not UTF-8 are replaced in `text`, and the record is kept in `raw` as well; only the first
         MOST_LINES lines are kept in either.
     """
     raw = F.when(~F.is_valid_utf8("text"), F.col("text").cast("binary"))
@@ -94,7 +94,7 @@ def date(records: DataFrame, zones: Collection[str]) -> DataFrame:
     """Adds happened_at: the clock in a record's head, read in the file's zone; null where there is none.
 
     Takes: records with text, layout and zone; `zones`, all of those zones.
-    Odd: where a clock is set back and an hour is told twice, a jump back within that hour in the file tells that the
+    Edge case: where a clock is set back and an hour comes twice, a jump back within it in the file shows that the
         second one has begun; a file that begins in the second one is read as if it were the first.
     """
     clock = F.coalesce(

@@ -20,7 +20,7 @@ def cover(parsed: DataFrame, beginnings: DataFrame, window: windows.Window) -> D
         `beginnings`: source and first_at, the instant of its first record ever, of the sources with such records.
     Gives: quality.coverage.
     Keeps: lines_in = events + ignored + unparsed + quarantined.
-    Odd: lines without an instant count where their source begins; those of a source without any, in every window.
+    Edge case: lines without an instant count where their source begins; those of a source without any, in every window.
     """
     place = F.coalesce("happened_at", "first_at", F.lit(window.start))
     inside = parsed.join(F.broadcast(beginnings), "source", "left").where(

@@ -98,5 +98,5 @@ def copies(spans: Mapping[int, Span], young: Collection[int]) -> set[int]:
 
 
 def is_young(modified_at: datetime, run_at: datetime) -> bool:
-    """Whether somebody may be writing a file still. Odd: a file from the future is."""
+    """Whether a program may still write to a file. Edge case: a file from the future is."""
     return run_at - modified_at < RESTED

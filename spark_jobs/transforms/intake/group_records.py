@@ -28,7 +28,7 @@ def read_records(lines: DataFrame) -> DataFrame:
     """Lines of landed files taken apart.
 
     Takes: value, a line's text; landed_as, the file it landed in.
-    Gives: both, the columns of bronze.group_records that the line tells, and `sentence` where it was not decoded.
+    Gives: both, the columns of bronze.group_records that the line has, and `sentence` where it was not decoded.
     """
     said = lines.where(F.trim("value") != "").withColumn("said", F.from_json("value", _SHAPE))
     return said.select("value", "landed_as", "said.*")
@@ -59,9 +59,9 @@ def around(records: DataFrame, cluster: str, seen: Window) -> DataFrame:
 def quarantined(read: DataFrame, cluster: str) -> DataFrame:
     """The records that could not be decoded, and lines that are none: quality.quarantine.
 
-    Odd: without an instant, so that no later run over the same window takes them away.
+    Edge case: without an instant, so that no later run over the same window takes them away.
     """
-    cut_off = F.lit("It is no record of a group: perhaps its writer died while it wrote.")
+    cut_off = F.lit("It is not a record of a group: perhaps its writer died while it wrote.")
     return (
         read.where(f"sentence IS NOT NULL OR NOT ({_NEEDED})")
         .select(

@@ -42,7 +42,7 @@ def late_windows(
 
     Takes: happened_at, source and run_collected_at of a cluster's records. Gives: window_from, window_to, records,
         sources (the first twenty by name), first_at and last_at of what came late.
-    Order: none. Odd: a record is late where it was collected after the run had begun that published the window, and
+    Edge case: a record is late where it was collected after the run had begun that published the window, and
         was ten minutes old by then: until it has rested so long a file's last record waits, and what follows it is
         what any run looks ahead to.
     """

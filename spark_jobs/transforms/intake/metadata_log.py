@@ -52,7 +52,7 @@ class Partition:
 
     def merge(self, change: Record) -> Partition:
         """The partition after a change. Source: PartitionRegistration.merge: each change raises the partition epoch,
-        each that names a leader, be it the same, the leader epoch."""
+        each that names a leader, the same one included, the leader epoch."""
         led = change.leader is not None
         recovery = change.recovery_state
         lists = {
@@ -223,8 +223,8 @@ def _cleared_elr(record: Record, state: _State) -> Iterable[Said]:
 
 
 def _registered(record: Record, state: _State) -> Iterable[Said]:
-    """Source: ClusterControlManager.registerBroker: whoever registers anew is fenced, and takes its former process's
-    place."""
+    """Source: ClusterControlManager.registerBroker: a broker that registers again is fenced, and takes the place
+    of its former process."""
     broker, before = record.broker, state.brokers.get(record.broker)
     now = _Broker(record.incarnation_id, bool(record.fenced), bool(record.in_controlled_shutdown))
     state.brokers[broker] = now

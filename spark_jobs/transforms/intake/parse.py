@@ -45,7 +45,7 @@ def parse(records: DataFrame, patterns: Iterable[Pattern], noise: Iterable[Noise
     """Gives each record to exactly one fate: event, ignored, unparsed or quarantined.
 
     Takes: bronze.log_records.
-    Gives: who, where, when and line_count of each record, its logger, the broker it tells, fate, sentences (why it is
+    Gives: who, where, when and line_count of each record, its logger, the broker it names, fate, sentences (why it is
         quarantined), claim (kind, pattern and the fields of EVENT_FIELDS in their order, as text), its text unless it
         is ignored, its message where it is unparsed.
     Keeps: one row for each record.
@@ -102,7 +102,7 @@ def events(parsed: DataFrame) -> DataFrame:
 
     Takes: what `parse` gives. Gives: silver.events.
     Order: of several records of one event the first by source and place stands for it.
-    Odd: where nothing tells the broker its folder stands for it; a client's words are its own file's alone.
+    Edge case: where no line names the broker, its folder does; a client's words are its own file's alone.
     """
     named = _with_writers(fields(parsed))
     folder = F.regexp_extract("source", "^(.*)/", 1)

@@ -21,7 +21,7 @@ def read_snapshots(lines: DataFrame) -> DataFrame:
     """Lines of a snapshots file taken apart.
 
     Takes: value, a line's text; landed_as, the file it landed in.
-    Gives: both, and the reading's fields; snapshot_at is null where it is no reading.
+    Gives: both, and the reading's fields; snapshot_at is null where it is not a reading.
     """
     reading = F.from_json("value", READING)
     said = lines.where(F.trim("value") != "").select("value", "landed_as", reading.alias("said"))
@@ -31,7 +31,7 @@ def read_snapshots(lines: DataFrame) -> DataFrame:
 
 
 def quarantined(read: DataFrame, cluster: str, source: str) -> DataFrame:
-    """The lines that are no reading: quality.quarantine."""
+    """The lines that are not a reading: quality.quarantine."""
     sentence = F.when(F.try_parse_json("value").isNull(), "It is not JSON: perhaps its writer died while it wrote.")
     return (
         read.where("snapshot_at IS NULL")
@@ -51,7 +51,7 @@ def quarantined(read: DataFrame, cluster: str, source: str) -> DataFrame:
 
 
 def readings(read: DataFrame, cluster: str) -> DataFrame:
-    """The readings of a cluster, one for each instant; of two the one that tells more."""
+    """The readings of a cluster, one for each instant; of two the one that holds more."""
     fullest = Window.partitionBy("snapshot_at").orderBy(F.length("value").desc(), "value")
     return (
         read.where("snapshot_at IS NOT NULL")

@@ -67,4 +67,4 @@ def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[Partition
 
 
 def _led_by(partition: PartitionSnapshot) -> str:
-    return "nobody leads" if partition.leader is None else f"led by {partition.leader}"
+    return "no leader" if partition.leader is None else f"led by {partition.leader}"

@@ -84,7 +84,7 @@ def _follow(
 
 
 def _ends(record: GroupRecord, span: Span) -> str:
-    what = "is deleted" if record.is_tombstone else "is written anew"
+    what = "is deleted" if record.is_tombstone else "is written again"
     held = f"member {span.member.member_id} holds {span.owned[0]}-{span.owned[1]}"
     return f"{record.record_type} {what}: {held} no more"
 
