@@ -21,6 +21,7 @@ from spark_jobs.catalog.rows import (
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_record, quote_snapshot, row_id
+from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.rebalances.recorded_holdings import in_turn
 from spark_jobs.transforms.windows import Window, in_order
 
@@ -79,6 +80,12 @@ class _Client:
     members: set[str] = field(default_factory=set)
     sightings: list[_Sighting] = field(default_factory=list)
 
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The assignors that it offers; none where they are not known."""
+        offered = self.values.get("assignors")
+        return offered if isinstance(offered, tuple) else ()
+
     def agrees(self, values: Values) -> bool:
         return all(self.values.get(name, value) == value for name, value in values.items())
 
@@ -106,21 +113,30 @@ def rebuild_settings(
     found = [*_by_events(events), *_by_records(records, window), *_by_readings(members, types)]
     sightings = sorted((s for s in found if s.at < window.end), key=_turn)
     names = _Names.of(sightings)
+    assignor = _assignor(sightings, agreements)
+    rows = [
+        _row(cluster, group_id, who, client, names, assignor, window)
+        for who, own in sorted(_clients(sightings, names).items())
+        for client in own
+        if any(window.holds(s.at) for s in client.sightings)
+    ]
+    return sorted(rows, key=lambda r: (r.first_seen_at, r.settings_id))
+
+
+def _clients(sightings: Iterable[_Sighting], names: _Names) -> dict[tuple[str, str], list[_Client]]:
     clients: dict[tuple[str, str], list[_Client]] = defaultdict(list)
     for sighting in sightings:
         who = names.who(sighting)
         if who is not None:
             _join(clients[who], sighting)
+    return clients
+
+
+def _assignor(sightings: Iterable[_Sighting], agreements: Iterable[GroupAgreement]) -> str | None:
+    """The assignor that the group used last."""
     used = [(s.at, s.assignor) for s in sightings if s.assignor]
     used += [(a.snapshot_at, a.assignor) for a in agreements if a.assignor and a.type != Protocol.CONSUMER]
-    assignor = max(used)[1] if used else None
-    rows = [
-        _row(cluster, group_id, who, client, names, assignor, window)
-        for who, own in sorted(clients.items())
-        for client in own
-        if any(window.holds(s.at) for s in client.sightings)
-    ]
-    return sorted(rows, key=lambda r: (r.first_seen_at, r.settings_id))
+    return max(used)[1] if used else None
 
 
 def _turn(sighting: _Sighting) -> tuple[datetime, str, str, str, str]:
@@ -274,18 +290,16 @@ class _Names:
         """
         clients = {s.member_id: s.client_id for s in sightings if s.member_id and s.client_id}
         instances = {s.member_id: s.instance_id for s in sightings if s.member_id and s.instance_id}
-        behind: dict[str, set[str]] = defaultdict(set)
-        for sighting in sightings:
-            if sighting.client_id and sighting.instance_id:
-                behind[sighting.client_id].add(sighting.instance_id)
-        static = {s.instance_id for s in sightings if s.instance_id}
+        both = {(s.client_id, s.instance_id) for s in sightings if s.client_id and s.instance_id}
+        behind = grouped(sorted(both), lambda pair: pair[0])
+        static = {s.instance_id for s in sightings}
         for member_id in {s.member_id for s in sightings if s.member_id}:
             prefix = name_in_member_id(member_id)
-            if prefix in static:
+            if prefix and prefix in static:
                 instances.setdefault(member_id, prefix)
             elif prefix and member_id not in instances:
                 clients.setdefault(member_id, prefix)
-        return cls(clients, instances, {c: min(i) for c, i in behind.items() if len(i) == 1})
+        return cls(clients, instances, {client: pairs[0][1] for client, pairs in behind.items() if len(pairs) == 1})
 
     def client(self, sighting: _Sighting) -> str | None:
         """The client id of the member."""
@@ -326,27 +340,24 @@ def _row(
     inside = [s for s in client.sightings if window.holds(s.at)]
     seen = [s for s in inside if not s.is_past] or inside
     shown = [s for s in client.sightings if s.values.keys() - {"protocol"}]
-    known = MemberSetting.of(
-        {
-            **{name: client.values.get(name) for name in SETTINGS},
+    values = {name: client.values.get(name) for name in SETTINGS}
+    is_classic = values["protocol"] != Protocol.CONSUMER
+    return MemberSetting.of(
+        values
+        | {
             "cluster": cluster,
-            "settings_id": row_id(
-                "settings", cluster, group_id, *who, *(client.values.get(name) for name in SETTINGS), seen[0].at
-            ),
+            "settings_id": row_id("settings", cluster, group_id, *who, *values.values(), seen[0].at),
             "group_id": group_id,
             "client_id": next((c for s in reversed(client.sightings) if (c := names.client(s))), None),
             "instance_id": who[1] if who[0] == "instance" else None,
             "member_count": len(client.members),
+            "assignors": list(client.offered) or None,
+            "assignor": assignor if is_classic else None,
             "witnesses": sorted({s.witness for s in shown}),
             "first_seen_at": seen[0].at,
             "last_seen_at": seen[-1].at,
             "evidence": evidence_of(s.quote for s in _proof(shown, seen)),
         }
-    )
-    return replace(
-        known,
-        assignors=None if known.assignors is None else list(known.assignors),
-        assignor=assignor if known.protocol != Protocol.CONSUMER else None,
     )
 
 
