@@ -90,15 +90,24 @@ def _stop(before: Assignment | None, after: Assignment | None, is_eager: bool | 
     known = [a for a in (before, after) if a is not None]
     quotes = tuple(a.quote for a in known)
     if is_eager:
-        kept = None
-        if before is not None and after is not None:
-            kept = sum(after.owners.get(p) == member for p, member in before.owners.items())
-        return Stop(len({p for a in known for p in a.owners}) or most, kept, True, quotes)
+        return Stop(len({p for a in known for p in a.owners}) or most, _kept(before, after), True, quotes)
     if is_eager is None or before is None or after is None:
         return Stop(None, None, is_eager, quotes)
+    return Stop(_moved(before, after), 0, False, quotes)
+
+
+def _moved(before: Assignment, after: Assignment) -> int:
+    """How many partitions got another owner, or lost one that had gone."""
     given = {p for p, member in after.owners.items() if before.owners.get(p) != member}
     left = {p for p, member in before.owners.items() if member not in after.members}
-    return Stop(len(given | left), 0, False, quotes)
+    return len(given | left)
+
+
+def _kept(before: Assignment | None, after: Assignment | None) -> int | None:
+    """How many partitions came back to the member that they had."""
+    if before is None or after is None:
+        return None
+    return sum(after.owners.get(p) == member for p, member in before.owners.items())
 
 
 class _Assignments:

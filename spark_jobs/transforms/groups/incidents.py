@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 
 from spark_jobs.catalog.codes import Cause, Fingerprint, IncidentKind
@@ -39,16 +39,15 @@ def group_incidents(
     by_group = grouped(_in_turn(rebalances), lambda r: r.group_id)
     gathered = partial(Gathered, total=sum(map(len, by_group.values())))
     outage_of = _outages_behind(by_group, OutageLookup(outages), moves, losses or {})
-    hit = _in_turn(r for r in _flat(by_group.values()) if r.rebalance_id in outage_of)
+    hit, others = _split(_in_turn(_flat(by_group.values())), outage_of)
     by_outage = grouped(hit, lambda r: outage_of[r.rebalance_id].outage_id)
     cases = [gathered(rows, outage=outage_of[rows[0].rebalance_id]) for rows in by_outage.values()]
 
-    others = [r for r in _flat(by_group.values()) if r.rebalance_id not in outage_of]
     hosts = find_silent_hosts(others, roster)
     cases += [gathered(_in_turn(host.rebalances), host=host) for host in hosts]
-    silent = {r.rebalance_id for host in hosts for r in host.rebalances}
-    left = grouped((r for r in others if r.rebalance_id not in silent), lambda r: r.group_id)
-    cases += [case for own in left.values() for case in _cases_of_group(own, gathered)]
+    _, others = _split(others, {r.rebalance_id for r in _flat(host.rebalances for host in hosts)})
+    for own in grouped(others, lambda r: r.group_id).values():
+        cases += _cases_of_group(own, gathered)
 
     chains = _chains(by_group.values())
     rows = [(case, _row(case, chains)) for case in cases]
@@ -58,6 +57,12 @@ def group_incidents(
 
 def _in_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
     return sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
+
+
+def _split(rebalances: Iterable[Rebalance], ids: Container[str]) -> tuple[list[Rebalance], list[Rebalance]]:
+    """The rebalances with one of the ids, and the others."""
+    found = grouped(rebalances, lambda r: r.rebalance_id in ids)
+    return found.get(True, []), found.get(False, [])
 
 
 def _outages_behind(

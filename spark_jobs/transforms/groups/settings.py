@@ -81,6 +81,11 @@ class _Client:
     sightings: list[_Sighting] = field(default_factory=list)
 
     @property
+    def shown(self) -> list[_Sighting]:
+        """What shows more of it than the protocol."""
+        return [s for s in self.sightings if s.values.keys() - {"protocol"}]
+
+    @property
     def offered(self) -> tuple[str, ...]:
         """The assignors that it offers; none where they are not known."""
         offered = self.values.get("assignors")
@@ -288,18 +293,18 @@ class _Names:
 
         Edge case: a classic member's id begins with its instance id where it has one, else with its client id.
         """
-        clients = {s.member_id: s.client_id for s in sightings if s.member_id and s.client_id}
-        instances = {s.member_id: s.instance_id for s in sightings if s.member_id and s.instance_id}
-        both = {(s.client_id, s.instance_id) for s in sightings if s.client_id and s.instance_id}
-        behind = grouped(sorted(both), lambda pair: pair[0])
+        clients = _named((s.member_id, s.client_id) for s in sightings)
+        instances = _named((s.member_id, s.instance_id) for s in sightings)
+        behind = grouped({(s.client_id, s.instance_id) for s in sightings if s.instance_id}, lambda pair: pair[0])
         static = {s.instance_id for s in sightings}
-        for member_id in {s.member_id for s in sightings if s.member_id}:
-            prefix = name_in_member_id(member_id)
-            if prefix and prefix in static:
-                instances.setdefault(member_id, prefix)
-            elif prefix and member_id not in instances:
-                clients.setdefault(member_id, prefix)
-        return cls(clients, instances, {client: pairs[0][1] for client, pairs in behind.items() if len(pairs) == 1})
+        prefixes = _named((s.member_id, name_in_member_id(s.member_id)) for s in sightings)
+        instances = {m: prefix for m, prefix in prefixes.items() if prefix in static} | instances
+        clients = {m: prefix for m, prefix in prefixes.items() if m not in instances} | clients
+        return cls(clients, instances, _named(pairs[0] for pairs in behind.values() if len(pairs) == 1))
+
+    def client_of(self, client: _Client) -> str | None:
+        """The client id that was shown last."""
+        return next((name for s in reversed(client.sightings) if (name := self.client(s))), None)
 
     def client(self, sighting: _Sighting) -> str | None:
         """The client id of the member."""
@@ -313,6 +318,11 @@ class _Names:
             instance = instance or self.instance_of_client.get(client or "")
         known = (("instance", instance), ("client", client), ("member", sighting.member_id))
         return next(((how, name) for how, name in known if name), None)
+
+
+def _named(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
+    """The last name of each key, of the pairs that have both."""
+    return {key: name for key, name in pairs if key and name}
 
 
 def _join(clients: list[_Client], sighting: _Sighting) -> None:
@@ -339,20 +349,19 @@ def _row(
 ) -> MemberSetting:
     inside = [s for s in client.sightings if window.holds(s.at)]
     seen = [s for s in inside if not s.is_past] or inside
-    shown = [s for s in client.sightings if s.values.keys() - {"protocol"}]
+    shown = client.shown
     values = {name: client.values.get(name) for name in SETTINGS}
-    is_classic = values["protocol"] != Protocol.CONSUMER
     return MemberSetting.of(
         values
         | {
             "cluster": cluster,
             "settings_id": row_id("settings", cluster, group_id, *who, *values.values(), seen[0].at),
             "group_id": group_id,
-            "client_id": next((c for s in reversed(client.sightings) if (c := names.client(s))), None),
+            "client_id": names.client_of(client),
             "instance_id": who[1] if who[0] == "instance" else None,
             "member_count": len(client.members),
             "assignors": list(client.offered) or None,
-            "assignor": assignor if is_classic else None,
+            "assignor": None if values["protocol"] == Protocol.CONSUMER else assignor,
             "witnesses": sorted({s.witness for s in shown}),
             "first_seen_at": seen[0].at,
             "last_seen_at": seen[-1].at,

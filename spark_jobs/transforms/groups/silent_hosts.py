@@ -53,7 +53,7 @@ def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberSt
     for host, here in sorted(grouped(stays, lambda s: s.host or "").items()):
         possible = Intervals(_known(s, s.since or _EVER) for s in here)
         found += [_silent_host(host, silent, possible, heard, began) for silent in _together(here)]
-    return [host for host in found if host is not None]
+    return list(filter(None, found))
 
 
 def _silent_host(
