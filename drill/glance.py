@@ -35,7 +35,7 @@ def glance(logs: Path, clients: Path) -> Glance:
     of_clients = in_order(read_folder(clients, "drill", "client")[0])
     first, last = of_brokers[0].happened_at, of_brokers[-1].happened_at
     window = Window(first, last + timedelta(seconds=1))
-    outages = [BrokerOutage.of(o) for o in rebuild_outages(of_brokers, [], window)]
+    outages = list(rebuild_outages(of_brokers, [], window))
     around = GroupContext(
         "drill",
         first,
@@ -52,5 +52,5 @@ def glance(logs: Path, clients: Path) -> Glance:
             for row in rebuild_group(group, [e for e in both if e.group_id == group], around).rebalances
         ],
         broker_outages=outages,
-        failovers=[Failover.of(f) for f in rebuild_failovers(of_brokers, [], context_of(of_brokers, outages), window)],
+        failovers=list(rebuild_failovers(of_brokers, [], context_of(of_brokers, outages), window)),
     )

@@ -19,13 +19,11 @@ class Row:
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {}
 
     @classmethod
-    def of(cls, values: Mapping[str, Any] | Row) -> Self:
+    def of(cls, values: Mapping[str, Any]) -> Self:
         """The row of these values. Columns that it does not have are left out; a nullable one that is missing is null.
 
         Raises: TypeError where a column that is never null is missing, ValueError for a code that is not known.
         """
-        if isinstance(values, cls):
-            return values
         given = {name: values[name] for name in cls.__slots__ if name in values}
         for name, code in cls.CODES.items():
             if given.get(name) is not None:
@@ -33,7 +31,7 @@ class Row:
         for name, struct in cls.STRUCTS.items():
             value = given.get(name)
             if value is not None:
-                given[name] = [struct.of(v) for v in value] if isinstance(value, list | tuple) else struct.of(value)
+                given[name] = [_made(struct, v) for v in value] if isinstance(value, list) else _made(struct, value)
         return cls(**given)
 
     def as_dict(self) -> dict[str, Any]:
@@ -42,5 +40,9 @@ class Row:
         for name in self.STRUCTS:
             value = values[name]
             if value is not None:
-                values[name] = [v.as_dict() for v in value] if isinstance(value, list | tuple) else value.as_dict()
+                values[name] = [v.as_dict() for v in value] if isinstance(value, list) else value.as_dict()
         return values
+
+
+def _made(struct: type[Row], value: Mapping[str, Any] | Row) -> Row:
+    return value if isinstance(value, Row) else struct.of(value)

@@ -87,7 +87,7 @@ class LineShape(Row):
     sample: str
 
     @classmethod
-    def of(cls, values: Mapping[str, Any] | Row) -> LineShape:
+    def of(cls, values: Mapping[str, Any]) -> LineShape:
         """The shape of these values, or of one line of quality.unparsed_lines."""
         if "records" in values:
             return cls(**{name: values[name] for name in cls.__slots__})

@@ -154,7 +154,7 @@ def context_of(events: Iterable[Event], outages: Iterable[BrokerOutage]) -> Clus
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
     epochs = controller_epochs_of(ordered)
     return ClusterContext(
-        outages=tuple(sorted(map(BrokerOutage.of, outages), key=lambda o: (o.broker, o.down_at))),
+        outages=tuple(sorted(outages, key=lambda o: (o.broker, o.down_at))),
         controller_epochs=epochs,
         elections=tuple(e for e in ordered if _is_election(e, epochs)),
         disk_failures=tuple(e for e in ordered if e.kind in _DISK_FAILURES),

@@ -34,7 +34,7 @@ def evidence_of(quotes: Iterable[Quote]) -> list[Quote]:
 
     Order: by instant, then source, then line id, so that it does not depend on who found them first.
     """
-    unique = {(q.line_id, q.text): q for q in map(Quote.of, quotes)}
+    unique = {(q.line_id, q.text): q for q in quotes}
     ordered = sorted(unique.values(), key=lambda q: (q.happened_at, q.source, q.line_id))
     if len(ordered) <= MAX_QUOTES:
         return ordered

@@ -191,7 +191,7 @@ def apply_by_key(judgement: Judgement, frames: Mapping[str, DataFrame], values: 
         import pyarrow
 
         given = function(**_rows_by_input(table.to_pylist(), classes), **values)
-        rows = [{name: cls.of(row).as_dict()} for name, cls in outputs.items() for row in getattr(given, name)]
+        rows = [{name: row.as_dict()} for name in outputs for row in getattr(given, name)]
         return pyarrow.Table.from_pylist(rows, schema=arrow)
 
     return _gathered(frames, judgement.key).groupBy(*judgement.key).applyInArrow(run, schema)

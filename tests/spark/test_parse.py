@@ -22,7 +22,7 @@ from spark_jobs.transforms.intake import collect, coverage, parse
 from spark_jobs.transforms.windows import Window
 from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS
-from tests.support.rows import row
+from tests.support.rows import values
 
 SOURCE = "broker-9/server.log"
 FIELDS = [c.name for c in EVENT_FIELDS]
@@ -43,7 +43,7 @@ def record(text: str, number: int = 0, **columns: Any) -> Row:
         "text": text.rstrip("\n"),
         "run_collected_at": RUN_AT,
     }
-    return row(bronze.LOG_RECORDS, **told | columns)
+    return values(bronze.LOG_RECORDS, **told | columns)
 
 
 def parsed(spark: SparkSession, records: Iterable[Row]) -> DataFrame:

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from drill import plain_reader
 from spark_jobs.catalog import bronze, quality, silver
 from spark_jobs.catalog.model import Table
+from spark_jobs.catalog.rows import Event
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.exits import BadInput
 from tests.support.logs import conf, lay, line, resigned, rows, run, unpack_night
@@ -79,9 +80,9 @@ def test_spark_reads_what_the_plain_reader_reads(audited: tuple[Store, Row], nig
     given = {r["line_id"]: r for r in rows(store, silver.EVENTS)}
     assert len(given) == len(plain)
     for event in plain:
-        known = given[event["line_id"]]
-        read = known | {"happened_at": known["happened_at"].replace(tzinfo=UTC)}
-        assert {k: read[k] for k in event} == event
+        known = given[event.line_id]
+        read = known | {"happened_at": known["happened_at"].replace(tzinfo=UTC), "knowledge_version": None}
+        assert Event.of(read) == event
 
 
 def test_the_night_is_the_same_however_it_lies_and_however_often_it_is_read(

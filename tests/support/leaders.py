@@ -27,10 +27,12 @@ def unmarked_breaks(history: LeaderHistory) -> list[tuple[Failover, Failover | N
         chains[_place(f)].append(f)
     broken: list[tuple[Failover, Failover | None]] = []
     for place, chain in chains.items():
-        broken += [(f, None) for f in chain if f.epoch_to != f.epoch_from + 1 and (*place, f.epoch_to) not in marks]
+        broken += [
+            (f, None) for f in chain if f.epoch_to != (f.epoch_from or 0) + 1 and (*place, f.epoch_to) not in marks
+        ]
         for before, after in pairwise(chain):
             follows = before.leader_to == after.leader_from or (*place, after.epoch_from) in marks
-            in_order = before.epoch_to <= after.epoch_from and before.happened_at <= after.happened_at
+            in_order = (before.epoch_to or 0) <= (after.epoch_from or 0) and before.happened_at <= after.happened_at
             broken += [] if follows and in_order else [(before, after)]
     return broken
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.catalog.rows import Event, Incident, Rebalance
+from spark_jobs.catalog.rows import Event, Rebalance
 from spark_jobs.transforms.groups.incidents import group_incidents
 from tests.support.histories import BOTH, line, lines, rebalances
 from tests.support.nights import EXCERPTS
@@ -37,7 +37,7 @@ def test_an_assignment_that_was_in_use_for_less_than_a_heartbeat_is_restarted() 
     # Assigned at 01:00:01; the next begin at once, 2 s later, and after a minute.
     rows = rebalances([*generation(0, 0, 4), *generation(0, 1, 5), *generation(0, 4, 6), *generation(1, 0, 7)])
     assert links(rows) == [None, 0, 1, None]
-    incidents = [Incident.of(i) for i in group_incidents(rows, [], [])[0]]
+    incidents = list(group_incidents(rows, [], [])[0])
     told = [i.explanation.partition(" It is number ")[2] for i in incidents]
     assert told == [*(f"{n} in a chain of 3, each begun before the one before it was in use." for n in (1, 2, 3)), ""]
 
@@ -45,7 +45,7 @@ def test_an_assignment_that_was_in_use_for_less_than_a_heartbeat_is_restarted() 
 def test_an_incident_of_many_tells_whether_the_chain_is_all_in_it() -> None:
     storm = rebalances(lines("storm-2.8", *BOTH))
     deployment = rebalances(lines("deployment-4.1", *BOTH))
-    incidents = [Incident.of(i) for i in group_incidents([*storm, *deployment], [], [])[0]]
+    incidents = list(group_incidents([*storm, *deployment], [], [])[0])
     told = {i.kind: i.explanation for i in incidents}
     assert "It holds a chain of 2, each begun" in told["storm"]
     # Its members joined, closed and came back within seconds: the chain began before the deployment.

@@ -36,7 +36,7 @@ def failovers(
 
 
 def outages(excerpt: str) -> list[BrokerOutage]:
-    return list(map(BrokerOutage.of, rebuild_outages(events(excerpt), [], WHOLE)))
+    return rebuild_outages(events(excerpt), [], WHOLE)
 
 
 def columns_of(rows: Iterable[Failover | BrokerOutage], *columns: str) -> list[tuple[object, ...]]:

@@ -116,7 +116,7 @@ def test_a_reading_counts_for_each_replica_whether_it_is_in_sync() -> None:
         row(PARTITION_SNAPSHOTS, partition=p, replicas=[1, 2], isr=isr, snapshot_at=AT)
         for p, isr in enumerate(([1, 2], [1], [1], None))
     ]
-    assert [(r.broker, r.partitions_out) for r in map(OutOfSyncCount.of, count_out_of_sync(rows))] == [(1, 0), (2, 2)]
+    assert [(r.broker, r.partitions_out) for r in count_out_of_sync(rows)] == [(1, 0), (2, 2)]
 
 
 class TestStory:

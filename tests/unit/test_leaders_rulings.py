@@ -115,7 +115,7 @@ MADE: dict[str, tuple[str, Callable[[], Witnessed]]] = {
 @cache
 def captured(name: str) -> Witnessed:
     found = read_folder(SAMPLE / "logs", name, "broker")[0] if name == SAMPLE.name else events(name)
-    return found, list(map(BrokerOutage.of, rebuild_outages(found, [], WHOLE)))
+    return found, list(rebuild_outages(found, [], WHOLE))
 
 
 @cache

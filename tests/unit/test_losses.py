@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot
+from spark_jobs.catalog.rows import Event, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
@@ -26,7 +26,7 @@ EXCERPTS = ("unclean-2.8", "unclean-4.1")
 
 def bounds(found: list[Event]) -> dict[int, tuple[int, int | None]]:
     context = context_of(found, rebuild_outages(found, [], WHOLE))
-    changes = map(Failover.of, rebuild_failovers(found, [], context, WHOLE))
+    changes = rebuild_failovers(found, [], context, WHOLE)
     return {c.partition: (c.records_lost_low, c.records_lost_high) for c in changes if c.kind == "unclean_election"}
 
 

@@ -58,7 +58,7 @@ def rebuilt(lines: Sequence[Event]) -> dict[str, Any]:
     assert unmarked_breaks(led) == []
     return {
         "broker_outages": outages,
-        "failovers": [Failover.of(f) for f in led.failovers],
+        "failovers": list(led.failovers),
         "controller_changes": rebuild_controller_changes(lines, outages, window),
     }
 

@@ -38,7 +38,7 @@ def test_what_an_unclean_leader_lacked_is_cut(
 ) -> None:
     lines = events(excerpt)
     context = context_of(lines, rebuild_outages(lines, [], WHOLE))
-    failovers = [Failover.of(f) for f in rebuild_failovers(lines, [], context, WHOLE)]
+    failovers = list(rebuild_failovers(lines, [], context, WHOLE))
     [cut] = rebuild_truncations(lines, [], failovers, context.terms, WHOLE)
     assert (cut.broker, cut.happened_at, cut.leader) == (1, at(cut_at), 2)
     assert (cut.log_end_before, cut.truncated_to, cut.records_cut) == (68, 28, 40)

@@ -105,7 +105,7 @@ def judge_cluster(
     judged = [r for r in rebalances if window.holds(r.started_at)]
     losses = losses_of_groups((r.group_id for r in judged), failovers, facts.offsets_partitions)
     incidents, incident_of = group_incidents(judged, away, moves, losses, stays)
-    away = add_rebalances(away, [Incident.of(i) for i in incidents])
+    away = add_rebalances(away, incidents)
     brokers = {r.broker for rows in (outages, isr_spans, out_of_sync) for r in rows}
     restarts, restart_of = rebuild_rolling_restarts(away, isr_spans, brokers)
     away = explain_outages(away, restart_of)
@@ -120,10 +120,10 @@ def judge_cluster(
     found = Facts(
         cluster=scope.cluster,
         rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
-        incidents=[Incident.of(i) for i in incidents],
+        incidents=incidents,
         failovers=[f for f in failovers if window.holds(f.happened_at)],
         imbalance=[r for r in imbalance if r.over_threshold],
-        imbalance_periods=[ImbalancePeriod.of(p) for p in imbalance_periods],
+        imbalance_periods=imbalance_periods,
         truncations=[t for t in truncations if window.holds(t.happened_at)],
         lag_verdicts=lag,
         gaps=[g for g in gaps if window.holds(g.seen_at)],
@@ -135,7 +135,7 @@ def judge_cluster(
         settings=member_settings,
         outages=away,
         restarts=[r for r in restarts if window.holds(r.started_at)],
-        out_of_sync_periods=[OutOfSyncPeriod.of(p) for p in out_of_sync_periods],
+        out_of_sync_periods=out_of_sync_periods,
         isr_spans=isr_spans,
         partitions=reading.partitions,
         brokers=reading.brokers,

@@ -61,7 +61,7 @@ def judge_groups(
     settings = rebuild_settings(scope.cluster, events, records, sightings, agreements, scope.window)
     if not events:
         return GroupHistory(settings)
-    witnessed = in_order([*events, *map(Event.of, events_of_records(records, scope.seen.start))])
+    witnessed = in_order([*events, *events_of_records(records, scope.seen.start)])
     history = rebuild_group(str(events[0].group_id), witnessed, facts.groups)
     stops = stops_of(history.rebalances, Witnesses(witnessed, records, readings, members))
     priced = price(history.rebalances, stops)

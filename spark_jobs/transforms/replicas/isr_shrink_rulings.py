@@ -58,7 +58,7 @@ NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
 
 def _by_broker(outages: Iterable[BrokerOutage]) -> dict[int, Intervals[BrokerOutage]]:
     found: dict[int, list[Interval[BrokerOutage]]] = {}
-    for outage in map(BrokerOutage.of, outages):
+    for outage in outages:
         caught_up = outage.up_at and outage.up_at + CATCHING_UP
         found.setdefault(outage.broker, []).append(Interval(outage.down_at - CLOCKS, caught_up, outage))
     return {broker: Intervals(own) for broker, own in found.items()}

@@ -86,7 +86,7 @@ def rebuild_out_of_sync_periods(
     for span in spans:
         by_broker[span.broker].append(span)
     periods = [Period(merged) for broker in sorted(by_broker) for merged in merge_spans(by_broker[broker])]
-    known = {o.outage_id: o for o in map(BrokerOutage.of, outages)}
+    known = {o.outage_id: o for o in outages}
     removals = _removals(periods)
     cases = (PeriodCase(p, known.get(next(iter(p.outage_ids), "")), _followers_removed(p, removals)) for p in periods)
     rows = [_row(case, window.end) for case in cases]

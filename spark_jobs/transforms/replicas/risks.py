@@ -54,7 +54,7 @@ class _State:
     @property
     def quotes(self) -> tuple[Quote, ...]:
         """The evidence of the state."""
-        return (self.known.quote, *(Quote.of(s.quote) for s in (self.min_isr, self.unclean) if s))
+        return (self.known.quote, *(s.quote for s in (self.min_isr, self.unclean) if s))
 
     def is_under_replicated(self) -> bool:
         return self.replicas is not None and self.isr_size < self.replicas
@@ -139,7 +139,7 @@ def rebuild_risks(
     Edge case: the last known ISR holds until the logs end.
     """
     lines = list(events)
-    read, led = by_partition(readings, "snapshot_at"), by_partition(map(Failover.of, failovers), "happened_at")
+    read, led = by_partition(readings, "snapshot_at"), by_partition(failovers, "happened_at")
     deleted = deletions_of(lines, context.terms)
     lives = lives_of(lines, ISR_KINDS, context.terms)
     keys = sorted({*lives, *read, *led})

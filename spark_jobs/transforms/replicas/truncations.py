@@ -33,7 +33,7 @@ def rebuild_truncations(
     Order: by topic, partition and time.
     Keeps: no committed record is reported lost where every leader since came from the ISR.
     """
-    read, led = by_partition(readings), by_partition(map(Failover.of, failovers))
+    read, led = by_partition(readings), by_partition(failovers)
     return [
         _row(key, case)
         for key, incarnations in sorted(lives_of(events, LOSS_KINDS, terms).items())
