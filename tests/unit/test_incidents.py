@@ -158,7 +158,7 @@ def test_a_group_that_only_grows_is_scaled_out_and_one_that_loses_members_is_not
     def says(*rows: Rebalance) -> str:
         return group_incidents(rows, [], [])[0][0].explanation
 
-    assert says(grown).endswith(" A scale-out: from 2 members to 3, and nobody left.")
+    assert says(grown).endswith(" A scale-out: from 2 members to 3, and no member left.")
     assert says(grown, rebalance(599, "member_left", "b")) == "explanation"
     assert says(grown, rebalance(601, "member_left", "b")) != "explanation"
     assert says(replace(grown, members_before=0)) == "explanation"

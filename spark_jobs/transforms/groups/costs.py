@@ -1,4 +1,4 @@
-"""What rebalances cost: partitions that nobody read, times how long. Plain Python over one group."""
+"""What rebalances cost: partitions that are not read, times how long. Plain Python over one group."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def _restarts(group_id: str, acts: Mapping[str, list[_Act]], rows: Sequence[Memb
     """Members that left and were back before a session would have run out: a static one keeps its place so long."""
     rule = RULE_BY_ID["static_membership_missing"]
     sessions = {r.client_id: r.session_timeout_ms for r in rows if r.session_timeout_ms}
-    default = rule.thresholds["ms where no session is told"]
+    default = rule.thresholds["ms where no session is shown"]
     pairs = [
         (client_id, left, back)
         for client_id, own in acts.items()
@@ -219,7 +219,7 @@ def _times(count: int) -> str:
 
 
 def named(faults: Sequence[Fault]) -> str:
-    """What a finding says of the groups with one fault: all it has to say of one, the worst few of many."""
+    """What a finding says of the groups with one fault: the whole message of one, the worst few of many."""
     if len(faults) == 1:
         return faults[0].message
     worst = "; ".join(f"'{f.group_id}' {f.message}" for f in faults[:_FEW])

@@ -204,7 +204,7 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
         IncidentKind.COOPERATIVE_PAIR,
         LIKELY,
         "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
-        " and nobody left. The cooperative follow-up belongs to it.",
+        " and no member left. The cooperative follow-up belongs to it.",
         proof=(a_follow_up_belongs_to_it, the_group_only_grew),
         source=_KIP_429,
         decides="made: a cooperative group grows",
@@ -232,7 +232,7 @@ INCIDENTS: tuple[Ruling[Gathered], ...] = (
         IncidentKind.SINGLE,
         LIKELY,
         "{leading.explanation} A scale-out: from {leading.members_before} members to {leading.members_after},"
-        " and nobody left.",
+        " and no member left.",
         proof=(the_group_only_grew,),
         source=_ADR,
         decides="made: an eager group grows",

@@ -77,7 +77,7 @@ def _spans(answered: Sequence[GroupSnapshot], members: MembersAt, records: Seque
 
 
 def _missed_at(answered: Iterable[GroupSnapshot], members: MembersAt, recorded: Iterable[Span]) -> datetime | None:
-    """The first of these readings that shows a holder of whom the records show nothing."""
+    """The first of these readings that shows a holder that the records do not have."""
     holders = {s.member.member_id for s in recorded if s.until is None}
     for reading in answered:
         if any(m.assignment and m.member_id not in holders for m in members.get(reading.snapshot_at, ())):
