@@ -57,3 +57,11 @@ def test_a_union_holds_whenever_one_of_its_intervals_does_and_once(spans: list[t
     united = found.union()
     assert seconds(united, 30) == sorted(set(seconds(found, 30)))
     assert all(before.end is not None and before.end < after.start for before, after in pairwise(united))
+
+
+@given(SPANS, SECONDS, SECONDS, st.integers(0, 3))
+def test_a_look_up_finds_what_holds_at_any_instant_between_in_order_of_start(
+    spans: list[tuple[int, int | None]], first: int, length: int, slack: int
+) -> None:
+    found, bounds = intervals(spans), (AT + first * SECOND, AT + (first + length) * SECOND, slack * SECOND)
+    assert found.between(*bounds) == [i for i in found if i.meets(*bounds)]

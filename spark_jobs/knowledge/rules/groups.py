@@ -101,7 +101,7 @@ RULES: tuple[Rule, ...] = (
         " static member that is back in time starts no rebalance.",
         source="KIP-345: static membership; how many restarts are many is our choice, as is the session timeout where"
         " none is known, Kafka's default (KIP-735)",
-        thresholds={"restarts": 3, "ms where no session is known": SESSION_TIMEOUT_MS},
+        thresholds={"restarts": 3, "ms where no session is shown": SESSION_TIMEOUT_MS},
         is_standing=True,
     ),
     Rule(

@@ -90,9 +90,7 @@ def _moves(
     lines: Sequence[tuple[int, Event]],
     context: ClusterContext,
 ) -> Iterator[CoordinatorMove]:
-    partition = next((e.offsets_partition for _, e in lines if e.offsets_partition is not None), None)
-    if partition is None and partition_count:
-        partition = offsets_partition_of(group_id, partition_count)
+    partition = _partition_of(group_id, partition_count, lines)
     loads = Timeline((e for _, e in lines if e.kind == Kind.GROUP_LOADED), at=lambda e: e.happened_at)
     coordinator: int | None = None
     former: set[int] = set()
@@ -118,6 +116,11 @@ def _moves(
             former.add(coordinator)
         coordinator = broker
         former.discard(broker)
+
+
+def _partition_of(group_id: str, partition_count: int | None, lines: Iterable[tuple[int, Event]]) -> int | None:
+    named = next((e.offsets_partition for _, e in lines if e.offsets_partition is not None), None)
+    return offsets_partition_of(group_id, partition_count) if named is None and partition_count else named
 
 
 def _end_of_load(line: Event, loads: Timeline[Event]) -> Event:

@@ -1,8 +1,7 @@
-"""What rebalances cost: partitions without a reader, times how long. Plain Python over one group."""
+"""What rebalances cost: partitions that are not read, times how long. Plain Python over one group."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,8 +11,9 @@ from spark_jobs.catalog.codes import Cause, Outcome, Protocol
 from spark_jobs.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Quote, Rebalance
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.assignments import Assignment, assignments_of, partitions_in
-from spark_jobs.transforms.rebalances.recorded_holdings import Owned, Span, in_turn, recorded_spans
+from spark_jobs.transforms.rebalances.recorded_holdings import Owned, in_turn, recorded_spans
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
 
 _MOVES = (Kind.CLIENT_ASSIGNED, Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
@@ -87,25 +87,34 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
 
 
 def _stop(before: Assignment | None, after: Assignment | None, is_eager: bool | None, most: int | None) -> Stop:
-    quotes = tuple(a.quote for a in (before, after) if a is not None)
-    had, has = before.owners if before else {}, after.owners if after else {}
+    known = [a for a in (before, after) if a is not None]
+    quotes = tuple(a.quote for a in known)
     if is_eager:
-        kept = sum(has.get(p) == member for p, member in had.items()) if before and after else None
-        return Stop(len({*had, *has}) or most, kept, True, quotes)
+        return Stop(len({p for a in known for p in a.owners}) or most, _kept(before, after), True, quotes)
     if is_eager is None or before is None or after is None:
         return Stop(None, None, is_eager, quotes)
-    given = {p for p, member in has.items() if had.get(p) != member}
-    left = {p for p, member in had.items() if member not in after.members}
-    return Stop(len(given | left), 0, False, quotes)
+    return Stop(_moved(before, after), 0, False, quotes)
+
+
+def _moved(before: Assignment, after: Assignment) -> int:
+    """How many partitions got another owner, or lost one that had gone."""
+    given = {p for p, member in after.owners.items() if before.owners.get(p) != member}
+    left = {p for p, member in before.owners.items() if member not in after.members}
+    return len(given | left)
+
+
+def _kept(before: Assignment | None, after: Assignment | None) -> int | None:
+    """How many partitions came back to the member that they had."""
+    if before is None or after is None:
+        return None
+    return sum(after.owners.get(p) == member for p, member in before.owners.items())
 
 
 class _Assignments:
     """The known assignments of a classic group, by generation: None for those that readings show."""
 
     def __init__(self, known: Sequence[Assignment]) -> None:
-        by_generation: dict[int | None, list[Assignment]] = defaultdict(list)
-        for assignment in known:
-            by_generation[assignment.generation].append(assignment)
+        by_generation = grouped(known, lambda a: a.generation)
         self._of = {g: Timeline(found, at=lambda a: a.at) for g, found in by_generation.items()}
         self.most = max((len(a.owners) for a in known), default=None)
 
@@ -165,37 +174,37 @@ def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> d
 
     Edge case: an epoch has an end only where every member is witnessed, so that what no log shows did not move.
     """
-    holdings = _Holdings(recorded_spans(in_turn(witnesses.records))) if rebalances else _Holdings(())
-    recorded_from = min((r.written_at for r in witnesses.records), default=None)
+    if not rebalances:
+        return {}
+    holdings = _Holdings(witnesses.records)
     moves = Timeline((e for e in witnesses.events if e.kind in _MOVES), at=lambda e: e.happened_at)
-    stops = {}
-    for rebalance in rebalances:
-        start, end = rebalance.started_at, rebalance.ended_at
-        if end is None or not (holdings.are_known or len(moves)):
-            stop = Stop(is_eager=False)
-        elif holdings.are_known and recorded_from is not None and recorded_from <= start + SAME_ACT:
-            stop = Stop(holdings.changed(start, end), 0, False)
-        else:
-            moved = {p for e in moves.between(start, end) for p in partitions_in(e.detail or "")}
-            stop = Stop(len(moved), 0, False)
-        stops[rebalance.rebalance_id] = stop
-    return stops
+    return {r.rebalance_id: _stop_of_epoch(r.started_at, r.ended_at, holdings, moves) for r in rebalances}
+
+
+def _stop_of_epoch(start: datetime, end: datetime | None, holdings: _Holdings, moves: Timeline[Event]) -> Stop:
+    if end is None or not (holdings.since or len(moves)):
+        return Stop(is_eager=False)
+    if holdings.since and holdings.since <= start + SAME_ACT:
+        return Stop(holdings.changed(start, end), 0, False)
+    moved = {p for e in moves.between(start, end) for p in partitions_in(e.detail or "")}
+    return Stop(len(moved), 0, False)
 
 
 class _Holdings:
-    """Who held each partition of a group, by what the coordinator stored."""
+    """Who held each partition of a group, by what the coordinator stored.
 
-    def __init__(self, spans: Sequence[Span]) -> None:
-        by_partition: dict[Owned, list[Span]] = defaultdict(list)
-        for span in spans:
-            by_partition[span.owned].append(span)
+    `since`: when its first record was written; None where no record shows a holder.
+    """
+
+    def __init__(self, records: Sequence[GroupRecord]) -> None:
+        spans = recorded_spans(in_turn(records))
+        self.since = min(r.written_at for r in records) if spans else None
         self._of = {
             owned: Intervals(Interval(s.since, s.until, s.member.member_id) for s in found)
-            for owned, found in by_partition.items()
+            for owned, found in grouped(spans, lambda s: s.owned).items()
         }
         edges = [(at, s.owned) for s in spans for at in (s.since, s.until) if at is not None]
         self._edges = Timeline(edges, at=lambda edge: edge[0])
-        self.are_known = bool(spans)
 
     def changed(self, start: datetime, end: datetime) -> int:
         """How many partitions have another holder after an instant than just before an earlier one."""

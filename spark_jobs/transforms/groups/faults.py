@@ -12,6 +12,7 @@ from itertools import pairwise
 from spark_jobs.catalog.codes import Cause, Protocol
 from spark_jobs.catalog.rows import Contributor, MemberSetting, Quote, Rebalance
 from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.settings import KAFKA_NAMES
 from spark_jobs.transforms.rebalances.wording import took
 
@@ -49,9 +50,7 @@ def find_faults(
     within an hour that did so too often.
     Keeps: at most one fault for each group and rule, the same ones whatever the order of the rows.
     """
-    members: dict[str, list[MemberSetting]] = defaultdict(list)
-    for row in sorted(settings, key=lambda r: (r.first_seen_at, r.settings_id)):
-        members[row.group_id].append(row)
+    members = grouped(sorted(settings, key=lambda r: (r.first_seen_at, r.settings_id)), lambda r: r.group_id)
     expired = Counter(r.group_id for r in rebalances if r.cause == Cause.HEARTBEAT_EXPIRED)
     found: list[Fault] = []
     for group_id, rows in members.items():
@@ -123,11 +122,8 @@ def _mixtures(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
 def _differing(name: str, rows: Sequence[MemberSetting]) -> list[MemberSetting]:
     """The clients that were there together with one that has another value."""
     known = [(r, str(getattr(r, name))) for r in rows if getattr(r, name) is not None]
-    by_value: dict[str, list[MemberSetting]] = defaultdict(list)
-    for row, value in known:
-        by_value[value].append(row)
     all_clients = _Presence.of(r for r, _ in known)
-    alike = {value: _Presence.of(same) for value, same in by_value.items()}
+    alike = {value: _Presence.of(r for r, _ in same) for value, same in grouped(known, lambda k: k[1]).items()}
     return [r for r, value in known if all_clients.beside(r) > alike[value].beside(r)]
 
 
@@ -189,13 +185,12 @@ def _restarts(group_id: str, acts: Mapping[str, list[_Act]], rows: Sequence[Memb
     """Members that left and were back before a session would have run out: a static one keeps its place so long."""
     rule = RULE_BY_ID["static_membership_missing"]
     sessions = {r.client_id: r.session_timeout_ms for r in rows if r.session_timeout_ms}
-    pairs: list[tuple[str, _Act, _Act]] = []
-    for client_id, own in acts.items():
-        limit = timedelta(milliseconds=sessions.get(client_id, rule.thresholds["ms where no session is known"]))
-        for left, back in pairwise(sorted(own, key=lambda a: (a.at, a.cause, a.rebalance.rebalance_id))):
-            restarts = (left.cause, back.cause) == (Cause.MEMBER_LEFT, Cause.MEMBER_REJOINED)
-            if restarts and back.at - left.at <= limit:
-                pairs.append((client_id, left, back))
+    default = rule.thresholds["ms where no session is shown"]
+    pairs = [
+        (client_id, left, back)
+        for client_id, own in acts.items()
+        for left, back in _returns(own, timedelta(milliseconds=sessions.get(client_id, default)))
+    ]
     if len(pairs) >= rule.thresholds["restarts"]:
         cost = {a.rebalance.rebalance_id: a.rebalance for _, *both in pairs for a in both}
         most, often = min(Counter(client_id for client_id, _, _ in pairs).items(), key=lambda c: (-c[1], c[0]))
@@ -211,12 +206,20 @@ def _restarts(group_id: str, acts: Mapping[str, list[_Act]], rows: Sequence[Memb
         )
 
 
+def _returns(acts: Iterable[_Act], limit: timedelta) -> Iterator[tuple[_Act, _Act]]:
+    """The leaves of one client with the return that followed each within a limit."""
+    for left, back in pairwise(sorted(acts, key=lambda a: (a.at, a.cause, a.rebalance.rebalance_id))):
+        restarts = (left.cause, back.cause) == (Cause.MEMBER_LEFT, Cause.MEMBER_REJOINED)
+        if restarts and back.at - left.at <= limit:
+            yield left, back
+
+
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
 def named(faults: Sequence[Fault]) -> str:
-    """What a finding says of the groups with one fault: all it has to say of one, the worst few of many."""
+    """What a finding says of the groups with one fault: the whole message of one, the worst few of many."""
     if len(faults) == 1:
         return faults[0].message
     worst = "; ".join(f"'{f.group_id}' {f.message}" for f in faults[:_FEW])

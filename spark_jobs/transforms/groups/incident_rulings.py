@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from spark_jobs.catalog.codes import Cause, Confidence, IncidentKind
@@ -58,6 +59,18 @@ class Gathered:
         counts = Counter(r.cause for r in self.storm.driving)
         cause = min(counts, key=lambda c: (-counts[c], c))
         return next(r for r in self.storm.driving if r.cause == cause)
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When the last of them ended; None where one has no known end."""
+        ends = [r.ended_at for r in self.rebalances if r.ended_at is not None]
+        return max(ends) if len(ends) == len(self.rebalances) else None
+
+    @property
+    def cost(self) -> float | None:
+        """What they cost in partition-seconds, as far as that is known."""
+        costs = [r.partition_seconds for r in self.rebalances if r.partition_seconds is not None]
+        return round(sum(costs), 3) if costs else None
 
     @property
     def count(self) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 
 from spark_jobs.catalog.codes import Cause, Fingerprint, IncidentKind
 from spark_jobs.catalog.rows import BrokerOutage, CoordinatorMove, Incident, MemberStay, Rebalance
 from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import evidence_of, row_id
+from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.incident_rulings import INCIDENTS, Gathered
 from spark_jobs.transforms.groups.outage_attribution import Loss, OutageLookup, attribute_to_outages
 from spark_jobs.transforms.groups.restarts import find_rolling_restarts, find_scale_outs
@@ -36,31 +36,18 @@ def group_incidents(
     Gives: rows of gold.incidents, and the incident of each rebalance id.
     Keeps: the rebalance counts of the incidents add up to the rebalances.
     """
-    by_group: dict[str, list[Rebalance]] = defaultdict(list)
-    for rebalance in _in_turn(rebalances):
-        by_group[rebalance.group_id].append(rebalance)
-    lost: dict[str, list[Loss]] = defaultdict(list)
-    for group_id, found in (losses or {}).items():
-        lost[group_id] += found
-    for move in moves:
-        if move.outage_id:
-            lost[move.group_id].append((move.moved_at, move.outage_id))
+    by_group = grouped(_in_turn(rebalances), lambda r: r.group_id)
     gathered = partial(Gathered, total=sum(map(len, by_group.values())))
-
-    lookup = OutageLookup(outages)
-    outage_of: dict[str, BrokerOutage] = {}
-    for group_id, own in by_group.items():
-        outage_of |= attribute_to_outages(own, lookup, lost[group_id])
-    by_outage: dict[str, list[Rebalance]] = defaultdict(list)
-    for rebalance in _in_turn(r for own in by_group.values() for r in own if r.rebalance_id in outage_of):
-        by_outage[outage_of[rebalance.rebalance_id].outage_id].append(rebalance)
+    outage_of = _outages_behind(by_group, OutageLookup(outages), moves, losses or {})
+    hit, others = _split(_in_turn(_flat(by_group.values())), outage_of)
+    by_outage = grouped(hit, lambda r: outage_of[r.rebalance_id].outage_id)
     cases = [gathered(rows, outage=outage_of[rows[0].rebalance_id]) for rows in by_outage.values()]
 
-    hosts = find_silent_hosts(_without(by_group, outage_of), roster)
+    hosts = find_silent_hosts(others, roster)
     cases += [gathered(_in_turn(host.rebalances), host=host) for host in hosts]
-    settled = {*outage_of, *(r.rebalance_id for host in hosts for r in host.rebalances)}
-    for own in by_group.values():
-        cases += _cases_of_group([r for r in own if r.rebalance_id not in settled], gathered)
+    _, others = _split(others, {r.rebalance_id for r in _flat(host.rebalances for host in hosts)})
+    for own in grouped(others, lambda r: r.group_id).values():
+        cases += _cases_of_group(own, gathered)
 
     chains = _chains(by_group.values())
     rows = [(case, _row(case, chains)) for case in cases]
@@ -72,9 +59,25 @@ def _in_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
     return sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
 
 
-def _without(by_group: Mapping[str, Sequence[Rebalance]], settled: Iterable[str]) -> list[Rebalance]:
-    taken = set(settled)
-    return [r for own in by_group.values() for r in own if r.rebalance_id not in taken]
+def _split(rebalances: Iterable[Rebalance], ids: Container[str]) -> tuple[list[Rebalance], list[Rebalance]]:
+    """The rebalances with one of the ids, and the others."""
+    found = grouped(rebalances, lambda r: r.rebalance_id in ids)
+    return found.get(True, []), found.get(False, [])
+
+
+def _outages_behind(
+    by_group: Mapping[str, Sequence[Rebalance]],
+    outages: OutageLookup,
+    moves: Iterable[CoordinatorMove],
+    losses: Mapping[str, Sequence[Loss]],
+) -> dict[str, BrokerOutage]:
+    """The outage behind each rebalance that one began, by rebalance id."""
+    moved = grouped((m for m in moves if m.outage_id), lambda m: m.group_id)
+    found: dict[str, BrokerOutage] = {}
+    for group_id, own in by_group.items():
+        lost = [(m.moved_at, m.outage_id or "") for m in moved.get(group_id, ())]
+        found |= attribute_to_outages(own, outages, [*lost, *losses.get(group_id, ())])
+    return found
 
 
 def _cases_of_group(rebalances: Sequence[Rebalance], gathered: partial[Gathered]) -> list[Gathered]:
@@ -125,22 +128,21 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
 
 def _row(case: Gathered, chains: Chains) -> Incident:
     verdict = judge(INCIDENTS, case)
-    first, ends = case.rebalances[0], [r.ended_at for r in case.rebalances]
-    costs = [r.partition_seconds for r in case.rebalances if r.partition_seconds is not None]
+    first = case.rebalances[0]
     return Incident(
         cluster=first.cluster,
         incident_id=row_id("incident", verdict.code, *(r.rebalance_id for r in case.rebalances)),
         kind=IncidentKind(verdict.code),
         planned=case.planned,
         started_at=first.started_at,
-        ended_at=max((end for end in ends if end is not None), default=None) if None not in ends else None,
+        ended_at=case.ended_at,
         group_ids=sorted({r.group_id for r in case.rebalances}),
         rebalance_count=len(case.rebalances),
         cause=case.leading.cause,
         confidence=case.confidence,
         fingerprint=Fingerprint(case.fingerprint.code) if case.fingerprint else None,
         outage_id=case.outage.outage_id if case.outage else None,
-        partition_seconds=round(sum(costs), 3) if costs else None,
+        partition_seconds=case.cost,
         explanation=verdict.sentence + _in_chain(case.rebalances, chains),
         advice=CAUSE_BY_CODE[case.leading.cause].advice,
         evidence=evidence_of(e for r in case.rebalances for e in r.evidence[:3]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -10,6 +9,7 @@ from datetime import datetime
 from spark_jobs.catalog.codes import GroupRecordType
 from spark_jobs.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot, Ownership, Quote
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot
+from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.rebalances.recorded_holdings import Owned, Span, in_turn, recorded_spans
 from spark_jobs.transforms.windows import Window
 
@@ -44,18 +44,13 @@ def rebuild_ownership(
     shows nothing, and neither does a member whose assignment is missing: what it held before, it still holds. A reading
     after the last record that shows other members shows that records are missing: from there on readings count.
     """
-    members: dict[Group, dict[datetime, list[MemberSnapshot]]] = defaultdict(lambda: defaultdict(list))
-    for row in member_snapshots:
-        members[row.cluster, row.group_id][row.snapshot_at].append(row)
-    groups: dict[Group, list[GroupSnapshot]] = defaultdict(list)
-    for reading in sorted(readings, key=lambda r: r.snapshot_at):
-        groups[reading.cluster, reading.group_id].append(reading)
-    written: dict[Group, list[GroupRecord]] = defaultdict(list)
-    for record in in_turn(records):
-        written[record.cluster, record.group_id].append(record)
+    members = grouped(member_snapshots, lambda r: (r.cluster, r.group_id))
+    groups = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: (r.cluster, r.group_id))
+    written = grouped(in_turn(records), lambda r: (r.cluster, r.group_id))
     rows: list[Ownership] = []
     for key in sorted(groups.keys() | written.keys()):
-        spans = _spans([r for r in groups[key] if shows_holders(r)], members[key], written[key])
+        here = grouped(members.get(key, ()), lambda m: m.snapshot_at)
+        spans = _spans([r for r in groups.get(key, ()) if shows_holders(r)], here, written.get(key, ()))
         rows += [held for span in spans if (held := _row(key, span, window))]
     return sorted(rows, key=lambda r: (r.group_id, r.topic, r.partition, r.valid_from, r.member_id))
 
@@ -74,16 +69,20 @@ def _spans(answered: Sequence[GroupSnapshot], members: MembersAt, records: Seque
     first, last = holding[0].written_at, holding[-1].written_at
     recorded = recorded_spans(records)
     before = _ended_by(_seen([r for r in answered if r.snapshot_at < first], members), first)
-    holders = {s.member.member_id for s in recorded if s.until is None}
-    missed_at = next((r.snapshot_at for r in answered if r.snapshot_at > last and _holders(r, members) - holders), None)
+    missed_at = _missed_at([r for r in answered if r.snapshot_at > last], members, recorded)
     if missed_at is None:
         return [*before, *recorded]
     after = _seen([r for r in answered if r.snapshot_at >= missed_at], members)
     return [*before, *_ended_by(recorded, missed_at), *after]
 
 
-def _holders(reading: GroupSnapshot, members: MembersAt) -> set[str]:
-    return {m.member_id for m in members.get(reading.snapshot_at, ()) if m.assignment}
+def _missed_at(answered: Iterable[GroupSnapshot], members: MembersAt, recorded: Iterable[Span]) -> datetime | None:
+    """The first of these readings that shows a holder that the records do not have."""
+    holders = {s.member.member_id for s in recorded if s.until is None}
+    for reading in answered:
+        if any(m.assignment and m.member_id not in holders for m in members.get(reading.snapshot_at, ())):
+            return reading.snapshot_at
+    return None
 
 
 def _ended_by(spans: Iterable[Span], end: datetime) -> list[Span]:
@@ -96,7 +95,7 @@ def _seen(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Span]:
     closed: list[Span] = []
     for reading in answered:
         here = members.get(reading.snapshot_at, ())
-        seen = {((p.topic, p.partition), m.member_id): m for m in here for p in m.assignment or ()}
+        seen = _holdings(here)
         not_shown = {m.member_id for m in here if m.assignment is None}
         taken = {owned for owned, _ in seen}
         for key in open_.keys() - seen.keys():
@@ -107,6 +106,10 @@ def _seen(answered: Sequence[GroupSnapshot], members: MembersAt) -> list[Span]:
             span = before or Span(key[0], member, reading.snapshot_at, None, quotes=[_shown(reading, *key)])
             open_[key] = span, reading
     return [*closed, *(_shown_until(span, last, None) for span, last in open_.values())]
+
+
+def _holdings(members: Iterable[MemberSnapshot]) -> dict[tuple[Owned, str], MemberSnapshot]:
+    return {((p.topic, p.partition), m.member_id): m for m in members for p in m.assignment or ()}
 
 
 def _shown_until(span: Span, last: GroupSnapshot, until: datetime | None) -> Span:

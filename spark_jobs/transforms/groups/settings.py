@@ -21,6 +21,7 @@ from spark_jobs.catalog.rows import (
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_record, quote_snapshot, row_id
+from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.rebalances.recorded_holdings import in_turn
 from spark_jobs.transforms.windows import Window, in_order
 
@@ -79,6 +80,17 @@ class _Client:
     members: set[str] = field(default_factory=set)
     sightings: list[_Sighting] = field(default_factory=list)
 
+    @property
+    def shown(self) -> list[_Sighting]:
+        """What shows more of it than the protocol."""
+        return [s for s in self.sightings if s.values.keys() - {"protocol"}]
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The assignors that it offers; none where they are not known."""
+        offered = self.values.get("assignors")
+        return offered if isinstance(offered, tuple) else ()
+
     def agrees(self, values: Values) -> bool:
         return all(self.values.get(name, value) == value for name, value in values.items())
 
@@ -106,21 +118,30 @@ def rebuild_settings(
     found = [*_by_events(events), *_by_records(records, window), *_by_readings(members, types)]
     sightings = sorted((s for s in found if s.at < window.end), key=_turn)
     names = _Names.of(sightings)
+    assignor = _assignor(sightings, agreements)
+    rows = [
+        _row(cluster, group_id, who, client, names, assignor, window)
+        for who, own in sorted(_clients(sightings, names).items())
+        for client in own
+        if any(window.holds(s.at) for s in client.sightings)
+    ]
+    return sorted(rows, key=lambda r: (r.first_seen_at, r.settings_id))
+
+
+def _clients(sightings: Iterable[_Sighting], names: _Names) -> dict[tuple[str, str], list[_Client]]:
     clients: dict[tuple[str, str], list[_Client]] = defaultdict(list)
     for sighting in sightings:
         who = names.who(sighting)
         if who is not None:
             _join(clients[who], sighting)
+    return clients
+
+
+def _assignor(sightings: Iterable[_Sighting], agreements: Iterable[GroupAgreement]) -> str | None:
+    """The assignor that the group used last."""
     used = [(s.at, s.assignor) for s in sightings if s.assignor]
     used += [(a.snapshot_at, a.assignor) for a in agreements if a.assignor and a.type != Protocol.CONSUMER]
-    assignor = max(used)[1] if used else None
-    rows = [
-        _row(cluster, group_id, who, client, names, assignor, window)
-        for who, own in sorted(clients.items())
-        for client in own
-        if any(window.holds(s.at) for s in client.sightings)
-    ]
-    return sorted(rows, key=lambda r: (r.first_seen_at, r.settings_id))
+    return max(used)[1] if used else None
 
 
 def _turn(sighting: _Sighting) -> tuple[datetime, str, str, str, str]:
@@ -272,20 +293,18 @@ class _Names:
 
         Edge case: a classic member's id begins with its instance id where it has one, else with its client id.
         """
-        clients = {s.member_id: s.client_id for s in sightings if s.member_id and s.client_id}
-        instances = {s.member_id: s.instance_id for s in sightings if s.member_id and s.instance_id}
-        behind: dict[str, set[str]] = defaultdict(set)
-        for sighting in sightings:
-            if sighting.client_id and sighting.instance_id:
-                behind[sighting.client_id].add(sighting.instance_id)
-        static = {s.instance_id for s in sightings if s.instance_id}
-        for member_id in {s.member_id for s in sightings if s.member_id}:
-            prefix = name_in_member_id(member_id)
-            if prefix in static:
-                instances.setdefault(member_id, prefix)
-            elif prefix and member_id not in instances:
-                clients.setdefault(member_id, prefix)
-        return cls(clients, instances, {c: min(i) for c, i in behind.items() if len(i) == 1})
+        clients = _named((s.member_id, s.client_id) for s in sightings)
+        instances = _named((s.member_id, s.instance_id) for s in sightings)
+        behind = grouped({(s.client_id, s.instance_id) for s in sightings if s.instance_id}, lambda pair: pair[0])
+        static = {s.instance_id for s in sightings}
+        prefixes = _named((s.member_id, name_in_member_id(s.member_id)) for s in sightings)
+        instances = {m: prefix for m, prefix in prefixes.items() if prefix in static} | instances
+        clients = {m: prefix for m, prefix in prefixes.items() if m not in instances} | clients
+        return cls(clients, instances, _named(pairs[0] for pairs in behind.values() if len(pairs) == 1))
+
+    def client_of(self, client: _Client) -> str | None:
+        """The client id that was shown last."""
+        return next((name for s in reversed(client.sightings) if (name := self.client(s))), None)
 
     def client(self, sighting: _Sighting) -> str | None:
         """The client id of the member."""
@@ -299,6 +318,11 @@ class _Names:
             instance = instance or self.instance_of_client.get(client or "")
         known = (("instance", instance), ("client", client), ("member", sighting.member_id))
         return next(((how, name) for how, name in known if name), None)
+
+
+def _named(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
+    """The last name of each key, of the pairs that have both."""
+    return {key: name for key, name in pairs if key and name}
 
 
 def _join(clients: list[_Client], sighting: _Sighting) -> None:
@@ -325,28 +349,24 @@ def _row(
 ) -> MemberSetting:
     inside = [s for s in client.sightings if window.holds(s.at)]
     seen = [s for s in inside if not s.is_past] or inside
-    shown = [s for s in client.sightings if s.values.keys() - {"protocol"}]
-    known = MemberSetting.of(
-        {
-            **{name: client.values.get(name) for name in SETTINGS},
+    shown = client.shown
+    values = {name: client.values.get(name) for name in SETTINGS}
+    return MemberSetting.of(
+        values
+        | {
             "cluster": cluster,
-            "settings_id": row_id(
-                "settings", cluster, group_id, *who, *(client.values.get(name) for name in SETTINGS), seen[0].at
-            ),
+            "settings_id": row_id("settings", cluster, group_id, *who, *values.values(), seen[0].at),
             "group_id": group_id,
-            "client_id": next((c for s in reversed(client.sightings) if (c := names.client(s))), None),
+            "client_id": names.client_of(client),
             "instance_id": who[1] if who[0] == "instance" else None,
             "member_count": len(client.members),
+            "assignors": list(client.offered) or None,
+            "assignor": None if values["protocol"] == Protocol.CONSUMER else assignor,
             "witnesses": sorted({s.witness for s in shown}),
             "first_seen_at": seen[0].at,
             "last_seen_at": seen[-1].at,
             "evidence": evidence_of(s.quote for s in _proof(shown, seen)),
         }
-    )
-    return replace(
-        known,
-        assignors=None if known.assignors is None else list(known.assignors),
-        assignor=assignor if known.protocol != Protocol.CONSUMER else None,
     )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -11,6 +10,7 @@ from spark_jobs.catalog.codes import Cause, Confidence
 from spark_jobs.catalog.rows import MemberStay, Rebalance
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.timelines import Interval, Intervals
 
 SILENT_MEMBERS = 3
@@ -18,6 +18,9 @@ SILENT_MEMBERS = 3
 
 _SILENCES = (Cause.HEARTBEAT_EXPIRED, Cause.MEMBER_DEAD)
 _EVER = datetime.min.replace(tzinfo=UTC)
+
+Ended = tuple[datetime, MemberStay]
+"""The end of a stay, and the stay."""
 
 
 @dataclass(frozen=True)
@@ -43,43 +46,45 @@ def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberSt
     have been heard all the time: then the brokers may have been silent.
     Edge case: a member's host is the address that its coordinator saw. The rack in a reading is the broker's.
     """
-    by_host: dict[str, list[MemberStay]] = defaultdict(list)
-    for stay in roster:
-        if stay.host:
-            by_host[stay.host].append(stay)
-    known = Intervals(_known(s, s.since) for stays in by_host.values() for s in stays if s.since is not None)
-    began: dict[tuple[str, str | None], list[Rebalance]] = defaultdict(list)
-    for rebalance in rebalances:
-        if rebalance.cause in _SILENCES:
-            began[rebalance.group_id, rebalance.member_id].append(rebalance)
+    stays = [s for s in roster if s.host]
+    heard = Intervals(_known(s, s.since) for s in stays if s.since is not None)
+    began = grouped((r for r in rebalances if r.cause in _SILENCES), lambda r: (r.group_id, r.member_id))
     found = []
-    for host, stays in sorted(by_host.items()):
-        possible = Intervals(_known(s, s.since or _EVER) for s in stays)
-        for silent in _together(stays):
-            since, last = silent[0][0] - _session(silent[0][1]), silent[-1][0]
-            members = {stay for _, stay in silent}
-            rows = {r.rebalance_id: r for at, s in silent for r in began[s.group_id, s.member_id] if _is_same(r, at)}
-            if (
-                len(members) >= SILENT_MEMBERS
-                and rows
-                and all(i.value in members for i in possible.between(since, last))
-                and any(i.value.host != host and _lasts(i.value, last) for i in known.at(since))
-            ):
-                found.append(SilentHost(host, since, len(silent), tuple(rows.values())))
-    return found
+    for host, here in sorted(grouped(stays, lambda s: s.host or "").items()):
+        possible = Intervals(_known(s, s.since or _EVER) for s in here)
+        found += [_silent_host(host, silent, possible, heard, began) for silent in _together(here)]
+    return list(filter(None, found))
+
+
+def _silent_host(
+    host: str,
+    silent: Sequence[Ended],
+    possible: Intervals[MemberStay],
+    heard: Intervals[MemberStay],
+    began: Mapping[tuple[str, str | None], Sequence[Rebalance]],
+) -> SilentHost | None:
+    """The host where these stays are all that it had, and another one was heard."""
+    since, last = silent[0][0] - _session(silent[0][1]), silent[-1][0]
+    members = {stay for _, stay in silent}
+    rows = {r.rebalance_id: r for at, s in silent for r in began.get((s.group_id, s.member_id), ()) if _is_same(r, at)}
+    if len(members) < SILENT_MEMBERS or not rows or any(i.value not in members for i in possible.between(since, last)):
+        return None
+    if not any(i.value.host != host and _lasts(i.value, last) for i in heard.at(since)):
+        return None
+    return SilentHost(host, since, len(silent), tuple(rows.values()))
 
 
 def _known(stay: MemberStay, since: datetime) -> Interval[MemberStay]:
     return Interval(since, stay.until, stay)
 
 
-def _together(stays: Iterable[MemberStay]) -> list[list[tuple[datetime, MemberStay]]]:
+def _together(stays: Iterable[MemberStay]) -> list[list[Ended]]:
     """The stays of one host that ended because a session expired, with the end of each.
 
     They are cut where more than a session lies between two.
     """
     expired = [(s.until, s) for s in stays if s.how == "expired" and s.until is not None]
-    found: list[list[tuple[datetime, MemberStay]]] = []
+    found: list[list[Ended]] = []
     for until, stay in sorted(expired, key=lambda e: (e[0], e[1].group_id, e[1].member_id)):
         if found and until - found[-1][0][0] <= _session(stay):
             found[-1].append((until, stay))
