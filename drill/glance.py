@@ -10,7 +10,7 @@ from drill.plain_reader import read_folder
 from spark_jobs.catalog.rows import BrokerOutage, Failover, Rebalance
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.controllers import terms_of
+from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from spark_jobs.transforms.rebalances.topics import topic_changes
@@ -40,7 +40,7 @@ def glance(logs: Path, clients: Path) -> Glance:
         "drill",
         first,
         last,
-        topic_changes(of_brokers, terms_of(of_brokers)),
+        topic_changes(of_brokers, controller_epochs_of(of_brokers)),
         outages,
     )
     both = [*of_brokers, *of_clients]

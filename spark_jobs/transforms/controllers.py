@@ -105,7 +105,3 @@ def speaks_for_cluster(epochs: Sequence[ControllerEpoch], event: Event) -> bool:
     controller prints old changes again when it starts. A record of the metadata log is committed, whoever wrote it.
     """
     return event.origin == Origin.RECORD or active_at(epochs, event.happened_at) in (None, event.broker)
-
-
-Term = ControllerEpoch
-terms_of = controller_epochs_of

@@ -6,12 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from spark_jobs.catalog.rows import Event
-
-Row = Any
-OutRow = Any
 
 _ID = re.compile(r"(?<!brokerEpoch=)(?<![-\d])\d+")
 _MS = timedelta(milliseconds=1)

@@ -12,7 +12,7 @@ from drill.plain_reader import read_folder
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
 from spark_jobs.knowledge.reasons import name_in_member_id
-from spark_jobs.transforms.controllers import terms_of
+from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.rebalances import GroupContext, GroupHistory, rebuild_group
 from spark_jobs.transforms.rebalances.topics import topic_changes
 from tests.support.nights import EXCERPTS
@@ -61,7 +61,7 @@ def witnessed(folder: Path) -> list[Witnessed]:
     brokers = read_folder(folder / "logs", "night", "broker")[0]
     clients = read_folder(folder / "clients", "night", "client")[0] if (folder / "clients").exists() else []
     told = [e.happened_at for e in brokers]
-    context = GroupContext("night", min(told), max(told), topic_changes(brokers, terms_of(brokers)))
+    context = GroupContext("night", min(told), max(told), topic_changes(brokers, controller_epochs_of(brokers)))
     named = [e for e in (*brokers, *clients) if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]
     homes = _homes(named)
     by_group: dict[str, list[Event]] = defaultdict(list)

@@ -9,7 +9,7 @@ import pytest
 from spark_jobs.catalog.rows import ControllerChange, Event
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.brokers.outages import rebuild_outages
-from spark_jobs.transforms.controllers import active_at, speaks_for_cluster, terms_of
+from spark_jobs.transforms.controllers import active_at, controller_epochs_of, speaks_for_cluster
 from tests.support.nights import WHOLE, at, events
 
 
@@ -36,13 +36,13 @@ def test_a_node_that_starts_and_learns_who_the_controller_is_tells_no_news() -> 
     late = [e for e in events("unclean-4.1") if e.happened_at > at("01:53:00")]
     assert any(e.kind == "controller_known" and e.node == 3 for e in late)
     assert changes_of(late) == []
-    assert active_at(terms_of(late), at("01:53:03")) == 3
+    assert active_at(controller_epochs_of(late), at("01:53:03")) == 3
 
 
 def test_a_deposed_controller_does_not_speak_for_the_cluster() -> None:
     found = events("pause-4.1")
     fencings = [e for e in found if e.kind == "broker_fenced"]
-    assert {e.broker: speaks_for_cluster(terms_of(found), e) for e in fencings} == {1: False, 3: True}
+    assert {e.broker: speaks_for_cluster(controller_epochs_of(found), e) for e in fencings} == {1: False, 3: True}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_
 from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs, named_within
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.controllers import terms_of
+from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.leaders import unmarked_breaks
@@ -98,11 +98,11 @@ def test_a_node_that_others_name_and_that_wrote_nothing_is_named(
     night: Night,
 ) -> None:
     lines, readings, _ = night
-    assert find_missing_broker_logs(lines, readings, terms_of(lines)) == []
+    assert find_missing_broker_logs(lines, readings, controller_epochs_of(lines)) == []
     for broker in (1, 2, 3):
         left = [e for e in lines if e.broker != broker]
         for seen in (readings, []):
-            [silent] = find_missing_broker_logs(left, seen, terms_of(left))
+            [silent] = find_missing_broker_logs(left, seen, controller_epochs_of(left))
             assert (silent.cluster, silent.broker) == ("night", broker)
             assert silent.first_at <= silent.last_at
             assert 0 < len(silent.evidence) <= 12

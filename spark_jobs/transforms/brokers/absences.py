@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from spark_jobs.catalog.rows import Event, Quote
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.liveness import SESSION, ActivityIndex, LivenessSignal, Signal, signals_by_broker
-from spark_jobs.transforms.controllers import Term, active_at, terms_of
+from spark_jobs.transforms.controllers import ControllerEpoch, active_at, controller_epochs_of
 from spark_jobs.transforms.evidence import quote
 
 LATE_REPORT = timedelta(minutes=1)
@@ -64,7 +64,7 @@ class _Observed:
     """What an absence is rebuilt from, beside the broker's own signals."""
 
     index: ActivityIndex
-    terms: Sequence[Term]
+    terms: Sequence[ControllerEpoch]
     session: timedelta
     until: datetime
     has_incarnations: bool
@@ -79,7 +79,7 @@ def absences_of(ordered: Sequence[Event]) -> dict[int, list[Absence]]:
     kinds = {e.kind for e in ordered}
     observed = _Observed(
         index=ActivityIndex(ordered),
-        terms=terms_of(ordered),
+        terms=controller_epochs_of(ordered),
         session=SESSION[not kinds.isdisjoint((Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME))],
         until=ordered[-1].happened_at,
         has_incarnations=Kind.BROKER_INCARNATED in kinds,
@@ -163,7 +163,9 @@ def _finished(absence: Absence, observed: _Observed) -> Absence:
     return replace(absence, detected_at=_replaced_at(absence.broker, absence.down_at, until, observed.terms))
 
 
-def _replaced_at(broker: int, heard_at: datetime | None, until: datetime, terms: Sequence[Term]) -> datetime | None:
+def _replaced_at(
+    broker: int, heard_at: datetime | None, until: datetime, terms: Sequence[ControllerEpoch]
+) -> datetime | None:
     """When another controller replaced the broker, if it was the active controller when it was last active."""
     if heard_at is None or active_at(terms, heard_at) != broker:
         return None

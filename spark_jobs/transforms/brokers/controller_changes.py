@@ -10,7 +10,7 @@ from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase
 from spark_jobs.transforms.cluster import CLOCKS
-from spark_jobs.transforms.controllers import CONTROLLER_KINDS, Term, terms_of
+from spark_jobs.transforms.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
 from spark_jobs.transforms.evidence import evidence_of, quote
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
@@ -39,7 +39,7 @@ def _cases(ordered: Sequence[Event], outages: Iterable[BrokerOutage]) -> Iterato
     for event in ordered:
         by_broker[event.broker].append(event)
     lines = {broker: Timeline(own, lambda e: e.happened_at) for broker, own in by_broker.items()}
-    terms: Sequence[Term | None] = [None, *terms_of(ordered)]
+    terms: Sequence[ControllerEpoch | None] = [None, *controller_epochs_of(ordered)]
     for before, term in pairwise(terms):
         if term and term.is_change:
             own = lines.get(before.controller) if before else None

@@ -13,7 +13,7 @@ from spark_jobs.catalog.codes import Code, Confidence
 from spark_jobs.catalog.rows import BrokerOutage, Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.outages import CAUSED_BY
-from spark_jobs.transforms.controllers import Term
+from spark_jobs.transforms.controllers import ControllerEpoch
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
 
@@ -40,8 +40,8 @@ class ControllerCase:
     `lines` the former controller's own from when it became active until the change.
     """
 
-    term: Term
-    before: Term | None
+    term: ControllerEpoch
+    before: ControllerEpoch | None
     outages: Sequence[BrokerOutage]
     lines: Sequence[Event]
 

@@ -11,7 +11,7 @@ from enum import Enum, auto
 
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
-from spark_jobs.transforms.controllers import Term, speaks_for_cluster
+from spark_jobs.transforms.controllers import ControllerEpoch, speaks_for_cluster
 from spark_jobs.transforms.timelines import Timeline
 from spark_jobs.transforms.windows import broker_ids
 
@@ -143,7 +143,7 @@ SESSION = {False: timedelta(seconds=9), True: timedelta(seconds=18)}
 Source: broker.session.timeout.ms, zookeeper.session.timeout.ms, their defaults."""
 
 
-def signals_by_broker(ordered: Iterable[Event], terms: Sequence[Term]) -> dict[int, list[LivenessSignal]]:
+def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]) -> dict[int, list[LivenessSignal]]:
     """Every signal about each broker's liveness.
 
     Takes: events of at least PRESENCE_KINDS, in order; the controllers' terms.

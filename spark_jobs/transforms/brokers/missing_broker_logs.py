@@ -9,13 +9,13 @@ from dataclasses import replace
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import BrokerSnapshot, Event, MissingBrokerLog, Quote
 from spark_jobs.transforms.brokers.liveness import signals_by_broker
-from spark_jobs.transforms.controllers import Term
+from spark_jobs.transforms.controllers import ControllerEpoch
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_snapshot
 from spark_jobs.transforms.windows import Window, broker_ids
 
 
 def find_missing_broker_logs(
-    ordered: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[Term]
+    ordered: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
 ) -> list[MissingBrokerLog]:
     """One row for each node that lines or readings name and that wrote none of the lines.
 
@@ -46,7 +46,7 @@ def named_within(rows: Iterable[MissingBrokerLog], window: Window) -> list[Missi
 
 
 def _named(
-    ordered: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[Term]
+    ordered: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
 ) -> Iterator[tuple[int, Quote]]:
     for row in readings:
         yield row.broker, quote_snapshot(row.snapshot_id, row.snapshot_at, f"broker {row.broker} is listed")

@@ -7,7 +7,6 @@ from functools import partial
 
 from spark_jobs.catalog.codes import Cause, Fingerprint, IncidentKind
 from spark_jobs.catalog.rows import BrokerOutage, CoordinatorMove, Incident, MemberStay, Rebalance
-from spark_jobs.knowledge.causes import CAUSE_BY_CODE
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.incident_rulings import INCIDENTS, Gathered
@@ -144,7 +143,7 @@ def _row(case: Gathered, chains: Chains) -> Incident:
         outage_id=case.outage.outage_id if case.outage else None,
         partition_seconds=case.cost,
         explanation=verdict.sentence + _in_chain(case.rebalances, chains),
-        advice=CAUSE_BY_CODE[case.leading.cause].advice,
+        advice=case.leading.cause.advice,
         evidence=evidence_of(e for r in case.rebalances for e in r.evidence[:3]),
     )
 

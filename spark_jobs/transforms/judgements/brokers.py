@@ -19,7 +19,7 @@ from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_
 from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.controllers import terms_of
+from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.judgement import Judgement, made, table
 from spark_jobs.transforms.judgements import inputs as prepare
 from spark_jobs.transforms.judgements.shared_sources import EVENTS, SETTINGS
@@ -40,7 +40,7 @@ class BrokerHistory:
 
 def judge_brokers(events: list[Event], readings: list[BrokerSnapshot], scope: Scope) -> BrokerHistory:
     """The history of the cluster's brokers."""
-    epochs = terms_of(events)
+    epochs = controller_epochs_of(events)
     outages = rebuild_outages(events, readings, scope.seen)
     return BrokerHistory(
         outages,

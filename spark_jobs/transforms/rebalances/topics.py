@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from spark_jobs.catalog.rows import Event, TopicChange
 from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.transforms.controllers import Term, speaks_for_cluster
+from spark_jobs.transforms.controllers import ControllerEpoch, speaks_for_cluster
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.windows import in_order
 
@@ -17,7 +17,7 @@ _ONE_CREATION = timedelta(seconds=5)
 """A topic's first partitions are created with it; partitions that come later were added."""
 
 
-def topic_changes(events: Iterable[Event], terms: Sequence[Term]) -> list[TopicChange]:
+def topic_changes(events: Iterable[Event], terms: Sequence[ControllerEpoch]) -> list[TopicChange]:
     """The changes of the cluster's topics in order of time.
 
     Takes: silver.events of TOPIC_CHANGE_KINDS, the controllers' terms.
@@ -47,5 +47,5 @@ def topic_changes(events: Iterable[Event], terms: Sequence[Term]) -> list[TopicC
     return sorted(found, key=lambda c: (c.at, c.kind, c.topic))
 
 
-def _is_replay(event: Event, terms: Sequence[Term]) -> bool:
+def _is_replay(event: Event, terms: Sequence[ControllerEpoch]) -> bool:
     return event.pattern_id.startswith("kraft.") and not speaks_for_cluster(terms, event)

@@ -8,7 +8,7 @@ from spark_jobs.catalog.codes import TruncationVerdict
 from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot
 from spark_jobs.catalog.rows import Truncation as TruncationRow
 from spark_jobs.transforms.cluster import CLOCKS
-from spark_jobs.transforms.controllers import Term
+from spark_jobs.transforms.controllers import ControllerEpoch
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
 from spark_jobs.transforms.partitions import Partition, by_partition, lives_of
 from spark_jobs.transforms.replicas.log_cuts import Cut, cuts_of
@@ -23,7 +23,7 @@ def rebuild_truncations(
     events: Iterable[Event],
     readings: Iterable[PartitionSnapshot],
     failovers: Iterable[Failover],
-    terms: Sequence[Term],
+    terms: Sequence[ControllerEpoch],
     window: Window,
 ) -> list[TruncationRow]:
     """Rows of gold.truncations: one for each time that a replica cut its log.
