@@ -155,7 +155,7 @@ def test_positions_that_the_topic_does_not_reach_are_told_and_it_is_read_anew(
     assert "reaches from 0 to" in beyond.notes[0]
     assert set(places(first.files)) <= set(places(beyond.files or first.files))
     kept.write_text(json.dumps(said | {"topic_id": "another-topic-altogether"}))
-    assert "created anew" in read(cluster, tmp_path).notes[0]
+    assert "was deleted and created again" in read(cluster, tmp_path).notes[0]
     assert json.loads(kept.read_text()) == said
 
 

@@ -81,7 +81,7 @@ def test_landed_records_become_rows_once_and_broken_ones_are_kept_apart(spark: S
         quarantined = [r["sentences"] for r in rows(store, quality.QUARANTINE) if r["source"] == "__consumer_offsets"]
         assert sorted(quarantined) == [
             ["GroupMetadataValue has version 9; needed 0 to 4."],
-            ["It is no record of a group: perhaps its writer died while it wrote."],
+            ["It is not a record of a group: perhaps its writer died while it wrote."],
         ]
     (told,) = [r for r in found if r["record_offset"] == 8]
     assert [m["client_id"] for m in told["members"]] == ["client-a", "client-b"]
