@@ -1,4 +1,4 @@
-"""The bytes of files where Spark runs: opened by the workers themselves, or through the file systems that Spark knows."""
+"""The bytes of files where Spark runs: workers open them, or Spark does where only Spark knows the file system."""
 
 from __future__ import annotations
 
@@ -235,9 +235,10 @@ def _tasks(units: Sequence[Unit], cores: int) -> list[list[dict[str, Any]]]:
 def _worked(batches: Iterable[pa.RecordBatch], work: Work) -> Iterator[pa.RecordBatch]:
     rows = (_Row(*(column[i] for column in batch.columns)) for batch in batches for i in range(batch.num_rows))
     for _, same in groupby(rows, key=lambda row: row.unit.as_py()):
-        first = next(same)
+        parts = iter(same)
+        first = next(parts)
         job, given = json.loads(first.job.as_py()), first.numbers
-        with _opened(first, same, job["reads_to"]) as held:
+        with _opened(first, parts, job["reads_to"]) as held:
             yield from work(job, held, given.values.to_numpy() if given.is_valid else None)
 
 
@@ -281,9 +282,13 @@ def _with_bytes(spark: SparkSession, frame: DataFrame) -> DataFrame:
 
 
 def _teach(spark: SparkSession) -> None:
-    """Gives Spark the function that reads bytes: compiled by the compiler that Spark brings, and sent to its workers."""
+    """Gives Spark the function that reads bytes: compiled by the compiler that Spark brings, sent to its workers.
+
+    Edge case: Spark hands rows over by ten thousands, unless their bytes are limited.
+    """
     if spark.catalog.functionExists(_FUNCTION):
         return
+    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", str(2 * CHUNK))
     context: Any = spark.sparkContext
     jvm, new_array = context._jvm, context._gateway.new_array
     scratch = tempfile.mkdtemp(dir=context._temp_dir)

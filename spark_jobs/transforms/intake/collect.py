@@ -9,7 +9,7 @@ from spark_jobs.catalog.ids import LINE_ID_LENGTH
 from spark_jobs.transforms.intake.cutting import LIKENESS
 
 FIXED = ("place", "order", "twin")
-"""What is known better of a record when all that are like it were looked at; order is below zero where it is dropped."""
+"""What is known better of a record when all that are like it were looked at; order is below 0 where it is dropped."""
 
 _DROPPED = -1
 
