@@ -124,14 +124,20 @@ def patterns_page(patterns: Sequence[Pattern], noise: Sequence[Noise]) -> str:
     made = _codes(p.pattern_id for p in patterns if all(s.made for s in samples_of(p)))
     if made:
         parts.append(f"Known from Kafka's source alone, until a line is captured: {made}.")
-    for kind in (k for k in KINDS if any(p.kind == k for p in patterns)):
-        parts += [f"## {kind}", prose(KINDS[kind])]
-        for pattern in (p for p in patterns if p.kind == kind):
-            parts += _pattern(pattern)
+    for kind, meaning in KINDS.items():
+        parts += _kind(kind, meaning, [p for p in patterns if p.kind == kind])
     parts.append("## Known and ignored")
     ignored = [(code(n.contains), _codes(n.loggers), prose(n.why)) for n in noise]
     parts.append(_rows(("A message that holds", "Of the logger", "Why"), ignored))
     return _page("Patterns", "spark_jobs/knowledge/patterns/ and spark_jobs/knowledge/noise.py", parts)
+
+
+def _kind(kind: str, meaning: str, patterns: Sequence[Pattern]) -> Iterator[str]:
+    """A kind of event, with the patterns that read it; nothing where no pattern does."""
+    if patterns:
+        yield from (f"## {kind}", prose(meaning))
+        for pattern in patterns:
+            yield from _pattern(pattern)
 
 
 def _pattern(pattern: Pattern) -> Iterator[str]:
@@ -229,53 +235,53 @@ def rules_page(rules: Sequence[Rule]) -> str:
 def runbook_page(rules: Sequence[Rule], causes: Sequence[Cause]) -> str:
     """What to do about each thing that an audit reports: the advice in its row, on one page."""
     worst_first = sorted(rules, key=lambda r: [*map(str, FindingSeverity)].index(r.severity))
-    told = [(r.is_standing, (_link(r.rule_id, "rules.md"), r.severity, prose(r.advice))) for r in worst_first]
+    happened, standing = (
+        [(_link(r.rule_id, "rules.md"), r.severity, prose(r.advice)) for r in worst_first if r.is_standing is wanted]
+        for wanted in (False, True)
+    )
     why = [(_link(c, "causes.md"), prose(c.label), prose(c.advice)) for c in causes]
-    leaders = [(code(kind), prose(FAILOVER_LABELS[kind]), prose(do)) for kind, do in FAILOVER_ADVICE.items()]
-    out_of_sync_periods = [
-        (code(kind), prose(OUT_OF_SYNC_LABELS[kind]), prose(do)) for kind, do in OUT_OF_SYNC_ADVICE.items()
-    ]
-    imbalance_periods = [
-        (code(healed) if healed else "nothing yet", prose(do)) for healed, do in IMBALANCE_ADVICE.items()
-    ]
-    restarts = [("yes" if early else "no", prose(do)) for early, do in RESTART_ADVICE.items()]
+    of_restarts = {"yes" if early else "no": do for early, do in RESTART_ADVICE.items()}
     settings = [(code(r.option), prose(r.avoids), prose(r.costs)) for r in REMEDIES]
-    parts = (
-        "What to do, for each thing that an audit reports. Begin with [it is 8 in the morning](morning.md).",
-        "## Findings: what happened",
-        _asked("findings_worst_first"),
-        _rows(("Finding", "Severity", "What to do"), [row for is_standing, row in told if not is_standing]),
-        "## Findings: how things are set up",
-        _asked("durability"),
-        _rows(("Finding", "Severity", "What to do"), [row for is_standing, row in told if is_standing]),
-        "## Causes of rebalances",
-        _asked("rebalances_by_cause"),
-        _rows(("Cause", "In words", "What to do"), why),
-        "## Changes of leaders",
-        _asked("leader_timeline"),
-        _rows(("Kind", "In words", "What to do"), leaders),
-        "## Brokers out of in-sync replicas",
-        _asked("isr_trouble_by_broker"),
-        _rows(("Kind", "In words", "What to do"), out_of_sync_periods),
-        "## Leaders that are not where they are preferred",
-        _asked("imbalance_periods"),
-        _rows(("Ended by", "What to do"), imbalance_periods),
-        "## Restarts of the cluster, broker by broker",
-        _asked("rolling_restart_scorecard"),
-        _rows(("Stopped too early", "What to do"), restarts),
-        "## Settings that would have helped",
-        _asked("what_would_have_helped"),
-        _rows(("Setting", "Avoids", "Costs"), settings),
+    in_words = ("Kind", "In words", "What to do")
+    tables: tuple[tuple[str, str, Sequence[str], Iterable[Sequence[str]]], ...] = (
+        ("Findings: what happened", "findings_worst_first", ("Finding", "Severity", "What to do"), happened),
+        ("Findings: how things are set up", "durability", ("Finding", "Severity", "What to do"), standing),
+        ("Causes of rebalances", "rebalances_by_cause", ("Cause", "In words", "What to do"), why),
+        ("Changes of leaders", "leader_timeline", in_words, _advised(FAILOVER_ADVICE, FAILOVER_LABELS)),
+        (
+            "Brokers out of in-sync replicas",
+            "isr_trouble_by_broker",
+            in_words,
+            _advised(OUT_OF_SYNC_ADVICE, OUT_OF_SYNC_LABELS),
+        ),
+        (
+            "Leaders that are not where they are preferred",
+            "imbalance_periods",
+            ("Ended by", "What to do"),
+            [(code(end) if end else "nothing yet", prose(do)) for end, do in IMBALANCE_ADVICE.items()],
+        ),
+        (
+            "Restarts of the cluster, broker by broker",
+            "rolling_restart_scorecard",
+            ("Stopped too early", "What to do"),
+            [(early, prose(do)) for early, do in of_restarts.items()],
+        ),
+        ("Settings that would have helped", "what_would_have_helped", ("Setting", "Avoids", "Costs"), settings),
+    )
+    parts = ["What to do, for each thing that an audit reports. Begin with [it is 8 in the morning](morning.md)."]
+    for title, query, header, rows in tables:
+        parts += [f"## {title}", f"`make sql Q={query}` ({_link(query, 'queries.md')})", _rows(header, rows)]
+    parts += [
         "## Troubles of our own",
         "What the schedule reports about itself; [day by day](operations.md) has the rest.",
         _rows(("Alert", "What to do"), [(code(rule), prose(do)) for rule, do in OWN.items()]),
-    )
+    ]
     return _page("Runbook", "spark_jobs/knowledge/ and spark_jobs/alerts/sightings.py", parts)
 
 
-def _asked(query: str) -> str:
-    """How the rows of a section are asked for."""
-    return f"`make sql Q={query}` ({_link(query, 'queries.md')})"
+def _advised(advice: Mapping[Any, str], labels: Mapping[Any, str]) -> list[tuple[str, ...]]:
+    """A row for each code: how it is called, and what to do about it."""
+    return [(code(kind), prose(labels[kind]), prose(do)) for kind, do in advice.items()]
 
 
 def queries_page(queries: Sequence[NamedQuery], answers: Mapping[str, str]) -> str:
