@@ -58,7 +58,8 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
         source = _widened(connection, published_as, table)
         connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
         _comment(connection, _view(table), table.grain + ("" if table in published else _NOT_YET), table.columns)
-    create_now_views(connection, landed)
+    for left_out in create_now_views(connection, landed):
+        print(left_out, file=sys.stderr)
     for view in VIEWS:
         _comment(connection, view.full_name, view.grain, view.columns)
     _lock(connection, place)

@@ -12,6 +12,7 @@ import duckdb
 from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.duck_rules import statements
+from spark_jobs.edges.duck_types import one_sentence
 from spark_jobs.edges.lake_views import LAYERS, open_lake
 from spark_jobs.edges.named_queries import NamedQuery, named_queries, requested_by_operator
 from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
@@ -21,7 +22,6 @@ from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.shared.launch import HOME
 
 HISTORY = HOME / ".build" / "sql_history.jsonl"
-_MAX_SENTENCE = 500
 
 HELP = """\
   SELECT ... ;                  any query; it ends with a semicolon and may span lines
@@ -244,9 +244,3 @@ _COMMANDS: Mapping[str, Callable[[Session, str], None]] = {
     ".quit": _quit,
     "\\q": _quit,
 }
-
-
-def one_sentence(error: duckdb.Error) -> str:
-    """What DuckDB says about a query, with its hint, without the lists and drawings that follow."""
-    said = str(error).partition("\n\nLINE ")[0].partition("Candidate functions:")[0]
-    return visible(" ".join(said.split()))[:_MAX_SENTENCE]
