@@ -1,4 +1,4 @@
-"""Past one machine: ingest and rebuild on Spark's standalone cluster, with workers that share nothing but input and lake.
+"""Past one machine: ingest and rebuild on Spark's standalone cluster; its workers share only input and lake.
 
 `python -m bench.cluster [--workers 3] [--mb 1000]` starts a master and workers on this host, each worker with one core,
 a working directory and scratch of its own and without the project on its Python path; runs both steps; prints the tasks
