@@ -25,7 +25,7 @@ READ_AS: Mapping[str, str] = {
     "did": "was shut down, crashed or was unresponsive",
     "failover.leader_to": "new leader",
     "former": "former one",
-    "gone": "was shut down, crashed or was unresponsive",
+    "gone": "was away, or its disk had failed",
     "groups": "groups",
     "host.host": "address",
     "host.members": "how many",
