@@ -50,7 +50,8 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     )
     connection.execute("SET TimeZone = 'UTC'")
     _create_views(connection, place, published)
-    create_now_views(connection, landed)
+    for left_out in create_now_views(connection, landed):
+        print(left_out, file=sys.stderr)
     for view in VIEWS:
         _comment(connection, view.full_name, view.grain, view.columns)
     _lock(connection, place)
@@ -143,8 +144,11 @@ def described(column: Column) -> str:
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, place: str) -> None:
-    """Nothing but the lake can be read from now on, nothing is spilled to disk, and none of it can be undone."""
+    """No file outside the lake is read by DuckDB's own readers from now on, no variable of Python is taken for a table,
+    nothing is spilled to disk, and none of it can be undone.
+    """
     connection.execute("SET temp_directory = ''")
+    connection.execute("SET python_enable_replacements = false")
     if not is_uri(place):
         connection.execute(f"SET allowed_directories = [{quoted_text(place + '/')}]")
     connection.execute("SET enable_external_access = false")

@@ -11,6 +11,8 @@ import duckdb
 
 from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges.answers import FORMATS, write_answer
+from spark_jobs.edges.duck_rules import statements
+from spark_jobs.edges.duck_types import one_sentence
 from spark_jobs.edges.lake_views import LAYERS, open_lake
 from spark_jobs.edges.named_queries import NamedQuery, named_queries, requested_by_operator
 from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
@@ -20,8 +22,6 @@ from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.shared.launch import HOME
 
 HISTORY = HOME / ".build" / "sql_history.jsonl"
-_MAX_SENTENCE = 500
-_ALLOWED = (duckdb.StatementType.SELECT, duckdb.StatementType.SET)
 
 HELP = """\
   SELECT ... ;                  any query; it ends with a semicolon and may span lines
@@ -151,14 +151,9 @@ class Session:
 
     def ask(self, sql: str) -> None:
         """Print what each statement answers. Raises: BadInput for a statement that does not only read."""
-        for statement in self.connection.extract_statements(sql):
-            if statement.type not in _ALLOWED:
-                raise BadInput(
-                    f"Found a statement of type {statement.type.name}; the lake is read-only here. Needed: a query"
-                    " (SELECT, FROM, DESCRIBE, SUMMARIZE), or SET VARIABLE."
-                )
+        for statement, is_query in statements(self.connection, sql):
             answer = self.connection.execute(statement)
-            if statement.type == duckdb.StatementType.SELECT:
+            if is_query:
                 write_answer(answer, self.format, sys.stdout)
 
     def run(self, query: NamedQuery, variables: Mapping[str, str]) -> None:
@@ -249,9 +244,3 @@ _COMMANDS: Mapping[str, Callable[[Session, str], None]] = {
     ".quit": _quit,
     "\\q": _quit,
 }
-
-
-def one_sentence(error: duckdb.Error) -> str:
-    """What DuckDB says about a query, with its hint, without the lists and drawings that follow."""
-    said = str(error).partition("\n\nLINE ")[0].partition("Candidate functions:")[0]
-    return visible(" ".join(said.split()))[:_MAX_SENTENCE]
