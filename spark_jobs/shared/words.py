@@ -45,7 +45,7 @@ def duration(length: timedelta | float | None) -> str:
     ms = max(0, length / _ONE_MS if isinstance(length, timedelta) else length)
     if ms < _SECOND:
         return f"{ms:.0f} ms"
-    if ms < 9.95 * _SECOND:
+    if ms < 59.95 * _SECOND:
         return f"{f'{ms / _SECOND:.1f}'.removesuffix('.0')} s"
     seconds = round(ms / _SECOND)
     for unit, name, smaller, smaller_name in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s")):

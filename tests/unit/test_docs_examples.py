@@ -22,7 +22,8 @@ from spark_jobs.catalog import TABLES, classes, codes, gold, rows
 from spark_jobs.catalog.causes import CauseCode
 from spark_jobs.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from spark_jobs.commands import cli, docs, row_classes
-from spark_jobs.commands.docs import prose
+from spark_jobs.commands.markdown import prose
+from spark_jobs.commands.ruling_pages import causes_page
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
@@ -110,7 +111,7 @@ def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest
     monkeypatch.setattr(test_rebalances_rulings, "rebalances", test_rebalances_rulings.rebalances.__wrapped__)
     assert test_rebalances_rulings.row_of(ruling.decides).cause == noun.code
     assert test_rebalances_rulings.row_of(ruling.looks_alike).cause != noun.code
-    assert prose(says(ruling.proof[0])) in docs.causes_page([ruling.code], {"a member left": [ruling]})
+    assert prose(says(ruling.proof[0])) in causes_page([ruling.code], {"a member left": [ruling]}, {id(ruling): "here"})
 
 
 def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
