@@ -124,7 +124,7 @@ def keep(part: str, found: Figures, cores: str) -> None:
 def circumstances(cores: str) -> Figures:
     """When, of which commit, and on what."""
     commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=launch.HOME, capture_output=True, text=True, check=True
+        ["git", "rev-parse", "--short", "HEAD"], cwd=launch.HOME, capture_output=True, text=True, check=True
     )
     return {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
