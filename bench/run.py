@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -161,4 +160,4 @@ def ratios(found: Figures) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

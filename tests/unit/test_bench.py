@@ -81,6 +81,22 @@ def test_a_meter_counts_what_children_use_and_write(tmp_path: Path) -> None:
     assert (used.jvm_mib, used.worker_mib) == (0.0, 0.0)
 
 
+def test_a_meter_counts_what_outlives_its_parent() -> None:
+    orphan = "import time\nwhile time.process_time() < 0.6: pass"
+    code = f"""
+import os, subprocess, sys, time
+from bench import usage
+usage.adopt()
+start = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[1]], start_new_session=True)"
+with usage.metered() as used:
+    subprocess.run([sys.executable, "-c", start, {orphan!r}], check=True)
+    while any(p.cpu_s < 0.6 for p in usage.tree(os.getpid())[1:]): time.sleep(0.05)
+print(used.cpu_s)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert float(done.stdout or "0") >= 0.6, done.stderr
+
+
 def test_a_pinned_process_hands_its_cores_on() -> None:
     core = min(os.sched_getaffinity(0))
     code = f"from bench import usage; usage.pin('{core}'); import os, subprocess, sys\n"
