@@ -45,8 +45,8 @@ _START = "locate(' ', text, 27)"
 
 APACHE = Layout(
     name="apache",
-    head=r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] [A-Z]+ ",
-    timestamp="replace(substring(text, 2, 23), ',', '.')",
+    begins="[0000-00-00 00:00:00,000] ",
+    head=r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] [A-Z]+ ",
     message=f"substring({_BODY}, {_START} + 1, length({_BODY}) - {_START} - {_TAIL})",
     logger=_LOGGER,
     is_epoch=False,
@@ -55,8 +55,8 @@ APACHE = Layout(
 
 LIBRDKAFKA = Layout(
     name="librdkafka",
-    head=r"^%[0-7]\|\d{9,11}\.\d{3}\|[A-Z0-9_]+\|",
-    timestamp="split_part(text, '|', 2)",
+    begins="%0|000000000",
+    head=r"^%[0-7]\|(\d{9,11}\.\d{3})\|[A-Z0-9_]+\|",
     message=f"substring({_WHOLE}, length(substring_index(text, '|', 3)) + 2)",
     logger="concat('librdkafka.', split_part(text, '|', 3))",
     is_epoch=True,

@@ -18,7 +18,8 @@ from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, class_of
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.intake import collect, coverage, parse
+from spark_jobs.transforms.intake import coverage, parse
+from spark_jobs.transforms.intake.pieces import MOST_LINES
 from spark_jobs.transforms.windows import Window
 from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS
@@ -120,7 +121,7 @@ def test_every_record_has_one_fate(spark: SparkSession) -> None:
         record(resigned(1) + "a\0b", 6),
         record(resigned(1).replace("2026-11-21", "2026-13-21"), 7),
         record(line("[GroupCoordinator 1]: " + "x" * (MESSAGE_LIMIT + 1)), 8),
-        record(other, 9, line_count=collect.MOST_LINES + 1),
+        record(other, 9, line_count=MOST_LINES + 1),
         record(other.replace("Rolled", "x" * (MESSAGE_LIMIT + 1)), 10),
         record(resigned(1).rstrip("\n") + "\r", 11),
     ) == ["event", "ignored", "unparsed", "unparsed", "unparsed", *["quarantined"] * 5, "ignored", "event"]

@@ -25,7 +25,7 @@ from spark_jobs.knowledge.layouts import (
 from spark_jobs.knowledge.model import Noise, Pattern
 from spark_jobs.knowledge.version import READING_VERSION
 from spark_jobs.shared.conform import quoted
-from spark_jobs.transforms.intake.collect import MOST_LINES
+from spark_jobs.transforms.intake.pieces import MOST_LINES
 
 QUOTED = 2_000
 """Characters of a record's first line that a row quotes."""
