@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
 
+import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -20,8 +21,9 @@ from spark_jobs.edges.log_files import LogFile, damage_of, describe, instant, is
 from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.transforms.intake import collect, parse
+from spark_jobs.transforms.intake import collect
 from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
+from spark_jobs.transforms.intake.reading import fields_of, read_record
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
@@ -29,7 +31,7 @@ _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
 
 READ_AS = row_id(
     *(part for layout in LAYOUTS for part in (layout.name, layout.head, layout.timestamp)),
-    *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.java_regex)),
+    *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.regex)),
     *_KAFKAS_OWN,
 )
 """Stands for everything that a file's facts rest on: where it changes, files are read again."""
@@ -218,6 +220,17 @@ def _fact(file: LogFile, row: Any, damage: str | None, cluster_ids: frozenset[st
 def _cluster_ids(records: DataFrame) -> dict[int, frozenset[str]]:
     """The ids of clusters that the lines of each file name."""
     likely = reduce(or_, (F.contains("text", F.lit(p.contains)) for p in _NAMES_CLUSTER))
-    named = parse.fields(parse.claim(records.where(likely), _NAMES_CLUSTER))
-    rows = named.groupBy("file").agg(F.collect_set("detail").alias("ids")).collect()
+    named = records.where(likely).select("file", "layout", "text").mapInArrow(_named, "file INT, cluster_id STRING")
+    rows = named.groupBy("file").agg(F.collect_set("cluster_id").alias("ids")).collect()
     return {row["file"]: frozenset(row["ids"]) for row in rows}
+
+
+def _named(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The ids that records name, each beside its file."""
+    for batch in batches:
+        files, layouts, texts = (column.to_pylist() for column in batch.columns)
+        readings = zip(files, map(read_record, layouts, texts), strict=True)
+        claims = [(file, r.pattern, r.found) for file, r in readings if r.pattern in _NAMES_CLUSTER]
+        ids = [fields_of(pattern, [found])["detail"][0] for _, pattern, found in claims if pattern]
+        named = [pa.array([file for file, *_ in claims], pa.int32()), pa.array(ids, pa.string())]
+        yield pa.RecordBatch.from_arrays(named, ["file", "cluster_id"])

@@ -9,9 +9,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_jobs.knowledge.layouts import LAYOUTS
-
-MOST_LINES = 10_000
-"""Lines of a record whose text is kept. Kafka writes none as long: more is a file that holds no records of ours."""
+from spark_jobs.transforms.intake.reading import MOST_LINES
 
 _HEAD_REACH = 200
 """A head stands within the first characters of its line: the search stays cheap on endless lines."""
