@@ -22,8 +22,8 @@ from spark_jobs.edges.identity import name_cluster
 from spark_jobs.edges.landed_records import read_landed_records
 from spark_jobs.edges.log_files import Listing, Place, list_places
 from spark_jobs.edges.metadata_files import MetadataLog, keep_metadata
-from spark_jobs.edges.record_reader import changed_file
 from spark_jobs.edges.readings import Readings, joined, read_landed, read_readings
+from spark_jobs.edges.record_reader import changed_file
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.edges.survey import FileFacts, refuse_foreign, warnings_about

@@ -18,7 +18,6 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from spark_jobs.knowledge.layouts import LAYOUTS
-from spark_jobs.knowledge.model import Layout
 
 HEAD_REACH = 200
 """A head stands within the first bytes of its line: the search stays cheap on endless lines."""
