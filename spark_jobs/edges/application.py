@@ -33,6 +33,9 @@ starts an application of its own."""
 _LOOK_EVERY = 0.2
 _LAST_WORDS = 2.0
 """Seconds in which the end of a step's log arrives after its exit code: the words pass through the JVM."""
+_TAKEN = b"+"
+"""What an application answers when it takes a step, before it begins."""
+
 _LONGEST_PATH = 100
 """Bytes of a socket's path: systems take about as many."""
 
@@ -77,52 +80,44 @@ def hand_over(place: Place, start: Sequence[str], step: str, settings: str, is_l
     Takes: the command that starts it; the settings as JSON. What the application says goes to stdout.
     Gives: the step's exit code; the application's own where it ended before it listened.
     """
-    connection, process = _connected(place), None
-    if connection is None:
-        place.log.unlink(missing_ok=True)
-        with place.log.open("wb") as log:
-            process = subprocess.Popen(start, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
-    with place.log.open("rb") as log:
-        if process is None:
-            log.seek(0, os.SEEK_END)
-        else:
-            connection = _awaited(place, process, log)
-            if connection is None:
-                return process.returncode or FAULT
-        assert connection is not None
-        with connection:
-            connection.sendall(json.dumps({"step": step, "settings": settings, "is_last": is_last}).encode() + b"\n")
+    request = json.dumps({"step": step, "settings": settings, "is_last": is_last}).encode() + b"\n"
+    with contextlib.suppress(FileNotFoundError), place.log.open("rb") as log:
+        log.seek(0, os.SEEK_END)
+        if connection := _taken(place, request):
             return _relayed(connection, log, step)
-
-
-def _connected(place: Place) -> socket.socket | None:
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        connection.connect(str(place.socket))
-    except OSError:
-        connection.close()
-        return None
-    return connection
-
-
-def _awaited(place: Place, process: subprocess.Popen[bytes], log: IO[bytes]) -> socket.socket | None:
-    """The connection, once the application listens; None where it ended before."""
-    while True:
-        is_over = process.poll() is not None
+    place.log.unlink(missing_ok=True)
+    with place.log.open("wb") as words:
+        process = subprocess.Popen(start, stdin=subprocess.DEVNULL, stdout=words, stderr=subprocess.STDOUT)
+    with place.log.open("rb") as log:
+        while process.poll() is None:
+            if connection := _taken(place, request):
+                return _relayed(connection, log, step)
+            _say(log.read())
+            time.sleep(_LOOK_EVERY)
         _say(log.read())
-        if is_over or (connection := _connected(place)):
-            return None if is_over else connection
-        time.sleep(_LOOK_EVERY)
+    return process.returncode or FAULT
+
+
+def _taken(place: Place, request: bytes) -> socket.socket | None:
+    """The connection to an application that takes the step; None where none does, or where one ends just now."""
+    connection = socket.socket(socket.AF_UNIX)
+    with contextlib.suppress(OSError):
+        connection.connect(str(place.socket))
+        connection.sendall(request)
+        if connection.recv(len(_TAKEN)) == _TAKEN:
+            return connection
+    connection.close()
+    return None
 
 
 def _relayed(connection: socket.socket, log: IO[bytes], step: str) -> int:
     """Passes the application's words on until the step ends. Gives: its exit code; FAULT where the application died."""
-    while not select.select([connection], [], [], _LOOK_EVERY)[0]:
-        _say(log.read())
-    try:
-        answer = connection.recv(64)
-    except ConnectionError:
-        answer = b""
+    answer = b""
+    with connection:
+        while not select.select([connection], [], [], _LOOK_EVERY)[0]:
+            _say(log.read())
+        with contextlib.suppress(ConnectionError):
+            answer = connection.recv(64)
     if not answer:
         _say(log.read())
         print(f"Spark ended before {step} was done: it was killed, or memory ran out.", flush=True)
@@ -210,6 +205,7 @@ def _requests(server: socket.socket, idle_seconds: float) -> Iterator[Request]:
             line = connection.makefile("rb").readline()
             if line:
                 given = json.loads(line)
+                connection.sendall(_TAKEN)
                 yield Request(given["step"], json.loads(given["settings"]), given["is_last"], connection)
         idle_since = time.monotonic()
 

@@ -39,9 +39,14 @@ def start(name: str, master: str | None = None, also: Mapping[str, str] | None =
     return spark
 
 
+def running() -> SparkSession | None:
+    """The session of this process, where there is one."""
+    return SparkSession.getActiveSession()
+
+
 def stop() -> None:
     """Stops the session of this process, where there is one."""
-    if spark := SparkSession.getActiveSession():
+    if spark := running():
         spark.stop()
 
 

@@ -38,7 +38,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     """Keeps every record once, parses those around the window, and counts every line.
 
     Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); window_from,
-    window_to; lines: what they became, as quality.coverage counts them.
+    window_to; lines: what they became, as quality.coverage counts them; input_bytes.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
     look = looking(spark, settings)
@@ -47,7 +47,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         store = Store(spark, settings.lake)
         others = (silver.EVENTS, quality.COVERAGE, quality.UNPARSED_LINES, quality.QUARANTINE, LATE_WINDOWS)
         held = collect(store, settings, listing, look, others)
-        return _tell(Night(store, settings, _window(settings, held), held))
+        return {**_tell(Night(store, settings, _window(settings, held), held)), "input_bytes": listing.size}
 
 
 def _tell(night: Night) -> Summary:

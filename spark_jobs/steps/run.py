@@ -24,7 +24,7 @@ if __name__ == "__main__":  # spark-submit puts this file's folder first, where 
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog.steps import BY_NAME, REBUILD, STEPS, Step
+from spark_jobs.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
 from spark_jobs.edges import application, lake_files, progress, session
 from spark_jobs.edges.lake_upgrade import upgrade_lake
 from spark_jobs.edges.lock import held
@@ -85,12 +85,14 @@ def perform(step: Step, settings: Settings) -> Summary:
     """The step's body inside a session, alone on its lake; its summary is kept beside those of its run."""
     progress.begins(step.name, step.sentence)
     with held(settings.lake, "step", settings.run_id, PATIENCE):
-        spark = session.start(f"hindsight {settings.run_id}")
+        spark = session.running() or session.start(f"hindsight {settings.run_id}")
         upgrade_lake(spark, settings.lake)
         earlier = _earlier(spark, step, settings)
         with _claimed(spark, step, settings, earlier):
             summary = _body(step).run_step(spark, settings, earlier)
         lake_files.write_json(spark, _summary_path(settings, step), summary)
+        if step is INGEST:
+            lake_files.write_json(spark, f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
         return summary
 
 

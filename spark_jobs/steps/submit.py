@@ -24,7 +24,7 @@ _SHARING = {step.name for step in STEPS}
 
 
 def main(command: Sequence[str]) -> int:
-    """Runs the step that a command of spark-submit names. Gives: its exit code."""
+    """Runs the step that a command of spark-submit names. Gives: its exit code; below 0, a signal."""
     *submit, step, _, settings = command
     if step in _SHARING and "cluster" not in _deploy_modes(command):
         given = json.loads(settings)
@@ -40,4 +40,7 @@ def _deploy_modes(command: Sequence[str]) -> set[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    ended = main(sys.argv[1:])
+    if ended < 0:
+        os.kill(os.getpid(), -ended)
+    sys.exit(ended)
