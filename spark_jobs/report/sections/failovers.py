@@ -79,7 +79,7 @@ def _partitions(rows: Sequence[Failover]) -> str:
 
 
 def _row(page: PageRows, row: Failover, has_lost: bool) -> ui.TableRow:
-    leaders = f"{words.leader(row.leader_from)} → {words.leader(row.leader_to)}"
+    leaders = change(words.leader(row.leader_from), words.leader(row.leader_to))
     requested = REQUESTED[row.requested_by_operator]
     bounds = words.between(row.leaderless_low_ms, row.leaderless_high_ms)
     cells: tuple[ui.Content, ...] = (
@@ -104,7 +104,7 @@ def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
     outage = page.outage_link(row.outage_id)
     cells = (
         ui.At(row.happened_at),
-        f"{words.leader(row.controller_from)} → {words.leader(row.controller_to)}",
+        change(words.leader(row.controller_from), words.leader(row.controller_to)),
         str(row.epoch),
         ui.sure(row.confidence),
         ui.Cell((page.evidence(row.evidence, row.explanation), (" ", outage) if outage else ""), "wide"),
