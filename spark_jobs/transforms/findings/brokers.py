@@ -75,7 +75,7 @@ def _leaderless(facts: Facts) -> Iterator[Finding]:
             [q for f in rows for q in f.evidence],
             more=len(names) - 1,
             since=f"{first:%H:%M:%S}",
-            until=f" to {max(ends):%H:%M:%S}" if len(ends) == len(rows) else "",
+            until=f"to {max(ends):%H:%M:%S}" if len(ends) == len(rows) else "on",
         )
 
 
