@@ -1,4 +1,4 @@
-"""The input of the bench: the recorded night many times over, in the same files, each copy an hour after the one before.
+"""The input of the bench: the recorded night many times over, in the same files, each copy an hour later.
 
 Groups of a copy have names of its own, so nothing is a copy to ingest, and every line is kept.
 """

@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -124,7 +123,7 @@ def keep(part: str, found: Figures, cores: str) -> None:
 def circumstances(cores: str) -> Figures:
     """When, of which commit, and on what."""
     commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=launch.HOME, capture_output=True, text=True, check=True
+        ["git", "rev-parse", "--short", "HEAD"], cwd=launch.HOME, capture_output=True, text=True, check=True
     )
     return {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
@@ -161,4 +160,4 @@ def ratios(found: Figures) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

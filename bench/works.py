@@ -146,6 +146,7 @@ def measured(work: str, cores: str, **given: Any) -> Figures:
 def main(name: str, cores: str, given: str) -> None:
     """Does one piece of work on these cores and prints its figures."""
     usage.pin(cores)
+    usage.adopt()
     time.tzset()
     print(json.dumps(WORKS[name](**json.loads(given))), flush=True)
 
