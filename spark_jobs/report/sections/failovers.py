@@ -9,9 +9,10 @@ from spark_jobs.catalog.codes import FailoverKind, IsrChangeKind
 from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Failover, IsrChange
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain, vocabulary
-from spark_jobs.report.page_rows import PageRows, Section, grouped
+from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.report.phrases import change, controller_anchor, lost_records
 from spark_jobs.shared import words
+from spark_jobs.shared.grouping import grouped
 
 ROWS_OPEN = 6
 REQUESTED = {True: "asked for", False: "by Kafka itself", None: ""}

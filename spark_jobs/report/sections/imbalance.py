@@ -10,8 +10,9 @@ from itertools import pairwise, takewhile
 from spark_jobs.catalog.rows import BrokerOutage, ImbalancePeriod, LeaderBalance, LeaderImbalance
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain, vocabulary
-from spark_jobs.report.page_rows import PageRows, Section, grouped
+from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.shared import words
+from spark_jobs.shared.grouping import grouped
 
 CURVE_POINTS = 240
 PERIODS = 60

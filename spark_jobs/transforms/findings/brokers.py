@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from spark_jobs.catalog.codes import FailoverKind, TruncationVerdict
 from spark_jobs.catalog.rows import Finding, PartitionSnapshot, Truncation
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.findings.facts import Facts, finding_of
 from spark_jobs.transforms.findings.replicas import missing_brokers
-from spark_jobs.transforms.grouping import grouped
 
 
 def _imbalance(facts: Facts) -> Iterator[Finding]:

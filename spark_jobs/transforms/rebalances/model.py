@@ -12,7 +12,7 @@ from spark_jobs.catalog.codes import Outcome, Protocol
 from spark_jobs.catalog.rows import BrokerOutage, Event, GenerationGap, MemberStay, Rebalance, TopicChange
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import CoordinatorReason
-from spark_jobs.transforms.grouping import grouped
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
 
 
