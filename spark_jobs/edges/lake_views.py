@@ -13,7 +13,7 @@ import duckdb
 
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.edges import delta_log
-from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text
+from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text, view_name
 from spark_jobs.edges.lake_version import lake_version, note_on
 from spark_jobs.edges.landing import names_in
 from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
@@ -66,8 +66,8 @@ def _create_views(connection: duckdb.DuckDBPyConnection, place: str, published: 
     for table in TABLES:
         is_published = table in published
         rows = _scan(connection, table, _folder(place, table), reads_delta) if is_published else _nothing(table)
-        connection.execute(f"CREATE VIEW {_view(table)} AS {_widened(connection, rows, table)}")
-        _comment(connection, _view(table), table.grain + ("" if is_published else _NOT_YET), table.columns)
+        connection.execute(f"CREATE VIEW {view_name(table)} AS {_widened(connection, rows, table)}")
+        _comment(connection, view_name(table), table.grain + ("" if is_published else _NOT_YET), table.columns)
 
 
 def _folder(place: str, table: Table) -> str:
@@ -132,15 +132,8 @@ def _comment(connection: duckdb.DuckDBPyConnection, view: str, grain: str, colum
     for column in columns:
         if column.name in present:
             connection.execute(
-                f"COMMENT ON COLUMN {view}.{quoted_name(column.name)} IS {quoted_text(described(column))}"
+                f"COMMENT ON COLUMN {view}.{quoted_name(column.name)} IS {quoted_text(column.described)}"
             )
-
-
-def described(column: Column) -> str:
-    """What a column means, with its unit and codes."""
-    unit = f" [{column.unit}]" if column.unit else ""
-    codes = f": {', '.join(column.codes)}" if column.codes else ""
-    return f"{column.meaning}{unit}{codes}"
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, place: str) -> None:
@@ -153,7 +146,3 @@ def _lock(connection: duckdb.DuckDBPyConnection, place: str) -> None:
         connection.execute(f"SET allowed_directories = [{quoted_text(place + '/')}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def _view(table: Table) -> str:
-    return f"{quoted_name(table.layer)}.{quoted_name(table.name)}"
