@@ -14,6 +14,7 @@ import duckdb
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.edges import delta_log
 from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text
+from spark_jobs.edges.lake_state import damaged, unfinished_publication
 from spark_jobs.edges.lake_version import lake_version, note_on
 from spark_jobs.edges.landing import names_in
 from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
@@ -22,6 +23,8 @@ from spark_jobs.shared.exits import BadInput
 
 LAYERS = tuple(dict.fromkeys(t.layer for t in TABLES))
 _NOT_YET = " (nothing published yet)"
+DAMAGED = " (cannot be read)"
+"""How the comment ends of a view that says why its table cannot be read."""
 
 
 def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
@@ -54,16 +57,31 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
     for table, folder in folders.items():
-        published_as = _scan(connection, table, folder, reads_delta) if table in published else _nothing(table)
-        source = _widened(connection, published_as, table)
-        connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
-        _comment(connection, _view(table), table.grain + ("" if table in published else _NOT_YET), table.columns)
+        _create_view(connection, table, folder if table in published else None, reads_delta)
+    if unfinished := unfinished_publication(connection, {t: f for t, f in folders.items() if t in published}):
+        print(unfinished, file=sys.stderr)
     for left_out in create_now_views(connection, landed):
         print(left_out, file=sys.stderr)
     for view in VIEWS:
         _comment(connection, view.full_name, view.grain, view.columns)
     _lock(connection, place)
     return connection
+
+
+def _create_view(connection: duckdb.DuckDBPyConnection, table: Table, folder: str | None, reads_delta: bool) -> None:
+    """Creates the view of a table, of one that is not published, or of one that cannot be read: that one says so when
+    it is queried, and at once on stderr.
+    """
+    source, note = _nothing(table), _NOT_YET
+    if folder is not None:
+        try:
+            source, note = _widened(connection, _scan(connection, table, folder, reads_delta), table), ""
+        except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
+            why = damaged(table, folder, problem)
+            print(why, file=sys.stderr)
+            source, note = _unreadable(table, why), DAMAGED
+    connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
+    _comment(connection, _view(table), table.grain + note, table.columns)
 
 
 def _is_published(folder: str) -> bool:
@@ -116,6 +134,15 @@ def _widened(connection: duckdb.DuckDBPyConnection, source: str, table: Table) -
 def _nothing(table: Table) -> str:
     columns = ", ".join(f"NULL::{duck_type(c.type)} AS {quoted_name(c.name)}" for c in table.columns)
     return f"SELECT {columns} WHERE false"
+
+
+def _unreadable(table: Table, why: str) -> str:
+    """Ends each query that looks at it. Edge case: DuckDB leaves out a filter and columns that it finds constant, and
+    would answer the rest of a query as if the table had no rows.
+    """
+    error = f"error({quoted_text(why)})"
+    columns = ", ".join(f"{error}::{duck_type(c.type)} AS {quoted_name(c.name)}" for c in table.columns)
+    return f"SELECT {columns} WHERE {error} IS NULL"
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, view: str, grain: str, columns: Sequence[Column]) -> None:
