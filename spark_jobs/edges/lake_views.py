@@ -39,8 +39,7 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     place = lake.rstrip("/") if is_uri(lake) else os.path.abspath(os.path.expanduser(lake))
     if note := note_on(lake_version(place)):
         print(note, file=sys.stderr)
-    folders = {t: f"{place}/{t.layer}/{t.name}" for t in TABLES}
-    published = {t for t, folder in folders.items() if _is_published(folder)}
+    published = {t for t in TABLES if _is_published(_folder(place, t))}
     if half_made := _half_made(place, published):
         print(delta_log.without_commit(half_made), file=sys.stderr)
     landed = newest_readings(place)
@@ -53,12 +52,8 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    reads_delta = not is_uri(place) and _load_delta(connection)
-    for layer in LAYERS:
-        connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
-    for table, folder in folders.items():
-        _create_view(connection, table, folder if table in published else None, reads_delta)
-    if unfinished := unfinished_publication(connection, {t: f for t, f in folders.items() if t in published}):
+    _create_views(connection, place, published)
+    if unfinished := unfinished_publication(connection, {t: _folder(place, t) for t in published}):
         print(unfinished, file=sys.stderr)
     for left_out in create_now_views(connection, landed):
         print(left_out, file=sys.stderr)
@@ -68,20 +63,29 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _create_view(connection: duckdb.DuckDBPyConnection, table: Table, folder: str | None, reads_delta: bool) -> None:
-    """Creates the view of a table, of one that is not published, or of one that cannot be read: that one says so when
-    it is queried, and at once on stderr.
+def _create_views(connection: duckdb.DuckDBPyConnection, place: str, published: Collection[Table]) -> None:
+    """A view for each table of the catalog: over its folder where it is published, else without rows. A table that
+    cannot be read is named on stderr, and its view says so when it is queried.
     """
-    source, note = _nothing(table), _NOT_YET
-    if folder is not None:
-        try:
-            source, note = _widened(connection, _scan(connection, table, folder, reads_delta), table), ""
-        except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
-            why = damaged(table, folder, problem)
-            print(why, file=sys.stderr)
-            source, note = _unreadable(table, why), DAMAGED
-    connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
-    _comment(connection, _view(table), table.grain + note, table.columns)
+    reads_delta = not is_uri(place) and _load_delta(connection)
+    for layer in LAYERS:
+        connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
+    for table in TABLES:
+        source, note = _nothing(table), _NOT_YET
+        if table in published:
+            folder = _folder(place, table)
+            try:
+                source, note = _widened(connection, _scan(connection, table, folder, reads_delta), table), ""
+            except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
+                why = damaged(table, folder, problem)
+                print(why, file=sys.stderr)
+                source, note = _unreadable(table, why), DAMAGED
+        connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
+        _comment(connection, _view(table), table.grain + note, table.columns)
+
+
+def _folder(place: str, table: Table) -> str:
+    return f"{place}/{table.layer}/{table.name}"
 
 
 def _is_published(folder: str) -> bool:

@@ -14,7 +14,7 @@ from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.duck_rules import statements
 from spark_jobs.edges.duck_types import one_sentence
 from spark_jobs.edges.lake_views import DAMAGED, LAYERS, open_lake
-from spark_jobs.edges.named_queries import NamedQuery, named_queries, requested_by_operator
+from spark_jobs.edges.named_queries import NamedQuery, named_queries, named_question
 from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
 from spark_jobs.edges.prompt import Words, line_editor
 from spark_jobs.report.plain import visible
@@ -132,7 +132,7 @@ class Session:
         try:
             if text.startswith((".", "\\")):
                 self._command(text)
-            elif asked := requested_by_operator(text, self.queries):
+            elif asked := named_question(text, self.queries):
                 self.run(*asked)
             else:
                 self.ask(text)
@@ -217,7 +217,7 @@ def _queries(session: Session, _: str) -> None:
 
 
 def _run(session: Session, text: str) -> None:
-    asked = requested_by_operator(text, session.queries)
+    asked = named_question(text, session.queries)
     if asked is None:
         raise BadInput(f"There is no query named {visible(text)!r}. Needed: one of {', '.join(session.queries)}.")
     session.run(*asked)

@@ -41,8 +41,8 @@ def exit_code(error: BaseException) -> int:
 def sentences_of(error: BaseException) -> list[str]:
     """What a person reads about an error; the traceback belongs to the log.
 
-    Edge case: an error in Java is told by its first and its innermost message: the first names the file or the table,
-    the innermost what is wrong with it. Where Java itself has ended, what Python was told first comes before.
+    Edge case: an error in Java is shown by its first and its innermost message. The first names the file or the table,
+    the innermost what is wrong with it. Where Java itself has ended, the first error that Python received comes before.
     """
     if isinstance(error, (BadInput, PublicationRefused)):
         return list(error.sentences)

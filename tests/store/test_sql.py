@@ -17,7 +17,7 @@ from spark_jobs.catalog.quality import PUBLICATIONS
 from spark_jobs.commands import cli
 from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import duck_type, open_lake
-from spark_jobs.edges.named_queries import named_queries, read_query, requested_by_operator
+from spark_jobs.edges.named_queries import named_queries, named_question, read_query
 from spark_jobs.edges.now_views import VIEW_BY_NAME
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
 from tests.support.asked_lake import LAKE, answers
@@ -224,14 +224,14 @@ class TestNamedQueries:
 
     def test_a_variable_that_it_does_not_ask_for_is_refused(self) -> None:
         with pytest.raises(BadInput, match=r"was given 'topik=t'. Needed: name=value with names of: topic, partition"):
-            requested_by_operator("leader_timeline topik=t", named_queries())
+            named_question("leader_timeline topik=t", named_queries())
         with pytest.raises(BadInput, match="was given 'orders'"):
-            requested_by_operator("leader_timeline orders", named_queries())
+            named_question("leader_timeline orders", named_queries())
         with pytest.raises(BadInput, match="quotes in pairs"):
-            requested_by_operator("leader_timeline topic='x", named_queries())
+            named_question("leader_timeline topic='x", named_queries())
 
     def test_sql_is_no_named_query(self) -> None:
-        assert requested_by_operator("select 1", named_queries()) is None
+        assert named_question("select 1", named_queries()) is None
 
     def test_a_query_is_read_with_its_comment(self) -> None:
         query = read_query("q", "-- Who was it,\n-- and when?\n-- topic: the topic\nSELECT 1;\n")
