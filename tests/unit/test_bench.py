@@ -82,7 +82,7 @@ def test_a_meter_counts_what_children_use_and_write(tmp_path: Path) -> None:
 
 
 def test_a_meter_counts_what_outlives_its_parent() -> None:
-    orphan = "import time\nwhile time.process_time() < 0.6: pass"
+    orphan = "import time\nwhile time.process_time() < 1: pass"
     code = f"""
 import os, subprocess, sys, time
 from bench import usage
@@ -90,10 +90,10 @@ usage.adopt()
 start = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[1]], start_new_session=True)"
 with usage.metered() as used:
     subprocess.run([sys.executable, "-c", start, {orphan!r}], check=True)
-    while any(p.cpu_s < 0.6 for p in usage.tree(os.getpid())[1:]): time.sleep(0.05)
+    while sum(p.cpu_s for p in usage.tree(os.getpid())[1:]) < 0.6: time.sleep(0.05)
 print(used.cpu_s)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert float(done.stdout or "0") >= 0.6, done.stderr
 
 
