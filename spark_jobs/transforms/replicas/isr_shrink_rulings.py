@@ -9,9 +9,9 @@ from functools import cached_property
 
 from spark_jobs.catalog.codes import Confidence, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, Event, IsrChange, PartitionSnapshot
-from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, disk_owners, on_failed_disk
+from spark_jobs.transforms.cluster import ClusterContext, disk_owners, on_failed_disk
 from spark_jobs.transforms.controllers import speaks_for_cluster
-from spark_jobs.transforms.durations import CATCHING_UP
+from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
@@ -60,7 +60,7 @@ def _by_broker(outages: Iterable[BrokerOutage]) -> dict[int, Intervals[BrokerOut
     found: dict[int, list[Interval[BrokerOutage]]] = {}
     for outage in outages:
         caught_up = outage.up_at and outage.up_at + CATCHING_UP
-        found.setdefault(outage.broker, []).append(Interval(outage.down_at - CLOCKS, caught_up, outage))
+        found.setdefault(outage.broker, []).append(Interval(outage.down_at - CLOCK_SKEW, caught_up, outage))
     return {broker: Intervals(own) for broker, own in found.items()}
 
 
@@ -93,10 +93,10 @@ class Shrink:
     @cached_property
     def proposal(self) -> Event | None:
         """The leader's last line, since the commit before, that removes the broker because it lags."""
-        since = self.previous_commit_at and self.previous_commit_at - CLOCKS
+        since = self.previous_commit_at and self.previous_commit_at - CLOCK_SKEW
         proposed = (
             e
-            for e in self.incarnation.proposals.until(self.at + CLOCKS)
+            for e in self.incarnation.proposals.until(self.at + CLOCK_SKEW)
             if (since is None or since <= e.happened_at)
             and self.broker in (broker_ids(e.previous_isr) or ())
             and self.broker not in (broker_ids(e.isr) or ())
@@ -117,12 +117,12 @@ class Shrink:
     @cached_property
     def replica_removed_at(self) -> datetime | None:
         """From when on a line or a reading shows that the broker is not a replica of the partition."""
-        later = self.incarnation.replica_lists.since(self.at - CLOCKS)
+        later = self.incarnation.replica_lists.since(self.at - CLOCK_SKEW)
         return next((at for at, replicas in later if self.broker not in replicas), None)
 
     def just_before(self, events: Timeline[Event]) -> Sequence[Event]:
         """Those of the events that happened at most SHORTLY before it."""
-        return events.between(self.at - SHORTLY, self.at + CLOCKS)
+        return events.between(self.at - SHORTLY, self.at + CLOCK_SKEW)
 
 
 def was_away(shrink: Shrink) -> Proof | None:
