@@ -165,7 +165,8 @@ def test_a_line_is_fitted_through_what_was_measured() -> None:
 def test_a_night_ten_times_as_large_needs_ten_times_the_cores() -> None:
     by = sizing.Rates(
         ingest=sizing.Line(0, 0.252),
-        rebuild=sizing.Line(10, 0.1),
+        rebuild=sizing.Line(10, 0.001),
+        events=1_000,
         written=0.5,
         kept=0.2,
         shuffled=0.1,
@@ -175,6 +176,7 @@ def test_a_night_ten_times_as_large_needs_ten_times_the_cores() -> None:
     small, large = sizing.size(1_000_000, by), sizing.size(10_000_000, by)
     assert (small.executors, large.executors) == (25, 250)
     assert small.processor_hours == pytest.approx(70)
+    assert small.rebuild_hours == pytest.approx((10 + 1_000_000) / 3600)
     assert small.memory_gb == pytest.approx(150)
     assert (small.shuffle_gb, small.lake_gb, small.tasks) == (100, 200, 31_250)
     assert small.scratch_gb == pytest.approx(300)
