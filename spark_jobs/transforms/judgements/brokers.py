@@ -22,6 +22,7 @@ from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.judgement import Judgement, made, table
 from spark_jobs.transforms.judgements import inputs as prepare
+from spark_jobs.transforms.judgements.broker_lines import about_brokers
 from spark_jobs.transforms.judgements.shared_sources import EVENTS, SETTINGS
 from spark_jobs.transforms.rebalances import GroupContext
 from spark_jobs.transforms.rebalances.topics import topic_changes
@@ -54,7 +55,7 @@ BROKERS = Judgement(
     "brokers",
     judge_brokers,
     ("cluster",),
-    {"events": made(prepare.about_brokers, EVENTS), "readings": table("bronze.broker_snapshots")},
+    {"events": made(about_brokers, EVENTS), "readings": table("bronze.broker_snapshots")},
 )
 
 

@@ -11,22 +11,17 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog.model import EVIDENCE_TYPE
 from spark_jobs.knowledge.kinds import PARTITION_KINDS
 from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS
-from spark_jobs.transforms.brokers.controller_changes import WHY_CONTROLLERS_CHANGE
-from spark_jobs.transforms.brokers.liveness import PRESENCE_KINDS
 from spark_jobs.transforms.brokers.setting_events import newest_settings, settings_in_readings
 from spark_jobs.transforms.cluster import CONTEXT_KINDS
-from spark_jobs.transforms.controllers import CONTROLLER_KINDS
 from spark_jobs.transforms.groups import group_events
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
 from spark_jobs.transforms.intake import group_records
 from spark_jobs.transforms.leaders.failovers import FAILOVER_KINDS
-from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS
 from spark_jobs.transforms.replicas.isr import ISR_KINDS
 from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS
 from spark_jobs.transforms.scope import Scope, WindowFacts
 from spark_jobs.transforms.windows import Window
 
-BROKER_KINDS = frozenset({*PRESENCE_KINDS, *CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE, *TOPIC_CHANGE_KINDS})
 LEADER_KINDS = frozenset(
     {*PARTITION_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
 )
@@ -41,19 +36,6 @@ def written_before_end(records: DataFrame, scope: Scope) -> DataFrame:
 def with_metadata(events: DataFrame, of_metadata: DataFrame | None) -> DataFrame:
     """The events of lines, and those of the metadata log where the lake holds one."""
     return events if of_metadata is None else events.unionByName(of_metadata)
-
-
-def about_brokers(events: DataFrame) -> DataFrame:
-    """The events about brokers, controllers and topics, and one event a second of any other that a broker wrote."""
-    is_about = F.col("kind").isin(*sorted(BROKER_KINDS))
-    about = events.where((F.col("origin") != "client") & is_about)
-    alive = (
-        events.where((F.col("origin") == "broker") & ~is_about)
-        .groupBy("broker", F.date_trunc("second", "happened_at").alias("second"))
-        .agg(F.min_by(F.struct(*events.columns), F.struct("happened_at", "source", "order")).alias("e"))
-        .select("e.*")
-    )
-    return about.unionByName(alive)
 
 
 def about_settings(events: DataFrame, config_snapshots: DataFrame) -> DataFrame:
