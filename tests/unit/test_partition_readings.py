@@ -20,7 +20,8 @@ taken = some.lists(shown, max_size=12)
 def rows_of(states: list[tuple[int | None, list[int] | None, int]]) -> list[PartitionSnapshot]:
     return [
         row(
-            PARTITION_SNAPSHOTS, topic="t", partition=0, snapshot_id=str(n), snapshot_at=AT + n * MINUTE,
+            PARTITION_SNAPSHOTS, cluster="cluster", topic="t", partition=0,
+            snapshot_id=str(n), snapshot_at=AT + n * MINUTE,
             leader=leader, isr=isr, replicas=[1, 2], end_offset=end,
         )
         for n, (leader, isr, end) in enumerate(states)
@@ -28,7 +29,7 @@ def rows_of(states: list[tuple[int | None, list[int] | None, int]]) -> list[Part
 
 
 def held(rows: list[PartitionSnapshot]) -> PartitionReadings:
-    return TopicReadings.of(reversed(rows))["", "t", 0]
+    return TopicReadings.of(reversed(rows))["cluster", "t", 0]
 
 
 @given(taken, some.integers(-1, 13), some.integers(-1, 13))
@@ -63,10 +64,10 @@ def test_what_is_left_out_only_repeats_the_readings_before_and_after_it(
 
 def test_a_reading_carries_what_groups_had_committed_by_then() -> None:
     rows = rows_of([(1, [1], 5), (1, [1], 5)])
-    commit = row(OFFSET_SNAPSHOTS, topic="t", partition=0, snapshot_id="1", committed_offset=7)
-    first, second = TopicReadings(states_of(rows), [commit])["", "t", 0]
+    commit = row(OFFSET_SNAPSHOTS, cluster="cluster", topic="t", partition=0, snapshot_id="1", committed_offset=7)
+    first, second = TopicReadings(states_of(rows), [commit])["cluster", "t", 0]
     assert not hasattr(first, "commits") and getattr(second, "commits", None) == (commit,)
 
 
 def test_a_partition_that_no_reading_shows_has_none() -> None:
-    assert list(TopicReadings.of([])["", "t", 0]) == []
+    assert list(TopicReadings.of([])["cluster", "t", 0]) == []
