@@ -1,10 +1,16 @@
-"""DuckDB's names of the types of the catalog, and its quotation marks."""
+"""DuckDB's names of the types of the catalog, its quotation marks, and its errors in one sentence."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from typing import Any
+
+import duckdb
+
+from spark_jobs.report.plain import visible
+
+_MAX_SENTENCE = 500
 
 _PLAIN_TYPES = {
     "STRING": "VARCHAR",
@@ -43,6 +49,12 @@ def quoted_name(text: str) -> str:
 def quoted_text(text: str) -> str:
     """A text in SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def one_sentence(error: duckdb.Error) -> str:
+    """What DuckDB says about a query, with its hint, without the lists and drawings that follow."""
+    said = str(error).partition("\n\nLINE ")[0].partition("Candidate functions:")[0]
+    return visible(" ".join(said.split()))[:_MAX_SENTENCE]
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:

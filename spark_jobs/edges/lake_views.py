@@ -36,8 +36,7 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     place = lake.rstrip("/") if is_uri(lake) else os.path.abspath(os.path.expanduser(lake))
     if note := note_on(lake_version(place)):
         print(note, file=sys.stderr)
-    folders = {t: f"{place}/{t.layer}/{t.name}" for t in TABLES}
-    published = {t for t, folder in folders.items() if _is_published(folder)}
+    published = {t for t in TABLES if _is_published(_folder(place, t))}
     if half_made := _half_made(place, published):
         print(delta_log.without_commit(half_made), file=sys.stderr)
     landed = newest_readings(place)
@@ -50,19 +49,29 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    reads_delta = not is_uri(place) and _load_delta(connection)
-    for layer in LAYERS:
-        connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
-    for table, folder in folders.items():
-        published_as = _scan(connection, table, folder, reads_delta) if table in published else _nothing(table)
-        source = _widened(connection, published_as, table)
-        connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
-        _comment(connection, _view(table), table.grain + ("" if table in published else _NOT_YET), table.columns)
-    create_now_views(connection, landed)
+    _create_views(connection, place, published)
+    for left_out in create_now_views(connection, landed):
+        print(left_out, file=sys.stderr)
     for view in VIEWS:
         _comment(connection, view.full_name, view.grain, view.columns)
     _lock(connection, place)
     return connection
+
+
+def _create_views(connection: duckdb.DuckDBPyConnection, place: str, published: Collection[Table]) -> None:
+    """A view for each table of the catalog: over its folder where it is published, else without rows."""
+    reads_delta = not is_uri(place) and _load_delta(connection)
+    for layer in LAYERS:
+        connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
+    for table in TABLES:
+        is_published = table in published
+        rows = _scan(connection, table, _folder(place, table), reads_delta) if is_published else _nothing(table)
+        connection.execute(f"CREATE VIEW {_view(table)} AS {_widened(connection, rows, table)}")
+        _comment(connection, _view(table), table.grain + ("" if is_published else _NOT_YET), table.columns)
+
+
+def _folder(place: str, table: Table) -> str:
+    return f"{place}/{table.layer}/{table.name}"
 
 
 def _is_published(folder: str) -> bool:
@@ -135,8 +144,11 @@ def described(column: Column) -> str:
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, place: str) -> None:
-    """Nothing but the lake can be read from now on, nothing is spilled to disk, and none of it can be undone."""
+    """No file outside the lake is read by DuckDB's own readers from now on, no variable of Python is taken for a table,
+    nothing is spilled to disk, and none of it can be undone.
+    """
     connection.execute("SET temp_directory = ''")
+    connection.execute("SET python_enable_replacements = false")
     if not is_uri(place):
         connection.execute(f"SET allowed_directories = [{quoted_text(place + '/')}]")
     connection.execute("SET enable_external_access = false")

@@ -35,8 +35,6 @@ _ONLY_CONTROLLERS = (
 _DISK_FAILURES = ("log_dir_failed", "broker_halted")
 CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES)
 
-CLOCKS = CLOCK_SKEW
-
 _NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
 _NO_END = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 

@@ -11,7 +11,7 @@ import pytest
 from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import duck_type, open_lake
-from spark_jobs.edges.named_queries import named_queries, read_query, requested_by_operator
+from spark_jobs.edges.named_queries import named_queries, named_question, read_query
 from spark_jobs.edges.now_views import VIEW_BY_NAME
 from spark_jobs.shared.exits import DONE, BadInput
 from tests.support.asked_lake import LAKE, answers
@@ -217,14 +217,14 @@ class TestNamedQueries:
 
     def test_a_variable_that_it_does_not_ask_for_is_refused(self) -> None:
         with pytest.raises(BadInput, match=r"was given 'topik=t'. Needed: name=value with names of: topic, partition"):
-            requested_by_operator("leader_timeline topik=t", named_queries())
+            named_question("leader_timeline topik=t", named_queries())
         with pytest.raises(BadInput, match="was given 'orders'"):
-            requested_by_operator("leader_timeline orders", named_queries())
+            named_question("leader_timeline orders", named_queries())
         with pytest.raises(BadInput, match="quotes in pairs"):
-            requested_by_operator("leader_timeline topic='x", named_queries())
+            named_question("leader_timeline topic='x", named_queries())
 
     def test_sql_is_no_named_query(self) -> None:
-        assert requested_by_operator("select 1", named_queries()) is None
+        assert named_question("select 1", named_queries()) is None
 
     def test_a_query_is_read_with_its_comment(self) -> None:
         query = read_query("q", "-- Who was it,\n-- and when?\n-- topic: the topic\nSELECT 1;\n")
@@ -310,54 +310,3 @@ class TestViews:
     def test_instants_are_in_utc(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         asked = "SELECT happened_at AS at, happened_at::VARCHAR AS said FROM gold.failovers WHERE failover_id = '1'"
         assert answers(session, asked, capsys) == [{"at": "2026-10-01T03:01:00.000Z", "said": "2026-10-01 03:01:00+00"}]
-
-
-class TestReadOnly:
-    @pytest.mark.parametrize(
-        "statement",
-        [
-            "INSERT INTO gold.rebalances SELECT * FROM gold.rebalances",
-            "COPY (SELECT 1) TO '{lake}/gold/stolen.csv'",
-            "COPY gold.rebalances FROM '{lake}/x.csv'",
-            "ATTACH '{lake}/gold/x.db'",
-            "ATTACH '{lake}/gold/rebalances' AS d (TYPE delta)",
-            "CREATE TABLE x AS SELECT 1",
-            "CREATE OR REPLACE VIEW gold.rebalances AS SELECT 1",
-            "DROP VIEW gold.rebalances",
-            "EXPORT DATABASE '{lake}/out'",
-            "EXPLAIN ANALYZE COPY (SELECT 1) TO '{lake}/gold/stolen.csv'",
-            "INSTALL httpfs",
-            "LOAD httpfs",
-            "PREPARE p AS COPY (SELECT 1) TO '{lake}/gold/stolen.csv'",
-            "SELECT 1; DROP VIEW gold.rebalances",
-        ],
-    )
-    def test_a_statement_that_is_no_reading_one_is_refused(
-        self, session: sql.Session, lake: Path, statement: str
-    ) -> None:
-        before = sorted(lake.rglob("*"))
-        with pytest.raises(BadInput, match="the lake is read-only here"):
-            session.tell(statement.format(lake=str(lake).replace("'", "''")))
-        assert sorted(lake.rglob("*")) == before
-        assert session.connection.execute("SELECT count(*) FROM gold.rebalances").fetchone() == (3,)
-
-    def test_other_files_cannot_be_read(self, session: sql.Session, tmp_path: Path) -> None:
-        (tmp_path / "secret.csv").write_text("a\n1\n")
-        other = write_lake(tmp_path / "other", {"gold.findings": LAKE["gold.findings"]})
-        for query in (
-            f"SELECT * FROM '{tmp_path}/secret.csv'",
-            f"SELECT * FROM read_text('{tmp_path}/secret.csv')",
-            f"SELECT * FROM glob('{tmp_path}/*')",
-            f"SELECT * FROM delta_scan('{other}/gold/findings')",
-        ):
-            with pytest.raises(BadInput, match="Permission Error"):
-                session.tell(query)
-
-    def test_the_lock_cannot_be_opened(self, session: sql.Session) -> None:
-        for setting in ("enable_external_access = true", "allowed_directories = ['/']", "temp_directory = '/x'"):
-            with pytest.raises(BadInput, match="configuration has been locked"):
-                session.tell(f"SET {setting}")
-
-    def test_a_variable_can_be_set(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
-        asked = "SET VARIABLE topic = 'none'; SELECT getvariable('topic') AS t; RESET VARIABLE topic"
-        assert answers(session, asked, capsys) == [{"t": "none"}]

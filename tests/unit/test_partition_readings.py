@@ -1,4 +1,4 @@
-"""Readings that travel as states are the readings that were taken: what is looked up is the same as in a list of them."""
+"""Readings that travel as states are the readings that were taken: a look-up finds what a list of them holds."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_a_time_without_a_leader_that_is_only_bounded_says_so():
         "t", 0, at("01:00:00"), "broker_crash", leaderless_ms=None, leaderless_low_ms=900, leaderless_high_ms=4_000
     )
     (shown,) = seen.rows(report(gold__failovers=[row]), "failovers")
-    assert seen.cells(shown)[4] == "900 ms to 4.0 s"
+    assert seen.cells(shown)[4] == "900 ms to 4 s"
 
 
 def test_a_broker_that_is_alive_and_out_of_sync_is_drawn_on_its_lane():

@@ -8,11 +8,12 @@ from itertools import chain, groupby, pairwise
 
 from spark_jobs.catalog.codes import OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.brokers.absences import LATE_REPORT, Absence, absences_of
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot, row_id
 from spark_jobs.transforms.rulings import judge
-from spark_jobs.transforms.windows import Window, in_order, took
+from spark_jobs.transforms.windows import Window, in_order
 
 CAUSED_BY: Mapping[str, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down in order",
@@ -66,7 +67,7 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
 
 def _ending(absence: Absence) -> str:
     if absence.up_at:
-        return f"It served again after {took(absence.down_at, absence.up_at)}."
+        return f"It served again after {duration(absence.up_at - absence.down_at)}."
     return "It had not come back when the lines end."
 
 

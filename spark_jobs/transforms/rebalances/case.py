@@ -14,13 +14,14 @@ from spark_jobs.catalog.rows import Event, TopicChange
 from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import read_client_reason
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import LOOK_BACK, METADATA_LAG, RETURN_WITHIN
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.rebalances.client_logs import ProcessLog
 from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rebalances.model import Episode, GroupContext, MembershipChange
-from spark_jobs.transforms.rebalances.wording import subject, took
+from spark_jobs.transforms.rebalances.wording import subject
 from spark_jobs.transforms.rulings import Proof, Verdict
 
 REASON_WORDS: Mapping[str, str] = {
@@ -75,12 +76,12 @@ class Case:
     def limit(self) -> str:
         """Within which time the member had to poll, in words."""
         limit = self.member.rebalance_timeout_ms
-        return f"within max.poll.interval.ms ({took(limit)})" if limit else "within max.poll.interval.ms"
+        return f"within max.poll.interval.ms ({duration(limit)})" if limit else "within max.poll.interval.ms"
 
     @property
     def session(self) -> str:
         """How long its session was, in words after the word session; empty where that is not known."""
-        return f" of {took(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
+        return f" of {duration(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
 
     @cached_property
     def log(self) -> ProcessLog:

@@ -10,10 +10,10 @@ from spark_jobs.catalog.codes import Outcome, Protocol
 from spark_jobs.catalog.rows.structs import Delay
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import POLL_EXPIRED, read_client_reason
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import HEARTBEAT_INTERVAL
 from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.rebalances.model import Change, Episode, MembershipChange
-from spark_jobs.transforms.rebalances.wording import took
 
 SHORTEST = timedelta(milliseconds=500)
 
@@ -53,7 +53,7 @@ def delay_sentence(waits: Sequence[Wait]) -> str:
     if longest is None or longest.waited <= HEARTBEAT_INTERVAL:
         return ""
     who = f"{'its leader ' if longest.phase == 'sync' else ''}'{longest.client_id or longest.member_id}'"
-    return f" The group waited {took(longest.waited)} in the {longest.phase} phase for {who}."
+    return f" The group waited {duration(longest.waited)} in the {longest.phase} phase for {who}."
 
 
 def _in_join(episode: Episode, registry: MemberRegistry) -> Iterator[Wait]:

@@ -11,10 +11,10 @@ from datetime import timedelta
 
 from spark_jobs.catalog.codes import Cause
 from spark_jobs.knowledge.reasons import REMOVED_WHILE_ALIVE, read_client_reason, read_coordinator_reason
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.leave_rulings import came_back
-from spark_jobs.transforms.rebalances.wording import took
 from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling, proof_if
 
 _RECOVERY = timedelta(minutes=1)
@@ -43,7 +43,7 @@ def was_heard_again(case: Case) -> Proof | None:
     heard = case.log.process.lines.after(case.at, most=2)
     if not heard:
         return None
-    found = shown(*case.log.identity, *heard, later=took(heard[0].happened_at - case.at))
+    found = shown(*case.log.identity, *heard, later=duration(heard[0].happened_at - case.at))
     return found + Proof(facts={"heard_at": heard[0].happened_at})
 
 
@@ -93,12 +93,12 @@ def log_breaks_off(case: Case) -> Proof | None:
 def logs_cover_the_return(case: Case) -> Proof | None:
     """The brokers' logs cover the 10 minutes within which the client did not join again."""
     is_covered = case.context.observed_to - case.at >= RETURN_WITHIN
-    return Proof(words={"watched": took(RETURN_WITHIN)}) if is_covered else None
+    return Proof(words={"watched": duration(RETURN_WITHIN)}) if is_covered else None
 
 
 def logs_end_first(case: Case) -> Proof | None:
     """The client did not join again before the brokers' logs end."""
-    return Proof(words={"watched": took(min(case.context.observed_to - case.at, RETURN_WITHIN))})
+    return Proof(words={"watched": duration(min(case.context.observed_to - case.at, RETURN_WITHIN))})
 
 
 _EXPIRES = "GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848"

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from spark_jobs.catalog.codes import Cause, Protocol
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.reasons import CLOSED, FREE_TEXT, POLL_EXPIRED, REMOVED_BY_ADMIN, UNSUBSCRIBED
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
-from spark_jobs.transforms.rebalances.wording import took
 from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Predicate, Proof, Ruling, named, proof_if
 
 
@@ -59,7 +59,7 @@ def was_surprised(case: Case) -> Proof | None:
 
 def came_back(case: Case) -> Proof | None:
     """The same client joined again within 10 minutes."""
-    return None if case.back is None else shown(case.back_line, later=took(case.back[1] - case.at))
+    return None if case.back is None else shown(case.back_line, later=duration(case.back[1] - case.at))
 
 
 def came_back_under_its_id(case: Case) -> Proof | None:
@@ -78,7 +78,8 @@ def poll_limit_had_not_run_out(case: Case) -> Proof | None:
     limit, joined = case.member.rebalance_timeout_ms, _joined_last(case)
     if limit is None or joined is None or case.at - joined[0] >= timedelta(milliseconds=limit):
         return None
-    return shown(joined[1], case.member.limited_by, since_join=took(case.at - joined[0]), poll_limit=took(limit))
+    words = {"since_join": duration(case.at - joined[0]), "poll_limit": duration(limit)}
+    return shown(joined[1], case.member.limited_by, **words)
 
 
 def _joined_last(case: Case) -> tuple[datetime, Event] | None:

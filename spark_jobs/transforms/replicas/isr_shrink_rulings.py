@@ -9,8 +9,9 @@ from functools import cached_property
 
 from spark_jobs.catalog.codes import Confidence, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, Event, IsrChange
-from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, disk_owners, on_failed_disk
+from spark_jobs.transforms.cluster import ClusterContext, disk_owners, on_failed_disk
 from spark_jobs.transforms.controllers import speaks_for_cluster
+from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.partition_readings import PartitionReadings
 from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
@@ -80,10 +81,10 @@ class Shrink:
     @cached_property
     def proposal(self) -> Event | None:
         """The leader's last line, since the commit before, that removes the broker because it lags."""
-        since = self.previous_commit_at and self.previous_commit_at - CLOCKS
+        since = self.previous_commit_at and self.previous_commit_at - CLOCK_SKEW
         proposed = (
             e
-            for e in self.incarnation.proposals.until(self.at + CLOCKS)
+            for e in self.incarnation.proposals.until(self.at + CLOCK_SKEW)
             if (since is None or since <= e.happened_at)
             and self.broker in (broker_ids(e.previous_isr) or ())
             and self.broker not in (broker_ids(e.isr) or ())
@@ -104,7 +105,7 @@ class Shrink:
     @cached_property
     def replica_removed_at(self) -> datetime | None:
         """From when on a line or a reading shows that the broker is not a replica of the partition."""
-        since = self.at - CLOCKS
+        since = self.at - CLOCK_SKEW
         listed = (at for at, replicas in self.incarnation.replica_lists.since(since) if self.broker not in replicas)
         later = self.incarnation.readings.within(since, None)
         read = (
@@ -114,7 +115,7 @@ class Shrink:
 
     def just_before(self, events: Timeline[Event]) -> Sequence[Event]:
         """Those of the events that happened at most SHORTLY before it."""
-        return events.between(self.at - SHORTLY, self.at + CLOCKS)
+        return events.between(self.at - SHORTLY, self.at + CLOCK_SKEW)
 
 
 def was_away(shrink: Shrink) -> Proof | None:

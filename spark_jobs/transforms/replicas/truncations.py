@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from spark_jobs.catalog.codes import TruncationVerdict
 from spark_jobs.catalog.rows import Event, Failover
 from spark_jobs.catalog.rows import Truncation as TruncationRow
-from spark_jobs.transforms.cluster import CLOCKS
+from spark_jobs.shared.words import counted
 from spark_jobs.transforms.controllers import ControllerEpoch
+from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
 from spark_jobs.transforms.partition_readings import PartitionReadings, Readings, TopicReadings
 from spark_jobs.transforms.partitions import Partition, by_partition, lives_of
@@ -17,7 +18,7 @@ from spark_jobs.transforms.replicas.losses import LOSS_KINDS
 from spark_jobs.transforms.replicas.truncation_rulings import TRUNCATION_RULINGS, Truncation
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.timelines import Timeline
-from spark_jobs.transforms.windows import Window, counted
+from spark_jobs.transforms.windows import Window
 
 
 def rebuild_truncations(
@@ -55,7 +56,7 @@ def _cases(
     """
     led = Timeline(failovers, lambda f: f.happened_at)
     for i, lines in enumerate(incarnations):
-        start = lines[0].happened_at - CLOCKS if i else None
+        start = lines[0].happened_at - CLOCK_SKEW if i else None
         for cut in cuts_of(lines):
             yield Truncation(key[1], cut, lines, readings.within(start, None), led.within(start, None))
 
