@@ -24,8 +24,8 @@ LAYERS = tuple(dict.fromkeys(t.layer for t in TABLES))
 _NOT_YET = " (nothing published yet)"
 
 
-def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
-    """A connection to a database in memory that holds one view for each table of the catalog.
+def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyConnection:
+    """A connection to a database in memory that holds one view for each of these tables.
 
     Takes: the lake's folder, or a URI that delta-rs reads.
     Gives: views `layer.table` with comments; a table that is not published yet is a view without rows. Schema `now`
@@ -53,8 +53,8 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     reads_delta = not is_uri(place) and _load_delta(connection)
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
-    for table, folder in folders.items():
-        published_as = _scan(connection, table, folder, reads_delta) if table in published else _nothing(table)
+    for table in tables:
+        published_as = _scan(connection, table, folders[table], reads_delta) if table in published else _nothing(table)
         source = _widened(connection, published_as, table)
         connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
         _comment(connection, _view(table), table.grain + ("" if table in published else _NOT_YET), table.columns)
