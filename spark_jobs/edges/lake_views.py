@@ -27,8 +27,8 @@ DAMAGED = " (cannot be read)"
 """How the comment ends of a view that says why its table cannot be read."""
 
 
-def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
-    """A connection to a database in memory that holds one view for each table of the catalog.
+def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyConnection:
+    """A connection to a database in memory that holds one view for each of these tables.
 
     Takes: the lake's folder, or a URI that delta-rs reads.
     Gives: views `layer.table` with comments; a table that is not published yet is a view without rows. Schema `now`
@@ -52,7 +52,7 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    _create_views(connection, place, published)
+    _create_views(connection, place, tables, published)
     if unfinished := unfinished_publication(connection, {t: _folder(place, t) for t in published}):
         print(unfinished, file=sys.stderr)
     for left_out in create_now_views(connection, landed):
@@ -63,14 +63,16 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _create_views(connection: duckdb.DuckDBPyConnection, place: str, published: Collection[Table]) -> None:
-    """A view for each table of the catalog: over its folder where it is published, else without rows. A table that
-    cannot be read is named on stderr, and its view says so when it is queried.
+def _create_views(
+    connection: duckdb.DuckDBPyConnection, place: str, tables: Collection[Table], published: Collection[Table]
+) -> None:
+    """A view for each table: over its folder where it is published, else without rows. A table that cannot be read is
+    named on stderr, and its view says so when it is queried.
     """
     reads_delta = not is_uri(place) and _load_delta(connection)
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
-    for table in TABLES:
+    for table in tables:
         source, note = _nothing(table), _NOT_YET
         if table in published:
             folder = _folder(place, table)
