@@ -35,7 +35,7 @@ _HEAD = re.compile(APACHE.head, re.ASCII)
 
 READ_AS = row_id(
     *(part for layout in LAYOUTS for part in (layout.name, layout.head)),
-    *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.java_regex)),
+    *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.regex)),
     *_KAFKAS_OWN,
 )
 """Stands for everything that a file's facts rest on: where it changes, files are read again."""

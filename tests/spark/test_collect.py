@@ -16,9 +16,11 @@ from spark_jobs.edges.file_scan import NOTHING, Pass, scan_files
 from spark_jobs.edges.log_files import Place, list_places
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import warnings_about
+from spark_jobs.knowledge.layouts import MOST_LINES
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.transforms.intake.pieces import MOST_LINES
 from tests.support.logs import RUN_AT, conf, lay, resigned
+
+pytestmark = pytest.mark.usefixtures("many_rows")
 
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)
 TRACE = (

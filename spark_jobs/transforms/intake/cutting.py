@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spark_jobs.knowledge.layouts import MOST_LINES
 from spark_jobs.transforms.intake.heads import NO_INSTANT, Clock, Ints
-from spark_jobs.transforms.intake.pieces import MOST_LINES, Contest, Range, beginnings
+from spark_jobs.transforms.intake.pieces import Contest, Range, beginnings
 
 SCHEMA = (
     "file int, layout tinyint, happened_at timestamp, `order` int, twin int, line_count int, text string, raw binary"

@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from spark_jobs.knowledge.layouts import MOST_LINES
 from spark_jobs.transforms.intake.heads import HEADLESS, NO_INSTANT, Clock, Heads, Ints, heads_of, lines_of
-
-MOST_LINES = 10_000
-"""Lines of a record whose text is kept. Kafka writes none as long: more is a file that holds no records of ours."""
 
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of a record beyond a piece that are read to keep its text."""
