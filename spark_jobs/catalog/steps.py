@@ -82,4 +82,7 @@ MAINTAIN = Step(
 STEPS: tuple[Step, ...] = (INGEST, REBUILD, PUBLISH)
 """The nightly audit, in order; the others run by themselves."""
 
+NEWEST_RUN = "newest.json"
+"""Beside the runs of a lake: names the run whose ingest ended last. A step by hand goes on with it."""
+
 BY_NAME: dict[str, Step] = {s.name: s for s in (COLLECT, *STEPS, RECLASSIFY, MAINTAIN)}

@@ -9,6 +9,9 @@ MESSAGE_LIMIT = 524_288
 """Longer messages are matched by no pattern: a regex must not run away on an endless line. The longest that we read,
 a fetcher's failed request, names each partition of a leader in some 130 characters."""
 
+MOST_LINES = 10_000
+"""Lines of a record whose text is kept. Kafka writes none as long: more is a file that holds no records of ours."""
+
 LOGGER_REACH = 300
 """A logger's name stands within the last characters of its line: the search stays cheap on endless lines."""
 
@@ -58,8 +61,8 @@ def cut_librdkafka(text: str) -> Words:
 
 APACHE = Layout(
     name="apache",
-    head=r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] [A-Z]+ ",
-    timestamp="replace(substring(text, 2, 23), ',', '.')",
+    begins="[0000-00-00 00:00:00,000] ",
+    head=r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] [A-Z]+ ",
     cut=cut_apache,
     is_epoch=False,
     source="config/log4j.properties 1.0-3.9, config/log4j2.yaml 4.0+: [%d] %p %m (%c)%n",
@@ -67,8 +70,8 @@ APACHE = Layout(
 
 LIBRDKAFKA = Layout(
     name="librdkafka",
-    head=r"^%[0-7]\|\d{9,11}\.\d{3}\|[A-Z0-9_]+\|",
-    timestamp="split_part(text, '|', 2)",
+    begins="%0|000000000",
+    head=r"^%[0-7]\|(\d{9,11}\.\d{3})\|[A-Z0-9_]+\|",
     cut=cut_librdkafka,
     is_epoch=True,
     source="librdkafka rd_kafka_log_print: %level|epoch.millis|facility|client| message",
@@ -84,6 +87,7 @@ BROKER_PREFIXES = (
     r"GroupMetadataManager brokerId=",
     r"Partition [A-Za-z0-9._-]+ broker=",
     r"(?:Broker|Controller|QuorumController|KafkaServer|BrokerServer|ControllerServer|SharedServer) id=",
+    r"Controller ",
     r"(?:RaftManager|BrokerLifecycleManager|BrokerHeartbeatManager|BrokerMetadataPublisher) (?:nodeId|id)=",
     r"(?:MetadataLoader|SnapshotGenerator|ControllerRegistrationManager|FeaturesPublisher) id=",
     r"(?:ReplicaStateMachine|PartitionStateMachine|ControllerEventThread) controllerId=",

@@ -21,18 +21,25 @@ Words = tuple[str | None, str]
 class Layout:
     """How a program lays out its log lines.
 
-    `head` matches the beginning of a record's first physical line and nothing else.
-    `timestamp` is a Spark SQL expression over the record's `text`: it gives a string that Spark casts to a timestamp,
-    without a zone, or an epoch in seconds where `is_epoch` is set. `cut` takes the text of a record with such a head
-    and gives its logger and its message.
+    `begins` are the characters at fixed places with which each head begins, 0 for any digit: they are looked for in
+    all lines at once. Where `has_clock` is set, their digits are a whole clock, from the year to the millisecond
+    without a zone, and a level follows: a word in capitals and a space.
+    `head` is a regex that matches the beginning of a record's first physical line and nothing else; its one group is
+    the clock. Where `is_epoch` is set, it counts the seconds of the epoch.
+    `cut` takes the text of a record with such a head and gives its logger and its message.
     """
 
     name: str
+    begins: str
     head: str
-    timestamp: str
     cut: Callable[[str], Words]
     is_epoch: bool
     source: str = field(compare=False)
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether the characters at fixed places hold the whole clock."""
+        return self.begins.count("0") == len("yyyymmddhhmmssmmm")
 
 
 @dataclass(frozen=True)

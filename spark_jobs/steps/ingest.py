@@ -35,7 +35,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     """Keeps every record once, parses those around the window, and counts every line.
 
     Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); window_from,
-    window_to; lines: what they became, as quality.coverage counts them.
+    window_to; lines: what they became, as quality.coverage counts them; input_bytes.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
     look = looking(spark, settings)
@@ -43,7 +43,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     with economy(spark, listing):
         store = Store(spark, settings.lake)
         held = collect(store, settings, listing, look, (*PARSED, LATE_WINDOWS))
-        return _tell(Night(store, settings, _window(settings, held), held))
+        return {**_tell(Night(store, settings, _window(settings, held), held)), "input_bytes": listing.size}
 
 
 def _tell(night: Night) -> Summary:

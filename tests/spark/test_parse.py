@@ -15,14 +15,15 @@ from drill import plain_reader
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.silver import EVENT_FIELDS
 from spark_jobs.edges.samples import captured
-from spark_jobs.knowledge.layouts import MESSAGE_LIMIT
+from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.transforms.intake import coverage, hours, parse
-from spark_jobs.transforms.intake.reading import MOST_LINES
 from spark_jobs.transforms.windows import Window
 from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS
 from tests.support.rows import values
+
+pytestmark = pytest.mark.usefixtures("many_rows")
 
 SOURCE = "broker-9/server.log"
 FIELDS = [c.name for c in EVENT_FIELDS]

@@ -11,13 +11,10 @@ from typing import Any, NamedTuple
 
 from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.silver import EVENT_FIELDS
-from spark_jobs.knowledge.layouts import BROKER_FOLDER_REGEX, BROKER_REGEX, CUTS, MESSAGE_LIMIT, class_of
+from spark_jobs.knowledge.layouts import BROKER_FOLDER_REGEX, BROKER_REGEX, CUTS, MESSAGE_LIMIT, MOST_LINES, class_of
 from spark_jobs.knowledge.model import Noise, Pattern
 from spark_jobs.knowledge.noise import NOISE
 from spark_jobs.knowledge.patterns import PATTERNS
-
-MOST_LINES = 10_000
-"""Lines of a record whose text is kept. Kafka writes none as long: more is a file that holds no records of ours."""
 
 QUOTED = 2_000
 """Characters of a record's first line that a row quotes."""
