@@ -85,8 +85,8 @@ class _Local(Bytes):
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def chunks(self, end: int) -> Iterator[bytes]:
-        """All bytes up to there, a chunk at a time."""
-        return (self.between(begin, min(begin + CHUNK, end)) for begin in range(0, end, CHUNK))
+        """All bytes up to there, part after part: unpacked, each may be many times as long."""
+        return (self.between(begin, min(begin + _ROW, end)) for begin in range(0, end, _ROW))
 
     def close(self) -> None:
         if self.file >= 0:
@@ -119,19 +119,18 @@ class _Unpacked(_Arriving):
 
     def _unzipped(self, packed: Iterator[bytes]) -> Iterator[bytes]:
         """Edge case: what follows the last stream of a gzip file and is none is passed over, as gzip does."""
-        unzip, is_open = zlib.decompressobj(wbits=_GZIP), True
+        unzip: Any = None
+        first = next(packed, b"")
         try:
-            for part in packed:
-                is_open = is_open or part.startswith(_GZIP_BEGINS)
-                while is_open and part:
+            for part in chain([first], packed):
+                while part and (unzip or part is first or part.startswith(_GZIP_BEGINS)):
+                    unzip = unzip or zlib.decompressobj(wbits=_GZIP)
                     yield unzip.decompress(part)
-                    is_open, part = not unzip.eof, unzip.unused_data
-                    if unzip.eof:
-                        unzip, is_open = zlib.decompressobj(wbits=_GZIP), part.startswith(_GZIP_BEGINS)
+                    part, unzip = unzip.unused_data, None if unzip.eof else unzip
         except zlib.error:
             self.damage = "it is not a gzip file, or its bytes were changed"
             return
-        if is_open:
+        if unzip:
             self.damage = "it ends before its end: it was cut off, or is still being written"
 
     def _decoded(self, packed: Iterator[bytes], codec: str) -> Iterator[bytes]:

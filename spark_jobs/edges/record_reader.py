@@ -221,4 +221,4 @@ def _as_bronze(rows: DataFrame, cluster: str, files: Mapping[int, LogFile]) -> D
             "layout": F.get(names, F.col("layout").cast("int")),
         }
     )
-    return named.withColumn("line_id", collect.line_id("cluster", "source", "text", "twin"))
+    return named.withColumn("line_id", collect.row_id(*map(F.col, ("cluster", "source", "text", "twin"))))
