@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +17,11 @@ from spark_jobs.catalog.quality_verdicts import VERDICT_CHANGES
 from spark_jobs.catalog.steps import PUBLISH
 from spark_jobs.edges import lake_files
 from spark_jobs.edges.session import for_few_rows
+from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps import publish, reclassify
-from spark_jobs.steps.run import _claim_staging
+from spark_jobs.steps.run import _claimed
 from tests.support.logs import rows, run, settings
 from tests.support.nights import EXCERPTS
 
@@ -31,14 +33,34 @@ def run_of(given: Settings, said: dict[str, Any]) -> dict[str, Any]:
     return {"run_id": given.run_id, "run_at": given.run_at, "cluster": said["cluster"], **window}
 
 
-def test_a_window_is_judged_anew(spark: SparkSession, tmp_path: Path) -> None:
-    """And before: a publish that finds another run's rows in staging rebuilds its own first."""
+def owner(lake: str) -> Any:
+    path = Path(lake, "staging", "_run.json")
+    return json.loads(path.read_text())["run_id"] if path.exists() else None
+
+
+def test_a_window_is_judged_anew(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And before: a publish that finds another run's rows in staging, or half of its own, rebuilds its own first."""
     given = settings(tmp_path / "lake", PAUSED)
     store, said = run(spark, tmp_path / "lake", PAUSED)
     lake_files.write_json(spark, f"{store.lake}/staging/_run.json", {"run_id": "another"})
-    with for_few_rows(spark):
-        _claim_staging(spark, PUBLISH, given, {"ingest": said})
-    assert lake_files.read_json(spark, f"{store.lake}/staging/_run.json") == {"run_id": given.run_id}
+    overwrite = Store.overwrite_staging
+
+    def dies(*of_table: Any) -> None:
+        if of_table[1] is gold.INCIDENTS:
+            raise MemoryError
+        overwrite(*of_table)
+
+    with monkeypatch.context() as patched, pytest.raises(MemoryError), for_few_rows(spark):
+        patched.setattr(Store, "overwrite_staging", dies)
+        with _claimed(spark, PUBLISH, given, {"ingest": said}):
+            raise AssertionError("half of staging was to be published")
+    assert owner(store.lake) is None, "what a kill leaves in staging belongs to no run"
+    with for_few_rows(spark), _claimed(spark, PUBLISH, given, {"ingest": said}):
+        assert owner(store.lake) == given.run_id
+    with monkeypatch.context() as patched, for_few_rows(spark):
+        patched.setattr(Store, "overwrite_staging", dies)
+        with _claimed(spark, PUBLISH, given, {"ingest": said}):
+            assert owner(store.lake) == given.run_id, "what is whole and ours is not rebuilt"
     publish.publish(spark, store.lake, run_of(given, said))
     verdicts = {r["rebalance_id"]: r["cause"] for r in rows(store, gold.REBALANCES, "started_at")}
     (other, lost, *_) = verdicts
