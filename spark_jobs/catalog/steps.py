@@ -39,6 +39,7 @@ INGEST = Step(
     writes=(
         *_layer("bronze", "silver"),
         "quality.coverage",
+        "quality.parsed_hours",
         "quality.unparsed_lines",
         "quality.quarantine",
         "quality.late_windows",

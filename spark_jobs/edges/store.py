@@ -83,6 +83,10 @@ class Store:
             raise LookupError(f"{table.full_name} is not in the lake {self.lake}.")
         return newest
 
+    def append(self, table: Table, frame: DataFrame) -> None:
+        """Adds rows, of which the table holds none yet."""
+        self._write(table, conform(frame, table))
+
     def append_new(self, table: Table, frame: DataFrame) -> None:
         """Adds the rows whose key the table does not hold yet; takes nothing away.
 

@@ -86,7 +86,7 @@ def cut_off(frame: DataFrame) -> DataFrame:
 
 @contextmanager
 def rebuilt(
-    store: Store, cluster: str, window: Window, seen: Window, keep: Callable[[DataFrame], DataFrame]
+    store: Store, cluster: str, window: Window, seen: Window, keep: Callable[[DataFrame], DataFrame] = DataFrame.persist
 ) -> Iterator[dict[str, DataFrame]]:
     """Every table that a rebuild fills, as a frame by full name. What is cached for them is freed at the end.
 
