@@ -103,7 +103,11 @@ def inputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
 def outputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
     """The lists of rows that a function gives: the row class of each, by the field's name."""
     given = get_type_hints(function).get("return")
-    return {n: cls for n, hint in get_type_hints(given).items() if (cls := _row_class(hint))} if given else {}
+    return (
+        {n: cls for n, hint in get_type_hints(given).items() if (cls := _row_class(hint))}
+        if isinstance(given, type)
+        else {}
+    )
 
 
 def values_of(function: Callable[..., Any]) -> list[str]:
