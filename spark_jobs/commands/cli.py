@@ -204,9 +204,14 @@ def _thrift(given: argparse.Namespace) -> int:
 
 
 def _explain(given: argparse.Namespace) -> int:
-    from spark_jobs.edges import answers, lake_views, related_rows
+    import duckdb
 
-    story = related_rows.row_with_relations(lake_views.open_lake(_lake(given)), given.id)
+    from spark_jobs.edges import answers, duck_types, lake_views, related_rows
+
+    try:
+        story = related_rows.row_with_relations(lake_views.open_lake(_lake(given)), given.id)
+    except duckdb.Error as problem:
+        raise BadInput(duck_types.one_sentence(problem)) from problem
     if given.json:
         print(json.dumps(answers.plain(as_data(story)), indent=2))
     else:

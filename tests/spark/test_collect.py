@@ -20,6 +20,8 @@ from spark_jobs.knowledge.layouts import MOST_LINES
 from spark_jobs.shared.exits import BadInput
 from tests.support.logs import RUN_AT, conf, lay, resigned
 
+pytestmark = pytest.mark.usefixtures("many_rows")
+
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)
 TRACE = (
     "java.io.IOException: Connection to 127.0.0.1:23602 (id: 2 rack: null) failed.\n\tat kafka.server.X(X.scala:213)\n"

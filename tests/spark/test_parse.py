@@ -23,6 +23,8 @@ from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS
 from tests.support.rows import values
 
+pytestmark = pytest.mark.usefixtures("many_rows")
+
 SOURCE = "broker-9/server.log"
 FIELDS = [c.name for c in EVENT_FIELDS]
 DAY = (datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
