@@ -1,6 +1,6 @@
 """What larger nights need, by the figures that were measured: arithmetic, not measurement.
 
-Ingest grows by the megabyte and rebuild by the group, each from a fixed start; both are fitted to the bench's own runs.
+Ingest grows by the megabyte and rebuild by the event, each from a fixed start; both are fitted to the bench's own runs.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ EFFICIENCY = 0.7
 
 CORES = 4
 """Of an executor."""
-
-GROUPS_OF_MB = 2.0
-"""Groups for each megabyte of logs in a night: the recorded one has 18 on 8 MB."""
 
 TASK_MB = 32
 """What one task reads."""
@@ -47,10 +44,14 @@ def fitted(points: Mapping[float, float]) -> Line:
 
 @dataclass(frozen=True)
 class Rates:
-    """What was measured. Times are processor seconds; ratios are bytes for each byte of logs."""
+    """What was measured. Times are processor seconds; ratios are bytes for each byte of logs.
+
+    `events` are those of a megabyte; `slot_mib` is the JVM's memory for each task that runs beside others.
+    """
 
     ingest: Line
     rebuild: Line
+    events: float
     written: float
     kept: float
     shuffled: float
@@ -82,7 +83,8 @@ def rates(figures: Mapping[str, Any]) -> Rates:
     both = [*growth.values(), *(run for night in groups.values() for run in night.values())]
     return Rates(
         ingest=fitted({g["read_mb"]: g["cpu_s"] for g in growth.values()}),
-        rebuild=fitted({18 * int(times): night["rebuild"]["cpu_s"] for times, night in groups.items()}),
+        rebuild=fitted({night["rebuild"]["events"]: night["rebuild"]["cpu_s"] for night in groups.values()}),
+        events=largest["lines"]["events"] / largest["read_mb"],
         written=largest["written_mb"] / largest["read_mb"],
         kept=largest["lake_mb"] / largest["read_mb"],
         shuffled=cluster["ingest"]["shuffled"] / 1e6 / cluster["read_mb"],
@@ -98,7 +100,7 @@ def size(mb: float, by: Rates) -> Size:
     return Size(
         mb=mb,
         processor_hours=ingest_s / 3600,
-        rebuild_hours=by.rebuild.at(mb * GROUPS_OF_MB) / 3600,
+        rebuild_hours=by.rebuild.at(mb * by.events) / 3600,
         executors=executors,
         memory_gb=executors * CORES * (by.slot_mib + by.worker_mib) / 1024,
         shuffle_gb=mb * by.shuffled / 1000,

@@ -77,9 +77,12 @@ def _parts(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Ite
 
 def _rows(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, value: Any) -> list[Row]:
     order = ", ".join(filter(None, (table.time_column, table.key[0])))
-    answer = connection.execute(
-        f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", [value]
-    )
+    try:
+        answer = connection.execute(
+            f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", [value]
+        )
+    except duckdb.InvalidInputException:  # so ends a table that cannot be read: it was named as the lake was opened
+        return []
     names = [column[0] for column in answer.description or ()]
     of = ROW_CLASS[table.full_name].of
     return [of(dict(zip(names, row, strict=True))) for row in answer.fetchall()]
