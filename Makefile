@@ -50,7 +50,7 @@ sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one an
 
 test: setup-check ## every test; ends with pytest's summary line
 	@.venv-airflow/bin/python -m pytest tests/dags
-	@$(SPARK)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests/live tests/audit tests/store tests/spark tests/unit
+	@$(SPARK)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder tests/live tests/audit tests/store tests/spark tests/unit
 
 test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and others
 	@$(SPARK)/python -m pytest tests/live
@@ -66,7 +66,7 @@ check: setup-check ## format, lint, types, import contracts, generated pages, En
 	@$(SPARK)/python -m spark_jobs.commands.row_classes --check
 	@$(SPARK)/python -m spark_jobs.commands.docs --check
 	@$(SPARK)/python -m tools.style
-	@$(SPARK)/python -m pytest -q tests/unit
+	@$(SPARK)/python -m pytest -q -n auto --dist loadscope tests/unit
 
 format: setup-check ## format the code
 	@$(SPARK)/ruff format .

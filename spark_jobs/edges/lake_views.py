@@ -13,7 +13,8 @@ import duckdb
 
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.edges import delta_log
-from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text
+from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text, view_name
+from spark_jobs.edges.lake_state import damaged, unfinished_publication
 from spark_jobs.edges.lake_version import lake_version, note_on
 from spark_jobs.edges.landing import names_in
 from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
@@ -22,10 +23,12 @@ from spark_jobs.shared.exits import BadInput
 
 LAYERS = tuple(dict.fromkeys(t.layer for t in TABLES))
 _NOT_YET = " (nothing published yet)"
+DAMAGED = " (cannot be read)"
+"""How the comment ends of a view that says why its table cannot be read."""
 
 
-def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
-    """A connection to a database in memory that holds one view for each table of the catalog.
+def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyConnection:
+    """A connection to a database in memory that holds one view for each of these tables.
 
     Takes: the lake's folder, or a URI that delta-rs reads.
     Gives: views `layer.table` with comments; a table that is not published yet is a view without rows. Schema `now`
@@ -49,7 +52,9 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    _create_views(connection, place, published)
+    _create_views(connection, place, tables, published)
+    if unfinished := unfinished_publication(connection, {t: _folder(place, t) for t in published}):
+        print(unfinished, file=sys.stderr)
     for left_out in create_now_views(connection, landed):
         print(left_out, file=sys.stderr)
     for view in VIEWS:
@@ -58,16 +63,27 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _create_views(connection: duckdb.DuckDBPyConnection, place: str, published: Collection[Table]) -> None:
-    """A view for each table of the catalog: over its folder where it is published, else without rows."""
+def _create_views(
+    connection: duckdb.DuckDBPyConnection, place: str, tables: Collection[Table], published: Collection[Table]
+) -> None:
+    """A view for each table: over its folder where it is published, else without rows. A table that cannot be read is
+    named on stderr, and its view says so when it is queried.
+    """
     reads_delta = not is_uri(place) and _load_delta(connection)
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
-    for table in TABLES:
-        is_published = table in published
-        rows = _scan(connection, table, _folder(place, table), reads_delta) if is_published else _nothing(table)
-        connection.execute(f"CREATE VIEW {_view(table)} AS {_widened(connection, rows, table)}")
-        _comment(connection, _view(table), table.grain + ("" if is_published else _NOT_YET), table.columns)
+    for table in tables:
+        source, note = _nothing(table), _NOT_YET
+        if table in published:
+            folder = _folder(place, table)
+            try:
+                source, note = _widened(connection, _scan(connection, table, folder, reads_delta), table), ""
+            except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
+                why = damaged(table, folder, problem)
+                print(why, file=sys.stderr)
+                source, note = _unreadable(table, why), DAMAGED
+        connection.execute(f"CREATE VIEW {view_name(table)} AS {source}")
+        _comment(connection, view_name(table), table.grain + note, table.columns)
 
 
 def _folder(place: str, table: Table) -> str:
@@ -126,21 +142,23 @@ def _nothing(table: Table) -> str:
     return f"SELECT {columns} WHERE false"
 
 
+def _unreadable(table: Table, why: str) -> str:
+    """Ends each query that looks at it. Edge case: DuckDB leaves out a filter and columns that it finds constant, and
+    would answer the rest of a query as if the table had no rows.
+    """
+    error = f"error({quoted_text(why)})"
+    columns = ", ".join(f"{error}::{duck_type(c.type)} AS {quoted_name(c.name)}" for c in table.columns)
+    return f"SELECT {columns} WHERE {error} IS NULL"
+
+
 def _comment(connection: duckdb.DuckDBPyConnection, view: str, grain: str, columns: Sequence[Column]) -> None:
     connection.execute(f"COMMENT ON VIEW {view} IS {quoted_text('One row: ' + grain)}")
     present = {name for name, *_ in connection.execute(f"DESCRIBE {view}").fetchall()}
     for column in columns:
         if column.name in present:
             connection.execute(
-                f"COMMENT ON COLUMN {view}.{quoted_name(column.name)} IS {quoted_text(described(column))}"
+                f"COMMENT ON COLUMN {view}.{quoted_name(column.name)} IS {quoted_text(column.described)}"
             )
-
-
-def described(column: Column) -> str:
-    """What a column means, with its unit and codes."""
-    unit = f" [{column.unit}]" if column.unit else ""
-    codes = f": {', '.join(column.codes)}" if column.codes else ""
-    return f"{column.meaning}{unit}{codes}"
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, place: str) -> None:
@@ -153,7 +171,3 @@ def _lock(connection: duckdb.DuckDBPyConnection, place: str) -> None:
         connection.execute(f"SET allowed_directories = [{quoted_text(place + '/')}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def _view(table: Table) -> str:
-    return f"{quoted_name(table.layer)}.{quoted_name(table.name)}"

@@ -13,7 +13,7 @@ from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.duck_rules import statements
 from spark_jobs.edges.duck_types import one_sentence
-from spark_jobs.edges.lake_views import LAYERS, open_lake
+from spark_jobs.edges.lake_views import DAMAGED, LAYERS, open_lake
 from spark_jobs.edges.named_queries import NamedQuery, named_queries, named_question
 from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
 from spark_jobs.edges.prompt import Words, line_editor
@@ -180,10 +180,13 @@ class Session:
 
 
 def _tables(session: Session, _: str) -> None:
+    views = session.connection.execute("SELECT schema_name || '.' || view_name, comment FROM duckdb_views()").fetchall()
+    broken = {name for name, comment in views if (comment or "").endswith(DAMAGED)}
     counted = " UNION ALL ".join(
         f'SELECT \'{t.full_name}\' AS "table", count(*) AS "rows",'
         f" {f'max({t.time_column})' if t.time_column else 'NULL'} AS newest FROM {t.full_name}"
         for t in TABLES
+        if t.full_name not in broken
     )
     session.show(
         f"WITH counted AS ({counted}) SELECT v.schema_name || '.' || v.view_name AS \"table\", c.rows, c.newest,"

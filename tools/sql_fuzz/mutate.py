@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\w+|\s+|.", re.DOTALL)
 _LONGEST = 2000
-_MOST_CHANGES = 4
+_CHANGES_MADE = (0, 1, 1, 1, 2, 3)
 
 _WRAPPINGS = (
     "SELECT * FROM ({0}) AS t",
@@ -76,7 +76,7 @@ class Statements:
             return self.corpus[number]
         chance = random.Random(f"{self.seed}:{number}")
         text = self._call(chance) if chance.random() < 0.3 else chance.choice(self.corpus)
-        for _ in range(chance.randint(1, _MOST_CHANGES)):
+        for _ in range(chance.choice(_CHANGES_MADE)):
             text = chance.choice(_CHANGES)(self, chance, text)
         return text[:_LONGEST]
 
@@ -127,6 +127,9 @@ class Statements:
 
 _CHANGES: Sequence[Callable[[Statements, random.Random, str], str]] = (
     Statements._wrap,
+    Statements._wrap,
+    Statements._nest,
+    Statements._disguise,
     Statements._cross,
     Statements._nest,
     Statements._swap,
