@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 
 from spark_jobs.catalog import gold, quality
+from spark_jobs.edges.duck_types import one_sentence
 from spark_jobs.edges.lake_views import open_lake
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BadInput, sentences_of
@@ -95,7 +96,8 @@ def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:
 
 
 def _said(problem: Exception) -> tuple[str, ...]:
-    return tuple(masked(sentence) for sentence in sentences_of(problem))
+    sentences = (one_sentence(problem),) if isinstance(problem, duckdb.Error) else sentences_of(problem)
+    return tuple(masked(sentence) for sentence in sentences)
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, instants: Mapping[str, datetime]) -> Rows:

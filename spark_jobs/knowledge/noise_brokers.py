@@ -23,6 +23,7 @@ NOISE: tuple[Noise, ...] = (
         "Repeats the election or resignation of the same instant; the end of loading has its own line.",
         "Scheduling loading of ",
         "Scheduling unloading of ",
+        "Already loading offsets and group metadata from ",
     ),
     *noise(
         ("org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime",),
@@ -88,6 +89,11 @@ NOISE: tuple[Noise, ...] = (
         "Starting log ",
         "Shutting down.",
         "Shutdown complete.",
+    ),
+    *noise(
+        ("kafka.server.ReplicaManager",),
+        "The failed directory has its own line; a KRaft broker before 3.7 cannot report it.",
+        "Unable to propagate log dir failure via Zookeeper in KRaft mode",
     ),
     *noise(
         ("kafka.server.ReplicaManager",),

@@ -79,15 +79,18 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("org.apache.kafka.controller.QuorumController",),
-        "A request reached a controller that could not serve it; the sender tries again.",
+        "A request reached a controller that could not serve it, or that refused it; the sender decides what follows.",
         ": event failed with ",
         ": event unable to start processing ",
+        ": failed with ",
+        ": unable to start processing ",
         "Cancelling deferred write event ",
     ),
     *noise(
         ("org.apache.kafka.controller.QuorumController",),
         "A step of a new controller; its election has its own line.",
         "Performing controller activation.",
+        "The metadata log appears to be empty.",
     ),
     *noise(
         ("kafka.controller.KafkaController", "state.change.logger"),
@@ -124,6 +127,7 @@ NOISE: tuple[Noise, ...] = (
         "Replayed RegisterControllerRecord ",
         "Ignoring no-op registration change for ",
         "Replayed initial RegisterBrokerRecord ",
+        "Re-registered broker incarnation: ",
     ),
     *noise(
         ("org.apache.kafka.raft.QuorumState",),
@@ -131,6 +135,7 @@ NOISE: tuple[Noise, ...] = (
         "Attempting durable transition to ",
         "Completed transition to Unattached",
         "Completed transition to CandidateState(",
+        "Completed transition to Voted(",
         "Completed transition to ProspectiveState(",
         "Completed transition to ResignedState(",
     ),

@@ -21,6 +21,7 @@ from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.classes import ROW_CLASS, TABLE_OF
 from spark_jobs.catalog.row import Row
 from spark_jobs.shared.conform import schema_of
+from spark_jobs.transforms.arrow_rows import array_of, rows_of, table_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -190,9 +191,13 @@ def apply_by_key(judgement: Judgement, frames: Mapping[str, DataFrame], values: 
     def run(table: pa.Table) -> pa.Table:
         import pyarrow
 
-        given = function(**_rows_by_input(table.to_pylist(), classes), **values)
-        rows = [{name: row.as_dict()} for name in outputs for row in getattr(given, name)]
-        return pyarrow.Table.from_pylist(rows, schema=arrow)
+        given = function(**{name: rows_of(table.column(name), cls) for name, cls in classes.items()}, **values)
+        parts = {name: array_of(getattr(given, name), arrow.field(name).type) for name in outputs}
+        batches = (
+            [rows if field.name == name else pyarrow.nulls(len(rows), field.type) for field in arrow]
+            for name, rows in parts.items()
+        )
+        return pyarrow.Table.from_batches([pyarrow.RecordBatch.from_arrays(b, schema=arrow) for b in batches], arrow)
 
     return _gathered(frames, judgement.key).groupBy(*judgement.key).applyInArrow(run, schema)
 
@@ -204,7 +209,7 @@ def select_output(frame: DataFrame, output: str) -> DataFrame:
 
 def collect_rows(frame: DataFrame, cls: type[Row]) -> list[Any]:
     """A few rows, instants with their zone: what is small enough to hand to every task."""
-    return [cls.of(row) for row in frame.toArrow().to_pylist()]
+    return table_rows(frame.toArrow(), cls)
 
 
 def _gathered(frames: Mapping[str, DataFrame], keys: Sequence[str]) -> DataFrame:
@@ -214,15 +219,6 @@ def _gathered(frames: Mapping[str, DataFrame], keys: Sequence[str]) -> DataFrame
         for name, frame in frames.items()
     ]
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), tagged)
-
-
-def _rows_by_input(rows: Iterable[Mapping[str, Any]], classes: Mapping[str, type[Row]]) -> dict[str, list[Row]]:
-    inputs: dict[str, list[Row]] = {name: [] for name in classes}
-    for row in rows:
-        for name, cls in classes.items():
-            if row[name] is not None:
-                inputs[name].append(cls.of(row[name]))
-    return inputs
 
 
 def check_published(published: Mapping[str, Source], tables: Iterable[str]) -> list[Judgement]:

@@ -40,7 +40,7 @@ PATTERNS = (
         kind=Kind.CLIENT_SUBSCRIBED,
         loggers=_CONSUMER_LOGGERS,
         contains="Subscribed to ",
-        regex=CONSUMER_HEAD + r"Subscribed to (?:topic\(s\): |pattern: '|.*pattern[^']*')(?P<detail>.*?)'?$",
+        regex=CONSUMER_HEAD + r"Subscribed to (?:topic\(s\): |(?=[^']*pattern)[^']*')(?P<detail>.*?)'?$",
         versions="2.4-4.2",
         source=f"{_CLIENTS}/consumer/internals/ClassicKafkaConsumer.java subscribe",
     ),

@@ -1,9 +1,8 @@
 """Lines that name the cluster id."""
-# ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import CONSUMER_HEAD
+from spark_jobs.knowledge.patterns.fragments import CONSUMER_HEAD, QUORUM_HEAD
 
 _ZOOKEEPER_LOGGERS = ("kafka.server.KafkaServer",)
 _LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
@@ -27,7 +26,7 @@ PATTERNS = (
         kind=Kind.CLUSTER_NAMED,
         loggers=("org.apache.kafka.controller.QuorumController",),
         contains="Creating new QuorumController with clusterId ",
-        regex=r"^\[QuorumController id=\d+\] Creating new QuorumController with clusterId (?P<detail>[\w-]+)\.?(?: .*)?$",
+        regex=QUORUM_HEAD + r"Creating new QuorumController with clusterId (?P<detail>[\w-]+)\.?(?:,? .*)?$",
         versions="3.0-4.2",
         source="metadata/src/main/java/org/apache/kafka/controller/QuorumController.java",
     ),

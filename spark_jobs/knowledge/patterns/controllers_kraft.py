@@ -3,13 +3,13 @@
 
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Pattern
+from spark_jobs.knowledge.patterns.fragments import QUORUM_HEAD
 
 _QUORUM_LOGGERS = ("org.apache.kafka.controller.QuorumController",)
 _RAFT_LOGGERS = ("org.apache.kafka.raft.QuorumState",)
 _CLUSTER_LOGGERS = ("org.apache.kafka.controller.ClusterControlManager",)
 _HEARTBEAT_LOGGERS = ("org.apache.kafka.controller.BrokerHeartbeatManager",)
 _REPLICATION_LOGGERS = ("org.apache.kafka.controller.ReplicationControlManager",)
-_HEAD = r"^\[QuorumController id=\d+\] "
 _RAFT_HEAD = r"^\[RaftManager (?:nodeId|id)=\d+\] "
 _PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
 
@@ -20,7 +20,7 @@ PATTERNS = (
         kind=Kind.CONTROLLER_ELECTED,
         loggers=_QUORUM_LOGGERS,
         contains="Becoming the active controller at epoch ",
-        regex=_HEAD + r"Becoming the active controller at epoch (?P<controller_epoch>\d+), .*$",
+        regex=QUORUM_HEAD + r"Becoming the active controller at epoch (?P<controller_epoch>\d+), .*$",
         versions="3.0-4.2",
         source=f"{_PACKAGE}/QuorumController.java claim",
     ),
@@ -29,7 +29,7 @@ PATTERNS = (
         kind=Kind.CONTROLLER_KNOWN,
         loggers=_QUORUM_LOGGERS,
         contains="In the new epoch ",
-        regex=_HEAD + r"In the new epoch (?P<controller_epoch>\d+), the leader is (?:(?P<node>\d+)|\(none\))\.$",
+        regex=QUORUM_HEAD + r"In the new epoch (?P<controller_epoch>\d+), the leader is (?:(?P<node>\d+)|\(none\))\.$",
         versions="3.3-4.2",
         source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
     ),
@@ -38,9 +38,10 @@ PATTERNS = (
         kind=Kind.CONTROLLER_RESIGNED,
         loggers=_QUORUM_LOGGERS,
         contains="Renouncing the leadership ",
-        regex=_HEAD
-        + r"Renouncing the leadership due to a metadata log event\. We were the leader at epoch (?P<controller_epoch>\d+), but .*$",
-        versions="3.3-4.2",
+        regex=QUORUM_HEAD
+        + r"Renouncing the leadership (?:due to a metadata log event\. We were the leader at epoch|at oldEpoch) (?P<controller_epoch>\d+)"
+        r"(?:, but| due to a metadata log event\.) .*$",
+        versions="3.0-4.2",
         source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
     ),
     Pattern(
@@ -48,9 +49,9 @@ PATTERNS = (
         kind=Kind.CONTROLLER_RESIGNED,
         loggers=_QUORUM_LOGGERS,
         contains=" Renouncing leadership and reverting to ",
-        regex=_HEAD
-        + r"\w+: event failed with .* at epoch (?P<controller_epoch>\d+) in \d+ microseconds\. Renouncing leadership and reverting to .*$",
-        versions="3.6-4.2",
+        regex=QUORUM_HEAD
+        + r"\w+: (?:event )?failed with .* at epoch (?P<controller_epoch>\d+) in \d+ (?:microseconds|us)\. {1,2}Renouncing leadership and reverting to .*$",
+        versions="3.3-4.2",
         source=f"{_PACKAGE}/QuorumController.java handleEventException",
     ),
     Pattern(
@@ -79,7 +80,7 @@ PATTERNS = (
         kind=Kind.BROKER_FENCED,
         loggers=_REPLICATION_LOGGERS,
         contains=" because its session has timed out.",
-        regex=_HEAD + r"Fencing broker (?P<node>\d+)(?: at epoch \d+)? because its session has timed out\.$",
+        regex=QUORUM_HEAD + r"Fencing broker (?P<node>\d+)(?: at epoch \d+)? because its session has timed out\.$",
         versions="2.8-4.2",
         source=f"{_PACKAGE}/ReplicationControlManager.java maybeFenceOneStaleBroker",
     ),
@@ -88,7 +89,7 @@ PATTERNS = (
         kind=Kind.PARTITIONS_CHANGED,
         loggers=_REPLICATION_LOGGERS,
         contains=": changing ",
-        regex=_HEAD
+        regex=QUORUM_HEAD
         + r"(?P<reason>[\w-]+)(?:\[(?P<node>\d+)(?::[^\]]*)?\])?: changing (?P<event_count>\d+) partition\(s\)$",
         versions="3.0-4.2",
         source=f"{_PACKAGE}/ReplicationControlManager.java generateLeaderAndIsrUpdates",
@@ -98,7 +99,8 @@ PATTERNS = (
         kind=Kind.BROKER_REGISTRATION_CHANGED,
         loggers=_CLUSTER_LOGGERS,
         contains="Replayed BrokerRegistrationChangeRecord ",
-        regex=_HEAD + r"Replayed BrokerRegistrationChangeRecord modifying the registration for broker (?P<node>\d+): "
+        regex=QUORUM_HEAD
+        + r"Replayed BrokerRegistrationChangeRecord modifying the registration for broker (?P<node>\d+): "
         r"BrokerRegistrationChangeRecord\(.*\bfenced=(?P<fenced>-?\d+), inControlledShutdown=(?P<in_controlled_shutdown>-?\d+)\b.*$",
         versions="3.6-4.2",
         source=f"{_PACKAGE}/ClusterControlManager.java replayRegistrationChange",
@@ -108,17 +110,27 @@ PATTERNS = (
         kind=Kind.BROKER_INCARNATED,
         loggers=_CLUSTER_LOGGERS,
         contains=" incarnation",
-        regex=_HEAD
+        regex=QUORUM_HEAD
         + r"(?:Registering a new incarnation of|No previous registration found for|Replayed RegisterBrokerRecord establishing a new incarnation of) broker (?P<node>\d+)[.:] .*$",
         versions="3.6-4.2",
         source=f"{_PACKAGE}/ClusterControlManager.java registerBroker, replay",
+    ),
+    Pattern(
+        pattern_id="kraft.broker_incarnated_until_3_5",
+        kind=Kind.BROKER_INCARNATED,
+        loggers=_CLUSTER_LOGGERS,
+        contains=": RegisterBrokerRecord(brokerId=",
+        regex=QUORUM_HEAD
+        + r"(?:Registered new broker|Re-registered broker id \d+): RegisterBrokerRecord\(brokerId=(?P<node>\d+), .*$",
+        versions="3.0-3.5",
+        source=f"{_PACKAGE}/ClusterControlManager.java replay",
     ),
     Pattern(
         pattern_id="kraft.broker_unfence_granted",
         kind=Kind.BROKER_UNFENCE_GRANTED,
         loggers=_HEARTBEAT_LOGGERS,
         contains=" to unfence has been granted ",
-        regex=_HEAD + r"The request from broker (?P<node>\d+) to unfence has been granted because .*$",
+        regex=QUORUM_HEAD + r"The request from broker (?P<node>\d+) to unfence has been granted because .*$",
         versions="3.3-4.2",
         source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
     ),
@@ -127,7 +139,7 @@ PATTERNS = (
         kind=Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED,
         loggers=_HEARTBEAT_LOGGERS,
         contains=" been granted a controlled shutdown.",
-        regex=_HEAD + r"\w+ broker (?P<node>\d+) has requested and been granted a controlled shutdown\.$",
+        regex=QUORUM_HEAD + r"\w+ broker (?P<node>\d+) has requested and been granted a controlled shutdown\.$",
         versions="2.8-4.2",
         source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
     ),
@@ -136,7 +148,7 @@ PATTERNS = (
         kind=Kind.BROKER_SHUTDOWN_GRANTED,
         loggers=_HEARTBEAT_LOGGERS,
         contains=" granted ",
-        regex=_HEAD
+        regex=QUORUM_HEAD
         + r"(?:The request from|\w+) broker (?P<node>\d+) (?:to shut down has been granted since .*|has requested and been granted an immediate shutdown\.)$",
         versions="2.8-4.2",
         source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",

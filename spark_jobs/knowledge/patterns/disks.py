@@ -3,6 +3,7 @@
 
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Pattern
+from spark_jobs.knowledge.patterns.fragments import QUORUM_HEAD
 
 PATTERNS = (
     Pattern(
@@ -48,7 +49,8 @@ PATTERNS = (
         kind=Kind.LOG_DIR_FAILED,
         loggers=("org.apache.kafka.controller.ReplicationControlManager",),
         contains=" marked offline, remaining directories: ",
-        regex=r"^\[QuorumController id=\d+\] Directories \[(?P<detail>.*)\] in broker (?P<node>\d+) marked offline, remaining directories: .*$",
+        regex=QUORUM_HEAD
+        + r"Directories \[(?P<detail>.*)\] in broker (?P<node>\d+) marked offline, remaining directories: .*$",
         versions="3.7-4.2",
         source="metadata/src/main/java/org/apache/kafka/controller/ReplicationControlManager.java handleDirectoriesOffline",
     ),

@@ -3,7 +3,7 @@
 
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Pattern
-from spark_jobs.knowledge.patterns.fragments import TOPIC_PARTITION
+from spark_jobs.knowledge.patterns.fragments import QUORUM_HEAD, TOPIC_PARTITION
 
 _LOGGERS = ("org.apache.kafka.controller.ReplicationControlManager",)
 _BUILDER_LOGGERS = ("org.apache.kafka.controller.PartitionChangeBuilder",)
@@ -11,7 +11,6 @@ _PERIODIC_LOGGERS = (
     "org.apache.kafka.controller.PeriodicTaskControlManager",
     "org.apache.kafka.controller.QuorumController",
 )
-_HEAD = r"^\[QuorumController id=\d+\] "
 _PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
 _SOURCE = f"{_PACKAGE}/ReplicationControlManager.java"
 
@@ -22,10 +21,10 @@ PATTERNS = (
         kind=Kind.PARTITION_CREATED,
         loggers=_LOGGERS,
         contains=" with topic ID ",
-        regex=_HEAD
+        regex=QUORUM_HEAD
         + rf"(?:Replayed PartitionRecord for new|Created) partition {TOPIC_PARTITION} with topic ID \S+ and "
-        r"PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], [^()]*?\bisr=\[(?P<isr>[\d, ]*)\], [^()]*?\bleader=(?P<leader>-?\d+), "
-        r"[^()]*?\bleaderEpoch=(?P<leader_epoch>\d+), partitionEpoch=(?P<partition_epoch>\d+)\)\.$",
+        r"PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], (?:directories=\[[^\]]*\], )?isr=\[(?P<isr>[\d, ]*)\], "
+        r"(?:\w+=\[[^\]]*\], )*+leader=(?P<leader>-?\d+), (?:leaderRecoveryState=\w+, )?leaderEpoch=(?P<leader_epoch>\d+), partitionEpoch=(?P<partition_epoch>\d+)\)\.$",
         versions="3.0-4.2",
         source=f"{_SOURCE} replay",
     ),
@@ -36,7 +35,7 @@ PATTERNS = (
         contains="UNCLEAN partition change for ",
         # The diff names only what changed, in this order; each part may be missing. The brackets stay: an empty list
         # is a value, a missing one is null.
-        regex=_HEAD + rf"UNCLEAN partition change for {TOPIC_PARTITION} with topic ID \S+: (?P<detail>"
+        regex=QUORUM_HEAD + rf"UNCLEAN partition change for {TOPIC_PARTITION} with topic ID \S+: (?P<detail>"
         r"(?:(?=.*\bisr: (?P<previous_isr>\[[\d, ]*\]) -> (?P<isr>\[[\d, ]*\]))|)"
         r"(?:(?=.*\bleader: (?P<previous_leader>-?\d+) -> (?P<leader>-?\d+))|)"
         r"(?:(?=.*\bleaderEpoch: (?P<previous_leader_epoch>\d+) -> (?P<leader_epoch>\d+))|)"
@@ -59,7 +58,7 @@ PATTERNS = (
         kind=Kind.ELECTION_STARTED,
         loggers=_LOGGERS,
         contains="Triggering unclean leader election for offline partition ",
-        regex=_HEAD + r"Triggering unclean leader election for offline partition (?P<members>[\w.-]+-\d+)\.$",
+        regex=QUORUM_HEAD + r"Triggering unclean leader election for offline partition (?P<members>[\w.-]+-\d+)\.$",
         versions="3.9-4.2",
         source=f"{_SOURCE} maybeTriggerUncleanLeaderElectionForLeaderlessPartitions",
         constants={"reason": "UNCLEAN", "detail": "electUnclean"},
@@ -69,7 +68,7 @@ PATTERNS = (
         kind=Kind.PERIODIC_ELECTION,
         loggers=_PERIODIC_LOGGERS,
         contains=" records in ",
-        regex=_HEAD
+        regex=QUORUM_HEAD
         + r"(?:Periodic task )?(?P<reason>electPreferred|electUnclean|maybeBalancePartitionLeaders|maybeElectUncleanLeaders):? "
         r"generated (?P<event_count>\d+) records in \d+ microseconds\..*$",
         versions="3.9-4.2",
@@ -80,7 +79,7 @@ PATTERNS = (
         kind=Kind.REASSIGNMENT_CHANGED,
         loggers=_LOGGERS,
         contains="Replayed partition assignment change ",
-        regex=_HEAD
+        regex=QUORUM_HEAD
         + r"Replayed partition assignment change (?P<detail>PartitionChangeRecord\(partitionId=(?P<partition>\d+), [^()]*\)) "
         r"for topic (?P<topic>[\w.-]+)(?:\. \(isr: \[[\d, ]*\] -> \[[\d, ]*\], replicaSet: \[[\d, ]*\] -> \[(?P<replicas>[\d, ]*)\], "
         r"partitionEpoch: (?P<partition_epoch>\d+), leaderEpoch: (?P<leader_epoch>\d+)\))?$",
@@ -92,8 +91,8 @@ PATTERNS = (
         kind=Kind.REASSIGNMENT_CHANGED,
         loggers=_LOGGERS,
         contains=" completed the ongoing partition reassignment",
-        regex=_HEAD
-        + rf"AlterPartition request from node \d+ for {TOPIC_PARTITION} (?P<detail>completed the ongoing partition reassignment"
+        regex=QUORUM_HEAD
+        + rf"(?:AlterPartition|AlterIsr) request from node \d+ for {TOPIC_PARTITION} (?P<detail>completed the ongoing partition reassignment"
         r"(?: and triggered a leadership change)?)(?: isr: \[[\d, ]*\] -> \[(?P<isr>[\d, ]*)\], replicaSet: \[[\d, ]*\] -> "
         r"\[(?P<replicas>[\d, ]*)\], partitionEpoch: \d+ -> (?P<partition_epoch>\d+), leaderEpoch: \d+ -> (?P<leader_epoch>\d+))?"
         r"\..*$",
@@ -104,9 +103,9 @@ PATTERNS = (
         pattern_id="kraft.isr_update_rejected",
         kind=Kind.ISR_UPDATE_REJECTED,
         loggers=_LOGGERS,
-        contains="Rejecting AlterPartition request from node ",
-        regex=_HEAD
-        + rf"Rejecting AlterPartition request from node (?P<node>\d+) for {TOPIC_PARTITION} because (?P<error>.+)$",
+        contains=" request from node ",
+        regex=QUORUM_HEAD
+        + rf"Rejecting (?:AlterPartition|alterIsr) request from node (?P<node>\d+) for {TOPIC_PARTITION} because (?P<error>.+)$",
         versions="3.2-4.2",
         source=f"{_SOURCE} validateAlterPartitionData",
     ),

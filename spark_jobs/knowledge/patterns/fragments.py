@@ -17,6 +17,10 @@ MEMBER_METADATA = (
 )
 """How the Scala coordinator prints a member, up to its protocols."""
 
+QUORUM_HEAD = r"^\[(?:QuorumController id=|Controller )\d+\] "
+"""How a KRaft controller begins its lines: `[Controller 1] ` until 3.4, `[QuorumController id=1] ` from 3.5.
+Source: QuorumController.Builder.build, by tag."""
+
 EPOCH = r"(?:OptionalInt\[|Some\()?(?P<leader_epoch>\d+)[\])]?"
 """A leader epoch, bare or as Scala and Java print an optional one."""
 

@@ -3,12 +3,12 @@
 
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.model import Pattern
+from spark_jobs.knowledge.patterns.fragments import QUORUM_HEAD
 
 _ADMIN_LOGGERS = ("kafka.zk.AdminZkClient",)
 _DELETION_LOGGERS = ("kafka.controller.TopicDeletionManager",)
 _REPLICATION_LOGGERS = ("org.apache.kafka.controller.ReplicationControlManager",)
 _CONFIG_LOGGERS = ("org.apache.kafka.controller.ConfigurationControlManager",)
-_QUORUM = r"^\[QuorumController id=\d+\] "
 _TOPIC = r"(?P<topic>[\w.-]+)"
 _ADMIN_SOURCE = "core/src/main/scala/kafka/zk/AdminZkClient.scala"
 _PACKAGE = "metadata/src/main/java/org/apache/kafka/controller"
@@ -47,7 +47,7 @@ PATTERNS = (
         kind=Kind.TOPIC_CREATED,
         loggers=_REPLICATION_LOGGERS,
         contains="Replayed TopicRecord for topic ",
-        regex=_QUORUM + rf"Replayed TopicRecord for topic {_TOPIC} with topic ID \S+\.$",
+        regex=QUORUM_HEAD + rf"Replayed TopicRecord for topic {_TOPIC} with topic ID \S+\.$",
         versions="3.6-4.2",
         source=f"{_PACKAGE}/ReplicationControlManager.java replay",
     ),
@@ -56,19 +56,37 @@ PATTERNS = (
         kind=Kind.TOPIC_DELETED,
         loggers=_REPLICATION_LOGGERS,
         contains="Replayed RemoveTopicRecord for topic ",
-        regex=_QUORUM + rf"Replayed RemoveTopicRecord for topic {_TOPIC} with ID \S+\.$",
+        regex=QUORUM_HEAD + rf"Replayed RemoveTopicRecord for topic {_TOPIC} with ID \S+\.$",
         versions="3.6-4.2",
+        source=f"{_PACKAGE}/ReplicationControlManager.java replay",
+    ),
+    Pattern(
+        pattern_id="kraft.topic_created_until_3_5",
+        kind=Kind.TOPIC_CREATED,
+        loggers=_REPLICATION_LOGGERS,
+        contains="Created topic ",
+        regex=QUORUM_HEAD + rf"Created topic {_TOPIC} with topic ID \S+\.$",
+        versions="3.0-3.5",
+        source=f"{_PACKAGE}/ReplicationControlManager.java replay",
+    ),
+    Pattern(
+        pattern_id="kraft.topic_deleted_until_3_5",
+        kind=Kind.TOPIC_DELETED,
+        loggers=_REPLICATION_LOGGERS,
+        contains="Removed topic ",
+        regex=QUORUM_HEAD + rf"Removed topic {_TOPIC} with ID \S+\.$",
+        versions="3.0-3.5",
         source=f"{_PACKAGE}/ReplicationControlManager.java replay",
     ),
     Pattern(
         pattern_id="kraft.config_changed",
         kind=Kind.CONFIG_CHANGED,
         loggers=_CONFIG_LOGGERS,
-        contains=" which set configuration ",
-        regex=_QUORUM
-        + r"Replayed ConfigRecord for ConfigResource\(type=(?:TOPIC, name='(?P<topic>[\w.-]+)'|BROKER, name='(?P<node>\d*)')\) "
-        r"which set configuration (?P<reason>[\w.-]+) to (?P<detail>.*)$",
-        versions="3.6-4.2",
+        contains=" set configuration ",
+        regex=QUORUM_HEAD
+        + r"(?:Replayed ConfigRecord for )?ConfigResource\(type=(?:TOPIC, name='(?P<topic>[\w.-]+)'|BROKER, name='(?P<node>\d*)')\)(?:: | which )"
+        r"set configuration (?P<reason>[\w.-]+) to (?P<detail>.*)$",
+        versions="3.0-4.2",
         source=f"{_PACKAGE}/ConfigurationControlManager.java replay",
     ),
 )
