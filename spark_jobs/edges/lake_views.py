@@ -66,13 +66,13 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
 def _create_views(
     connection: duckdb.DuckDBPyConnection, place: str, tables: Collection[Table], published: Collection[Table]
 ) -> None:
-    """A view for each of these tables: over its folder where it is published, else without rows. A table that
-    cannot be read is named on stderr, and its view says so when it is queried.
+    """A view for each table: over its folder where it is published, else without rows. A table that cannot be read is
+    named on stderr, and its view says so when it is queried.
     """
     reads_delta = not is_uri(place) and _load_delta(connection)
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
-    for table in TABLES:
+    for table in tables:
         source, note = _nothing(table), _NOT_YET
         if table in published:
             folder = _folder(place, table)

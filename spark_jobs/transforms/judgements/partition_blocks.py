@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 
 from spark_jobs.catalog.rows.structs import TopicBlock
 from spark_jobs.knowledge.kinds import PARTITION_KINDS
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.leaders.failovers import FAILOVER_KINDS
 from spark_jobs.transforms.partition_readings import STATE
 from spark_jobs.transforms.replicas.isr import ISR_KINDS
