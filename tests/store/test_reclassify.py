@@ -24,7 +24,7 @@ from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps import publish, reclassify
-from spark_jobs.steps.run import _claim_staging
+from spark_jobs.steps.run import _claimed
 from tests.support.logs import rows, run, settings
 from tests.support.nights import EXCERPTS
 
@@ -53,10 +53,9 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     given = settings(lake, LOGS, client_logs=clients)
     store, said = run(spark, lake, LOGS, client_logs=clients)
     lake_files.write_json(spark, f"{store.lake}/staging/_run.json", {"run_id": "another"})
-    with for_few_rows(spark):
-        _claim_staging(spark, PUBLISH, given, {"ingest": said})
-    assert lake_files.read_json(spark, f"{store.lake}/staging/_run.json") == {"run_id": given.run_id}
-    return Night(given, said, publish.run_step(spark, given, {"ingest": said}))
+    with for_few_rows(spark), _claimed(spark, PUBLISH, given, {"ingest": said}):
+        assert lake_files.read_json(spark, f"{store.lake}/staging/_run.json") == {"run_id": given.run_id}
+        return Night(given, said, publish.run_step(spark, given, {"ingest": said}))
 
 
 def test_costs_and_remedies_of_a_night_are_published(spark: SparkSession, night: Night) -> None:
