@@ -74,13 +74,13 @@ class _Found:
 
     @cached_property
     def brokers(self) -> DataFrame:
-        """The only broker that each log names."""
-        return hours.only_brokers(self.hours)
+        """The only broker that each log names; kept, since several tables are written by it."""
+        return hours.only_brokers(self.hours).persist()
 
     def forget(self) -> None:
         """Frees the memory that they take."""
-        self.fresh.unpersist()
-        self.rows.unpersist()
+        for frame in (self.brokers, self.fresh, self.rows):
+            frame.unpersist()
 
 
 @dataclass(frozen=True)
