@@ -60,17 +60,20 @@ class Screen:
             if words := done[self.steps[-1].name].get("terminal"):
                 print(printable(words), flush=True)
         if failed:
-            self.line(f"{failed[0]['step']} ended {self.what}:")
-            for sentence in failed[0]["sentences"]:
-                print(f"\n  {printable(sentence)}", file=sys.stderr)
-            if failed[0]["exit_code"] not in (BAD_INPUT,):
-                print(f"\n  The details are in {log}", file=sys.stderr)
-            return int(failed[0]["exit_code"])
+            return self._failed(failed[0], log)
         if missing:
             self.line(f"{self.what} ended before {missing[0]} was done, without a word why.")
             print(f"\n  The details are in {log}", file=sys.stderr)
             return FAULT
         return DONE
+
+    def _failed(self, ended: dict[str, Any], log: str) -> int:
+        self.line(f"{ended['step']} ended {self.what}:")
+        for sentence in ended["sentences"]:
+            print(f"\n  {printable(sentence)}", file=sys.stderr)
+        if ended["exit_code"] != BAD_INPUT:
+            print(f"\n  The details are in {log}", file=sys.stderr)
+        return int(ended["exit_code"])
 
 
 def printable(text: str) -> str:
