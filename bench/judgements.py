@@ -25,7 +25,7 @@ from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.row import Row
 from spark_jobs.catalog.rows import Event
 from spark_jobs.shared import launch
-from spark_jobs.transforms.judgement import Judgement, inputs_of
+from spark_jobs.transforms.judgement import Judgement, call
 from spark_jobs.transforms.scope import Scope
 from spark_jobs.transforms.windows import Window
 
@@ -77,17 +77,13 @@ def measure(made: Made) -> dict[str, Any]:
     """What one call costs: processor seconds, and the most memory that the process held from the Arrow columns on."""
     import pyarrow
 
-    from spark_jobs.transforms.arrow_rows import rows_of
-
     columns = {n: pyarrow.chunked_array([_structs(rows)]) for n, rows in made.rows.items() if rows}
     count = sum(len(rows) for rows in made.rows.values())
     judgement, values = made.judgement, made.values
     del made
     _forget_peak()
     began = time.process_time()
-    classes = inputs_of(judgement.function)
-    given = {n: rows_of(columns[n], cls) if n in columns else [] for n, cls in classes.items()}
-    judgement.function(**given, **values)
+    call(judgement, columns, values)
     return {
         "rows": count,
         "seconds": time.process_time() - began,
