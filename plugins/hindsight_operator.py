@@ -99,11 +99,12 @@ class SparkStepOperator(BaseOperator):
 
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
+        given = settings_of(context, self.window)
         self.hook = SparkStepHook(
-            conf=launch.configuration(),
+            conf=launch.configuration(launch.is_large(given.get("logs"), given.get("client_logs"))),
             conn_id="spark_default",
             name="hindsight",
-            application_args=[self.step.name, "--settings", json.dumps(settings_of(context, self.window))],
+            application_args=[self.step.name, "--settings", json.dumps(given)],
             env_vars=launch.environment(),
             spark_binary=str(launch.spark_submit()),
         )

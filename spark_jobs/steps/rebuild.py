@@ -6,7 +6,7 @@ reads, one distributed job each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -59,7 +59,8 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     )
     store = Store(spark, settings.lake)
     few = given["lines"]["events"] <= FEW_LINES
-    with for_few_rows(spark) if few else nullcontext(), rebuilt(store, given["cluster"], window, seen) as frames:
+    keep = cut_off if few else DataFrame.persist
+    with for_few_rows(spark) if few else nullcontext(), rebuilt(store, given["cluster"], window, seen, keep) as frames:
         store.create(*(BY_NAME[name] for name in KEPT if name in frames))
         at_once(*(lambda n=name: _write(store, n, frames[n], given["cluster"], window) for name in frames))
     return {name: given[name] for name in ("cluster", "window_from", "window_to")}
@@ -73,14 +74,27 @@ def _write(store: Store, name: str, frame: DataFrame, cluster: str, window: Wind
         store.overwrite_staging(table, frame)
 
 
+def cut_off(frame: DataFrame) -> DataFrame:
+    """A frame that is computed once, and whose plan does not hold how.
+
+    For few rows: Spark checks the whole plan of each frame that rests on another, and compares it with each frame that
+    is persisted; the recorded night took four times the processor time. What is lost with an executor is not computed
+    again: the step fails, and is retried.
+    """
+    return frame.localCheckpoint(eager=False)
+
+
 @contextmanager
-def rebuilt(store: Store, cluster: str, window: Window, seen: Window) -> Iterator[dict[str, DataFrame]]:
+def rebuilt(
+    store: Store, cluster: str, window: Window, seen: Window, keep: Callable[[DataFrame], DataFrame] = DataFrame.persist
+) -> Iterator[dict[str, DataFrame]]:
     """Every table that a rebuild fills, as a frame by full name; but those of which the lake holds no input. What is
     cached for them is freed at the end.
 
-    Takes: what the lake holds of the cluster; `seen` is the window with its look-back and look-ahead.
+    Takes: what the lake holds of the cluster; `seen` is the window with its look-back and look-ahead; `keep`, how a
+        frame is kept that serves several.
     """
-    run = Rebuild(store, Scope(cluster, window, seen))
+    run = Rebuild(store, Scope(cluster, window, seen), keep)
     try:
         for judgement in check_published(PUBLISHED, WANTED):
             run.judge(judgement)
@@ -104,6 +118,7 @@ class Rebuild:
 
     store: Store
     scope: Scope
+    keep: Callable[[DataFrame], DataFrame] = DataFrame.persist
     cached: list[DataFrame] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -155,6 +170,8 @@ class Rebuild:
         return rows.where(inside(getattr(self.scope, source.span), str(table.time_column))) if source.span else rows
 
     def _cache(self, frame: DataFrame | None) -> DataFrame | None:
-        if frame is not None:
-            self.cached.append(frame.persist())
-        return frame
+        if frame is None:
+            return None
+        kept = self.keep(frame)
+        self.cached.append(kept)
+        return kept

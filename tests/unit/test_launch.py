@@ -14,6 +14,24 @@ def test_the_last_word_on_sparks_configuration_is_the_operators(monkeypatch: pyt
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.driver.memory=8g; spark.a=b=c")
     conf = launch.configuration()
     assert (conf["spark.driver.memory"], conf["spark.a"]) == ("8g", "b=c")
+    assert "-Xms8g" in conf["spark.driver.extraJavaOptions"], "a heap begins no larger than it may become"
+
+
+def test_a_large_input_gets_the_second_compiler_and_smaller_partitions(tmp_path: Path) -> None:
+    logs, clients = tmp_path / "logs", tmp_path / "clients"
+    for folder in (logs / "broker-1", clients):
+        folder.mkdir(parents=True)
+        with (folder / "server.log").open("wb") as file:
+            file.truncate(30_000_000)
+    assert not launch.is_large(str(logs), None)
+    assert not launch.is_large(str(tmp_path / "missing"))
+    assert launch.is_large(str(logs), str(clients))
+    assert launch.is_large(str(clients / "server.log"), str(logs / "broker-1" / "server.log"))
+    assert launch.is_large("s3a://logs")
+    small, large = launch.configuration(), launch.configuration(is_large=True)
+    assert "TieredStopAtLevel" in small["spark.driver.extraJavaOptions"]
+    assert "TieredStopAtLevel" not in large["spark.driver.extraJavaOptions"]
+    assert large["spark.sql.files.maxPartitionBytes"] == "32m"
 
 
 @pytest.mark.parametrize(("holds", "used"), [(b"classes", True), (b"", False), (None, False)])

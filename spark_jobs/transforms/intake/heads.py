@@ -1,9 +1,9 @@
 """Where records begin in the bytes of a log, and when: whole arrays at once, no Python for each line.
 
 A line is looked at in three layers. An envelope is what a transport wrapped around it; none is known yet, so the bytes
-are the lines. A head is what a layout recognises at the beginning of a line. The message, everything behind the head, is
-cut in `parse`. A new envelope belongs before `lines_of`, decided once for each piece of a file; a new layout is one
-declaration in knowledge.layouts.
+are the lines. A head is what a layout recognises at the beginning of a line. The message, all that is behind the head,
+is cut where it is parsed. A new envelope belongs before `lines_of`, decided once for each piece of a file; a new layout
+is one declaration in knowledge.layouts.
 """
 
 from __future__ import annotations
