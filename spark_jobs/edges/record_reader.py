@@ -203,7 +203,9 @@ def _fixes(
         F.broadcast(describe(store.spark, rows, shape)), "range"
     )
     first, last = min(c.first for c in contest.values()), max(c.last for c in contest.values())
-    held = _held(store, cluster, sorted({files[p.range.file].source for p in placed if p.number in contest}), first, last)
+    held = _held(
+        store, cluster, sorted({files[p.range.file].source for p in placed if p.number in contest}), first, last
+    )
     return collect.settle(gathered, held)
 
 

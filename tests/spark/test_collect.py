@@ -80,7 +80,10 @@ def test_a_file_split_anywhere_gives_the_records_the_plain_reader_gives(
 
 def test_files_that_only_spark_can_open_are_read_through_it(spark: SparkSession, tmp_path: Path) -> None:
     text = "".join(log(300))
-    lay(tmp_path, {"b/server.log": text, "b/server.log.1": log(1)[0], "b/controller.log.gz": gzip.compress(text.encode())})
+    lay(
+        tmp_path,
+        {"b/server.log": text, "b/server.log.1": log(1)[0], "b/controller.log.gz": gzip.compress(text.encode())},
+    )
     context: Any = spark.sparkContext
     of_workers = context._jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf()
     for known in (context._jsc.hadoopConfiguration(), of_workers):

@@ -70,9 +70,9 @@ def test_heads_are_those_that_the_regexes_of_the_layouts_match(text: str) -> Non
         for number, head in enumerate(HEADS)
         if (match := head.match(line))
     ]
-    assert [(start, layout, 1) for start, layout in zip(heads.starts.tolist(), heads.layouts.tolist(), strict=True)] == (
-        expected
-    )
+    assert [
+        (start, layout, 1) for start, layout in zip(heads.starts.tolist(), heads.layouts.tolist(), strict=True)
+    ] == (expected)
 
 
 @given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)).map(lambda at: at.replace(microsecond=0)))
@@ -104,7 +104,9 @@ def test_records_are_the_same_however_a_file_is_cut_into_pieces(text: str, size:
 
 def test_a_range_is_cut_where_the_clock_goes_on_so_that_no_two_share_an_instant() -> None:
     at = datetime(2026, 11, 21, 1)
-    told = "".join(f"[{(at + timedelta(milliseconds=n // 20)).isoformat(' ')[:23]},{n // 20:03d}] INFO a\n" for n in range(2000))
+    told = "".join(
+        f"[{(at + timedelta(milliseconds=n // 20)).isoformat(' ')[:23]},{n // 20:03d}] INFO a\n" for n in range(2000)
+    )
     data = told.replace(".", ",").encode()
     ranges = ranges_of(pieces_of(data, 5_000))
     assert len(ranges) > 5
@@ -131,7 +133,9 @@ def test_what_stands_before_the_first_head_is_a_record_without_a_layout() -> Non
     ]
 
 
-times = st.builds(lambda a, length, n: Times(a, a + length, n), st.integers(0, 50), st.integers(0, 9), st.integers(0, 1))
+times = st.builds(
+    lambda a, length, n: Times(a, a + length, n), st.integers(0, 50), st.integers(0, 9), st.integers(0, 1)
+)
 
 
 @given(st.dictionaries(st.integers(0, 9), times))
