@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import resource
 import subprocess
@@ -25,7 +26,7 @@ from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.row import Row
 from spark_jobs.catalog.rows import Event
 from spark_jobs.shared import launch
-from spark_jobs.transforms.judgement import Judgement, inputs_of
+from spark_jobs.transforms.judgement import Judgement, call
 from spark_jobs.transforms.scope import Scope
 from spark_jobs.transforms.windows import Window
 
@@ -77,17 +78,13 @@ def measure(made: Made) -> dict[str, Any]:
     """What one call costs: processor seconds, and the most memory that the process held from the Arrow columns on."""
     import pyarrow
 
-    from spark_jobs.transforms.arrow_rows import rows_of
-
     columns = {n: pyarrow.chunked_array([_structs(rows)]) for n, rows in made.rows.items() if rows}
     count = sum(len(rows) for rows in made.rows.values())
     judgement, values = made.judgement, made.values
     del made
     _forget_peak()
     began = time.process_time()
-    classes = inputs_of(judgement.function)
-    given = {n: rows_of(columns[n], cls) if n in columns else [] for n, cls in classes.items()}
-    judgement.function(**given, **values)
+    call(judgement, columns, values)
     return {
         "rows": count,
         "seconds": time.process_time() - began,
@@ -216,8 +213,45 @@ def partitions(count: int, readings: int = 288) -> Made:
     return Made(PARTITIONS, {"events": events, "states": states}, _facts(Window(AT, end), ()))
 
 
-MAKERS: Mapping[str, Callable[..., Made]] = {"groups": group, "partitions": partitions}
-SIZES = {"groups": (1_000, 5_000, 20_000, 50_000), "partitions": (100, 500, 10_000)}
+def brokers(count: int, hours: int = 50) -> Made:
+    """So many brokers that write an event each second, as Spark hands them on; each of them restarts twice."""
+    os.environ.update(launch.environment())
+    time.tzset()
+    from pyspark.sql import functions as F
+
+    from spark_jobs.catalog.silver import EVENTS
+    from spark_jobs.edges import session
+    from spark_jobs.transforms.judgement import collect_rows
+    from spark_jobs.transforms.judgements.broker_lines import about_brokers
+    from spark_jobs.transforms.judgements.brokers import BROKERS
+
+    spark = session.start("bench", "local[2]")
+    second, broker = F.floor(F.col("id") / count), (F.col("id") % count).cast("int")
+    into = (second + broker * 60) % (hours * 1800)
+    kind = F.when(into == 900, "broker_shutdown_started").when(into == 930, "broker_started").otherwise("isr_updated")
+    known = {
+        "line_id": F.col("id").cast("string"),
+        "cluster": F.lit(CLUSTER),
+        "origin": F.lit("broker"),
+        "source": F.concat(F.lit("broker-"), broker.cast("string"), F.lit("/server.log")),
+        "happened_at": F.timestamp_seconds(F.lit(int(AT.timestamp())) + second),
+        "order": F.lit(0),
+        "broker": broker,
+        "kind": kind,
+        "pattern_id": F.lit("bench"),
+        "text": F.concat(F.lit("[Partition orders-0] ISR updated to 1,2,3 and version updated to "), F.col("id")),
+        "knowledge_version": F.lit(""),
+    }
+    columns = (known.get(c.name, F.lit(None)).cast(c.type).alias(c.name) for c in EVENTS.columns)
+    events = spark.range(count * hours * 3600).select(*columns).where((into <= 900) | (into >= 930))
+    rows = collect_rows(about_brokers(events), Event)
+    spark.stop()
+    window = Window(AT, AT + timedelta(hours=hours))
+    return Made(BROKERS, {"events": rows}, {"scope": Scope(CLUSTER, window, window)})
+
+
+MAKERS: Mapping[str, Callable[..., Made]] = {"groups": group, "brokers": brokers, "partitions": partitions}
+SIZES = {"groups": (1_000, 5_000, 20_000, 50_000), "brokers": (3, 30, 100), "partitions": (100, 500)}
 
 if __name__ == "__main__":
     main()

@@ -7,6 +7,7 @@ tested without Spark.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
@@ -197,13 +198,12 @@ def apply_by_key(judgement: Judgement, frames: Mapping[str, DataFrame], values: 
         [StructField(name, StructType.fromDDL(schema_of(TABLE_OF[cls]))) for name, cls in outputs.items()]
     )
     arrow = to_arrow_schema(schema, timezone="UTC")
-    classes = inputs_of(judgement.function)
-    function = judgement.function
+    names = list(inputs_of(judgement.function))
 
     def run(table: pa.Table) -> pa.Table:
         import pyarrow
 
-        given = function(**{name: rows_of(table.column(name), cls) for name, cls in classes.items()}, **values)
+        given = call(judgement, {name: table.column(name) for name in names}, values)
         parts = {name: array_of(getattr(given, name), arrow.field(name).type) for name in outputs}
         batches = (
             [rows if field.name == name else pyarrow.nulls(len(rows), field.type) for field in arrow]
@@ -212,6 +212,20 @@ def apply_by_key(judgement: Judgement, frames: Mapping[str, DataFrame], values: 
         return pyarrow.Table.from_batches([pyarrow.RecordBatch.from_arrays(b, schema=arrow) for b in batches], arrow)
 
     return _gathered(frames, judgement.key).groupBy(*judgement.key).applyInArrow(run, schema)
+
+
+def call(judgement: Judgement, columns: Mapping[str, pa.ChunkedArray], values: Mapping[str, Any]) -> Any:
+    """What one worker does for one key: rows out of Arrow, and the judgement's function called with them.
+
+    The rows of a huge key live until it returns: the garbage collector need not look at them again and again.
+    """
+    inputs = inputs_of(judgement.function)
+    rows = {name: rows_of(columns[name], cls) if name in columns else [] for name, cls in inputs.items()}
+    gc.freeze()
+    try:
+        return judgement.function(**rows, **values)
+    finally:
+        gc.unfreeze()
 
 
 def select_output(frame: DataFrame, output: str) -> DataFrame:

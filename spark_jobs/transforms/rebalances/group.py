@@ -105,7 +105,7 @@ def _with_unseen_joins(episodes: Sequence[Episode], registry: MemberRegistry) ->
                 and registry.members[member_id].first_generation == episode.to_generation
                 and not registry.took_static_place(registry.members[member_id])
             ]
-        found = replace(episode, changes=(*episode.changes, *joins))
+        found = replace(episode, changes=(*episode.changes, *joins)) if joins else episode
         changed_before |= {c.member_id for c in found.changes}
         yield found
 
