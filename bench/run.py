@@ -79,7 +79,7 @@ class Bench:
     def _both(self, night: Path) -> Figures:
         with tempfile.TemporaryDirectory() as lake:
             ingest = self._do("cold", night=str(night), lake=lake, with_snapshots=True)
-            return {"ingest": ingest, "rebuild": self._do("rebuild", lake=lake)}
+            return {"ingest": ingest, "rebuild": self._do("rebuild", night=str(night), lake=lake)}
 
     def _do(self, work: str, **given: Any) -> Figures:
         return measured(work, self.cores, **given)
