@@ -135,7 +135,7 @@ def _run(step: str, night: Path, lake: Path, master: str, logs: Path) -> dict[st
         "spark.eventLog.compress": "false",
         "spark.executor.memory": "2g",
     }
-    spark = works.started(master, also)
+    spark = works.started(night, master, also)
     try:
         if step == "ingest":
             works.ingested(spark, night, lake, with_snapshots=True)

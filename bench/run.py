@@ -35,25 +35,26 @@ SHORT_MB, SHORT_ROUNDS = 50, 2
 
 
 class Bench:
-    """Where the bench runs: its cores, and the folder of its inputs."""
+    """Where the bench runs: its cores, the folder of its inputs, and the largest input that it makes."""
 
-    def __init__(self, cores: str, folder: Path) -> None:
-        self.cores, self.folder = cores, folder
+    def __init__(self, cores: str, folder: Path, most_mb: float) -> None:
+        self.cores, self.folder, self.most_mb = cores, folder, most_mb
 
-    def engines(self, megabytes: float = MB, rounds: int = ROUNDS) -> Figures:
-        """Every engine on the same bytes. Ingest, warm, takes turns with the copy; cold, it starts a JVM."""
-        night = str(nights.made(self.folder, megabytes))
+    def engines(self, rounds: int = ROUNDS) -> Figures:
+        """Every engine on the same bytes. Ingest, in a warm JVM, takes turns with the copy."""
+        night = str(nights.made(self.folder, min(MB, self.most_mb)))
         found: Figures = {name: [self._do("engine", name=name, night=night) for _ in range(rounds)] for name in ENGINES}
         found["rounds"] = self._do("warm", night=night, rounds=rounds)["rounds"]
         return found
 
     def growth(self) -> Figures:
         """Ingest of more and more bytes, each in a JVM of its own."""
-        return {str(mb): self._cold(nights.made(self.folder, mb)) for mb in GROWTH}
+        return {str(mb): self._cold(nights.made(self.folder, mb)) for mb in GROWTH if mb <= self.most_mb}
 
     def groups(self) -> Figures:
         """Both steps on nights of more and more groups, with readings of the cluster."""
-        return {str(times): self._both(nights.made(self.folder, times * nights.BYTES / 1e6)) for times in NIGHTS}
+        sizes = {times: times * nights.BYTES / 1e6 for times in NIGHTS}
+        return {str(n): self._both(nights.made(self.folder, mb)) for n, mb in sizes.items() if mb <= self.most_mb}
 
     def judgements(self) -> Figures:
         """One huge key of a judgement, as one Python worker gets it."""
@@ -69,7 +70,7 @@ class Bench:
 
     def cluster(self) -> Figures:
         """Both steps on several workers, on all cores of this machine."""
-        return cluster.measure(nights.made(self.folder, CLUSTER_MB), WORKERS)
+        return cluster.measure(nights.made(self.folder, min(CLUSTER_MB, self.most_mb)), WORKERS)
 
     def _cold(self, night: Path) -> Figures:
         with tempfile.TemporaryDirectory() as lake:
@@ -78,7 +79,7 @@ class Bench:
     def _both(self, night: Path) -> Figures:
         with tempfile.TemporaryDirectory() as lake:
             ingest = self._do("cold", night=str(night), lake=lake, with_snapshots=True)
-            return {"ingest": ingest, "rebuild": self._do("rebuild", lake=lake)}
+            return {"ingest": ingest, "rebuild": self._do("rebuild", night=str(night), lake=lake)}
 
     def _do(self, work: str, **given: Any) -> Figures:
         return measured(work, self.cores, **given)
@@ -96,12 +97,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="these parts and no others")
     parser.add_argument("--short", action="store_true", help="a minute, ratios only")
     parser.add_argument("--cores", default=",".join(map(str, sorted(os.sched_getaffinity(0))[-2:])))
+    parser.add_argument("--up-to", type=float, default=max(GROWTH), help="megabytes of the largest input", metavar="MB")
     parser.add_argument("--inputs", type=Path, help="where inputs stay for the next run; default: nowhere")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        bench = Bench(given.cores, given.inputs or Path(temporary))
+        bench = Bench(given.cores, given.inputs or Path(temporary), SHORT_MB if given.short else given.up_to)
         if given.short:
-            print("\n".join(ratios(bench.engines(SHORT_MB, SHORT_ROUNDS))))
+            print("\n".join(ratios(bench.engines(SHORT_ROUNDS))))
             return
         for name in given.only:
             keep(name, PARTS[name](bench), given.cores)

@@ -39,7 +39,7 @@ def engine(name: str, night: str) -> Figures:
 def warm(night: str, rounds: int) -> Figures:
     """The anchors with Spark and the step ingest in turn, in one JVM. Gives: the figures of each round."""
     files = nights.logs_of(Path(night))
-    spark, found = started(), []
+    spark, found = started(Path(night)), []
     for _ in range(rounds):
         measured: Figures = {}
         for name, anchor in anchors.WITH_SPARK.items():
@@ -55,15 +55,15 @@ def warm(night: str, rounds: int) -> Figures:
 def cold(night: str, lake: str, with_snapshots: bool = False) -> Figures:
     """The step ingest as a nightly task does it, with the start of its JVM. Keeps the lake, and its summary."""
     with usage.metered() as used:
-        spark = started()
+        spark = started(Path(night))
         ingest = ingested(spark, Path(night), Path(lake), with_snapshots)
     return {**ingest, **used.figures(), "step_s": ingest["wall_s"]}
 
 
-def rebuild(lake: str) -> Figures:
+def rebuild(night: str, lake: str) -> Figures:
     """The step rebuild on a lake that ingest filled, with the start of its JVM."""
     with usage.metered() as used:
-        spark = started()
+        spark = started(Path(night))
         began = time.monotonic()
         events = rebuilt(spark, Path(lake))
         step_s = time.monotonic() - began
@@ -87,11 +87,12 @@ def audit(lake: str) -> Figures:
     return used.figures()
 
 
-def started(master: str | None = None, also: Mapping[str, str] | None = None) -> SparkSession:
-    """Our own session: on the cores to which this process is pinned, or on a cluster."""
+def started(night: Path, master: str | None = None, also: Mapping[str, str] | None = None) -> SparkSession:
+    """Our own session, as the steps of such a night have it: on the cores of this process, or on a cluster."""
     from spark_jobs.edges import session
 
-    return session.start("bench", master or f"local[{len(os.sched_getaffinity(0))}]", also)
+    ours = launch.configuration(launch.is_large(str(night)))
+    return session.start("bench", master or f"local[{len(os.sched_getaffinity(0))}]", {**ours, **(also or {})})
 
 
 def ingested(spark: SparkSession, night: Path, lake: Path, with_snapshots: bool = False) -> Figures:
