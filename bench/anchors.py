@@ -42,7 +42,7 @@ def spark_heads(spark: SparkSession, files: Sequence[Path], target: Path) -> int
 
 def _written(spark: SparkSession, lines: DataFrame, target: Path) -> int:
     lines.write.format("delta").save(str(target))
-    return spark.read.format("delta").load(str(target)).count()
+    return int(spark.read.format("delta").load(str(target)).count())
 
 
 def duckdb_heads(files: Sequence[Path], target: Path) -> int:

@@ -1,4 +1,4 @@
-"""Past one machine: ingest and rebuild on Spark's standalone cluster; its workers share only input and lake.
+"""Past one machine: ingest and rebuild on a standalone cluster, whose workers share nothing but input and lake.
 
 `python -m bench.cluster [--workers 3] [--mb 1000]` starts a master and workers on this host, each worker with one core,
 a working directory and scratch of its own and without the project on its Python path; runs both steps; prints the tasks
@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=launch.HOME / ".bench", help="where inputs are kept")
     parser.add_argument("--json", action="store_true", help="print figures instead of a table")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     figures = measure(nights.made(given.folder, given.mb), given.workers)
     print(json.dumps(figures) if given.json else "\n".join(described(figures)))
 
@@ -99,7 +101,10 @@ def measure(night: Path, workers: int) -> dict[str, Any]:
     """Both steps on a cluster. Gives: for each its seconds, its executors, its stages, and those that were narrow."""
     os.environ.update(launch.environment())
     time.tzset()
-    found: dict[str, Any] = {"workers": workers}
+    found: dict[str, Any] = {
+        "workers": workers,
+        "read_mb": sum(f.stat().st_size for f in nights.logs_of(night)) / 1e6,
+    }
     with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), workers) as master:
         lake = Path(folder) / "lake"
         for step in ("ingest", "rebuild"):
@@ -142,10 +147,12 @@ def _run(step: str, night: Path, lake: Path, master: str, logs: Path) -> dict[st
 
 
 def _where(_: int) -> tuple[str, str]:
-    """On an executor: its working directory, and the archive from which it imports."""
+    """On an executor: its worker, and where it found our code, as seen from its own working directory."""
     import spark_jobs
 
-    return Path.cwd().name, str(spark_jobs.__file__)
+    found, here = Path(str(spark_jobs.__file__)), Path.cwd()
+    own = found.is_relative_to(here)
+    return here.parents[1].name, str(found.relative_to(here)) if own else "a folder that is not its own"
 
 
 @contextmanager
@@ -217,15 +224,16 @@ def read_work(events: Iterable[Mapping[str, Any]]) -> Work:
         if event["Event"] == "SparkListenerStageSubmitted":
             info = event["Stage Info"]
             number = info["Stage ID"]
-            stages.setdefault(number, Stage(number, _named(info, event), info["Number of Tasks"]))
+            stages.setdefault(number, Stage(number, _operators(info), info["Number of Tasks"]))
         elif event["Event"] == "SparkListenerTaskEnd" and event.get("Task Metrics"):
             _add(event, executors[event["Task Info"]["Executor ID"]], stages[event["Stage ID"]])
     return Work(dict(executors), [stage for stage in stages.values() if stage.by_executor])
 
 
-def _named(info: Mapping[str, Any], event: Mapping[str, Any]) -> str:
-    said = (event.get("Properties") or {}).get("spark.job.description")
-    return said or info["Stage Name"]
+def _operators(info: Mapping[str, Any]) -> str:
+    """What the stage computes: the operators of its plan, each once. Call sites would name places of this machine."""
+    scopes = (json.loads(r["Scope"])["name"].strip() for r in info["RDD Info"] if "Scope" in r)
+    return ", ".join(dict.fromkeys(scopes))
 
 
 def _add(event: Mapping[str, Any], executor: Executor, stage: Stage) -> None:
@@ -254,7 +262,7 @@ def described(figures: Mapping[str, Any]) -> Iterator[str]:
                 f"{executor['read'] / 1e6:.0f} MB read, {executor['shuffled'] / 1e6:.1f} MB shuffled"
             )
         for place, origin in sorted(done["code_from"].items()):
-            yield f"  the executor in {place} imports {origin}"
+            yield f"  {place} imports our code from {origin}"
         narrow = done["narrow"]
         yield f"  stages of fewer than {cores} tasks that take {SHORT_S:.0f} s or more: {len(narrow) or 'none'}"
         for stage in narrow:
@@ -262,4 +270,4 @@ def described(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

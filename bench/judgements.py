@@ -156,12 +156,68 @@ def _facts(window: Window, events: Sequence[Event]) -> dict[str, Any]:
     from spark_jobs.transforms.judgements.brokers import gather_facts
 
     scope = Scope(CLUSTER, window, window)
-    observed = ObservedSpan(cluster=CLUSTER, first_at=window.start, last_at=window.end)
+    observed = ObservedSpan(cluster=CLUSTER, first_at=window.start, last_at=window.end, later_blocks=[])
     return {"scope": scope, "facts": gather_facts(list(events), [], [], [observed], [], scope)}
 
 
-MAKERS: Mapping[str, Callable[..., Made]] = {"groups": group}
-SIZES = {"groups": (1_000, 5_000, 20_000, 50_000)}
+def partitions(count: int, readings: int = 288) -> Made:
+    """One block of a topic of so many partitions, read every five minutes; a broker restarts, and leads again."""
+    from spark_jobs.catalog.rows import PartitionState
+    from spark_jobs.transforms.judgements.partitions import PARTITIONS
+
+    ats = [AT + n * timedelta(minutes=5) for n in range(readings)]
+    ids, end = [f"reading-{n:032}" for n in range(readings)], AT + timedelta(days=1)
+    away, back = readings // 3, readings // 3 + 2
+
+    def state(partition: int, first: int, last: int, isr: list[int], epoch: int) -> PartitionState:
+        return PartitionState(
+            cluster=CLUSTER,
+            topic="wide",
+            partition=partition,
+            is_internal=False,
+            leader=isr[0],
+            leader_epoch=epoch,
+            replicas=[1, 2, 3],
+            isr=isr,
+            preferred_leader=1,
+            snapshot_ats=ats[first:last],
+            snapshot_ids=ids[first:last],
+            end_offsets=[1_000 * n + partition for n in range(first, last)],
+        )
+
+    def line(partition: int, n: int, leader: int, isr: str, epoch: int) -> Event:
+        at = ats[n] + timedelta(seconds=30, milliseconds=partition)
+        text = f"Leader wide-{partition} starts at leader epoch {epoch} from offset {1_000 * n} with ISR [{isr}]"
+        return Event(
+            line_id=f"{partition}-{epoch}",
+            cluster=CLUSTER,
+            origin=Origin.BROKER,
+            source=f"broker-{leader}/state-change.log",
+            happened_at=at,
+            order=partition,
+            broker=leader,
+            kind="leader_started",
+            pattern_id="bench",
+            text=text,
+            topic="wide",
+            partition=partition,
+            leader_epoch=epoch,
+            previous_leader_epoch=epoch - 1,
+            partition_epoch=epoch,
+            isr=isr,
+            replicas="1,2,3",
+            log_offset=1_000 * n,
+        )
+
+    periods = ((0, away, [1, 2, 3], 0), (away, back, [2, 3], 1), (back, readings, [1, 2, 3], 2))
+    changes = ((0, 1, "1,2,3", 0), (away, 2, "2,3", 1), (back, 1, "1,2,3", 2))
+    states = [state(p, *period) for p in range(count) for period in periods]
+    events = [line(p, *change) for p in range(count) for change in changes]
+    return Made(PARTITIONS, {"events": events, "states": states}, _facts(Window(AT, end), ()))
+
+
+MAKERS: Mapping[str, Callable[..., Made]] = {"groups": group, "partitions": partitions}
+SIZES = {"groups": (1_000, 5_000, 20_000, 50_000), "partitions": (100, 500, 10_000)}
 
 if __name__ == "__main__":
     main()

@@ -11,14 +11,13 @@ import json
 import os
 import platform
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench import anchors, nights
+from bench import anchors, cluster, judgements, nights
 from bench.works import Figures, measured
 from spark_jobs.shared import launch
 
@@ -58,10 +57,10 @@ class Bench:
 
     def judgements(self) -> Figures:
         """One huge key of a judgement, as one Python worker gets it."""
-        from bench.judgements import SIZES
-        from bench.judgements import measured as judged
-
-        return {what: {str(size): judged(what, size) for size in sizes} for what, sizes in SIZES.items()}
+        return {
+            what: {str(size): self._do("judgement", what=what, size=size) for size in sizes}
+            for what, sizes in judgements.SIZES.items()
+        }
 
     def audit(self) -> Figures:
         """Whole audits of the recorded night: into a fresh lake, then into the same lake again."""
@@ -70,8 +69,6 @@ class Bench:
 
     def cluster(self) -> Figures:
         """Both steps on several workers, on all cores of this machine."""
-        from bench import cluster
-
         return cluster.measure(nights.made(self.folder, CLUSTER_MB), WORKERS)
 
     def _cold(self, night: Path) -> Figures:
@@ -124,7 +121,7 @@ def keep(part: str, found: Figures, cores: str) -> None:
 def circumstances(cores: str) -> Figures:
     """When, of which commit, and on what."""
     commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=launch.HOME, capture_output=True, text=True, check=True
+        ["git", "rev-parse", "--short", "HEAD"], cwd=launch.HOME, capture_output=True, text=True, check=True
     )
     return {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
@@ -161,4 +158,4 @@ def ratios(found: Figures) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -5,16 +5,18 @@ Read from /proc, for this process and all that it started: Linux only.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 LOOK_EVERY = 0.2
+_PR_SET_CHILD_SUBREAPER = 36
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -59,6 +61,12 @@ def pin(cores: str) -> None:
     os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
 
 
+def adopt() -> None:
+    """From now on what outlives its parent below this process becomes its child, so that it is measured too."""
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
 @contextmanager
 def metered() -> Iterator[Usage]:
     """Measures the block: what this process and those below it use.
@@ -95,11 +103,17 @@ def tree(pid: int, below_jvm: bool = False) -> list[Seen]:
         is_jvm = command == "java"
         role = "jvm" if is_jvm else "driver" if not below_jvm else "worker" if "python" in command else "helper"
         found = [Seen(pid, role, _cpu_s(pid), _peak_kib(pid), _written(pid))]
-        tasks = Path(f"/proc/{pid}/task").iterdir()
-        children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
     except (FileNotFoundError, ProcessLookupError):
         return []
-    return [*found, *(seen for child in children for seen in tree(child, below_jvm or is_jvm))]
+    return [*found, *(seen for child in _children(pid) for seen in tree(child, below_jvm or is_jvm))]
+
+
+def _children(pid: int) -> Iterator[int]:
+    """Each thread has children of its own; one that ends meanwhile hands them to another."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                yield from map(int, (task / "children").read_text().split())
 
 
 def _cpu_s(pid: int) -> float:

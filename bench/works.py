@@ -70,6 +70,13 @@ def rebuild(lake: str) -> Figures:
     return {**used.figures(), "step_s": round(step_s, 2), "events": events}
 
 
+def judgement(what: str, size: int) -> Figures:
+    """One huge key, judged as one Python worker does it."""
+    from bench import judgements
+
+    return judgements.measure(judgements.MAKERS[what](size))
+
+
 def audit(lake: str) -> Figures:
     """A whole audit of the recorded night, as `make audit` runs it."""
     command = [str(launch.spark_python()), "-m", "spark_jobs.commands.cli", "audit", "--lake", lake]
@@ -127,7 +134,7 @@ def settings_of(night: Path | None, lake: str, snapshots: Path | None = None) ->
     )
 
 
-WORKS: dict[str, Callable[..., Figures]] = {w.__name__: w for w in (engine, warm, cold, rebuild, audit)}
+WORKS: dict[str, Callable[..., Figures]] = {w.__name__: w for w in (engine, warm, cold, rebuild, judgement, audit)}
 
 
 def measured(work: str, cores: str, **given: Any) -> Figures:
@@ -146,6 +153,7 @@ def measured(work: str, cores: str, **given: Any) -> Figures:
 def main(name: str, cores: str, given: str) -> None:
     """Does one piece of work on these cores and prints its figures."""
     usage.pin(cores)
+    usage.adopt()
     time.tzset()
     print(json.dumps(WORKS[name](**json.loads(given))), flush=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -77,6 +78,10 @@ class SparkStepHook(SparkSubmitHook):
             self.said.append(line.strip())
             yield line
 
+    def _get_spark_binary_path(self) -> list[str]:
+        """The program that hands a step to the Spark of its run, with the spark-submit that starts it."""
+        return [sys.executable, str(launch.SUBMIT), *super()._get_spark_binary_path()]
+
     @property
     def exit_code(self) -> int | None:
         """What spark-submit ended with, which the provider reports in prose alone."""
@@ -97,7 +102,7 @@ class SparkStepOperator(BaseOperator):
         self.hook = SparkStepHook(
             conf=launch.configuration(),
             conn_id="spark_default",
-            name=f"hindsight-{self.step.name}",
+            name="hindsight",
             application_args=[self.step.name, "--settings", json.dumps(settings_of(context, self.window))],
             env_vars=launch.environment(),
             spark_binary=str(launch.spark_submit()),

@@ -32,6 +32,7 @@ STRUCTS = {
         "elections*",
     ),
     "TopicPartition": ("topic*", "partition*"),
+    "TopicBlock": ("topic*", "block*"),
     "OwnedPartition": ("topic_id*", "topic", "partition*"),
     "RecordedMember": (
         "member_id*",

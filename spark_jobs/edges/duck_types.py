@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from spark_jobs.catalog import Table
 from spark_jobs.report.plain import visible
 
 _MAX_SENTENCE = 1000
@@ -43,6 +44,11 @@ def json_structure(spark_type: str) -> Any:
 def quoted_name(text: str) -> str:
     """A name in SQL."""
     return '"' + text.replace('"', '""') + '"'
+
+
+def view_name(table: Table) -> str:
+    """The view of a table, in SQL."""
+    return f"{quoted_name(table.layer)}.{quoted_name(table.name)}"
 
 
 def quoted_text(text: str) -> str:

@@ -13,7 +13,7 @@ import duckdb
 
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.edges import delta_log
-from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text
+from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text, view_name
 from spark_jobs.edges.lake_state import damaged, unfinished_publication
 from spark_jobs.edges.lake_version import lake_version, note_on
 from spark_jobs.edges.landing import names_in
@@ -27,8 +27,8 @@ DAMAGED = " (cannot be read)"
 """How the comment ends of a view that says why its table cannot be read."""
 
 
-def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
-    """A connection to a database in memory that holds one view for each table of the catalog.
+def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyConnection:
+    """A connection to a database in memory that holds one view for each of these tables.
 
     Takes: the lake's folder, or a URI that delta-rs reads.
     Gives: views `layer.table` with comments; a table that is not published yet is a view without rows. Schema `now`
@@ -52,7 +52,7 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    _create_views(connection, place, published)
+    _create_views(connection, place, tables, published)
     if unfinished := unfinished_publication(connection, {t: _folder(place, t) for t in published}):
         print(unfinished, file=sys.stderr)
     for left_out in create_now_views(connection, landed):
@@ -63,14 +63,16 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _create_views(connection: duckdb.DuckDBPyConnection, place: str, published: Collection[Table]) -> None:
-    """A view for each table of the catalog: over its folder where it is published, else without rows. A table that
-    cannot be read is named on stderr, and its view says so when it is queried.
+def _create_views(
+    connection: duckdb.DuckDBPyConnection, place: str, tables: Collection[Table], published: Collection[Table]
+) -> None:
+    """A view for each table: over its folder where it is published, else without rows. A table that cannot be read is
+    named on stderr, and its view says so when it is queried.
     """
     reads_delta = not is_uri(place) and _load_delta(connection)
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
-    for table in TABLES:
+    for table in tables:
         source, note = _nothing(table), _NOT_YET
         if table in published:
             folder = _folder(place, table)
@@ -80,8 +82,8 @@ def _create_views(connection: duckdb.DuckDBPyConnection, place: str, published: 
                 why = damaged(table, folder, problem)
                 print(why, file=sys.stderr)
                 source, note = _unreadable(table, why), DAMAGED
-        connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
-        _comment(connection, _view(table), table.grain + note, table.columns)
+        connection.execute(f"CREATE VIEW {view_name(table)} AS {source}")
+        _comment(connection, view_name(table), table.grain + note, table.columns)
 
 
 def _folder(place: str, table: Table) -> str:
@@ -155,15 +157,8 @@ def _comment(connection: duckdb.DuckDBPyConnection, view: str, grain: str, colum
     for column in columns:
         if column.name in present:
             connection.execute(
-                f"COMMENT ON COLUMN {view}.{quoted_name(column.name)} IS {quoted_text(described(column))}"
+                f"COMMENT ON COLUMN {view}.{quoted_name(column.name)} IS {quoted_text(column.described)}"
             )
-
-
-def described(column: Column) -> str:
-    """What a column means, with its unit and codes."""
-    unit = f" [{column.unit}]" if column.unit else ""
-    codes = f": {', '.join(column.codes)}" if column.codes else ""
-    return f"{column.meaning}{unit}{codes}"
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, place: str) -> None:
@@ -176,7 +171,3 @@ def _lock(connection: duckdb.DuckDBPyConnection, place: str) -> None:
         connection.execute(f"SET allowed_directories = [{quoted_text(place + '/')}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def _view(table: Table) -> str:
-    return f"{quoted_name(table.layer)}.{quoted_name(table.name)}"

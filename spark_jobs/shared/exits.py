@@ -98,16 +98,17 @@ def _first_line(text: str) -> str:
 
 def format_exit_summary(step: str, code: int, sentences: Iterable[str]) -> list[str]:
     """The last lines of a step's log: what it ends with, and why. Others write into that log too."""
-    return [_ends(step, code), *(f"{step}: {' '.join(sentence.split())}" for sentence in sentences)]
+    return [ends_line(step, code), *(f"{step}: {' '.join(sentence.split())}" for sentence in sentences)]
 
 
 def parse_exit_summary(step: str, code: int, log: Sequence[str]) -> list[str]:
     """The sentences of a format_exit_summary; none where the step ended without one."""
-    if _ends(step, code) not in log:
+    if ends_line(step, code) not in log:
         return []
-    after = log[len(log) - list(reversed(log)).index(_ends(step, code)) :]
+    after = log[len(log) - list(reversed(log)).index(ends_line(step, code)) :]
     return [line.removeprefix(f"{step}: ") for line in after if line.startswith(f"{step}: ")]
 
 
-def _ends(step: str, code: int) -> str:
+def ends_line(step: str, code: int) -> str:
+    """The line of a log that says how a step ended."""
     return f"{step}: ends with exit code {code}"

@@ -8,6 +8,10 @@ from pathlib import Path
 
 HOME = Path(__file__).resolve().parent.parent.parent
 RUN = HOME / "spark_jobs" / "steps" / "run.py"
+SUBMIT = HOME / "spark_jobs" / "steps" / "submit.py"
+SERVE = "serve"
+"""What stands where RUN takes a step's name, and makes it the application that takes steps one after another."""
+
 DEFAULT_MASTER = "local[*]"
 
 CLASSES = HOME / ".build" / "classes.jsa"

@@ -9,7 +9,10 @@ from datetime import datetime, timedelta
 
 from spark_jobs.catalog.rows import Event
 
-_ID = re.compile(r"(?<!brokerEpoch=)(?<![-\d])\d+")
+BROKER_ID = r"(?<!brokerEpoch=)(?<![-\d])\d+"
+"""A broker id in a list of brokers, for Python and for Spark."""
+
+_ID = re.compile(BROKER_ID)
 _MS = timedelta(milliseconds=1)
 
 

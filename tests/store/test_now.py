@@ -11,7 +11,7 @@ import pytest
 
 from spark_jobs.edges import sql
 from spark_jobs.edges.duck_types import duck_type
-from spark_jobs.edges.lake_views import described, open_lake
+from spark_jobs.edges.lake_views import open_lake
 from spark_jobs.edges.landing import SNAPSHOTS, landed_name, landing_folder, write_atomically
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.edges.now_views import VIEWS
@@ -146,7 +146,7 @@ def test_every_view_has_the_columns_types_and_comments_of_its_table(session: sql
             "SELECT column_name, replace(data_type, '\"', ''), comment FROM duckdb_columns()"
             f" WHERE schema_name = 'now' AND table_name = '{view.name}' ORDER BY column_index",
         )
-        declared = [(c.name, duck_type(c.type).replace('"', ""), described(c)) for c in view.columns]
+        declared = [(c.name, duck_type(c.type).replace('"', ""), c.described) for c in view.columns]
         assert found == declared, view.name
 
 

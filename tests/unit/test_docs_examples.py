@@ -37,6 +37,7 @@ from spark_jobs.report.html import render_html
 from spark_jobs.shared.config import INPUTS, KEEP
 from spark_jobs.shared.conform import create_ddl
 from spark_jobs.transforms import judgement, judgements
+from spark_jobs.transforms.intake import reading
 from spark_jobs.transforms.rebalances import judge
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rulings import says
@@ -81,9 +82,9 @@ def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPa
     (block,) = sections()["A pattern"]
     pattern = run(block, dict(GIVEN))["PATTERN"]
     (name,) = {class_of(logger) for logger in pattern.loggers}
-    known = plain_reader._PATTERNS_OF[name]
+    known = reading.KNOWN[name]
     monkeypatch.setattr(test_patterns, "PATTERNS", (*test_patterns.PATTERNS, pattern))
-    monkeypatch.setitem(plain_reader._PATTERNS_OF, name, (*known, pattern))
+    monkeypatch.setitem(reading.KNOWN, name, known._replace(patterns=(*known.patterns, pattern)))
     test_patterns.test_each_pattern_has_its_own_name()
     test_patterns.test_a_pattern_speaks_the_catalogs_words(pattern)
     test_patterns.test_a_regex_holds_the_whole_message_and_only_named_groups_capture(pattern)
@@ -269,7 +270,7 @@ def test_what_pages_call_no_logs_is_not_read(file: str) -> None:
 
 @pytest.mark.parametrize("folder", ["broker-3", "kafka_3", "prod-kafka-3", "controller-3", "kafka-3/var/log/kafka"])
 def test_the_folders_on_the_page_name_their_broker(folder: str) -> None:
-    assert plain_reader.broker_of_folder(f"{folder}/server.log") == 3
+    assert reading.broker_of_folder(f"{folder}/server.log") == 3
 
 
 def told(folder: Path) -> Counter[tuple[int | None, str, str]]:

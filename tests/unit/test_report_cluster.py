@@ -88,8 +88,8 @@ def test_a_spell_that_lasts_comes_before_one_that_is_over():
     over = over_gate(2, at("02:00:00"), ended_at=at("03:00:00"), ended_by="automatic_election", max_ratio=1.0)
     found = seen.entries(report(gold__imbalance_periods=[over, over_gate(1, at("06:00:00"))]), "imbalance")
     assert [s.headline for s in found] == [
-        "Broker 1 is over the gate, at worst 80.0 %",
-        "Broker 2 was over the gate, at worst 100.0 %",
+        "Broker 1 is over the threshold, at worst 80.0 %",
+        "Broker 2 was over the threshold, at worst 100.0 %",
     ]
     assert "ended by: automatic election" in " ".join(map(seen.text, found[1].blocks))
 

@@ -41,11 +41,13 @@ from spark_jobs.catalog.rows.internal import MemberStay as MemberStay
 from spark_jobs.catalog.rows.internal import MissingBrokerLog as MissingBrokerLog
 from spark_jobs.catalog.rows.internal import ObservedSpan as ObservedSpan
 from spark_jobs.catalog.rows.internal import OutOfSyncCount as OutOfSyncCount
+from spark_jobs.catalog.rows.internal import PartitionState as PartitionState
 from spark_jobs.catalog.rows.internal import ReadingTime as ReadingTime
 from spark_jobs.catalog.rows.internal import TopicChange as TopicChange
 from spark_jobs.catalog.rows.quality import Coverage as Coverage
 from spark_jobs.catalog.rows.quality import GenerationGap as GenerationGap
 from spark_jobs.catalog.rows.quality import LeadershipGap as LeadershipGap
+from spark_jobs.catalog.rows.quality import ParsedHour as ParsedHour
 from spark_jobs.catalog.rows.quality import Publication as Publication
 from spark_jobs.catalog.rows.quality import Quarantine as Quarantine
 from spark_jobs.catalog.rows.quality import RuleFiring as RuleFiring
@@ -62,4 +64,5 @@ from spark_jobs.catalog.rows.structs import Quote as Quote
 from spark_jobs.catalog.rows.structs import RecordCount as RecordCount
 from spark_jobs.catalog.rows.structs import RecordedMember as RecordedMember
 from spark_jobs.catalog.rows.structs import RestartStep as RestartStep
+from spark_jobs.catalog.rows.structs import TopicBlock as TopicBlock
 from spark_jobs.catalog.rows.structs import TopicPartition as TopicPartition

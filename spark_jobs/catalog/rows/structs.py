@@ -82,6 +82,14 @@ class RestartStep(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TopicBlock(Row):
+    """A struct that rows hold."""
+
+    topic: str
+    block: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicPartition(Row):
     """A struct that rows hold."""
 

@@ -10,9 +10,9 @@ from itertools import chain, pairwise
 from spark_jobs.catalog.codes import Confidence, OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, IsrSpan, RestartStep, RollingRestart
 from spark_jobs.knowledge.isr import RESTART_ADVICE, RESTART_GAP_MS
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.evidence import evidence_of, row_id
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.windows import elapsed_ms
 
 _GAP = timedelta(milliseconds=RESTART_GAP_MS)

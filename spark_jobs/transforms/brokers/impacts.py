@@ -17,9 +17,9 @@ from spark_jobs.catalog.rows import (
     OutOfSyncCount,
     PartitionSnapshot,
 )
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted, duration
 from spark_jobs.transforms.evidence import evidence_of
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.timelines import Timeline
 
 

@@ -28,7 +28,7 @@ def rebuild_outages(events: Iterable[Event], readings: Iterable[BrokerSnapshot],
     """Rows of gold.broker_outages, each once, as far as brokers and controllers report them.
 
     Takes: silver.events of all brokers with look-back and look-ahead: all of liveness.PRESENCE_KINDS and
-    controllers.CONTROLLER_KINDS, and of all others one for each broker and second is enough;
+    controllers.CONTROLLER_KINDS, and of all others each broker's last one before and first one after each signal;
     rows of bronze.broker_snapshots (may be none), which show absences where no line does.
     Gives: what an absence did to partitions and groups is left out: `impacts.add_impact` adds it from their timelines.
     Order: by broker and time.

@@ -8,9 +8,9 @@ from dataclasses import replace
 from spark_jobs.catalog.codes import LagStatus
 from spark_jobs.catalog.rows import Finding, LagVerdict
 from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.findings.facts import Facts, finding_of
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.faults import Fault, find_faults, named
 from spark_jobs.transforms.groups.rates import advice_on, busiest_hours, causes_of, rate_rule
 

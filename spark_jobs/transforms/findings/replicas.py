@@ -18,9 +18,9 @@ from spark_jobs.catalog.rows import (
     PartitionSnapshot,
 )
 from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted, duration
 from spark_jobs.transforms.findings.facts import Facts, finding_of
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.timelines import Interval, Timeline
 
 _NAMED = 3

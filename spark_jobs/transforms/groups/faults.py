@@ -12,8 +12,8 @@ from itertools import pairwise
 from spark_jobs.catalog.codes import Cause, Protocol
 from spark_jobs.catalog.rows import Contributor, MemberSetting, Quote, Rebalance
 from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import duration
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.settings import KAFKA_NAMES
 
 EAGER = frozenset({"range", "roundrobin", "sticky"})

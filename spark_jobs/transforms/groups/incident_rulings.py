@@ -147,7 +147,6 @@ def the_group_only_grew(case: Gathered) -> Proof | None:
 
 _KIP_429 = "KIP-429"
 _ADR = "docs/adr/0018-chains-and-storms.md"
-_KIP_345 = "KIP-345"
 
 INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(

@@ -20,8 +20,8 @@ from spark_jobs.catalog.rows import (
 )
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_record, quote_snapshot, row_id
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.rebalances.recorded_holdings import in_turn
 from spark_jobs.transforms.windows import Window, in_order
 

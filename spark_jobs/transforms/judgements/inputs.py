@@ -9,27 +9,16 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog.model import EVIDENCE_TYPE
-from spark_jobs.knowledge.kinds import PARTITION_KINDS
 from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS
-from spark_jobs.transforms.brokers.controller_changes import WHY_CONTROLLERS_CHANGE
-from spark_jobs.transforms.brokers.liveness import PRESENCE_KINDS
 from spark_jobs.transforms.brokers.setting_events import newest_settings, settings_in_readings
 from spark_jobs.transforms.cluster import CONTEXT_KINDS
-from spark_jobs.transforms.controllers import CONTROLLER_KINDS
 from spark_jobs.transforms.groups import group_events
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
 from spark_jobs.transforms.intake import group_records
-from spark_jobs.transforms.leaders.failovers import FAILOVER_KINDS
-from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS
-from spark_jobs.transforms.replicas.isr import ISR_KINDS
-from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS
+from spark_jobs.transforms.judgements.partition_blocks import later_blocks
 from spark_jobs.transforms.scope import Scope, WindowFacts
 from spark_jobs.transforms.windows import Window
 
-BROKER_KINDS = frozenset({*PRESENCE_KINDS, *CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE, *TOPIC_CHANGE_KINDS})
-LEADER_KINDS = frozenset(
-    {*PARTITION_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
-)
 _IS_SETTING = ("kind IN ({})").format(", ".join(f"'{k}'" for k in sorted(SETTING_KINDS)))
 
 
@@ -43,19 +32,6 @@ def with_metadata(events: DataFrame, of_metadata: DataFrame | None) -> DataFrame
     return events if of_metadata is None else events.unionByName(of_metadata)
 
 
-def about_brokers(events: DataFrame) -> DataFrame:
-    """The events about brokers, controllers and topics, and one event a second of any other that a broker wrote."""
-    is_about = F.col("kind").isin(*sorted(BROKER_KINDS))
-    about = events.where((F.col("origin") != "client") & is_about)
-    alive = (
-        events.where((F.col("origin") == "broker") & ~is_about)
-        .groupBy("broker", F.date_trunc("second", "happened_at").alias("second"))
-        .agg(F.min_by(F.struct(*events.columns), F.struct("happened_at", "source", "order")).alias("e"))
-        .select("e.*")
-    )
-    return about.unionByName(alive)
-
-
 def about_settings(events: DataFrame, config_snapshots: DataFrame) -> DataFrame:
     """How brokers and topics are set up, by lines and by readings."""
     return events.where(_IS_SETTING).unionByName(settings_in_readings(config_snapshots))
@@ -64,17 +40,6 @@ def about_settings(events: DataFrame, config_snapshots: DataFrame) -> DataFrame:
 def about_cluster(events: DataFrame, settings: DataFrame) -> DataFrame:
     """The few events that every judgement of a partition looks at."""
     return events.where(F.col("kind").isin(*sorted(CONTEXT_KINDS))).unionByName(settings.where("topic IS NULL"))
-
-
-def about_partitions(events: DataFrame, settings: DataFrame) -> DataFrame:
-    """The events about partitions, and the settings of their topics."""
-    lines = events.where(f"NOT ({_IS_SETTING})").unionByName(settings)
-    return lines.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(LEADER_KINDS)))
-
-
-def commits_beyond_end(offset_snapshots: DataFrame) -> DataFrame:
-    """Committed offsets above the end of their log: the log was cut, or read before the commit."""
-    return offset_snapshots.where("committed_offset > coalesce(end_offset, -1)")
 
 
 def members_seen(member_snapshots: DataFrame, scope: Scope) -> DataFrame:
@@ -93,16 +58,19 @@ def records_around(records: DataFrame, scope: Scope) -> DataFrame:
 
 
 def observed_span(events: DataFrame) -> DataFrame:
-    """The instants of the first and the last event that a broker wrote: one row for a cluster, or none."""
-    instant = F.col("happened_at")
-    by_brokers = events.where("origin = 'broker'").groupBy("cluster")
-    return by_brokers.agg(F.min(instant).alias("first_at"), F.max(instant).alias("last_at"))
+    """The instants of the first and the last event that a broker wrote, and the later blocks of partitions that events
+    name: one row for a cluster, or none."""
+    instant = F.when(F.col("origin") == "broker", F.col("happened_at"))
+    first, last = F.min(instant).alias("first_at"), F.max(instant).alias("last_at")
+    return events.groupBy("cluster").agg(first, last, later_blocks())
 
 
 def reading_times(partition_snapshots: DataFrame) -> DataFrame:
-    """The readings that show partitions, each with the highest partition of `__consumer_offsets` that it shows."""
+    """The readings that show partitions, each with the highest partition of `__consumer_offsets` that it shows, and the
+    later blocks of partitions."""
     last = F.max(F.when(F.col("topic") == OFFSETS_TOPIC, F.col("partition")))
-    return partition_snapshots.groupBy("cluster", "snapshot_at").agg(last.alias("last_offsets_partition"))
+    by_reading = partition_snapshots.groupBy("cluster", "snapshot_at")
+    return by_reading.agg(last.alias("last_offsets_partition"), later_blocks())
 
 
 def led_before_outages(partition_snapshots: DataFrame, facts: WindowFacts) -> DataFrame:

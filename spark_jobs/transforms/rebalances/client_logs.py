@@ -12,7 +12,7 @@ from functools import cached_property
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import LEFT_BEFORE, read_client_reason
-from spark_jobs.transforms.grouping import grouped
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.timelines import Timeline
 
 _LEAVING_STATES = ("PREPARE_LEAVING", "LEAVING")

@@ -10,9 +10,9 @@ from typing import cast
 from spark_jobs.catalog.codes import Cause, Origin, Outcome, Protocol
 from spark_jobs.catalog.rows import Event, GenerationGap, Quote, Rebalance
 from spark_jobs.catalog.rows.structs import Contributor
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.evidence import MAX_QUOTES, evidence_of, quote, row_id
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.rebalances.case import Case
 from spark_jobs.transforms.rebalances.chains import link
 from spark_jobs.transforms.rebalances.changes import with_changes

@@ -12,8 +12,7 @@ from spark_jobs.catalog.codes import Outcome, Protocol
 from spark_jobs.catalog.rows import BrokerOutage, Event, GenerationGap, MemberStay, Rebalance, TopicChange
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import CoordinatorReason
-from spark_jobs.transforms.durations import SAME_ACT
-from spark_jobs.transforms.grouping import grouped
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
 
 
@@ -105,11 +104,6 @@ class Episode:
         """Whether the join phase ran at that very instant."""
         end = self.joined_at or self.ended_at
         return self.started_at <= at and (end is None or at <= end)
-
-    def runs_at(self, at: datetime) -> bool:
-        """Whether the join phase ran at that instant, was about to, or had ended just before."""
-        end = self.joined_at or self.ended_at
-        return self.started_at - SAME_ACT <= at and (end is None or at <= end + SAME_ACT)
 
 
 @dataclass(frozen=True)
