@@ -82,6 +82,10 @@ class SparkStepHook(SparkSubmitHook):
         """The program that hands a step to the Spark of its run, with the spark-submit that starts it."""
         return [sys.executable, str(launch.SUBMIT), *super()._get_spark_binary_path()]
 
+    def _build_spark_common_args(self) -> list[str]:
+        """The arguments of spark-submit; with a file of properties it would not read its own defaults."""
+        return [*super()._build_spark_common_args(), "--load-spark-defaults"]
+
     @property
     def exit_code(self) -> int | None:
         """What spark-submit ended with, which the provider reports in prose alone."""
@@ -99,8 +103,9 @@ class SparkStepOperator(BaseOperator):
 
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
+        launch.keep_private()
         self.hook = SparkStepHook(
-            conf=launch.configuration(),
+            properties_file=str(launch.properties_file()),
             conn_id="spark_default",
             name="hindsight",
             application_args=[self.step.name, "--settings", json.dumps(settings_of(context, self.window))],

@@ -91,7 +91,6 @@ def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_r
 
 def _command(step: Step, settings: Settings) -> list[str]:
     """spark-submit as Airflow calls it. Spark's master is HINDSIGHT_SPARK_CONF's, else this machine."""
-    settings_of_spark = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration()}
-    given = [word for key, value in settings_of_spark.items() for word in ("--conf", f"{key}={value}")]
+    given = ["--properties-file", str(launch.properties_file({"spark.master": launch.DEFAULT_MASTER}))]
     program = [str(launch.RUN), step.name, "--settings", settings.to_json()]
-    return [str(launch.spark_submit()), *given, *program]
+    return [str(launch.spark_submit()), *given, "--load-spark-defaults", *program]
