@@ -15,7 +15,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack check drill format bench docs up down locks clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack check drill format bench docs up down locks supply clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -91,9 +91,15 @@ down: ## stop what `make up` started; what it keeps stays
 	@docker compose --profile '*' down
 
 locks: setup ## resolve the locks again from locks/*.in
-	@cd locks && for lock in spark airflow check build uv; do \
+	@cd locks && for lock in spark airflow check build uv supply; do \
 		../.build/uv/bin/uv pip compile --quiet --no-header --no-emit-index-url --no-emit-find-links \
 			--generate-hashes --universal --python-version 3.11 $$lock.in -o $$lock.txt || exit 1; done
+
+supply: setup ## licences and a bill of materials of the locked dependencies, and their known vulnerabilities
+	@.build/uv/bin/uv venv --quiet --allow-existing --python $(SPARK)/python .build/supply
+	@.build/uv/bin/uv pip sync --quiet --require-hashes --python .build/supply/bin/python locks/supply.txt
+	@$(SPARK)/python -m tools.supply
+	@.build/supply/bin/pip-audit --strict --require-hashes --disable-pip $(foreach lock,spark airflow,-r locks/$(lock).txt)
 
 clean: ## remove what was built and every run; the lake stays
 	@rm -rf .venv-airflow .venv-spark .airflow .jars .kafka .drill .build .samples .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

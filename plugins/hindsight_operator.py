@@ -82,6 +82,10 @@ class SparkStepHook(SparkSubmitHook):
         """The program that hands a step to the Spark of its run, with the spark-submit that starts it."""
         return [sys.executable, str(launch.SUBMIT), *super()._get_spark_binary_path()]
 
+    def _build_spark_common_args(self) -> list[str]:
+        """The arguments of spark-submit; with a file of properties it would not read its own defaults."""
+        return [*super()._build_spark_common_args(), "--load-spark-defaults"]
+
     @property
     def exit_code(self) -> int | None:
         """What spark-submit ended with, which the provider reports in prose alone."""
@@ -99,9 +103,11 @@ class SparkStepOperator(BaseOperator):
 
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
+        launch.keep_private()
         given = settings_of(context, self.window)
+        is_large = launch.is_large(given.get("logs"), given.get("client_logs"))
         self.hook = SparkStepHook(
-            conf=launch.configuration(launch.is_large(given.get("logs"), given.get("client_logs"))),
+            properties_file=str(launch.properties_file(is_large)),
             conn_id="spark_default",
             name="hindsight",
             application_args=[self.step.name, "--settings", json.dumps(given)],

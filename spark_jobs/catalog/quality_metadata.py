@@ -27,8 +27,7 @@ _SHOWN = (
 METADATA_STATES = Table(
     layer="quality",
     name="metadata_states",
-    grain="one part of what the metadata log said at the start of a window, as a snapshot of Kafka's holds it: a later "
-    "run reads on from here",
+    grain="one record of the metadata log's state at the start of a window, from which a later run reads on",
     key=("cluster", "state_at", "snapshot_place"),
     time_column="state_at",
     columns=(

@@ -28,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     verb: Callable[[argparse.Namespace], int] = given.verb
     try:
+        launch.keep_private()
         return verb(given)
     except BadInput as problem:
         print("\n".join(problem.sentences), file=sys.stderr)

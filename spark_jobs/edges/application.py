@@ -13,10 +13,8 @@ import json
 import os
 import select
 import socket
-import stat
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from spark_jobs.shared import launch
 from spark_jobs.shared.exits import DONE, FAULT, ends_line
 
 IDLE_SECONDS = 120.0
@@ -58,20 +57,12 @@ def place_of(command: Sequence[str], lake: str, run_id: str) -> Place | None:
 
     Gives: None where this user has no folder of its own for it: other users could then hand it steps.
     """
-    folder = Path(tempfile.gettempdir()) / f"hindsight-{os.getuid()}"
+    folder = launch.private_folder()
+    if folder is None:
+        return None
     name = hashlib.sha256(json.dumps([lake, run_id, *command]).encode()).hexdigest()[:24]
     place = Place.of(folder, name)
-    return place if len(str(place.socket)) <= _LONGEST_PATH and _is_private(folder) else None
-
-
-def _is_private(folder: Path) -> bool:
-    """Whether a folder is ours alone; it is made where it is missing. A stranger may have made it before us."""
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
+    return place if len(str(place.socket)) <= _LONGEST_PATH else None
 
 
 def hand_over(place: Place, start: Sequence[str], step: str, settings: str, is_last: bool) -> int:

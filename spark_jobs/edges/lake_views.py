@@ -18,7 +18,7 @@ from spark_jobs.edges.lake_state import damaged, unfinished_publication
 from spark_jobs.edges.lake_version import lake_version, note_on
 from spark_jobs.edges.landing import names_in
 from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
-from spark_jobs.shared.config import is_uri
+from spark_jobs.shared.config import is_uri, masked
 from spark_jobs.shared.exits import BadInput
 
 LAYERS = tuple(dict.fromkeys(t.layer for t in TABLES))
@@ -45,7 +45,7 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
     landed = newest_readings(place)
     if not published and not landed:
         raise BadInput(
-            f"There is no lake at {place}: none of its {len(TABLES)} tables was found. Needed: the tables of an"
+            f"There is no lake at {masked(place)}: none of its {len(TABLES)} tables was found. Needed: the tables of an"
             " audit, or a landed reading. Run `make audit` or `make snapshot` first, or name the lake with LAKE=."
         )
     connection = duckdb.connect(

@@ -18,6 +18,7 @@ from spark_jobs.edges.named_queries import NamedQuery, named_queries, named_ques
 from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
 from spark_jobs.edges.prompt import Words, line_editor
 from spark_jobs.report.plain import visible
+from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.shared.launch import HOME
 
@@ -76,7 +77,7 @@ def _pipe(session: Session) -> int:
 
 
 def _prompt(session: Session, lake: str) -> int:
-    print(f"SQL over {visible(lake)}, read-only. A query ends with a semicolon; .help shows more, \\q leaves.")
+    print(f"SQL over {visible(masked(lake))}, read-only. A query ends with a semicolon; .help shows more, \\q leaves.")
     waiting = ""
     with line_editor(words_of(session.queries), HISTORY) as editor:
         while session.is_open:

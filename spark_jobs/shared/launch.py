@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import accumulate, chain
 from pathlib import Path
+from types import MappingProxyType
+
+from spark_jobs.shared.exits import BadInput
 
 HOME = Path(__file__).resolve().parent.parent.parent
 RUN = HOME / "spark_jobs" / "steps" / "run.py"
@@ -16,6 +22,9 @@ SERVE = "serve"
 """What stands where RUN takes a step's name, and makes it the application that takes steps one after another."""
 
 DEFAULT_MASTER = "local[*]"
+
+AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
+"""How the variables begin that may hold secrets of Airflow's. No process that it starts for us needs one."""
 
 CLASSES = HOME / ".build" / "classes.jsa"
 """The classes of Spark and Delta as the JVM keeps them for its next start. Set-up makes it; an empty file says that
@@ -116,12 +125,68 @@ def configuration(is_large: bool = False) -> dict[str, str]:
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(64 * 1024 * 1024),
         "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.hadoop.fs.permissions.umask-mode": umask(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.maxPlanStringLength": "2000",
         "spark.sql.ui.explainMode": "simple",
     }
     return ours | (_FOR_MUCH if is_large else {}) | theirs
+
+
+def umask() -> str:
+    """Which rights others do not get on what is written: HINDSIGHT_UMASK, else 077, which leaves them none.
+
+    Raises: BadInput where it is not three octal digits.
+    """
+    text = os.environ.get("HINDSIGHT_UMASK") or "077"
+    if not re.fullmatch("[0-7]{3}", text):
+        raise BadInput(f"HINDSIGHT_UMASK is {text!r}. Needed: three digits from 0 to 7, such as 027 for a group.")
+    return text
+
+
+def keep_private() -> None:
+    """Applies `umask` to this process and to those that it starts."""
+    os.umask(int(umask(), 8))
+
+
+def private_folder() -> Path | None:
+    """A folder for this user alone, which is made where it is missing; None where another user made it before."""
+    folder = Path(tempfile.gettempdir()) / f"hindsight-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
+    return folder if is_ours else None
+
+
+def properties_file(is_large: bool = False, defaults: Mapping[str, str] = MappingProxyType({})) -> Path:
+    """Spark's configuration as a file that this user alone may read: other users see the arguments of a process.
+
+    Takes: whether the input is large; what holds where the configuration says nothing.
+    Keeps: the same configuration has the same name, by which steps of one run find their application.
+    Raises: BadInput where the folder for it belongs to another user.
+    """
+    settings = {**defaults, **configuration(is_large)}
+    text = "".join(f"{name} {_escaped(settings[name])}\n" for name in sorted(settings))
+    folder = private_folder()
+    if folder is None:
+        raise BadInput(
+            f"{tempfile.gettempdir()}/hindsight-{os.getuid()} is not a folder of this user alone. Needed: one with mode"
+            " 0700, for settings that no other user may read. Remove it, or set TMPDIR."
+        )
+    file = folder / f"spark-{hashlib.sha256(text.encode()).hexdigest()[:24]}.conf"
+    coming = folder / f"{file.name}.{os.getpid()}"
+    with open(os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
+        written.write(text)
+    return coming.replace(file)
+
+
+def _escaped(value: str) -> str:
+    """A value as java.util.Properties reads it back."""
+    return value.replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n")
 
 
 def safe_run_id(text: str) -> str:

@@ -18,13 +18,15 @@ if __name__ == "__main__":  # Python puts this file's folder first, where `run` 
 
 from spark_jobs.catalog.steps import STEPS
 from spark_jobs.edges.application import hand_over, place_of
-from spark_jobs.shared.launch import SERVE
+from spark_jobs.shared.launch import AIRFLOWS, SERVE
 
 _SHARING = {step.name for step in STEPS}
 
 
 def main(command: Sequence[str]) -> int:
     """Runs the step that a command of spark-submit names. Gives: its exit code; below 0, a signal."""
+    for name in [name for name in os.environ if name.startswith(AIRFLOWS)]:
+        del os.environ[name]
     *submit, step, _, settings = command
     if step in _SHARING and "cluster" not in _deploy_modes(command):
         given = json.loads(settings)

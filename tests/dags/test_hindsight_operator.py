@@ -123,6 +123,21 @@ def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_env
     assert any(line.startswith("SPARK_HOME=") for line in environment)
 
 
+def test_no_secret_is_an_argument_and_no_key_of_airflows_is_inherited(
+    spark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.hadoop.fs.s3a.secret.key=S3CR\\ET")
+    monkeypatch.setenv("AIRFLOW__CORE__FERNET_KEY", "F3RNET")
+    run(0, whole_input=True)
+    arguments = Path(f"{spark}.arguments").read_text()
+    assert "S3CR" not in arguments
+    (file,) = (Path(a) for a in arguments.splitlines() if a.endswith(".conf"))
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "spark.hadoop.fs.s3a.secret.key S3CR\\\\ET\n" in file.read_text()
+    assert "--load-spark-defaults" in arguments
+    assert "F3RNET" not in Path(f"{spark}.environment").read_text()
+
+
 def test_the_steps_of_a_run_share_one_spark_and_another_run_has_its_own(spark: Path) -> None:
     for _ in range(2):
         run(0, *STEPS)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import pairwise
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -42,7 +43,7 @@ def log_of(version: str) -> list[MetadataRecord]:
 def ledger(records: Sequence[MetadataRecord], *missing: int) -> list[MetadataFile]:
     """One segment that holds all records; of offsets that are missing two, with a gap between."""
     ends = [0, *missing, max(r.record_offset for r in records) + 1]
-    spans = [(start + bool(n), end) for n, (start, end) in enumerate(zip(ends, ends[1:], strict=False))]
+    spans = [(start + bool(n), end) for n, (start, end) in enumerate(pairwise(ends))]
     return [row(METADATA_FILES, first_offset=start, next_offset=end, is_snapshot=False) for start, end in spans]
 
 

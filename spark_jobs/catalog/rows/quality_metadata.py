@@ -14,7 +14,7 @@ from spark_jobs.catalog.rows.structs import DayCount, OffsetSpan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataState(Row):
-    """One part of what the metadata log said at the start of a window, as a snapshot of Kafka's holds it: a later run reads on from here."""
+    """One record of the metadata log's state at the start of a window, from which a later run reads on."""
 
     TABLE: ClassVar[str] = "quality.metadata_states"
     CODES: ClassVar[Mapping[str, type[str]]] = {"record_type": MetadataRecordType}
