@@ -114,7 +114,6 @@ def configuration(is_large: bool = False) -> dict[str, str]:
         "spark.sql.parquet.compression.codec": "zstd",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.shuffle.partitions": "8",
-        "spark.sql.parquet.compression.codec": "zstd",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(64 * 1024 * 1024),
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.ui.enabled": "false",
