@@ -86,6 +86,7 @@ def hand_over(place: Place, start: Sequence[str], step: str, settings: str, is_l
             _say(log.read())
             time.sleep(_LOOK_EVERY)
         _say(log.read())
+    place.log.unlink()
     return process.returncode or FAULT
 
 
