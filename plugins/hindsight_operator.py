@@ -104,11 +104,13 @@ class SparkStepOperator(BaseOperator):
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
         launch.keep_private()
+        given = settings_of(context, self.window)
+        is_large = launch.is_large(given.get("logs"), given.get("client_logs"))
         self.hook = SparkStepHook(
-            properties_file=str(launch.properties_file()),
+            properties_file=str(launch.properties_file(launch.configuration(is_large))),
             conn_id="spark_default",
             name="hindsight",
-            application_args=[self.step.name, "--settings", json.dumps(settings_of(context, self.window))],
+            application_args=[self.step.name, "--settings", json.dumps(given)],
             env_vars=launch.environment(),
             spark_binary=str(launch.spark_submit()),
         )

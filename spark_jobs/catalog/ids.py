@@ -3,8 +3,6 @@
 import hashlib
 from datetime import datetime
 
-LINE_ID_LENGTH = 32
-
 
 def row_id(*parts: object) -> str:
     """The id of a row: a hash of what it is. Instants count in UTC to the microsecond."""

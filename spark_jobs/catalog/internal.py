@@ -189,7 +189,20 @@ PARTITION_STATES = Table(
     ),
 )
 
+METADATA_DAYS = Table(
+    layer="internal",
+    name="metadata_days",
+    grain="one day of a metadata log, up to a state",
+    key=("cluster", "day"),
+    columns=(
+        _CLUSTER,
+        required("day", "STRING", "The day, by the controllers' clocks"),
+        required("records", "BIGINT", "Records written on it", unit="records"),
+    ),
+)
+
 TABLES = (
+    METADATA_DAYS,
     PARTITION_STATES,
     ISR_SPANS,
     MEMBER_STAYS,

@@ -49,7 +49,13 @@ REBUILD = Step(
     name="rebuild",
     sentence="Rebuild rebalances, failovers and outages, name their causes and apply the rules",
     reads=(*_layer("bronze", "silver"), "quality.coverage"),
-    writes=(*STAGED, "quality.generation_gaps", "quality.leadership_gaps", "quality.rule_firings"),
+    writes=(
+        *STAGED,
+        "quality.generation_gaps",
+        "quality.leadership_gaps",
+        "quality.rule_firings",
+        "quality.metadata_states",
+    ),
 )
 PUBLISH = Step(
     name="publish",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType
 
-from spark_jobs.catalog import bronze, codes, gold, internal, quality, quality_verdicts, silver
+from spark_jobs.catalog import bronze, codes, gold, internal, quality, quality_metadata, quality_verdicts, silver
 from spark_jobs.catalog.codes import Code
 from spark_jobs.catalog.model import Column, Table
 from spark_jobs.shared.launch import HOME
@@ -32,6 +32,8 @@ STRUCTS = {
         "elections*",
     ),
     "TopicPartition": ("topic*", "partition*"),
+    "DayCount": ("day*", "records*"),
+    "OffsetSpan": ("first_offset*", "next_offset*"),
     "TopicBlock": ("topic*", "block*"),
     "OwnedPartition": ("topic_id*", "topic", "partition*"),
     "RecordedMember": (
@@ -95,7 +97,7 @@ def _formatted(source: str) -> str:
 def row_modules() -> dict[str, str]:
     """The source of each module of catalog/rows, by its name. One module for each layer's part of the catalog."""
     parts: dict[str, list[Table]] = {}
-    for room in (bronze, silver, gold, internal, quality, quality_verdicts):
+    for room in (bronze, silver, gold, internal, quality, quality_metadata, quality_verdicts):
         for table in room.TABLES:
             parts.setdefault(_home(room, table), []).append(table)
     modules = {"structs": _structs(t for tables in parts.values() for t in tables)} | {

@@ -1,4 +1,4 @@
-"""The bytes of files where Spark runs: opened by the workers themselves, or through the file systems that Spark knows."""
+"""The bytes of files where Spark runs: workers open them, or Spark does where only Spark knows the file system."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class _Local(Bytes):
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def chunks(self, end: int) -> Iterator[bytes]:
-        """All bytes up to there, a chunk at a time."""
-        return (self.between(begin, min(begin + CHUNK, end)) for begin in range(0, end, CHUNK))
+        """All bytes up to there, part after part: unpacked, each may be many times as long."""
+        return (self.between(begin, min(begin + _ROW, end)) for begin in range(0, end, _ROW))
 
     def close(self) -> None:
         if self.file >= 0:
@@ -119,19 +119,18 @@ class _Unpacked(_Arriving):
 
     def _unzipped(self, packed: Iterator[bytes]) -> Iterator[bytes]:
         """Edge case: what follows the last stream of a gzip file and is none is passed over, as gzip does."""
-        unzip, is_open = zlib.decompressobj(wbits=_GZIP), True
+        unzip: Any = None
+        first = next(packed, b"")
         try:
-            for part in packed:
-                is_open = is_open or part.startswith(_GZIP_BEGINS)
-                while is_open and part:
+            for part in chain([first], packed):
+                while part and (unzip or part is first or part.startswith(_GZIP_BEGINS)):
+                    unzip = unzip or zlib.decompressobj(wbits=_GZIP)
                     yield unzip.decompress(part)
-                    is_open, part = not unzip.eof, unzip.unused_data
-                    if unzip.eof:
-                        unzip, is_open = zlib.decompressobj(wbits=_GZIP), part.startswith(_GZIP_BEGINS)
+                    part, unzip = unzip.unused_data, None if unzip.eof else unzip
         except zlib.error:
             self.damage = "it is not a gzip file, or its bytes were changed"
             return
-        if is_open:
+        if unzip:
             self.damage = "it ends before its end: it was cut off, or is still being written"
 
     def _decoded(self, packed: Iterator[bytes], codec: str) -> Iterator[bytes]:
@@ -235,9 +234,10 @@ def _tasks(units: Sequence[Unit], cores: int) -> list[list[dict[str, Any]]]:
 def _worked(batches: Iterable[pa.RecordBatch], work: Work) -> Iterator[pa.RecordBatch]:
     rows = (_Row(*(column[i] for column in batch.columns)) for batch in batches for i in range(batch.num_rows))
     for _, same in groupby(rows, key=lambda row: row.unit.as_py()):
-        first = next(same)
+        parts = iter(same)
+        first = next(parts)
         job, given = json.loads(first.job.as_py()), first.numbers
-        with _opened(first, same, job["reads_to"]) as held:
+        with _opened(first, parts, job["reads_to"]) as held:
             yield from work(job, held, given.values.to_numpy() if given.is_valid else None)
 
 
@@ -281,9 +281,13 @@ def _with_bytes(spark: SparkSession, frame: DataFrame) -> DataFrame:
 
 
 def _teach(spark: SparkSession) -> None:
-    """Gives Spark the function that reads bytes: compiled by the compiler that Spark brings, and sent to its workers."""
+    """Gives Spark the function that reads bytes: compiled by the compiler that Spark brings, sent to its workers.
+
+    Edge case: Spark hands rows over by ten thousands, unless their bytes are limited.
+    """
     if spark.catalog.functionExists(_FUNCTION):
         return
+    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", str(2 * CHUNK))
     context: Any = spark.sparkContext
     jvm, new_array = context._jvm, context._gateway.new_array
     scratch = tempfile.mkdtemp(dir=context._temp_dir)

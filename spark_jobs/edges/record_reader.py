@@ -203,7 +203,9 @@ def _fixes(
         F.broadcast(describe(store.spark, rows, shape)), "range"
     )
     first, last = min(c.first for c in contest.values()), max(c.last for c in contest.values())
-    held = _held(store, cluster, sorted({row["source"] for row in rows}), first, last)
+    held = _held(
+        store, cluster, sorted({files[p.range.file].source for p in placed if p.number in contest}), first, last
+    )
     return collect.settle(gathered, held)
 
 
@@ -221,4 +223,4 @@ def _as_bronze(rows: DataFrame, cluster: str, files: Mapping[int, LogFile]) -> D
             "layout": F.get(names, F.col("layout").cast("int")),
         }
     )
-    return named.withColumn("line_id", collect.line_id("cluster", "source", "text", "twin"))
+    return named.withColumn("line_id", collect.row_id(*map(F.col, ("cluster", "source", "text", "twin"))))

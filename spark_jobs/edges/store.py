@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial, reduce
@@ -223,11 +223,10 @@ class Content(NamedTuple):
     sums: tuple[Any, ...]
 
 
-def contents(frames: Iterable[tuple[Table, DataFrame]]) -> list[Content]:
-    """The content of each frame, `run_` columns left out, all asked in one query."""
-    asked = [_content_query(n, table, frame) for n, (table, frame) in enumerate(frames)]
-    found = {number: Content(count, tuple(sums)) for number, count, *sums in reduce(DataFrame.union, asked).collect()}
-    return [found[number] for number in range(len(asked))]
+def contents(table: Table, *frames: DataFrame) -> list[Content]:
+    """The content of each frame of a table's rows, `run_` columns left out, all asked in one query."""
+    asked = reduce(DataFrame.union, [_content_query(n, table, frame) for n, frame in enumerate(frames)])
+    return [Content(count, tuple(sums)) for _, count, *sums in sorted(asked.collect())]
 
 
 def _content_query(number: int, table: Table, frame: DataFrame) -> DataFrame:

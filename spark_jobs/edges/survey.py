@@ -17,13 +17,13 @@ from spark_jobs.catalog.ids import row_id
 from spark_jobs.edges.file_bytes import CHUNK, Bytes, Unit, is_packed, spread
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.log_files import LogFile, instant
-from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, class_of
-from spark_jobs.knowledge.model import Pattern
+from spark_jobs.knowledge.layouts import APACHE, LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
 from spark_jobs.transforms.intake.heads import NO_INSTANT, Clock
 from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, look
+from spark_jobs.transforms.intake.reading import fields_of, read_record
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
@@ -31,6 +31,7 @@ _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
 
 _KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
 
+_NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
 _HEAD = re.compile(APACHE.head, re.ASCII)
 
 READ_AS = row_id(
@@ -213,30 +214,21 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
             return
         is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES)
         piece = look(data, told["file"], begin, end, clock)
-        yield replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(_cluster_ids(data))))
+        yield replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(set(_cluster_ids(data)))))
         begin = end
 
 
-def _cluster_ids(data: bytes) -> set[str]:
-    """The ids of clusters that lines name, one line each. Edge case: a line in two pieces may be seen in both."""
-    ids = set[str]()
-    for pattern in _NAMES_CLUSTER:
-        at = data.find(literal := pattern.contains.encode())
+def _cluster_ids(data: bytes) -> Iterator[str]:
+    """The ids of clusters that lines name. Edge case: a line at the end of a piece may be seen in the next one too."""
+    for literal in _NAMING:
+        at = data.find(literal)
         while at >= 0:
             begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-            end = len(data) if end < 0 else end
-            ids |= _named(pattern, data[begin:end].decode(errors="replace").rstrip("\r"))
-            at = data.find(literal, end)
-    return ids
-
-
-def _named(pattern: Pattern, line: str) -> set[str]:
-    words, _, logger = line.removesuffix(")").rpartition(" (")
-    head = _HEAD.match(words)
-    if head is None or class_of(logger) not in map(class_of, pattern.loggers):
-        return set()
-    match = pattern.compiled.match(words[head.end() :])
-    return {match["detail"]} if match else set()
+            line = data[begin : end if end >= 0 else None].decode(errors="replace")
+            told = read_record(APACHE.name, line) if _HEAD.match(line) else None
+            if told and told.pattern in _NAMES_CLUSTER:
+                yield from fields_of(told.pattern, [told.found])["detail"]
+            at = data.find(literal, end) if end >= 0 else -1
 
 
 def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:

@@ -7,9 +7,10 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import accumulate, chain
 from pathlib import Path
-from types import MappingProxyType
 
 from spark_jobs.shared.exits import BadInput
 
@@ -28,13 +29,17 @@ CLASSES = HOME / ".build" / "classes.jsa"
 """The classes of Spark and Delta as the JVM keeps them for its next start. Set-up makes it; an empty file says that
 this Java cannot. A JVM of another kind, or other jars, pass it over."""
 
-_JVM_FLAGS = (
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-XX:ReservedCodeCacheSize=256m",
-    "-Xshare:auto",
-    "-Duser.timezone=UTC",
-)
+_JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=256m", "-Xshare:auto", "-Duser.timezone=UTC")
+
+_FOR_LITTLE = ("-XX:TieredStopAtLevel=1", "-XX:NewRatio=1")
+"""A small night is many plans and hardly any rows: the second compiler costs more than it saves, and what a plan leaves
+dies young. The rows of a large night need the old generation."""
+
+_FOR_MUCH = {"spark.sql.files.maxPartitionBytes": "32m", "spark.sql.codegen.hugeMethodLimit": "8000"}
+"""More tasks than cores; and no generated method that Java would not compile."""
+
+_MUCH = 50_000_000
+"""Bytes of logs from which on an input is large."""
 
 
 def spark_environment() -> Path:
@@ -86,24 +91,46 @@ def _classes() -> tuple[str, ...]:
     return (f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable") if kept else ()
 
 
-def configuration() -> dict[str, str]:
+def is_large(*places: str | None) -> bool:
+    """Whether what lies at these places is large. A URI is not looked into, and counts as large."""
+    given = [place for place in places if place]
+    return any("://" in place for place in given) or any(size >= _MUCH for size in accumulate(_sizes(given)))
+
+
+def _sizes(places: Iterable[str]) -> Iterator[int]:
+    """The bytes of each file. Edge case: one may vanish while its folder is looked through."""
+    for place in map(Path, places):
+        for path in chain([place], place.rglob("*")):
+            with suppress(OSError):
+                yield path.stat().st_size if path.is_file() else 0
+
+
+def configuration(is_large: bool = False) -> dict[str, str]:
     """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) has the last word."""
     log = (HOME / "spark_jobs" / "edges" / "log4j2.properties").as_uri()
+    theirs = _pairs(os.environ.get("HINDSIGHT_SPARK_CONF", ""))
+    memory = theirs.get("spark.driver.memory") or os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g"
+    flags = (*_JVM_FLAGS, f"-Xms{memory}", *(() if is_large else _FOR_LITTLE))
     ours = {
-        "spark.driver.memory": os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g",
+        "spark.driver.memory": memory,
         "spark.driver.extraClassPath": f"{jars()}/*",
         "spark.executor.extraClassPath": f"{jars()}/*",
-        "spark.driver.extraJavaOptions": " ".join((*_JVM_FLAGS, f"-Dlog4j2.configurationFile={log}", *_classes())),
+        "spark.driver.extraJavaOptions": " ".join((*flags, f"-Dlog4j2.configurationFile={log}", *_classes())),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.shuffle.partitions": "8",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(64 * 1024 * 1024),
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.hadoop.fs.permissions.umask-mode": umask(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        "spark.sql.maxPlanStringLength": "2000",
+        "spark.sql.ui.explainMode": "simple",
     }
-    return ours | _pairs(os.environ.get("HINDSIGHT_SPARK_CONF", ""))
+    return ours | (_FOR_MUCH if is_large else {}) | theirs
 
 
 def umask() -> str:
@@ -134,14 +161,13 @@ def private_folder() -> Path | None:
     return folder if is_ours else None
 
 
-def properties_file(defaults: Mapping[str, str] = MappingProxyType({})) -> Path:
-    """Spark's configuration as a file that this user alone may read: other users see the arguments of a process.
+def properties_file(settings: Mapping[str, str]) -> Path:
+    """Settings of Spark as a file that this user alone may read: other users see the arguments of a process.
 
-    Takes: what holds where the configuration says nothing.
-    Keeps: the same configuration has the same name, by which steps of one run find their application.
+    Keeps: the same settings have the same name, by which steps of one run find their application.
     Raises: BadInput where the folder for it belongs to another user.
     """
-    text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted({**defaults, **configuration()}.items()))
+    text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
     folder = private_folder()
     if folder is None:
         raise BadInput(

@@ -35,14 +35,15 @@ def parse_window(
     try:
         lines = _counted(covered)
         if lines is not None:
-            writes = (
-                (silver.EVENTS, parse.events(found.rows, found.brokers), found.span),
+            writes = [
                 (quality.UNPARSED_LINES, parse.unparsed_lines(found.rows), found.span),
                 (quality.QUARANTINE, held.quarantined(found, broken), around),
                 (quality.COVERAGE, covered, window),
-            )
+                *([(silver.EVENTS, parse.events(found.rows, found.brokers), found.span)] if found.is_any else []),
+            ]
             at_once(*(partial(store.replace_window, table, rows, cluster, span) for table, rows, span in writes))
-            store.replace_window(quality.PARSED_HOURS, held.parsed_hours(found), cluster, found.span)
+            if found.is_any:
+                store.replace_window(quality.PARSED_HOURS, held.parsed_hours(found), cluster, found.span)
         return lines
     finally:
         covered.unpersist()
@@ -60,6 +61,11 @@ class _Found:
     rows: DataFrame
     fresh: DataFrame
     kept: DataFrame
+
+    @property
+    def is_any(self) -> bool:
+        """Whether an hour had to be parsed."""
+        return self.span.start < self.span.end
 
     @property
     def hours(self) -> DataFrame:

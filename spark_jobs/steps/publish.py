@@ -21,7 +21,7 @@ from spark_jobs.catalog.order import in_waves
 from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS, PUBLICATIONS, VALIDATION_RESULTS
 from spark_jobs.edges import lake_files, progress
 from spark_jobs.edges.session import for_few_rows
-from spark_jobs.edges.store import Content, Store, at_once, contents
+from spark_jobs.edges.store import Store, at_once, contents
 from spark_jobs.report.places import VALIDATION_PAGE
 from spark_jobs.report.validation import validation_page
 from spark_jobs.shared.config import Settings
@@ -91,11 +91,11 @@ def _publish(
     page = _record(store, window, run, verdicts)
     if breaches := _sentences(verdicts, "critical"):
         raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
-    staged, held = _contents(store, window, run, tables)
+    row_counts: dict[Table, int] = {}
     for wave in in_waves(GOLD):
-        changed = [t for t in wave if staged[t] != held[t]]
-        at_once(*(partial(store.replace_window, t, tables[t.full_name], run["cluster"], window) for t in changed))
-    published = _account(store, window, run, {t: content.row_count for t, content in staged.items()})
+        puts = (partial(_put, store, window, run["cluster"], t, tables[t.full_name]) for t in wave)
+        row_counts |= zip(wave, at_once(*puts), strict=True)
+    published = _account(store, window, run, row_counts)
     return {
         "published": published,
         "expectations": len(verdicts),
@@ -150,14 +150,12 @@ def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict])
     return page
 
 
-def _contents(
-    store: Store, window: Window, run: Run, tables: Frames
-) -> tuple[dict[Table, Content], dict[Table, Content]]:
-    """What is staged, and what gold holds of the window: a table in which they are equal is not written again."""
-    staged = [(t, tables[t.full_name]) for t in GOLD]
-    held = [(t, store.read_window(t, run["cluster"], window)) for t in GOLD]
-    found = contents([*staged, *held])
-    return dict(zip(GOLD, found, strict=False)), dict(zip(GOLD, found[len(GOLD) :], strict=True))
+def _put(store: Store, window: Window, cluster: str, table: Table, rows: DataFrame) -> int:
+    """Replaces the table's window, where it holds other rows. Gives: how many rows it has now."""
+    staged, held = contents(table, rows, store.read_window(table, cluster, window))
+    if staged != held:
+        store.replace_window(table, rows, cluster, window)
+    return staged.row_count
 
 
 def _account(store: Store, window: Window, run: Run, row_counts: Mapping[Table, int]) -> dict[str, dict[str, int]]:

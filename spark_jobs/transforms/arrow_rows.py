@@ -83,28 +83,34 @@ def _values(array: pa.Array, struct: type[Row] | None) -> Any:
     """The values of a column as Python has them."""
     from pyarrow import types
 
-    kind = array.type
     if array.null_count == len(array):
         return repeat(None, len(array))
-    if types.is_timestamp(kind):
+    if types.is_list(array.type):
+        return _lists(array, struct)
+    if types.is_struct(array.type) and struct is not None:
+        return _structs(array, struct)
+    if types.is_timestamp(array.type):
         return map(_once(_instant), _numbers(array.cast("timestamp[us]").cast("int64")))
-    if types.is_list(kind):
-        flat = iter(_values(array.flatten(), struct))
-        return [None if n is None else list(islice(flat, n)) for n in _numbers(array.value_lengths())]
-    if types.is_struct(kind) and struct is not None:
-        made = iter(_rows(array.drop_null(), struct))
-        return [next(made) if is_valid else None for is_valid in array.is_valid().to_numpy(False).tolist()]
-    if types.is_string(kind):
+    if types.is_string(array.type):
         return array.to_pandas().tolist()
-    if types.is_integer(kind) or types.is_boolean(kind) or types.is_floating(kind):
-        return _numbers(array)
-    return array.to_pylist()
+    is_number = any(kind(array.type) for kind in (types.is_integer, types.is_floating, types.is_boolean))
+    return _numbers(array) if is_number else array.to_pylist()
+
+
+def _lists(array: pa.Array, struct: type[Row] | None) -> list[list[Any] | None]:
+    flat = iter(_values(array.flatten(), struct))
+    return [None if n is None else list(islice(flat, n)) for n in _numbers(array.value_lengths())]
+
+
+def _structs(array: pa.Array, struct: type[Row]) -> list[Row | None]:
+    made = iter(_rows(array.drop_null(), struct))
+    return [next(made) if is_valid else None for is_valid in _numbers(array.is_valid())]
 
 
 def _numbers(array: pa.Array) -> Any:
     if not array.null_count:
         return array.to_numpy(zero_copy_only=False).tolist()
-    valid = array.is_valid().to_numpy(zero_copy_only=False).tolist()
+    valid = _numbers(array.is_valid())
     values = array.fill_null(False if str(array.type) == "bool" else 0).to_numpy(zero_copy_only=False).tolist()
     return [value if is_valid else None for value, is_valid in zip(values, valid, strict=True)]
 

@@ -103,7 +103,11 @@ def inputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
 def outputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
     """The lists of rows that a function gives: the row class of each, by the field's name."""
     given = get_type_hints(function).get("return")
-    return {n: cls for n, hint in get_type_hints(given).items() if (cls := _row_class(hint))} if given else {}
+    return (
+        {n: cls for n, hint in get_type_hints(given).items() if (cls := _row_class(hint))}
+        if isinstance(given, type)
+        else {}
+    )
 
 
 def values_of(function: Callable[..., Any]) -> list[str]:
@@ -156,6 +160,15 @@ def _judgements_of(sources: Iterable[Source]) -> list[Judgement]:
 
 
 def _mismatches(judgement: Judgement) -> Iterator[str]:
+    parts = [part for source in judgement.reads.values() for part in source.upstream()]
+    yield from _wrong_inputs(judgement)
+    yield from _unknown_values(judgement, [part.function for part in parts if part.function is not None])
+    for part in parts:
+        if part.table and part.table not in ROW_CLASS:
+            yield f"{judgement.name}: {part.table} is read, and the catalog does not declare it."
+
+
+def _wrong_inputs(judgement: Judgement) -> Iterator[str]:
     wanted = inputs_of(judgement.function)
     for name in wanted.keys() ^ judgement.reads.keys():
         yield f"{judgement.name}: {name} has {'no source' if name in wanted else 'a source and no parameter'}."
@@ -163,15 +176,14 @@ def _mismatches(judgement: Judgement) -> Iterator[str]:
         given = judgement.reads[name].row_class
         if given is not None and given is not wanted[name]:
             yield f"{judgement.name}: {name} takes {wanted[name].__name__} and is given {given.__name__}."
+
+
+def _unknown_values(judgement: Judgement, functions: Iterable[Callable[..., Any]]) -> Iterator[str]:
     known = {SCOPE, *(n.name for n in judgement.needs)}
-    parts = [part for source in judgement.reads.values() for part in source.upstream()]
-    for function in (judgement.function, *(p.function for p in parts if p.function is not None)):
+    for function in (judgement.function, *functions):
         for name in values_of(function):
             if name not in known:
                 yield f"{judgement.name}: {function.__name__} takes {name}, which it does not need."
-    for part in parts:
-        if part.table and part.table not in ROW_CLASS:
-            yield f"{judgement.name}: {part.table} is read, and the catalog does not declare it."
 
 
 def apply_by_key(judgement: Judgement, frames: Mapping[str, DataFrame], values: Mapping[str, Any]) -> DataFrame:

@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from drill import plain_reader
+from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.file_scan import NOTHING, Pass, scan_files
 from spark_jobs.edges.log_files import Place, list_places
 from spark_jobs.edges.store import Store
@@ -32,7 +33,7 @@ NO_LAKE = "/no/such/lake"
 Row = dict[str, Any]
 
 
-def collected(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = "broker") -> list[Row]:
+def collected(spark: SparkSession, root: Path | str, zone: str = "UTC", origin: str = "broker") -> list[Row]:
     """The records of a folder, by source, instant and rank."""
     found = passed(spark, root, zone, origin)
     records = found.records(Store(spark, NO_LAKE), "prod", RUN_AT, NOTHING)
@@ -40,7 +41,7 @@ def collected(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = 
     return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
 
 
-def passed(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = "broker") -> Pass:
+def passed(spark: SparkSession, root: Path | str, zone: str = "UTC", origin: str = "broker") -> Pass:
     """One pass over a folder, into a lake that knows none of its files."""
     listing = list_places(spark, [Place(str(root), origin, zone, "LOGS")], None)
     return scan_files(Store(spark, NO_LAKE), listing.files, lambda: listing, None)
@@ -75,6 +76,27 @@ def test_a_file_split_anywhere_gives_the_records_the_plain_reader_gives(
     }
     headless = rows[0]
     assert (headless["text"], headless["layout"], headless["happened_at"]) == ("left over from before\n", None, None)
+
+
+def test_files_that_only_spark_can_open_are_read_through_it(spark: SparkSession, tmp_path: Path) -> None:
+    text = "".join(log(300))
+    lay(
+        tmp_path,
+        {"b/server.log": text, "b/server.log.1": log(1)[0], "b/controller.log.gz": gzip.compress(text.encode())},
+    )
+    context: Any = spark.sparkContext
+    of_workers = context._jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf()
+    for known in (context._jsc.hadoopConfiguration(), of_workers):
+        known.set("fs.viewfs.mounttable.far.link./logs", tmp_path.as_uri())
+    with conf(spark, spark__sql__files__maxPartitionBytes="3000"):
+        rows = collected(spark, "viewfs://far/logs")
+        listing = list_places(spark, [Place("viewfs://far/logs", "broker", "UTC", "LOGS")], None)
+        marks = fingerprints(spark, listing.files)
+    assert what(rows) == what(collected(spark, str(tmp_path)))
+    near = list_places(spark, [Place(str(tmp_path), "broker", "UTC", "LOGS")], None)
+    assert {f.name: mark for f, mark in marks.items()} == {
+        f.name: mark for f, mark in fingerprints(spark, near.files).items()
+    }
 
 
 def test_a_rotation_changes_nothing(spark: SparkSession, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps import publish, reclassify
-from spark_jobs.steps.run import _claim_staging
+from spark_jobs.steps.run import _claimed
 from tests.support.logs import rows, run, settings
 from tests.support.nights import EXCERPTS
 
@@ -45,7 +45,7 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     """The paused group's night, published; not to be changed.
 
     Its clients' logs hold the lines that tell which partitions they held. The publish finds another run's rows in
-    staging, so it rebuilds its own first.
+    staging, then half of its own, so it rebuilds its own first.
     """
     clients = shutil.copytree(PAUSED / "clients", tmp_path_factory.mktemp("night") / "clients")
     shutil.copytree(EXCERPTS / "assignments" / "pause-4.1", clients / "assignments")
@@ -53,10 +53,29 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     given = settings(lake, LOGS, client_logs=clients)
     store, said = run(spark, lake, LOGS, client_logs=clients)
     lake_files.write_json(spark, f"{store.lake}/staging/_run.json", {"run_id": "another"})
-    with for_few_rows(spark):
-        _claim_staging(spark, PUBLISH, given, {"ingest": said})
-    assert lake_files.read_json(spark, f"{store.lake}/staging/_run.json") == {"run_id": given.run_id}
+    overwrite = Store.overwrite_staging
+
+    def dies(*of_table: Any) -> None:
+        if of_table[1] is gold.INCIDENTS:
+            raise MemoryError
+        overwrite(*of_table)
+
+    with pytest.MonkeyPatch.context() as patched, for_few_rows(spark):
+        patched.setattr(Store, "overwrite_staging", dies)
+        with pytest.raises(MemoryError), _claimed(spark, PUBLISH, given, {"ingest": said}):
+            raise AssertionError("half of staging was to be published")
+        assert owner(store) is None, "what a kill leaves in staging belongs to no run"
+        patched.undo()
+        with _claimed(spark, PUBLISH, given, {"ingest": said}):
+            assert owner(store) == given.run_id
+        patched.setattr(Store, "overwrite_staging", dies)
+        with _claimed(spark, PUBLISH, given, {"ingest": said}):
+            assert owner(store) == given.run_id, "what is whole and ours is not rebuilt"
     return Night(given, said, publish.run_step(spark, given, {"ingest": said}))
+
+
+def owner(store: Store) -> Any:
+    return (lake_files.read_json(store.spark, f"{store.lake}/staging/_run.json") or {}).get("run_id")
 
 
 def test_costs_and_remedies_of_a_night_are_published(spark: SparkSession, night: Night) -> None:

@@ -38,6 +38,7 @@ from spark_jobs.catalog.rows.internal import IncidentLink as IncidentLink
 from spark_jobs.catalog.rows.internal import IsrSpan as IsrSpan
 from spark_jobs.catalog.rows.internal import MemberSighting as MemberSighting
 from spark_jobs.catalog.rows.internal import MemberStay as MemberStay
+from spark_jobs.catalog.rows.internal import MetadataDay as MetadataDay
 from spark_jobs.catalog.rows.internal import MissingBrokerLog as MissingBrokerLog
 from spark_jobs.catalog.rows.internal import ObservedSpan as ObservedSpan
 from spark_jobs.catalog.rows.internal import OutOfSyncCount as OutOfSyncCount
@@ -53,12 +54,15 @@ from spark_jobs.catalog.rows.quality import Quarantine as Quarantine
 from spark_jobs.catalog.rows.quality import RuleFiring as RuleFiring
 from spark_jobs.catalog.rows.quality import UnparsedLine as UnparsedLine
 from spark_jobs.catalog.rows.quality import ValidationResult as ValidationResult
+from spark_jobs.catalog.rows.quality_metadata import MetadataState as MetadataState
 from spark_jobs.catalog.rows.quality_verdicts import LateWindow as LateWindow
 from spark_jobs.catalog.rows.quality_verdicts import VerdictChange as VerdictChange
 from spark_jobs.catalog.rows.silver import Event as Event
 from spark_jobs.catalog.rows.structs import Contributor as Contributor
+from spark_jobs.catalog.rows.structs import DayCount as DayCount
 from spark_jobs.catalog.rows.structs import Delay as Delay
 from spark_jobs.catalog.rows.structs import MissingPart as MissingPart
+from spark_jobs.catalog.rows.structs import OffsetSpan as OffsetSpan
 from spark_jobs.catalog.rows.structs import OwnedPartition as OwnedPartition
 from spark_jobs.catalog.rows.structs import Quote as Quote
 from spark_jobs.catalog.rows.structs import RecordCount as RecordCount

@@ -13,6 +13,17 @@ from spark_jobs.catalog.rows.structs import Quote, TopicBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataDay(Row):
+    """One day of a metadata log, up to a state."""
+
+    TABLE: ClassVar[str] = "internal.metadata_days"
+
+    cluster: str
+    day: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionState(Row):
     """One state of one partition, with all readings that show it."""
 

@@ -109,7 +109,7 @@ class _Read:
         return list(pc.indices_nonzero(pc.equal(self.fates, fate)).to_pylist())
 
     def rows(self, places: list[int], **told: Any) -> Columns:
-        """What the batch holds of these records, their fate, and what is told of them beside."""
+        """What the batch holds of these records, their fate, and these columns."""
         at = pa.array(places, pa.int64())
         kept = self.batch.select(PLACE).take(at)
         return {**dict(zip(PLACE, kept.columns)), "fate": self.fates.take(at), **told}
@@ -138,7 +138,7 @@ def _writers(brokers: list[int | None], rows: Columns) -> Columns:
 
 
 def _claimed(readings: list[Reading]) -> Columns:
-    """What records that one pattern claims tell."""
+    """The columns of records that one pattern claims."""
     pattern: Any = readings[0].pattern
     count = len(readings)
     told: Columns = fields_of(pattern, [r.found for r in readings])

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from spark_jobs.catalog.ids import LINE_ID_LENGTH
 from spark_jobs.transforms.intake.cutting import LIKENESS
 
 FIXED = ("place", "order", "twin")
-"""What is known better of a record when all that are like it were looked at; order is below zero where it is dropped."""
+"""What is known better of a record when all that are like it were looked at; order is below 0 where it is dropped."""
 
 _DROPPED = -1
 
@@ -18,11 +17,6 @@ def row_id(*parts: Column) -> Column:
     """The id of a row in Spark's words: equal to catalog.ids.row_id of the same parts as text."""
     text = F.concat_ws("\x1f", *(part.cast("string") for part in parts))
     return F.substring(F.sha2(text, 256), 1, 32)
-
-
-def line_id(cluster: str, source: str, text: str, twin: str) -> Column:
-    """The id of a record: equal to catalog.ids.line_id of the same parts."""
-    return F.substring(row_id(*map(F.col, (cluster, source, text, twin))), 1, LINE_ID_LENGTH)
 
 
 def settle(gathered: DataFrame, held: DataFrame | None) -> DataFrame:

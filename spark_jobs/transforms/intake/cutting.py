@@ -100,7 +100,7 @@ def _texts(data: bytes, starts: Ints) -> tuple[pa.Array, Ints]:
     offsets = np.append(starts, len(data)).astype(np.int32)
     whole = pa.Array.from_buffers(pa.binary(), len(starts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
     if data.endswith(b"\n"):
-        return pc.binary_slice(whole, 0, -1), offsets[1:] - 1
+        return pc.binary_slice(whole, 0, -1), np.append(starts[1:], len(data)) - 1
     ends = np.append(starts[1:] - 1, len(data))
     return pa.concat_arrays([pc.binary_slice(whole[:-1], 0, -1), whole[-1:]]), ends
 

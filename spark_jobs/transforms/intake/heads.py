@@ -1,9 +1,9 @@
 """Where records begin in the bytes of a log, and when: whole arrays at once, no Python for each line.
 
 A line is looked at in three layers. An envelope is what a transport wrapped around it; none is known yet, so the bytes
-are the lines. A head is what a layout recognises at the beginning of a line. The message, everything behind the head, is
-cut in `parse`. A new envelope belongs before `lines_of`, decided once for each piece of a file; a new layout is one
-declaration in knowledge.layouts.
+are the lines. A head is what a layout recognises at the beginning of a line. The message, all that is behind the head,
+is cut where it is parsed. A new envelope belongs before `lines_of`, decided once for each piece of a file; a new layout
+is one declaration in knowledge.layouts.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _heads(data: bytes, rows: Bytes, lines: Ints, number: int) -> Heads:
         is_head = _has_level(data, window, lines[which], number)
         which, told = which[is_head], _told(window[is_head][:, _digits(layout.begins)])
     else:
-        matches = [_HEADS[number].match(data, at, at + HEAD_REACH) for at in lines[which].tolist()]
+        matches = [_HEADS[number].match(data[at : at + HEAD_REACH]) for at in lines[which].tolist()]
         which = which[np.array([m is not None for m in matches], bool)]
         told = np.array([_micros(m[1]) for m in matches if m], np.int64)
     return Heads(
@@ -143,7 +143,7 @@ def _has_level(data: bytes, window: Bytes, starts: Ints, number: int) -> np.ndar
         is_open &= window[:, i] - np.uint8(ord("A")) < 26
     for i in np.flatnonzero(is_open).tolist():
         start = int(starts[i])
-        is_head[i] = _HEADS[number].match(data, start, start + HEAD_REACH) is not None
+        is_head[i] = _HEADS[number].match(data[start : start + HEAD_REACH]) is not None
     return is_head
 
 

@@ -1,4 +1,4 @@
-"""Log records become events, in one pass: workers read them in batches, and hashes show which are told twice."""
+"""Log records become events, in one pass: workers read them in batches, and hashes show which stand twice."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class Times:
-    """The microseconds between which records lie, none of them for `first` after `last`, and how many have no instant."""
+    """The microseconds between which records lie, `first` after `last` where none does; how many have no instant."""
 
     first: int = int(np.iinfo(np.int64).max)
     last: int = int(NO_INSTANT)
@@ -115,7 +115,7 @@ def mark_of(data: bytes, at: int) -> int:
 
 
 def beginnings(data: bytes, begins: bool) -> tuple[Ints, Heads]:
-    """The lines and the records. `begins`: the bytes begin with a line; before the first head it is a record as well."""
+    """The lines and the records. Takes: whether the bytes begin with a line: before any head it is a record as well."""
     lines = lines_of(data, begins)
     heads = heads_of(data, lines)
     if begins and len(lines) and (not len(heads) or heads.lines[0] > 0):

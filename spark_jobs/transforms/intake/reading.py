@@ -1,4 +1,4 @@
-"""What one record says: its fate, decided here alone, and the event that it tells. Plain Python, for any reader."""
+"""What one record says: its fate, decided here alone, and the fields of its event. Plain Python, for any reader."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Reading(NamedTuple):
     """What became of a record.
 
     `pattern` claims it and `found` is what the groups of its regex hold, where it is an event; `sentences` say why it
-    is quarantined. Of what is ignored nothing else is told.
+    is quarantined. A record that is ignored has nothing else.
     """
 
     fate: LineFate
@@ -99,13 +99,19 @@ def read_record(
     """
     logger, message = CUTS[layout](text) if layout else (None, text)
     known = KNOWN.get(_class_of(logger)) if logger else _NAMELESS
-    if not (is_utf8 and is_dated) or line_count > MOST_LINES or len(message) > MESSAGE_LIMIT or "\0" in text:
-        is_endless = len(message) > MESSAGE_LIMIT and known is not None and logger is not None
-        wrong = (not is_utf8, "\0" in text, not (is_dated or layout is None), line_count > MOST_LINES, is_endless)
-        if any(wrong):
-            return Reading(LineFate.QUARANTINED, logger, message, sentences=tuple(compress(_WRONG, wrong)))
-    if known is None:
-        return _IGNORED
+    is_endless = len(message) > MESSAGE_LIMIT and known is not None and logger is not None
+    if sentences := _wrong(text, line_count, is_utf8, is_dated or layout is None, is_endless):
+        return Reading(LineFate.QUARANTINED, logger, message, sentences=sentences)
+    return _IGNORED if known is None else _claimed(known, logger, message)
+
+
+def _wrong(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
+    if is_utf8 and is_dated and line_count <= MOST_LINES and not is_endless and "\0" not in text:
+        return ()
+    return tuple(compress(_WRONG, (not is_utf8, "\0" in text, not is_dated, line_count > MOST_LINES, is_endless)))
+
+
+def _claimed(known: Known, logger: str | None, message: str) -> Reading:
     for pattern in known.patterns:
         if pattern.contains in message and (match := pattern.compiled.match(message)):
             return Reading(LineFate.EVENT, logger, message, pattern, match.groups())
@@ -116,7 +122,7 @@ def read_record(
 
 
 def fields_of(pattern: Pattern, found: Sequence[tuple[str | None, ...]]) -> dict[str, list[Any]]:
-    """The fields that a pattern tells of the records that it claimed, a list for each, in their order.
+    """The fields that a pattern reads in the records that it claims: a list for each field, in their order.
 
     Edge case: empty text counts as missing, as does a number that its field cannot hold.
     """

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_jobs.catalog.bronze_metadata import METADATA_RECORDS
 from spark_jobs.catalog.model import EVIDENCE_TYPE
 from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS
 from spark_jobs.transforms.brokers.setting_events import newest_settings, settings_in_readings
@@ -15,6 +16,7 @@ from spark_jobs.transforms.cluster import CONTEXT_KINDS
 from spark_jobs.transforms.groups import group_events
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
 from spark_jobs.transforms.intake import group_records
+from spark_jobs.transforms.intake.metadata_states import MetadataStart
 from spark_jobs.transforms.judgements.partition_blocks import later_blocks
 from spark_jobs.transforms.scope import Scope, WindowFacts
 from spark_jobs.transforms.windows import Window
@@ -22,9 +24,42 @@ from spark_jobs.transforms.windows import Window
 _IS_SETTING = ("kind IN ({})").format(", ".join(f"'{k}'" for k in sorted(SETTING_KINDS)))
 
 
-def written_before_end(records: DataFrame, scope: Scope) -> DataFrame:
-    """The records of the cluster's metadata up to the end of what is seen."""
-    return records.where(F.col("written_at") < F.lit(scope.seen.end))
+def last_state(states: DataFrame, scope: Scope) -> DataFrame:
+    """The first part of the last state of the metadata log before what is seen."""
+    first = states.where(F.col("snapshot_place") == 1).where(F.col("state_at") <= F.lit(scope.seen.start))
+    last = F.max_by(F.struct(*states.columns), "state_at").alias("last")
+    return first.groupBy("cluster").agg(last).select("last.*")
+
+
+def records_by_day(records: DataFrame, last: DataFrame | None) -> DataFrame | None:
+    """The records up to the offset of that state, counted by day: internal.metadata_days."""
+    if last is None:
+        return None
+    until = last.select("cluster", F.col("record_offset").alias("until"))
+    known = records.join(F.broadcast(until), "cluster").where("record_offset <= until")
+    return known.groupBy("cluster", F.date_format("written_at", "yyyy-MM-dd").alias("day")).agg(
+        F.count("*").alias("records")
+    )
+
+
+def records_to_replay(
+    records: DataFrame, states: DataFrame | None, metadata_start: MetadataStart | None, scope: Scope
+) -> DataFrame:
+    """The records of the cluster's metadata up to the end of what is seen, from the state on that is read on from.
+
+    Gives: rows of bronze.metadata_records; the parts of the state as those of a snapshot.
+    """
+    seen = records.where(F.col("written_at") < F.lit(scope.seen.end))
+    if metadata_start is None or states is None:
+        return seen
+    parts = states.where(F.col("state_at") == F.lit(metadata_start.state_at)).withColumns(
+        {"source": F.lit(""), "text": F.lit("")}
+    )
+    columns = (
+        F.col(c.name) if c.name in parts.columns else F.lit(None).cast(c.type).alias(c.name)
+        for c in METADATA_RECORDS.columns
+    )
+    return seen.where(F.col("record_offset") > metadata_start.record_offset).unionByName(parts.select(*columns))
 
 
 def with_metadata(events: DataFrame, of_metadata: DataFrame | None) -> DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -31,18 +31,18 @@ class Process:
     """
 
     def __init__(self, lines: Sequence[Event], next_start: Event | None, has_starts: bool) -> None:
-        self.lines = _timeline(lines)
+        self.lines = by_instant(lines)
         self.next_start, self.has_starts = next_start, has_starts
 
     @cached_property
     def poll_expiries(self) -> Timeline[Event]:
         """The lines which say that the process did not poll in time."""
-        return _timeline([e for e in self.lines if e.kind == Kind.CLIENT_POLL_EXPIRED])
+        return by_instant([e for e in self.lines if e.kind == Kind.CLIENT_POLL_EXPIRED])
 
     @cached_property
     def refusals(self) -> Timeline[Event]:
         """The lines which say that a heartbeat was refused."""
-        return _timeline([e for e in self.lines if e.kind == Kind.CLIENT_HEARTBEAT_REFUSED])
+        return by_instant([e for e in self.lines if e.kind == Kind.CLIENT_HEARTBEAT_REFUSED])
 
     @cached_property
     def closings(self) -> Timeline[Event]:
@@ -52,7 +52,7 @@ class Process:
         """
         expired = self.poll_expiries.values
         lines = self.lines.after(expired[-1].happened_at + timedelta(seconds=1)) if expired else self.lines.values
-        return _timeline([e for e in lines if _closes(e)])
+        return by_instant([e for e in lines if _closes(e)])
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ class ClientLog:
     """The log of one client. Takes: its lines in order."""
 
     def __init__(self, lines: Sequence[Event] = ()) -> None:
-        self.lines = _timeline(lines)
+        self.lines = by_instant(lines)
         self._processes: dict[int, Process] = {}
 
     @cached_property
     def _by_kind(self) -> dict[str, Timeline[Event]]:
-        return {kind: _timeline(own) for kind, own in grouped(self.lines, lambda e: e.kind).items()}
+        return {kind: by_instant(own) for kind, own in grouped(self.lines, lambda e: e.kind).items()}
 
     @cached_property
     def _first_naming(self) -> dict[str | None, int]:
@@ -96,7 +96,7 @@ class ClientLog:
 
     def of_kind(self, kind: str) -> Timeline[Event]:
         """Its lines of one kind."""
-        return self._by_kind.get(kind, _NO_LINES)
+        return self._by_kind.get(kind, NO_LINES)
 
     def process_of(self, member_id: str, at: datetime) -> ProcessLog:
         """The process that held a member at an instant.
@@ -149,14 +149,14 @@ class ClientLogs:
     @cached_property
     def _by_generation(self) -> dict[tuple[str, int | None], Timeline[Event]]:
         steps = (e for lines in self._lines.values() for e in lines if e.kind in _STEPS)
-        return {step: _timeline(lines) for step, lines in grouped(steps, lambda e: (e.kind, e.generation)).items()}
+        return {step: by_instant(lines) for step, lines in grouped(steps, lambda e: (e.kind, e.generation)).items()}
 
     def first_steps(self, kind: str, generation: int | None, at: datetime) -> dict[str, Event]:
         """By client, its first line of a kind about a generation that was reached at that instant.
 
         Takes: a kind of _STEPS.
         """
-        near = self._by_generation.get((kind, generation), _NO_LINES).near(at, _NEAR)
+        near = self._by_generation.get((kind, generation), NO_LINES).near(at, _NEAR)
         return {str(line.client_id): line for line in reversed(near)}
 
     @cached_property
@@ -170,18 +170,19 @@ class ClientLogs:
                     found.append(line)
                 if line.kind in (Kind.CLIENT_CONFIGURED, Kind.CLIENT_SUBSCRIBED):
                     has_subscribed = line.kind == Kind.CLIENT_SUBSCRIBED
-        return _timeline(found)
+        return by_instant(found)
 
 
 def _happened_at(event: Event) -> datetime:
     return event.happened_at
 
 
-def _timeline(lines: Sequence[Event]) -> Timeline[Event]:
+def by_instant(lines: Iterable[Event]) -> Timeline[Event]:
+    """Events, to be looked up by instant."""
     return Timeline(lines, at=_happened_at)
 
 
-_NO_LINES = _timeline(())
+NO_LINES = by_instant(())
 NO_LOG = ClientLog()
 
 

@@ -15,7 +15,7 @@ from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
 from spark_jobs.transforms.durations import SAME_ACT
-from spark_jobs.transforms.rebalances.client_logs import NO_LOG, ClientLog, ClientLogs
+from spark_jobs.transforms.rebalances.client_logs import NO_LINES, NO_LOG, ClientLog, ClientLogs, by_instant
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rebalances.records import RECORDED
 from spark_jobs.transforms.timelines import Timeline
@@ -43,13 +43,6 @@ _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
-
-def _timeline(events: Sequence[Event]) -> Timeline[Event]:
-    return Timeline(events, at=lambda e: e.happened_at)
-
-
-_NO_EVENTS = _timeline(())
 
 
 def _itself(instant: datetime) -> datetime:
@@ -336,21 +329,21 @@ class MemberRegistry:
 
     def arrival(self, member_id: str, at: datetime) -> Event | None:
         """The line of the member's arrival at `at` that shows most: the one that starts the rebalance, if any."""
-        moves = self._moves_by_time.get(member_id, _NO_EVENTS)
+        moves = self._moves_by_time.get(member_id, NO_LINES)
         lines = [e for e in moves.near(at, SAME_ACT) if e.kind in _ARRIVALS]
         return max(lines, default=None, key=lambda e: (e.kind == Kind.REBALANCE_STARTED, e.happened_at))
 
     @cached_property
     def _moves_by_time(self) -> dict[str, Timeline[Event]]:
-        return {member_id: _timeline(moves) for member_id, moves in self._moves.items()}
+        return {member_id: by_instant(moves) for member_id, moves in self._moves.items()}
 
     @cached_property
     def _joins_by_time(self) -> dict[str, Timeline[Event]]:
-        return {member_id: _timeline(joins) for member_id, joins in self._joins.items()}
+        return {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
 
     def joined_last(self, member_id: str, before: datetime) -> Event | None:
         """The member's last joining before an instant, by its own log or by the lines that name its arrival."""
-        joins = self._joins_by_time.get(member_id, _NO_EVENTS)
+        joins = self._joins_by_time.get(member_id, NO_LINES)
         last = joins.last_before(before - SAME_ACT)
         return None if last is None else joins.first_since(last.happened_at)
 
