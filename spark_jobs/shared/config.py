@@ -190,8 +190,8 @@ class _Reading:
             return None
         if is_uri(text) and _CREDENTIALS.search(text):
             self.problems.append(
-                f"{self.called(field)} is {masked(text)}, with a password or a key. Needed: a URI without one, since command"
-                " lines, Airflow's tables and logs show it. Give the key as spark.hadoop.fs... in HINDSIGHT_SPARK_CONF."
+                f"{self.called(field)} is {masked(text)}, with a password or a key. Needed: a URI without one, since"
+                " command lines, Airflow's tables and logs show it. Give the key as spark.hadoop.fs... in HINDSIGHT_SPARK_CONF."
             )
         return text if is_uri(text) else os.path.abspath(os.path.expanduser(text))
 
