@@ -107,7 +107,7 @@ class SparkStepOperator(BaseOperator):
         given = settings_of(context, self.window)
         is_large = launch.is_large(given.get("logs"), given.get("client_logs"))
         self.hook = SparkStepHook(
-            properties_file=str(launch.properties_file(is_large)),
+            properties_file=str(launch.properties_file(launch.configuration(is_large))),
             conn_id="spark_default",
             name="hindsight",
             application_args=[self.step.name, "--settings", json.dumps(given)],

@@ -139,7 +139,7 @@ class _Unpacked(_Arriving):
                 while part := stream.read(CHUNK):
                     yield part
         except OSError:
-            self.damage = f"it is no file of {codec}, it was cut off, or its bytes were changed"
+            self.damage = f"it is not a file of {codec}, it was cut off, or its bytes were changed"
 
 
 class _File(io.RawIOBase):

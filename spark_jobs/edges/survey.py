@@ -115,7 +115,7 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
     """Reads every file once. Takes: the files by their numbers.
 
     Gives: what could be read. A file that vanished or shrank is left out.
-    Edge case: a compressed file that breaks off is read up to the break; a file with an hour that its clock told twice
+    Edge case: a compressed file that breaks off is read up to the break; a file with an hour that its clock shows twice
         is read again in one go.
     """
     found = _looked(spark, files, frozenset())

@@ -191,7 +191,8 @@ class _Reading:
         if is_uri(text) and _CREDENTIALS.search(text):
             self.problems.append(
                 f"{self.called(field)} is {masked(text)}, with a password or a key. Needed: a URI without one, since"
-                " command lines, Airflow's tables and logs show it. Give the key as spark.hadoop.fs... in HINDSIGHT_SPARK_CONF."
+                " command lines, Airflow's tables and logs show it. Give the key as spark.hadoop.fs... in"
+                " HINDSIGHT_SPARK_CONF."
             )
         return text if is_uri(text) else os.path.abspath(os.path.expanduser(text))
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import accumulate, chain
 from pathlib import Path
-from types import MappingProxyType
 
 from spark_jobs.shared.exits import BadInput
 
@@ -162,15 +161,13 @@ def private_folder() -> Path | None:
     return folder if is_ours else None
 
 
-def properties_file(is_large: bool = False, defaults: Mapping[str, str] = MappingProxyType({})) -> Path:
-    """Spark's configuration as a file that this user alone may read: other users see the arguments of a process.
+def properties_file(settings: Mapping[str, str]) -> Path:
+    """Settings of Spark as a file that this user alone may read: other users see the arguments of a process.
 
-    Takes: whether the input is large; what holds where the configuration says nothing.
-    Keeps: the same configuration has the same name, by which steps of one run find their application.
+    Keeps: the same settings have the same name, by which steps of one run find their application.
     Raises: BadInput where the folder for it belongs to another user.
     """
-    settings = {**defaults, **configuration(is_large)}
-    text = "".join(f"{name} {_escaped(settings[name])}\n" for name in sorted(settings))
+    text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
     folder = private_folder()
     if folder is None:
         raise BadInput(

@@ -20,7 +20,7 @@ SCHEMA = (
 CONTESTED = "range int, place bigint, happened_at bigint, likeness string"
 
 LIKENESS = 16
-"""Characters of the hash by which records are told to be alike."""
+"""Characters of the hash by which records are known to be alike."""
 
 _DROPPED = -1
 

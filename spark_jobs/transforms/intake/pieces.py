@@ -89,7 +89,7 @@ class Piece:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Piece:
-        """The piece that a mapping of its fields tells."""
+        """The piece that a mapping of its fields describes."""
         times = {name: Times(**told[name]) for name in ("before", "after")}
         return cls(**{**told, **times, "cluster_ids": tuple(told["cluster_ids"])})
 
@@ -110,7 +110,7 @@ class Range:
 
 
 def mark_of(data: bytes, at: int) -> int:
-    """What tells that a line is still the one that was seen: a checksum of its first bytes."""
+    """What shows that a line is still the one that was seen: a checksum of its first bytes."""
     return zlib.crc32(data[at : at + _MARKED].partition(b"\n")[0])
 
 
