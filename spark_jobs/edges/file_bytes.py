@@ -40,7 +40,7 @@ _CODECS = {".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 @dataclass(frozen=True)
 class Unit:
-    """What one worker reads of a file in one go, and what it is told to do with it.
+    """What one worker reads of a file in one go, and what it shall do with it.
 
     `parts`: from which byte to which, one after another. `is_packed`: what is to be read has to be unpacked first.
     """
@@ -57,7 +57,7 @@ class Unit:
 
 
 Work = Callable[[dict[str, Any], "Bytes", Any], Iterator[pa.RecordBatch]]
-"""What a worker does with a unit: it takes what the unit is told, its bytes, and the numbers that belong to it."""
+"""What a worker does with a unit: it takes what the unit holds for it, its bytes, and the numbers that belong to it."""
 
 
 class Bytes:

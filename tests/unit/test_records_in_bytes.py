@@ -20,6 +20,7 @@ from spark_jobs.transforms.intake.heads import HEADLESS, NO_INSTANT, Clock, head
 from spark_jobs.transforms.intake.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+PACKED = gzip.compress(b"one\n", mtime=0)
 MICRO = timedelta(microseconds=1)
 
 _STARTS = (
@@ -149,9 +150,9 @@ def test_ranges_that_share_an_instant_are_contested_at_all_instants_that_they_sh
 @pytest.mark.parametrize(
     ("packed", "held", "damage"),
     [
-        (gzip.compress(b"one\n") + gzip.compress(b"two\n"), b"one\ntwo\n", None),
-        (gzip.compress(b"one\n") + b"\0\0\0", b"one\n", None),
-        (gzip.compress(b"one\n")[:-6], b"one\n", "it ends before its end: it was cut off, or is still being written"),
+        (PACKED + gzip.compress(b"two\n", mtime=0), b"one\ntwo\n", None),
+        (PACKED + b"\0\0\0", b"one\n", None),
+        (PACKED[:-6], b"one\n", "it ends before its end: it was cut off, or is still being written"),
         (b"no such file", b"", "it is not a gzip file, or its bytes were changed"),
     ],
 )
