@@ -199,4 +199,5 @@ def test_ratios_leave_out_the_first_round_of_a_jvm() -> None:
     found = {name: [used(3), used(1)] for name in run.ENGINES} | {"rounds": [warm(1, 2), warm(2, 12), warm(3, 15)]}
     said = run.ratios(found)
     assert said[0] == "Ingest of 100 MB, warm: 12.0 s, 24.0 processor seconds."
+    assert "2.0, 6.0, 5.0x in wall time" in said[-1]
     assert [re.findall(r"([\d.]+)x", line) for line in said if "spark copy" in line] == [["6.0", "6.0"]]
