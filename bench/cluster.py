@@ -235,7 +235,7 @@ def read_work(events: Iterable[Mapping[str, Any]]) -> Work:
 
 def _operators(info: Mapping[str, Any]) -> str:
     """What the stage computes: the operators of its plan, each once. Call sites would name places of this machine."""
-    scopes = (json.loads(r["Scope"])["name"].strip() for r in info["RDD Info"] if "Scope" in r)
+    scopes = (json.loads(r["Scope"])["name"].partition(" - ")[0].strip() for r in info["RDD Info"] if "Scope" in r)
     return ", ".join(dict.fromkeys(scopes))
 
 

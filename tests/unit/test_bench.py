@@ -106,7 +106,7 @@ def test_a_pinned_process_hands_its_cores_on() -> None:
 
 
 def submitted(stage: int, tasks: int, name: str) -> dict[str, Any]:
-    scopes = [{"Scope": json.dumps({"id": "1", "name": f"{name} "})}, {}]
+    scopes = [{"Scope": json.dumps({"id": "1", "name": f"{name} - file:///lake"})}, {}]
     info = {"Stage ID": stage, "Number of Tasks": tasks, "RDD Info": [*scopes, *scopes]}
     return {"Event": "SparkListenerStageSubmitted", "Stage Info": info}
 
