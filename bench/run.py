@@ -10,7 +10,9 @@ import argparse
 import json
 import os
 import platform
+import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -100,6 +102,7 @@ def main() -> None:
     parser.add_argument("--up-to", type=float, default=max(GROWTH), help="megabytes of the largest input", metavar="MB")
     parser.add_argument("--inputs", type=Path, help="where inputs stay for the next run; default: nowhere")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory() as temporary:
         bench = Bench(given.cores, given.inputs or Path(temporary), SHORT_MB if given.short else given.up_to)
         if given.short:
