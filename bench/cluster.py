@@ -28,6 +28,7 @@ from spark_jobs.shared import launch
 
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
+STEPS = ("ingest", "rebuild")
 READY = 60
 """Seconds that a daemon may take to say where it listens."""
 
@@ -107,23 +108,25 @@ def measure(night: Path, workers: int) -> dict[str, Any]:
     }
     with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), workers) as master:
         lake = Path(folder) / "lake"
-        for step in ("ingest", "rebuild"):
+        for step in STEPS:
             logs = Path(folder) / f"events-{step}"
             logs.mkdir()
             began = time.monotonic()
             origins = _run(step, night, lake, master, logs)
-            work = read_work(_events(logs))
-            found[step] = {
-                "seconds": round(time.monotonic() - began, 1),
-                "code_from": origins,
-                "executors": {name: vars(e) for name, e in sorted(work.executors.items())},
-                "stages": len(work.stages),
-                "narrow": [vars(s) for s in work.narrow(workers)],
-                "widest": vars(max(work.stages, key=lambda s: s.run_s)),
-                "shuffled": sum(s.shuffled for s in work.stages),
-                "spilled": sum(s.spilled for s in work.stages),
-            }
+            spread = _spread(read_work(_events(logs)), workers)
+            found[step] = {"seconds": round(time.monotonic() - began, 1), "code_from": origins, **spread}
     return found
+
+
+def _spread(work: Work, workers: int) -> dict[str, Any]:
+    """How the work was spread, as figures."""
+    return {
+        "executors": {name: vars(e) for name, e in sorted(work.executors.items())},
+        "stages": len(work.stages),
+        "narrow": [vars(s) for s in work.narrow(workers)],
+        "shuffled": sum(s.shuffled for s in work.stages),
+        "spilled": sum(s.spilled for s in work.stages),
+    }
 
 
 def _run(step: str, night: Path, lake: Path, master: str, logs: Path) -> dict[str, str]:
@@ -232,7 +235,7 @@ def read_work(events: Iterable[Mapping[str, Any]]) -> Work:
 
 def _operators(info: Mapping[str, Any]) -> str:
     """What the stage computes: the operators of its plan, each once. Call sites would name places of this machine."""
-    scopes = (json.loads(r["Scope"])["name"].strip() for r in info["RDD Info"] if "Scope" in r)
+    scopes = (json.loads(r["Scope"])["name"].partition(" - ")[0].strip() for r in info["RDD Info"] if "Scope" in r)
     return ", ".join(dict.fromkeys(scopes))
 
 
@@ -253,7 +256,7 @@ def _add(event: Mapping[str, Any], executor: Executor, stage: Stage) -> None:
 def described(figures: Mapping[str, Any]) -> Iterator[str]:
     """How the work was spread, for people."""
     cores = figures["workers"]
-    for step in ("ingest", "rebuild"):
+    for step in (s for s in STEPS if s in figures):
         done = figures[step]
         yield f"{step}: {done['seconds']} s, {done['stages']} stages"
         for name, executor in done["executors"].items():

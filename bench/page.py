@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bench import cluster, sizing
-from bench.run import FIGURES, best
+from bench.run import FIGURES, beside, best
 from spark_jobs.shared import launch
 
 PAGE = launch.HOME / "docs" / "speed.md"
@@ -82,6 +82,7 @@ def engines_table(figures: Figures) -> Iterator[str]:
         f"The input: {ours['read_mb']:.0f} MB, {ours['lines']['lines_in']:,} lines, {ours['lines']['events']:,} events."
         f" The first ingest of the same JVM took {first['wall_s']:.1f} s and {first['cpu_s']:.1f} processor seconds."
     )
+    yield beside(figures["engines"]["figures"])
 
 
 def _engine_row(name: str, used: Figures, ours: Figures) -> tuple[str, ...]:

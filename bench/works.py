@@ -147,7 +147,8 @@ def measured(work: str, cores: str, **given: Any) -> Figures:
     environment = {**os.environ, **launch.environment()}
     done = subprocess.run(command, cwd=launch.HOME, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{work} {given} failed. Its last words:\n{done.stdout[-1000:]}{done.stderr[-3000:]}")
+        why = done.stderr[max(done.stderr.rfind("Traceback"), 0) :][-6000:]
+        raise RuntimeError(f"{work} {given} failed. Its last words:\n{done.stdout[-1000:]}{why}")
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 

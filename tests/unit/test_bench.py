@@ -106,7 +106,7 @@ def test_a_pinned_process_hands_its_cores_on() -> None:
 
 
 def submitted(stage: int, tasks: int, name: str) -> dict[str, Any]:
-    scopes = [{"Scope": json.dumps({"id": "1", "name": f"{name} "})}, {}]
+    scopes = [{"Scope": json.dumps({"id": "1", "name": f"{name} - file:///lake"})}, {}]
     info = {"Stage ID": stage, "Number of Tasks": tasks, "RDD Info": [*scopes, *scopes]}
     return {"Event": "SparkListenerStageSubmitted", "Stage Info": info}
 
@@ -199,4 +199,5 @@ def test_ratios_leave_out_the_first_round_of_a_jvm() -> None:
     found = {name: [used(3), used(1)] for name in run.ENGINES} | {"rounds": [warm(1, 2), warm(2, 12), warm(3, 15)]}
     said = run.ratios(found)
     assert said[0] == "Ingest of 100 MB, warm: 12.0 s, 24.0 processor seconds."
+    assert "2.0, 6.0, 5.0x in wall time" in said[-1]
     assert [re.findall(r"([\d.]+)x", line) for line in said if "spark copy" in line] == [["6.0", "6.0"]]
