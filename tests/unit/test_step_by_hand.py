@@ -112,10 +112,15 @@ def test_the_exit_code_is_the_steps(
 
 def test_a_master_of_the_settings_stands_above_this_machine(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert by_hand("ingest") == 0
-    assert "spark.master=local[*]" in Path(f"{spark}.arguments").read_text()
+    assert "spark.master local[*]" in properties_given_to(spark)
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.master=spark://master:7077")
     assert by_hand("ingest") == 0
-    assert "spark.master=spark://master:7077" in Path(f"{spark}.arguments").read_text()
+    assert "spark.master spark://master:7077" in properties_given_to(spark)
+
+
+def properties_given_to(spark: Path) -> list[str]:
+    arguments = Path(f"{spark}.arguments").read_text().splitlines()
+    return Path(arguments[arguments.index("--properties-file") + 1]).read_text().splitlines()
 
 
 def test_what_is_missing_is_said_before_spark_starts(spark: Path) -> None:
