@@ -48,10 +48,12 @@ PATTERNS = (
         pattern_id="kraft.controller_renounced",
         kind=Kind.CONTROLLER_RESIGNED,
         loggers=_QUORUM_LOGGERS,
-        contains=" Renouncing leadership and reverting to ",
+        contains=" failed with ",
+        # Until 3.2 the controller resigns as well, and says only that it reverts.
         regex=QUORUM_HEAD
-        + r"\w+: (?:event )?failed with .* at epoch (?P<controller_epoch>\d+) in \d+ (?:microseconds|us)\. {1,2}Renouncing leadership and reverting to .*$",
-        versions="3.3-4.2",
+        + r"\w+(?:\(\d+\))?: (?:event )?failed with .* at epoch (?P<controller_epoch>\d+) in \d+ (?:microseconds|us)\. {1,2}"
+        r"(?:Renouncing leadership and r|R)everting to .*$",
+        versions="3.0-4.2",
         source=f"{_PACKAGE}/QuorumController.java handleEventException",
     ),
     Pattern(
@@ -111,19 +113,10 @@ PATTERNS = (
         loggers=_CLUSTER_LOGGERS,
         contains=" incarnation",
         regex=QUORUM_HEAD
-        + r"(?:Registering a new incarnation of|No previous registration found for|Replayed RegisterBrokerRecord establishing a new incarnation of) broker (?P<node>\d+)[.:] .*$",
-        versions="3.6-4.2",
+        + r"(?:(?:Registering a new incarnation of|No previous registration found for|Replayed RegisterBrokerRecord establishing a new incarnation of) broker "
+        r"|(?:Registered new broker|Re-registered broker id \d+): RegisterBrokerRecord\(brokerId=)(?P<node>\d+)[.:,] .*$",
+        versions="3.0-4.2",
         source=f"{_PACKAGE}/ClusterControlManager.java registerBroker, replay",
-    ),
-    Pattern(
-        pattern_id="kraft.broker_incarnated_until_3_5",
-        kind=Kind.BROKER_INCARNATED,
-        loggers=_CLUSTER_LOGGERS,
-        contains=": RegisterBrokerRecord(brokerId=",
-        regex=QUORUM_HEAD
-        + r"(?:Registered new broker|Re-registered broker id \d+): RegisterBrokerRecord\(brokerId=(?P<node>\d+), .*$",
-        versions="3.0-3.5",
-        source=f"{_PACKAGE}/ClusterControlManager.java replay",
     ),
     Pattern(
         pattern_id="kraft.broker_unfence_granted",

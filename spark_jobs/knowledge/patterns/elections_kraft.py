@@ -96,7 +96,7 @@ PATTERNS = (
         r"(?: and triggered a leadership change)?)(?: isr: \[[\d, ]*\] -> \[(?P<isr>[\d, ]*)\], replicaSet: \[[\d, ]*\] -> "
         r"\[(?P<replicas>[\d, ]*)\], partitionEpoch: \d+ -> (?P<partition_epoch>\d+), leaderEpoch: \d+ -> (?P<leader_epoch>\d+))?"
         r"\..*$",
-        versions="3.2-4.3",
+        versions="3.0-4.3",
         source=f"{_SOURCE} alterPartition",
     ),
     Pattern(
@@ -106,7 +106,7 @@ PATTERNS = (
         contains=" request from node ",
         regex=QUORUM_HEAD
         + rf"Rejecting (?:AlterPartition|alterIsr) request from node (?P<node>\d+) for {TOPIC_PARTITION} because (?P<error>.+)$",
-        versions="3.2-4.2",
+        versions="3.0-4.2",
         source=f"{_SOURCE} validateAlterPartitionData",
     ),
 )
