@@ -173,9 +173,9 @@ def test_a_regex_does_not_run_away_on_what_strangers_write(pattern: Pattern) -> 
     message = parse(samples_of(pattern)[0].record).message
     copies = (message[:-1] + " ") * (MESSAGE_LIMIT // len(message) + 1)
     hostile = copies[: MESSAGE_LIMIT - 1] + "!"
-    began = time.perf_counter()
+    began = time.process_time()
     pattern.compiled.match(hostile)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 # --- ids and reasons are free text ------------------------------------------------------------------------------
