@@ -5,7 +5,7 @@ FIND_PYTHON = command -v $(PYTHON) >/dev/null || { \
 	echo 'Found: no Python. Needed: Python 3.11. What to do: install it so that python3.11 is on the PATH.' >&2; exit 2; }
 SPARK := .venv-spark/bin
 INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ LOOK_AHEAD_HOURS LOOK_BACK_HOURS Q KAFKA_CONFIG \
-	KAFKA LAYOUT SCENARIOS LESSON SEED KEEP
+	KAFKA LAYOUT SCENARIOS LESSON SEED KEEP SHORT
 
 # What a user gives reaches the programs through the environment, never through a shell line, and make
 # does not expand a dollar in it.
@@ -15,7 +15,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack check drill format bench docs up down locks clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack check drill format bench docs up down locks supply clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -50,7 +50,7 @@ sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one an
 
 test: setup-check ## every test; ends with pytest's summary line
 	@.venv-airflow/bin/python -m pytest tests/dags
-	@$(SPARK)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests/live tests/audit tests/store tests/spark tests/unit
+	@$(SPARK)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder tests/live tests/audit tests/store tests/spark tests/unit
 
 test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and others
 	@$(SPARK)/python -m pytest tests/live
@@ -66,7 +66,7 @@ check: setup-check ## format, lint, types, import contracts, generated pages, En
 	@$(SPARK)/python -m spark_jobs.commands.row_classes --check
 	@$(SPARK)/python -m spark_jobs.commands.docs --check
 	@$(SPARK)/python -m tools.style
-	@$(SPARK)/python -m pytest -q tests/unit
+	@$(SPARK)/python -m pytest -q -n auto --dist loadscope tests/unit
 
 format: setup-check ## format the code
 	@$(SPARK)/ruff format .
@@ -75,9 +75,9 @@ format: setup-check ## format the code
 drill: setup ## real brokers, real faults, the truth, the score; LESSON=failover or rebalance teaches step by step
 	@$(SPARK)/python -m drill.run
 
-bench: setup ## how time grows with the night, and what a reading of 5,000 partitions costs
-	@$(SPARK)/python -m bench.ingest
-	@$(SPARK)/python -m bench.snapshot
+bench: setup-check ## speed beside grep, Spark, DuckDB and Polars, growth, memory: writes docs/speed.md; SHORT=1: a minute, ratios only
+	@$(SPARK)/python -m bench.run $(if $(SHORT),--short)
+	@$(if $(SHORT),:,$(SPARK)/python -m bench.snapshot)
 
 docs: setup ## the generated pages: tables, patterns, causes, rules, runbook, queries, settings
 	@$(SPARK)/python -m spark_jobs.commands.row_classes
@@ -91,9 +91,15 @@ down: ## stop what `make up` started; what it keeps stays
 	@docker compose --profile '*' down
 
 locks: setup ## resolve the locks again from locks/*.in
-	@cd locks && for lock in spark airflow check build uv; do \
+	@cd locks && for lock in spark airflow check build uv supply; do \
 		../.build/uv/bin/uv pip compile --quiet --no-header --no-emit-index-url --no-emit-find-links \
 			--generate-hashes --universal --python-version 3.11 $$lock.in -o $$lock.txt || exit 1; done
+
+supply: setup ## licences and a bill of materials of the locked dependencies, and their known vulnerabilities
+	@.build/uv/bin/uv venv --quiet --allow-existing --python $(SPARK)/python .build/supply
+	@.build/uv/bin/uv pip sync --quiet --require-hashes --python .build/supply/bin/python locks/supply.txt
+	@$(SPARK)/python -m tools.supply
+	@.build/supply/bin/pip-audit --strict --require-hashes --disable-pip $(foreach lock,spark airflow,-r locks/$(lock).txt)
 
 clean: ## remove what was built and every run; the lake stays
 	@rm -rf .venv-airflow .venv-spark .airflow .jars .kafka .drill .build .samples .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -8,45 +8,31 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.rows import Event
-from spark_jobs.catalog.silver import EVENT_FIELDS, EVENTS
-from spark_jobs.knowledge.layouts import (
-    APACHE,
-    BROKER_FOLDER_REGEX,
-    BROKER_REGEX,
-    LAYOUTS,
-    LOG_NAME_REGEX,
-    LOGGER_REACH,
-    LOGGER_REGEX,
-    MESSAGE_LIMIT,
-    SEGMENT_REGEX,
-    class_of,
-    source_of,
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LOG_NAME_REGEX, SEGMENT_REGEX, class_of, source_of
+from spark_jobs.knowledge.model import Layout
+from spark_jobs.knowledge.patterns import RELEVANT_CLASSES
+from spark_jobs.transforms.intake.reading import (
+    Reading,
+    broker_of_folder,
+    broker_told,
+    fields_of,
+    quotation,
+    read_record,
 )
-from spark_jobs.knowledge.model import Layout, Pattern
-from spark_jobs.knowledge.noise import NOISE
-from spark_jobs.knowledge.patterns import PATTERNS, RELEVANT_CLASSES
 
 Fields = dict[str, Any]
 """The columns of an event while it is read."""
 
 _HEADS = tuple((layout, re.compile(layout.head, re.ASCII)) for layout in LAYOUTS)
-_LOGGER = re.compile(LOGGER_REGEX, re.ASCII)
-_BROKER = re.compile(BROKER_REGEX, re.ASCII)
-_FOLDER = re.compile(BROKER_FOLDER_REGEX, re.ASCII)
-_INTEGERS = frozenset(c.name for c in EVENT_FIELDS if c.type in ("INT", "BIGINT"))
 _EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
-
-_PATTERNS_OF = {
-    name: tuple(p for p in PATTERNS if name in {class_of(logger) for logger in p.loggers}) for name in RELEVANT_CLASSES
-}
-_NOISE_OF = {
-    name: tuple(n for n in NOISE if name in {class_of(logger) for logger in n.loggers}) for name in RELEVANT_CLASSES
-}
 
 
 @dataclass
@@ -61,6 +47,12 @@ class Record:
     message: str
     line_id: str = ""
     order: int = 0
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What became of it."""
+        name = self.layout.name if self.layout else None
+        return read_record(name, self.text, self.line_count, is_dated=self.happened_at is not None)
 
     @property
     def line_count(self) -> int:
@@ -98,10 +90,9 @@ def read_folder(root: Path | str, cluster: str, origin: str) -> tuple[list[Event
             left.lines += record.line_count
             if event := event_of(record, cluster, origin):
                 claimed.append((record, event))
-            elif record.logger is not None and class_of(record.logger) not in RELEVANT_CLASSES:
-                left.ignored[record.logger] += 1
-            elif record.logger is not None and is_noise(record.logger, record.message):
-                left.noise[record.logger] += 1
+            elif record.reading.fate is LineFate.IGNORED:
+                logger = record.logger or ""
+                (left.noise if class_of(logger) in RELEVANT_CLASSES else left.ignored)[logger] += 1
             else:
                 left.unparsed.append(record)
         if origin == "broker":
@@ -133,12 +124,9 @@ def _writer(event: Fields) -> tuple[Any, ...]:
 
 def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
     """The event a record is, or None where no pattern claims it. Its broker is the one that the line itself names."""
-    if record.happened_at is None or record.logger is None:
+    read = record.reading
+    if read.pattern is None:
         return None
-    claim = claim_of(record.logger, record.message)
-    if claim is None:
-        return None
-    pattern, fields = claim
     return dict.fromkeys(_EVENT_COLUMNS) | {
         "line_id": record.line_id,
         "cluster": cluster,
@@ -146,73 +134,21 @@ def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
         "source": record.source,
         "happened_at": record.happened_at,
         "order": record.order,
-        "broker": broker_told(record.message) if origin == "broker" else None,
-        "kind": pattern.kind.value,
-        "pattern_id": pattern.pattern_id,
-        "text": first_line(record.text)[:2000],
-        **{k: int(v) if k in _INTEGERS else v for k, v in fields.items()},
+        "broker": broker_told(read.message) if origin == "broker" else None,
+        "kind": read.pattern.kind.value,
+        "pattern_id": read.pattern.pattern_id,
+        "text": quotation(record.text),
+        **{name: values[0] for name, values in fields_of(read.pattern, [read.found]).items()},
     }
-
-
-def claim_of(logger: str, message: str) -> tuple[Pattern, dict[str, str]] | None:
-    """The first pattern that claims the message, with the fields it names. An empty field counts as missing."""
-    if len(message) > MESSAGE_LIMIT:
-        return None
-    for pattern in _PATTERNS_OF.get(class_of(logger), ()):
-        if pattern.contains in message:
-            match = pattern.compiled.match(message)
-            if match:
-                told = {k: "\n".join(match[i] or "" for i in numbers) for k, numbers in pattern.pieces.items()}
-                return pattern, {**pattern.constants, **{k: v for k, v in told.items() if v}}
-    return None
-
-
-def is_noise(logger: str, message: str) -> bool:
-    """Whether the line is known to carry nothing we use."""
-    return any(n.contains in message for n in _NOISE_OF.get(class_of(logger), ()))
-
-
-def broker_told(message: str) -> int | None:
-    """The broker or controller that a line names as its writer."""
-    match = _BROKER.match(message)
-    return int(match[1]) if match else None
-
-
-def broker_of_folder(source: str) -> int | None:
-    """The broker that the nearest folder of a log names."""
-    for folder in reversed(source.split("/")[:-1]):
-        if match := _FOLDER.match(folder):
-            return int(match[1])
-    return None
-
-
-def first_line(text: str) -> str:
-    """A record's first physical line."""
-    return text.partition("\n")[0].rstrip("\r")
 
 
 def parse(text: str, source: str = "") -> Record:
     """One record's text, taken apart by the layout whose head it shows."""
     for layout, head in _HEADS:
         if head.match(text):
-            stamp, logger, message = (_apache if layout is APACHE else _librdkafka)(text)
-            return Record(source, text, layout, _instant(stamp, layout.is_epoch), logger, message)
+            stamp = text[1:24].replace(",", ".") if layout is APACHE else text.split("|", 2)[1]
+            return Record(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
     return Record(source, text, None, None, None, text)
-
-
-def _apache(text: str) -> tuple[str, str | None, str]:
-    body = first_line(text)
-    match = _LOGGER.search(body[-LOGGER_REACH:])
-    if match is None:
-        body = text.rstrip("\r")
-        match = _LOGGER.search(body.rpartition("\n")[2][-LOGGER_REACH:])
-    end = len(body) - len(match[0]) if match else len(body)
-    return text[1:24].replace(",", "."), match[1] if match else None, body[body.index(" ", 26) + 1 : end]
-
-
-def _librdkafka(text: str) -> tuple[str, str | None, str]:
-    _, stamp, facility, message = text.split("|", 3)
-    return stamp, f"librdkafka.{facility}", message.rstrip("\r")
 
 
 def _instant(stamp: str, is_epoch: bool) -> datetime | None:

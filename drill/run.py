@@ -173,19 +173,27 @@ def _run(options: argparse.Namespace) -> int:
     layout = options.layout or ("zookeeper" if options.kafka.startswith("2.") else "combined")
     if options.lesson:
         return teach(options.lesson, options.kafka, layout)
-    if options.seed and not options.seed.isdecimal():
-        raise BadInput(f"Found: seed {options.seed}. Needed: a whole number.")
-    seed = int(options.seed) if options.seed else random.SystemRandom().randrange(1_000_000)
+    seed = seed_of(options.seed)
     scenarios = chosen(options.scenarios, options.kafka, layout)
     folder = DRILLS / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{options.kafka}-{seed}"
     with drill(options.kafka, layout, scenarios, seed, folder) as (cluster, played):
         if options.keep:
             tell(f"Kept in {record(folder, Path(options.keep))}")
         judged = DONE if options.no_audit else audit(folder, cluster.bootstrap)
-    for p in (p for p in played if p.fault):
-        print(f"{p.name} came not to its end: {p.fault}", file=sys.stderr)
-    tell(f"{sum(not p.fault for p in played)} of {len(played)} scenarios came to their end; seed {seed}; {folder}")
-    return judged or (FAULT if any(p.fault for p in played) else DONE)
+    broken = [p for p in played if p.fault]
+    for p in broken:
+        print(f"{p.name} did not come to its end: {p.fault}", file=sys.stderr)
+    tell(f"{len(played) - len(broken)} of {len(played)} scenarios came to their end; seed {seed}; {folder}")
+    return judged or (FAULT if broken else DONE)
+
+
+def seed_of(asked: str) -> int:
+    """The seed that a user gave, else a new one. Raises: BadInput for one that is not a whole number."""
+    if not asked:
+        return random.SystemRandom().randrange(1_000_000)
+    if not asked.isdecimal():
+        raise BadInput(f"Found: seed {asked}. Needed: a whole number.")
+    return int(asked)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -15,7 +15,7 @@ cooperative follow-up), and what happens before the first act or after the last,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -65,10 +65,8 @@ def is_owed(row: Row, night: Night) -> bool:
     """Whether a rebalance was caused by what was done: by an expectation that it meets, or else by its cause."""
     if id(row) in night.meeting or row["cause"] in ALWAYS_OWED:
         return True
-    before = night.before(row)
-    if row["cause"] in BROKER_INDUCED_CAUSES and any(a.is_on_broker for a in before):
-        return True
-    return any(a.group == row["group_id"] and row["cause"] in _causes(a) for a in before)
+    caused = any(a.group == row["group_id"] and row["cause"] in _causes(a) for a in night.before(row))
+    return caused or _is_broker_induced(row, night)
 
 
 def _causes(act: Act) -> tuple[str, ...]:
@@ -77,7 +75,7 @@ def _causes(act: Act) -> tuple[str, ...]:
 
 def wrong_rebalance(row: Row, night: Night) -> str | None:
     """Why an owed rebalance is wrong; None where nothing speaks against it."""
-    found = (rule(row, night) for rule in (_breaks_silence, _misnames_member_act, _came_before, _leaves_unmet))
+    found = (rule(row, night) for rule in _REBALANCE_RULES)
     return next((why for why in found if why), None)
 
 
@@ -89,20 +87,26 @@ def _breaks_silence(row: Row, night: Night) -> str | None:
 
 
 def _misnames_member_act(row: Row, night: Night) -> str | None:
-    """Beside an act upon that member that expects another arrival or departure; a departure also beside no act."""
-    family = next((f for f in (ARRIVALS, DEPARTURES) if row["cause"] in f), frozenset[Cause]())
-    on_member = _acts_on_member(row, night)
-    answered = [a for a in on_member if family.intersection(_causes(a))]
-    others = [a for a in answered if row["cause"] not in _causes(a) and _first_answer(a, night) is None]
-    if others and not any(_first_answer(a, night) is row for a in answered):
+    """Beside an act upon that member that expects another arrival or departure."""
+    answerable = _acts_of_its_family(row, night)
+    others = [a for a in answerable if row["cause"] not in _causes(a) and _first_answer(a, night) is None]
+    if others and not any(_first_answer(a, night) is row for a in answerable):
         return "; ".join(map(expects, others))
-    # An act that expects nothing, or silence, may well have made the member go.
-    may_have_gone = any(a.expect is None or a.expect in SILENCES for a in on_member)
-    return None if family is not DEPARTURES or answered or may_have_gone else _wrong_member(row, night)
+    return None
+
+
+def _acts_of_its_family(row: Row, night: Night) -> list[Act]:
+    """The acts upon that member that expect an arrival, where the row says one, or a departure."""
+    family = next((f for f in (ARRIVALS, DEPARTURES) if row["cause"] in f), frozenset[Cause]())
+    return [a for a in _acts_on_member(row, night) if family.intersection(_causes(a))]
 
 
 def _acts_on_member(row: Row, night: Night) -> list[Act]:
-    return [a for a in night.before(row) if a.group == row["group_id"] and names_member(a) and is_member(a, row)]
+    return _on_member(row, night.before(row))
+
+
+def _on_member(row: Row, acts: Sequence[Act]) -> list[Act]:
+    return [a for a in acts if a.group == row["group_id"] and names_member(a) and is_member(a, row)]
 
 
 def _first_answer(act: Act, night: Night) -> Row | None:
@@ -111,31 +115,39 @@ def _first_answer(act: Act, night: Night) -> Row | None:
     return next((r for r in rows if is_after(act, r["started_at"]) and calls(act, r, _causes(act))), None)
 
 
-def _wrong_member(row: Row, night: Night) -> str | None:
+def _blames_an_untouched_member(row: Row, night: Night) -> str | None:
     """A departure put down to a member although nothing was done to it, and that no broker caused."""
-    if row.get("client_id") is None and row.get("instance_id") is None:
-        return None
-    if any(is_expiry(a, row) for a in night.acts if a.expect in SILENCES and a.group == row["group_id"]):
-        return None
-    if row["cause"] in BROKER_INDUCED_CAUSES and any(a.is_on_broker for a in night.before(row)):
+    names_none = row.get("client_id") is None and row.get("instance_id") is None
+    if row["cause"] not in DEPARTURES or names_none or _may_have_gone(row, night):
         return None
     in_group = (a for a in night.before(row) if a.group == row["group_id"] and names_member(a))
     others = [a for a in in_group if row["cause"] in _causes(a)]
     return f"nothing was done to that member, but {others[0].action} to {others[0].scope}" if others else None
 
 
+def _may_have_gone(row: Row, night: Night) -> bool:
+    """Whether that member had a reason to go: an act upon it, a session that expired in a silence, or a broker."""
+    if any(a.expect is None or a.expect in SILENCES for a in _acts_on_member(row, night)):
+        return True
+    if any(is_expiry(a, row) for a in night.acts if a.expect in SILENCES and a.group == row["group_id"]):
+        return True
+    return bool(_acts_of_its_family(row, night)) or _is_broker_induced(row, night)
+
+
+def _is_broker_induced(row: Row, night: Night) -> bool:
+    """Whether the cause lies with a broker, and something was done to one."""
+    return row["cause"] in BROKER_INDUCED_CAUSES and any(a.is_on_broker for a in night.before(row))
+
+
 def _came_before(row: Row, night: Night) -> str | None:
     """A member that the group had had cannot be one that it had not."""
     if row["cause"] != "member_joined":
         return None
-    starts = [
-        (a, _first_answer(a, night))
-        for a in night.acts
-        if a.group == row["group_id"] and "member_joined" in _causes(a) and names_member(a) and is_member(a, row)
-    ]
-    if any(first is row for _, first in starts):
+    starts = [a for a in _on_member(row, night.acts) if "member_joined" in _causes(a)]
+    answered = [(a, first) for a in starts if (first := _first_answer(a, night))]
+    if any(first is row for _, first in answered):
         return None
-    earlier = [a for a, first in starts if first is not None and first["started_at"] < row["started_at"]]
+    earlier = [a for a, first in answered if first["started_at"] < row["started_at"]]
     return f"{earlier[0].action} of {earlier[0].scope} was answered before" if earlier else None
 
 
@@ -148,6 +160,15 @@ def _leaves_unmet(row: Row, night: Night) -> str | None:
         if next((r for r in rows if not names_member(act) or is_member(act, r)), None) is row:
             return expects(act)
     return None
+
+
+_REBALANCE_RULES: tuple[Callable[[Row, Night], str | None], ...] = (
+    _breaks_silence,
+    _misnames_member_act,
+    _blames_an_untouched_member,
+    _came_before,
+    _leaves_unmet,
+)
 
 
 def expects(act: Act) -> str:

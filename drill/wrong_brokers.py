@@ -20,7 +20,7 @@ What happens before the first act or after the last is not judged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from drill.match import Row, is_after
 from drill.match_brokers import OUTAGE_APART, early_of, holds_loss, rolls_of
@@ -82,21 +82,27 @@ def _not_asked_for(row: Row, before: list[Act], night: Night) -> str | None:
     return None if asked else f"no act expects the {row['kind']} of that topic"
 
 
+def _elected_while_down(row: Row, before: list[Act], night: Night) -> str | None:
+    """A preferred election takes over from a leader that runs; one that is stopped and detected as down has none."""
+    done = _done_to_leader(row, before)[-1:] if row["kind"] == "preferred_election" else []
+    stopped = [a for a in done if a.expect in OUTAGE_KINDS and _was_missed(a, row, night)]
+    return f"the old leader was down: {expects(stopped[0])}" if stopped else None
+
+
 def _another_outage(row: Row, before: list[Act], night: Night) -> str | None:
     """What was done to the leader afterwards took nothing from it: an election may come just before a shutdown."""
-    on_leader = [
-        a for a in before if a.is_on_broker and a.broker == row.get("leader_from") and a.at <= row["happened_at"]
-    ]
-    outages = [a for a in on_leader if a.expect in OUTAGE_KINDS]
-    if row["kind"] == "preferred_election":
-        is_down = bool(outages) and on_leader[-1] is outages[-1] and _was_missed(outages[-1], row, night)
-        return f"the old leader was down: {expects(outages[-1])}" if is_down else None
-    outage = OUTAGE_OF_FAILOVER.get(row["kind"])
-    if outage is None or row.get("leader_from") in (None, -1):
+    kind = OUTAGE_OF_FAILOVER.get(row["kind"])
+    if kind is None or row.get("leader_from") in (None, -1):
         return None
+    outages = [a for a in _done_to_leader(row, before) if a.expect in OUTAGE_KINDS]
     if not outages:
         return "nothing was done to the old leader that stops it"
-    return None if OUTAGE_KINDS[str(outages[-1].expect)] == outage else expects(outages[-1])
+    return None if OUTAGE_KINDS[str(outages[-1].expect)] == kind else expects(outages[-1])
+
+
+def _done_to_leader(row: Row, before: list[Act]) -> list[Act]:
+    """What was done to the old leader until the failover."""
+    return [a for a in before if a.is_on_broker and a.broker == row.get("leader_from") and a.at <= row["happened_at"]]
 
 
 def _was_missed(outage: Act, row: Row, night: Night) -> bool:
@@ -109,14 +115,18 @@ def _was_missed(outage: Act, row: Row, night: Night) -> bool:
 def _no_such_disk(row: Row, before: list[Act], night: Night) -> str | None:
     if row["kind"] != "log_dir_failed":
         return None
-    leader = row.get("leader_from")
-    done = [a for a in before if a.at <= row["happened_at"] and leader in (None, a.broker)]
-    failed = next((a for a in reversed(done) if a.action == "log_dir_failed"), None)
-    if failed is None:
+    done = [a for a in before if a.at <= row["happened_at"] and row.get("leader_from") in (None, a.broker)]
+    failed = [a for a in done if a.action == "log_dir_failed"]
+    if not failed:
         return "no act took a directory away from the old leader"
-    since = [o for o in night.tables["broker_outages"] if o["broker"] == failed.broker and o["down_at"] >= failed.at]
-    back = any(o["up_at"] and o["up_at"] <= row["happened_at"] for o in since)
+    back = _was_started_again(failed[-1], row["happened_at"], night)
     return "the old leader had been started again, with all its directories" if back else None
+
+
+def _was_started_again(act: Act, at: datetime, night: Night) -> bool:
+    """Whether the broker of an act went down after it and was up again at that instant."""
+    since = [o for o in night.tables["broker_outages"] if o["broker"] == act.broker and o["down_at"] >= act.at]
+    return any(o["up_at"] and o["up_at"] <= at for o in since)
 
 
 def _another_loss(row: Row, before: list[Act], night: Night) -> str | None:
@@ -136,7 +146,7 @@ def _is_place(act: Act, row: Row) -> bool:
 def _another_time(row: Row, before: list[Act], night: Night) -> str | None:
     """From when the old leader was stopped at once until the new one was elected; it starts to lead a little later."""
     low, high = row.get("leaderless_low_ms"), row.get("leaderless_high_ms")
-    done = [a for a in before if a.is_on_broker and a.broker == row.get("leader_from") and a.at <= row["happened_at"]]
+    done = _done_to_leader(row, before)
     if row["kind"] not in ("broker_crash", "broker_unresponsive") or not done or done[-1].action not in AT_ONCE_GONE:
         return None
     lasted = (row["happened_at"] - done[-1].at) / timedelta(milliseconds=1)
@@ -171,6 +181,7 @@ def _last_on(row: Row, before: list[Act]) -> Act | None:
 
 _FAILOVER_RULES: tuple[Callable[[Row, list[Act], Night], str | None], ...] = (
     _not_asked_for,
+    _elected_while_down,
     _another_outage,
     _no_such_disk,
     _another_loss,

@@ -7,9 +7,6 @@ import subprocess
 
 from spark_jobs.shared import launch
 
-_OURS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
-"""Variables that may hold secrets of Airflow's, of which a child needs none."""
-
 
 def child(*arguments: str) -> subprocess.Popen[str]:
     """A verb of `hindsight`, started; it takes secrets on stdin and says everything on stdout."""
@@ -20,7 +17,8 @@ def child(*arguments: str) -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
         cwd=launch.HOME,
-        env={k: v for k, v in os.environ.items() if not k.startswith(_OURS)} | {"PYTHONPATH": str(launch.HOME)},
+        env={k: v for k, v in os.environ.items() if not k.startswith(launch.AIRFLOWS)}
+        | {"PYTHONPATH": str(launch.HOME)},
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -77,6 +78,14 @@ class SparkStepHook(SparkSubmitHook):
             self.said.append(line.strip())
             yield line
 
+    def _get_spark_binary_path(self) -> list[str]:
+        """The program that hands a step to the Spark of its run, with the spark-submit that starts it."""
+        return [sys.executable, str(launch.SUBMIT), *super()._get_spark_binary_path()]
+
+    def _build_spark_common_args(self) -> list[str]:
+        """The arguments of spark-submit; with a file of properties it would not read its own defaults."""
+        return [*super()._build_spark_common_args(), "--load-spark-defaults"]
+
     @property
     def exit_code(self) -> int | None:
         """What spark-submit ended with, which the provider reports in prose alone."""
@@ -94,11 +103,14 @@ class SparkStepOperator(BaseOperator):
 
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
+        launch.keep_private()
+        given = settings_of(context, self.window)
+        is_large = launch.is_large(given.get("logs"), given.get("client_logs"))
         self.hook = SparkStepHook(
-            conf=launch.configuration(),
+            properties_file=str(launch.properties_file(launch.configuration(is_large))),
             conn_id="spark_default",
-            name=f"hindsight-{self.step.name}",
-            application_args=[self.step.name, "--settings", json.dumps(settings_of(context, self.window))],
+            name="hindsight",
+            application_args=[self.step.name, "--settings", json.dumps(given)],
             env_vars=launch.environment(),
             spark_binary=str(launch.spark_submit()),
         )

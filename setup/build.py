@@ -154,8 +154,11 @@ def stamp_of(part: Part) -> Path:
 
 
 def fingerprint(part: Part) -> str:
-    """What the part is made from, and where it lies: an environment that was moved does not work."""
-    digest = hashlib.sha256(str(HOME).encode())
+    """What the part is made from, and where it lies: an environment that was moved does not work.
+
+    Edge case: a worktree whose environments are links to those of another checkout uses them as they are.
+    """
+    digest = hashlib.sha256(str(part.makes.resolve()).encode())
     for path in part.made_from:
         digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -171,13 +174,21 @@ def shown(path: Path) -> str:
 
 
 def run(command: list[str], what_failed: str, **environment: str) -> None:
-    """Runs a program with its words in the log. Raises CannotBuild with its last words."""
+    """Runs a program with its words in the log. Raises CannotBuild with its last words.
+
+    Edge case: the bytecode of what it imports is kept, whatever the shell says: an environment without bytecode is
+    compiled again by each process that starts.
+    """
     with LOG.open("ab") as log:
         log.write(f"\n$ {' '.join(command)}\n".encode())
         log.flush()
         start = log.tell()
         process = subprocess.Popen(
-            command, stdout=log, stderr=subprocess.STDOUT, cwd=HOME, env={**os.environ, **environment}
+            command,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            cwd=HOME,
+            env={**os.environ, **environment, "PYTHONDONTWRITEBYTECODE": ""},
         )
         try:
             while True:
@@ -246,7 +257,7 @@ def build_environment(environment: Path, *locks: str) -> None:
 def is_here(environment: Path) -> bool:
     """Whether the environment was made in this place: its scripts name it."""
     activate = environment / "bin" / "activate"
-    return activate.exists() and str(environment) in activate.read_text()
+    return activate.exists() and str(environment.resolve()) in activate.read_text()
 
 
 def index_settings() -> dict[str, str]:

@@ -1,7 +1,11 @@
-"""What every step asks of Spark and Delta, once and in little: set-up lets Java keep the classes that this loads."""
+"""What every step asks of Spark and Delta, once and in little.
+
+Set-up lets Java keep the classes that this loads, and Python the bytecode of what it imports.
+"""
 
 from __future__ import annotations
 
+import importlib
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -14,6 +18,7 @@ from pyspark.sql import functions as F
 
 from spark_jobs.catalog.quality import RULE_FIRINGS
 from spark_jobs.catalog.rows import RuleFiring
+from spark_jobs.catalog.steps import STEPS
 from spark_jobs.edges import session
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.conform import frame_of
@@ -28,6 +33,10 @@ ROW = dict.fromkeys(RULE_FIRINGS.column_names, "x") | {
     "last_at": AT,
     **dict.fromkeys(("fired", "fired_in_planned", "suppressed"), 0),
 }
+
+for step in STEPS:
+    importlib.import_module(f"spark_jobs.steps.{step.name}")
+importlib.import_module("spark_jobs.edges.validation")
 
 
 @dataclass(frozen=True)

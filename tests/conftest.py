@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,26 +15,36 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LIVE = "tests/live/"
+DRILL = "tests/live/test_drill.py"
+"""It starts brokers of its own."""
 
 
 @pytest.fixture(scope="session")
-def spark() -> SparkSession:
-    """The session, never stopped between tests. Imported late: tests of the DAGs run where there is no Spark."""
+def spark() -> Iterator[SparkSession]:
+    """The session, never stopped between tests, set up for tables of a few rows, as a step sets it up for small input.
+
+    Imported late: tests of the DAGs run where there is no Spark.
+    """
     os.environ.update(launch.environment())
     time.tzset()
     from spark_jobs.edges import session
 
-    return session.start("tests", "local[2]")
+    started = session.start("tests", "local[2]")
+    with session.for_few_rows(started):
+        yield started
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Where tests run side by side, those of one file keep to one process, and those of the live cluster to one too."""
+    """Where tests run side by side, those of one file keep to one process, and those of the live cluster to one too.
+
+    Work is handed out in the order of the command line: what mostly waits, for brokers, stands first.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return LIVE if file.startswith(LIVE) else file
+            return LIVE if file.startswith(LIVE) and file != DRILL else file
 
     return ByFile(config, log)

@@ -1,7 +1,8 @@
 """How much of the code is wired by hand: `python -m tools.count_code [CHECKOUT ...]`, a column for each checkout.
 
 It reads the sources alone and imports none of them, so the checkout of any commit can be counted. `--list` names each
-verdict outside a table of rulings, each function with too many branches and each long file.
+verdict outside a table of rulings, each function with too many branches and each long file. `--check` prints those
+alone, with what to do.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ VERDICT_TYPES = ("Verdict", "Judged", "_Why", "_Owed")
 RULINGS = "rulings"
 """A module is a table of rulings where its name, or that of a folder it lies in, begins or ends with it."""
 
-SAMPLES = ("sample", "samples", "counter_samples", "holds", "looks_alike")
-"""Arguments that quote captured lines."""
+DECLARED = (*VERDICT_TYPES, "Ruling")
+"""What declares a verdict: its code, confidence, sentence, proof, source and cases."""
+
+SAMPLES = ("sample", "samples", "counter_samples", "decides", "looks_alike")
+"""Arguments that quote captured lines, or name the case that shows them."""
 
 MOST_BRANCHES = 12
 MOST_LINES = 400
@@ -99,6 +103,12 @@ def lines_of_logic(source: Source) -> list[int]:
     return sorted(code - blank - {i for n in source.nodes if _is_prose(n) for i in _lines(n)})
 
 
+def lines_without_verdicts(source: Source) -> list[int]:
+    """The lines of logic outside of what declares a verdict: sentences, sources and cases are data, as samples are."""
+    declared = (n for n in source.nodes if isinstance(n, ast.Call) and _called(n) in DECLARED)
+    return sorted(set(lines_of_logic(source)) - {i for n in declared for i in _lines(n)})
+
+
 def long_file(source: Source) -> list[int]:
     """The file's last line where it has more than MOST_LINES."""
     count = len(source.text.splitlines())
@@ -107,30 +117,36 @@ def long_file(source: Source) -> list[int]:
 
 @dataclass(frozen=True)
 class Figure:
-    """A line of the table: what is counted, below which folders; `is_listed` where `--list` names each."""
+    """A line of the table: what is counted, below which folders. `instead`: what to do where there has to be none."""
 
     name: str
     folders: Sequence[str]
     count: Callable[[Source], list[int]]
-    is_listed: bool = False
+    instead: str = ""
 
 
 FIGURES = (
     Figure("string subscripts, transforms and report", ROOMS, string_subscripts),
     Figure("string subscripts, spark_jobs", PACKAGE, string_subscripts),
-    Figure("verdicts written outside tables of rulings", JUDGING, verdict_sites, True),
+    Figure(
+        "verdicts written outside tables of rulings",
+        JUDGING,
+        verdict_sites,
+        "Write a ruling in a module whose name ends with _rulings",
+    ),
     Figure(
         f"functions above {MOST_BRANCHES} branches and boolean operators",
         PROGRAMS,
         lambda source: branched_functions(source, branches),
-        True,
+        "Split the function by meaning",
     ),
     Figure(
         "  the same as the review measured", PROGRAMS, lambda source: branched_functions(source, branches_as_reviewed)
     ),
     Figure("lines of logic, transforms and report", ROOMS, lines_of_logic),
+    Figure("  without the declarations of verdicts", ROOMS, lines_without_verdicts),
     Figure("lines of logic, spark_jobs without samples", PACKAGE, lines_of_logic),
-    Figure(f"Python files above {MOST_LINES} lines", CODE, long_file, True),
+    Figure(f"Python files above {MOST_LINES} lines", CODE, long_file, "Split the module by subject"),
 )
 
 
@@ -147,11 +163,21 @@ def found(figure: Figure, read: Iterable[Source]) -> Iterator[str]:
             yield from (f"{source.path}:{line}" for line in figure.count(source))
 
 
+def to_mend(read: Iterable[Source]) -> Iterator[str]:
+    """What should not be in a checkout: a sentence for each, with what to do."""
+    of_checkout = list(read)
+    for figure in FIGURES:
+        if figure.instead:
+            for place in found(figure, of_checkout):
+                yield f"{place}: found one of: {figure.name}. Needed: none. {figure.instead}."
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table. Gives: 0; 2 for a folder that is not a checkout."""
+    """Print the table. Gives: 0; 1 where `--check` finds something; 2 for a folder that is not a checkout."""
     parser = argparse.ArgumentParser(prog="python -m tools.count_code", description="Count what is wired by hand.")
     parser.add_argument("checkouts", nargs="*", type=Path, default=[Path()], help="one or several; default: here")
     parser.add_argument("--list", action="store_true", help="name what is counted in the last checkout")
+    parser.add_argument("--check", action="store_true", help="print only what has to go from the last checkout")
     options = parser.parse_args(arguments)
     if strange := [c for c in options.checkouts if not (c / "spark_jobs").is_dir()]:
         print(
@@ -159,14 +185,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     read = [sources(checkout) for checkout in options.checkouts]
+    if options.check:
+        problems = list(to_mend(read[-1]))
+        print("\n".join(problems), end="\n" if problems else "")
+        return 1 if problems else 0
     widest = max(len(f.name) for f in FIGURES)
     print(" " * widest, *(f"{c.resolve().name:>10}" for c in options.checkouts))
     for figure in FIGURES:
-        places = [list(found(figure, of_checkout)) for of_checkout in read]
-        print(f"{figure.name:{widest}}", *(f"{len(p):>10,}" for p in places))
-        if options.list and figure.is_listed:
-            print("\n".join(f"    {place}" for place in places[-1]))
+        _print(figure, read, widest, options.list and bool(figure.instead))
     return 0
+
+
+def _print(figure: Figure, read: Sequence[Sequence[Source]], width: int, is_listed: bool) -> None:
+    places = [list(found(figure, of_checkout)) for of_checkout in read]
+    print(f"{figure.name:{width}}", *(f"{len(p):>10,}" for p in places))
+    if is_listed:
+        print("\n".join(f"    {place}" for place in places[-1]))
 
 
 def _called(call: ast.Call) -> str | None:

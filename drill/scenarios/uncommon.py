@@ -26,7 +26,6 @@ COMMITS_NOTHING = {"enable.auto.commit": "false"}
 _ASSIGNORS = "org.apache.kafka.clients.consumer"
 RANGE = {"partition.assignment.strategy": f"{_ASSIGNORS}.RangeAssignor"}
 BOTH = {"partition.assignment.strategy": f"{_ASSIGNORS}.RoundRobinAssignor,{_ASSIGNORS}.RangeAssignor"}
-ROUND_ROBIN = {"partition.assignment.strategy": f"{_ASSIGNORS}.RoundRobinAssignor"}
 
 
 def _static(instance: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,9 +10,11 @@ from spark_jobs.alerts.model import Sighting
 from spark_jobs.report.places import VALIDATION_PAGE, page_name
 from spark_jobs.report.plain import anchor
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.transforms.windows import took
+from spark_jobs.shared.words import duration
 
 Row = Mapping[str, Any]
+Night = tuple[str, datetime, datetime]
+"""A cluster, and the window of one of its nights."""
 
 EVERY_CLUSTER = "every cluster"
 """Where a trouble of the look itself belongs: it may hide what befell any of them."""
@@ -93,20 +95,31 @@ def of_coverage(coverage: Iterable[Row], since: datetime) -> list[Sighting]:
 
     Gives: logs that were there on every former night and are missing, or fell silent before their night was over.
     """
-    nights: dict[tuple[str, datetime, datetime], dict[str, Row]] = {}
+    nights: dict[Night, dict[str, Row]] = {}
     for row in coverage:
         if row["lines_in"]:
             nights.setdefault((row["cluster"], row["window_from"], row["window_to"]), {})[row["source"]] = row
     found: list[Sighting] = []
     for night, sources in nights.items():
-        cluster, start, end = night
-        former = [n for (c, f, t), n in nights.items() if c == cluster and t <= start and start - f <= FORMER_NIGHTS]
-        if end >= since and len(former) >= ENOUGH_NIGHTS:
-            usual = set.intersection(*(set(n) for n in former))
-            found += [_missing(night, source) for source in sorted(usual - set(sources))]
-            silent = ((s, sources[s], [n[s] for n in former]) for s in sorted(usual & set(sources)))
-            found += [_silent(night, s, row) for s, row, before in silent if _is_silent(row, before)]
+        former = [logs for other, logs in nights.items() if _is_former(other, night)]
+        if night[2] >= since and len(former) >= ENOUGH_NIGHTS:
+            found += _of_logs(night, sources, former)
     return found
+
+
+def _is_former(other: Night, night: Night) -> bool:
+    """Whether one night of a cluster lies before another, at most FORMER_NIGHTS."""
+    (cluster, start, end), (of, since, _) = other, night
+    return cluster == of and end <= since and since - start <= FORMER_NIGHTS
+
+
+def _of_logs(night: Night, sources: Mapping[str, Row], former: Sequence[Mapping[str, Row]]) -> Iterator[Sighting]:
+    """The logs that every former night had: first those that are missing now, then those that fell silent."""
+    usual = sorted(set.intersection(*(set(logs) for logs in former)))
+    yield from (_missing(night, s) for s in usual if s not in sources)
+    for s in usual:
+        if s in sources and _is_silent(sources[s], [logs[s] for logs in former]):
+            yield _silent(night, s, sources[s])
 
 
 def of_look(rule: str, subject: str, reason: str, now: datetime) -> Sighting:
@@ -169,21 +182,21 @@ def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
     )
 
 
-def _missing(night: tuple[str, datetime, datetime], source: str) -> Sighting:
+def _missing(night: Night, source: str) -> Sighting:
     return _of_log(
         "log_missing", night, source, night[1], f"The log {source} was there on every former night: not now."
     )
 
 
-def _silent(night: tuple[str, datetime, datetime], source: str, row: Row) -> Sighting:
+def _silent(night: Night, source: str, row: Row) -> Sighting:
     last = row["last_at"]
-    silence = took(last, night[2])
+    silence = duration(night[2] - last)
     return _of_log(
         "log_silent", night, source, last, f"The log {source} said nothing in the last {silence} of the night."
     )
 
 
-def _of_log(rule: str, night: tuple[str, datetime, datetime], source: str, at: datetime, reason: str) -> Sighting:
+def _of_log(rule: str, night: Night, source: str, at: datetime, reason: str) -> Sighting:
     cluster, start, end = night
     page = page_name(cluster, start, end)
     return Sighting(

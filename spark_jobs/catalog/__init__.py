@@ -1,6 +1,6 @@
 """NOUNS: every table of the lake, declared once. Standard library only."""
 
-from spark_jobs.catalog import bronze, gold, quality, quality_verdicts, silver
+from spark_jobs.catalog import bronze, gold, quality, quality_metadata, quality_verdicts, silver
 from spark_jobs.catalog.model import Check, Column, Table
 
 TABLES: tuple[Table, ...] = (
@@ -9,6 +9,7 @@ TABLES: tuple[Table, ...] = (
     *gold.TABLES,
     *quality.TABLES,
     *quality_verdicts.TABLES,
+    *quality_metadata.TABLES,
 )
 BY_NAME: dict[str, Table] = {t.full_name: t for t in TABLES}
 __all__ = ["BY_NAME", "TABLES", "Check", "Column", "Table"]

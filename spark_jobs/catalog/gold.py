@@ -1,5 +1,12 @@
 """Gold: the timelines and verdicts people read."""
 
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import chain
+from operator import attrgetter
+from pkgutil import iter_modules
+
+from spark_jobs import catalog
 from spark_jobs.catalog.codes import (
     FailoverKind,
     FindingSeverity,
@@ -22,6 +29,7 @@ from spark_jobs.catalog.gold_risk import LOSS_SIMULATIONS as LOSS_SIMULATIONS
 from spark_jobs.catalog.gold_risk import PARTITION_RISKS as PARTITION_RISKS
 from spark_jobs.catalog.gold_settings import MEMBER_SETTINGS as MEMBER_SETTINGS
 from spark_jobs.catalog.model import Check, Table, optional, required
+from spark_jobs.catalog.order import in_waves
 
 FAILOVERS = Table(
     layer="gold",
@@ -366,26 +374,14 @@ FINDINGS = Table(
     ),
 )
 
-# In the order of publication: what others refer to comes first.
-TABLES = (
-    ROLLING_RESTARTS,
-    BROKER_OUTAGES,
-    CONTROLLER_CHANGES,
-    FAILOVERS,
-    TRUNCATIONS,
-    ISR_CHANGES_TABLE,
-    OUT_OF_SYNC_PERIODS,
-    PARTITION_RISKS,
-    COORDINATOR_MOVES,
-    INCIDENTS,
-    REBALANCES,
-    REMEDIES,
-    OWNERSHIP,
-    MEMBER_SETTINGS,
-    LEADER_IMBALANCE,
-    LEADER_BALANCE,
-    IMBALANCE_PERIODS,
-    LOSS_SIMULATIONS,
-    LAG_VERDICTS,
-    FINDINGS,
-)
+
+def declared() -> Iterator[Table]:
+    """The tables of gold: those of this module, and of each module beside it whose name begins with `gold_`."""
+    for module in iter_modules(catalog.__path__):
+        if module.name == "gold" or module.name.startswith("gold_"):
+            values = vars(import_module(f"{catalog.__name__}.{module.name}")).values()
+            yield from (value for value in values if isinstance(value, Table))
+
+
+TABLES = tuple(chain.from_iterable(in_waves(sorted(set(declared()), key=attrgetter("name")))))
+"""In the order of publication: what others refer to comes first, else by name."""

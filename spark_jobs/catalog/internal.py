@@ -6,6 +6,7 @@ from spark_jobs.catalog.model import EVIDENCE_TYPE, Table, optional, required
 _CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
 _SNAPSHOT_ID = required("snapshot_id", "STRING", "The reading")
 _SNAPSHOT_AT = required("snapshot_at", "TIMESTAMP", "Instant of the reading")
+_BLOCKS = "ARRAY<STRUCT<topic: STRING, block: INT>>"
 _EVIDENCE = required("evidence", EVIDENCE_TYPE, "The lines or snapshots that prove the row")
 
 ISR_SPANS = Table(
@@ -148,8 +149,9 @@ OBSERVED_SPANS = Table(
     key=("cluster",),
     columns=(
         _CLUSTER,
-        required("first_at", "TIMESTAMP", "Instant of the first event that a broker wrote"),
-        required("last_at", "TIMESTAMP", "Instant of the last event that a broker wrote"),
+        optional("first_at", "TIMESTAMP", "Instant of the first event that a broker wrote"),
+        optional("last_at", "TIMESTAMP", "Instant of the last event that a broker wrote"),
+        required("later_blocks", _BLOCKS, "The blocks of partitions after a topic's first that events name"),
     ),
 )
 
@@ -162,10 +164,46 @@ READING_TIMES = Table(
         _CLUSTER,
         _SNAPSHOT_AT,
         optional("last_offsets_partition", "INT", "Highest partition of __consumer_offsets that it shows"),
+        required("later_blocks", _BLOCKS, "The blocks of partitions after a topic's first that it shows"),
+    ),
+)
+
+PARTITION_STATES = Table(
+    layer="internal",
+    name="partition_states",
+    grain="one state of one partition, with all readings that show it",
+    key=("cluster", "topic", "partition", "leader", "leader_epoch", "replicas", "isr"),
+    columns=(
+        _CLUSTER,
+        required("topic", "STRING", "Topic"),
+        required("partition", "INT", "Partition"),
+        required("is_internal", "BOOLEAN", "Whether Kafka calls the topic internal"),
+        optional("leader", "INT", "Leading broker"),
+        optional("leader_epoch", "INT", "Leader epoch"),
+        optional("replicas", "ARRAY<INT>", "Assigned brokers, the preferred leader first"),
+        optional("isr", "ARRAY<INT>", "Brokers in sync"),
+        optional("preferred_leader", "INT", "First replica"),
+        required("snapshot_ats", "ARRAY<TIMESTAMP>", "Instants of the readings that show it, in order"),
+        required("snapshot_ids", "ARRAY<STRING>", "Those readings, in the same order"),
+        required("end_offsets", "ARRAY<BIGINT>", "End offset in each of them; -1 where it is not known"),
+    ),
+)
+
+METADATA_DAYS = Table(
+    layer="internal",
+    name="metadata_days",
+    grain="one day of a metadata log, up to a state",
+    key=("cluster", "day"),
+    columns=(
+        _CLUSTER,
+        required("day", "STRING", "The day, by the controllers' clocks"),
+        required("records", "BIGINT", "Records written on it", unit="records"),
     ),
 )
 
 TABLES = (
+    METADATA_DAYS,
+    PARTITION_STATES,
     ISR_SPANS,
     MEMBER_STAYS,
     MISSING_BROKER_LOGS,

@@ -22,6 +22,13 @@ class Column:
     unit: str = ""
     codes: tuple[str, ...] = ()
 
+    @property
+    def described(self) -> str:
+        """What the column means, with its unit and codes."""
+        unit = f" [{self.unit}]" if self.unit else ""
+        codes = f": {', '.join(self.codes)}" if self.codes else ""
+        return f"{self.meaning}{unit}{codes}"
+
 
 @dataclass(frozen=True)
 class Check:

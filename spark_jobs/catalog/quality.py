@@ -35,6 +35,44 @@ COVERAGE = Table(
     ),
 )
 
+PARSED_HOURS = Table(
+    layer="quality",
+    name="parsed_hours",
+    grain="one log in one hour, or in a part of it that a window cuts off: what is known here is not parsed again",
+    key=("cluster", "source", "hour_from"),
+    time_column="hour_from",
+    columns=(
+        _CLUSTER,
+        required("source", "STRING", "Folder and log as seen from the LOGS root"),
+        required("origin", "STRING", "Who wrote it", codes=LINES),
+        required("hour_from", "TIMESTAMP", "First instant of the hour, or of the part of it"),
+        required("hour_to", "TIMESTAMP", "Its end"),
+        required("records", "BIGINT", "Records that bronze held of it", unit="records"),
+        required("lines_in", "BIGINT", "Physical lines", unit="lines"),
+        required("events", "BIGINT", "Physical lines of records that became events", unit="lines"),
+        required("ignored", "BIGINT", "Physical lines of records known to carry nothing we use", unit="lines"),
+        required("unparsed", "BIGINT", "Physical lines that matter and that no pattern claims", unit="lines"),
+        required("quarantined", "BIGINT", "Physical lines that are broken", unit="lines"),
+        required("first_at", "TIMESTAMP", "Instant of the first record"),
+        required("last_at", "TIMESTAMP", "Instant of the last record"),
+        optional("longest_silence_ms", "BIGINT", "Longest time without a record between these", unit="ms"),
+        optional("lowest_broker", "INT", "The least broker that its lines name as their writer"),
+        optional("highest_broker", "INT", "The greatest"),
+        required("unnamed_events", "BIGINT", "Records that became events and name no writer", unit="records"),
+        optional(
+            "given_broker", "INT", "The one broker that the log's lines named when this was parsed; null for none"
+        ),
+        required("parsed_as", "STRING", "Hash of what is known of lines; an hour with another one is parsed again"),
+    ),
+    checks=(
+        Check(
+            "lines_balance",
+            "lines_in = events + ignored + unparsed + quarantined",
+            "every physical line is accounted for",
+        ),
+    ),
+)
+
 UNPARSED_LINES = Table(
     layer="quality",
     name="unparsed_lines",
@@ -178,6 +216,7 @@ VALIDATION_RESULTS = Table(
 
 TABLES = (
     COVERAGE,
+    PARSED_HOURS,
     UNPARSED_LINES,
     QUARANTINE,
     GENERATION_GAPS,

@@ -39,6 +39,7 @@ INGEST = Step(
     writes=(
         *_layer("bronze", "silver"),
         "quality.coverage",
+        "quality.parsed_hours",
         "quality.unparsed_lines",
         "quality.quarantine",
         "quality.late_windows",
@@ -48,7 +49,13 @@ REBUILD = Step(
     name="rebuild",
     sentence="Rebuild rebalances, failovers and outages, name their causes and apply the rules",
     reads=(*_layer("bronze", "silver"), "quality.coverage"),
-    writes=(*STAGED, "quality.generation_gaps", "quality.leadership_gaps", "quality.rule_firings"),
+    writes=(
+        *STAGED,
+        "quality.generation_gaps",
+        "quality.leadership_gaps",
+        "quality.rule_firings",
+        "quality.metadata_states",
+    ),
 )
 PUBLISH = Step(
     name="publish",
@@ -80,5 +87,8 @@ MAINTAIN = Step(
 
 STEPS: tuple[Step, ...] = (INGEST, REBUILD, PUBLISH)
 """The nightly audit, in order; the others run by themselves."""
+
+NEWEST_RUN = "newest.json"
+"""Beside the runs of a lake: names the run whose ingest ended last. A step by hand goes on with it."""
 
 BY_NAME: dict[str, Step] = {s.name: s for s in (COLLECT, *STEPS, RECLASSIFY, MAINTAIN)}

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import re
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from spark_jobs.catalog.steps import STEPS
 from spark_jobs.commands import embedded_airflow, snapshot
+from spark_jobs.commands.follow import Screen, follow, near
 from spark_jobs.edges import progress
 from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.connection import from_environment as from_variables
@@ -27,9 +23,6 @@ from spark_jobs.shared.launch import HOME
 
 DAG = "kafka_night_audit"
 SAMPLE = HOME / ".samples" / "night-4.1"
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_LOOK_EVERY = 0.2
-_PATIENCE = 10
 
 
 def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Settings:
@@ -75,19 +68,15 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
     told.touch()
     try:
         with held(settings.lake, "audit", settings.run_id), log.open("wb") as noise:
-            print(f"Auditing {masked(_near(settings.logs))} into {masked(_near(settings.lake))}", flush=True)
-            print(f"Everything Airflow and Spark say goes to {_near(str(log))}", flush=True)
+            print(f"Auditing {masked(near(settings.logs))} into {masked(near(settings.lake))}", flush=True)
+            print(f"Everything Airflow and Spark say goes to {near(str(log))}", flush=True)
             screen = Screen()
             process = _start(settings, told, log, noise)
-            try:
-                _follow(process, told, screen)
-            except BaseException:
-                _stop(process)
-                raise
+            follow(process, told, screen)
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
         return FAULT
-    return screen.verdict(_near(str(log)))
+    return screen.verdict(near(str(log)))
 
 
 def _read(live: Connection, settings: Settings) -> None:
@@ -101,58 +90,6 @@ def _read(live: Connection, settings: Settings) -> None:
         print(
             "Warning: no reading of now was taken; the audit goes on with what LOGS tell.", file=sys.stderr, flush=True
         )
-
-
-class Screen:
-    """What the terminal shows of a run, and what it knows about its end."""
-
-    def __init__(self) -> None:
-        self.began = time.monotonic()
-        self.ended: list[dict[str, Any]] = []
-
-    def show(self, entry: dict[str, Any]) -> None:
-        """One sentence that a step printed."""
-        match entry["event"]:
-            case "begins":
-                names = [s.name for s in STEPS]
-                number = f"[{names.index(entry['step']) + 1}/{len(names)}] " if entry["step"] in names else ""
-                self.line(f"{number}{entry['text']}")
-            case "says":
-                self.line(f"      {entry['text']}")
-            case "ends":
-                self.ended.append(entry)
-
-    def line(self, text: str) -> None:
-        """A line with the time since the start in front."""
-        minutes, seconds = divmod(int(time.monotonic() - self.began), 60)
-        print(f"{minutes:3d}:{seconds:02d}  {printable(text)}", flush=True)
-
-    def verdict(self, log: str) -> int:
-        """The last words, and the exit code they mean. A night that was published is shown, whatever came after."""
-        done = {e["step"]: e["summary"] for e in self.ended if e["exit_code"] == DONE}
-        failed = [e for e in self.ended if e["exit_code"] != DONE]
-        missing = [s.name for s in STEPS if s.name not in done]
-        if not missing:
-            self.line("done\n" if not failed else "the night is published\n")
-            summary = done[STEPS[-1].name]
-            print(printable(summary.get("terminal") or json.dumps(summary, indent=1)), flush=True)
-        if failed:
-            self.line(f"{failed[0]['step']} ended the audit:")
-            for sentence in failed[0]["sentences"]:
-                print(f"\n  {printable(sentence)}", file=sys.stderr)
-            if failed[0]["exit_code"] not in (BAD_INPUT,):
-                print(f"\n  The details are in {log}", file=sys.stderr)
-            return int(failed[0]["exit_code"])
-        if missing:
-            self.line(f"the audit ended before {missing[0]} was done, without a word why.")
-            print(f"\n  The details are in {log}", file=sys.stderr)
-            return FAULT
-        return DONE
-
-
-def printable(text: str) -> str:
-    """Text without the control characters that would move a terminal's cursor: logs are written by strangers."""
-    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _start(settings: Settings, told: Path, log: Path, noise: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -182,31 +119,3 @@ def _start(settings: Settings, told: Path, log: Path, noise: IO[bytes]) -> subpr
         start_new_session=True,
         cwd=HOME,
     )
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ends Airflow and the Spark it started: they are a process group of their own."""
-    for signal_ in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal_)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=_PATIENCE)
-
-
-def _follow(process: subprocess.Popen[bytes], told: Path, screen: Screen) -> None:
-    with told.open(encoding="utf-8") as file:
-        rest = ""
-        while True:
-            over = process.poll() is not None
-            rest += file.read()
-            *lines, rest = rest.split("\n")
-            for line in lines:
-                screen.show(json.loads(line))
-            if over:
-                return
-            time.sleep(_LOOK_EVERY)
-
-
-def _near(place: str) -> str:
-    """A path as seen from the project, where it lies inside."""
-    return str(Path(place).relative_to(HOME)) if place.startswith(f"{HOME}/") else place

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from shutil import get_terminal_size
 
-from spark_jobs.commands import alert, audit, completion, snapshot
+from spark_jobs.catalog.steps import STEPS
+from spark_jobs.commands import alert, audit, completion, snapshot, step
 from spark_jobs.report.places import NEWEST
 from spark_jobs.report.story import as_data, as_lines
 from spark_jobs.shared import launch
@@ -27,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     verb: Callable[[argparse.Namespace], int] = given.verb
     try:
+        launch.keep_private()
         return verb(given)
     except BadInput as problem:
         print("\n".join(problem.sentences), file=sys.stderr)
@@ -39,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\nStopped.", file=sys.stderr)
         return 130
 
+
+_RUN_ID = "the run to go on with; default: the one that ingested last. A run that ingests has a new name by default"
 
 _OF_SNAPSHOT = {
     "bootstrap": "brokers of a live cluster, host:port,host:port",
@@ -63,9 +67,14 @@ def parser() -> argparse.ArgumentParser:
 
     run = verbs.add_parser("audit", help="audit a night: the recorded one, or your own logs")
     run.set_defaults(verb=_audit)
-    for i in INPUTS:
-        run.add_argument(f"--{i.variable.lower().replace('_', '-')}", dest=i.field, help=i.meaning, metavar=i.variable)
+    _add_inputs(run)
     run.add_argument("--bootstrap", help=_OF_SNAPSHOT["bootstrap"] + ": also read it now", metavar="BOOTSTRAP")
+
+    for each in STEPS:
+        by_hand = verbs.add_parser(each.name, help=f"one step of an audit, by hand: {_lowered(each.sentence)}")
+        by_hand.set_defaults(verb=_step, step=each)
+        _add_inputs(by_hand)
+        by_hand.add_argument("--run-id", help=_RUN_ID, metavar="RUN")
 
     read = verbs.add_parser("snapshot", help="one reading of a live cluster, landed in the lake")
     read.set_defaults(verb=_snapshot)
@@ -127,10 +136,26 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _add_inputs(verb: argparse.ArgumentParser) -> None:
+    for i in INPUTS:
+        verb.add_argument(f"--{i.variable.lower().replace('_', '-')}", dest=i.field, help=i.meaning, metavar=i.variable)
+
+
+def _inputs(given: argparse.Namespace) -> dict[str, str]:
+    return {i.field: value for i in INPUTS if (value := getattr(given, i.field))}
+
+
+def _lowered(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
+
+
+def _step(given: argparse.Namespace) -> int:
+    return step.run(given.step, step.asked(given.step, os.environ, _inputs(given), given.run_id))
+
+
 def _audit(given: argparse.Namespace) -> int:
-    said = {i.field: value for i in INPUTS if (value := getattr(given, i.field))}
     environment = {**os.environ, **({"BOOTSTRAP": given.bootstrap} if given.bootstrap else {})}
-    return audit.audit(audit.requested(environment, said), audit.live_cluster(environment))
+    return audit.audit(audit.requested(environment, _inputs(given)), audit.live_cluster(environment))
 
 
 def _snapshot(given: argparse.Namespace) -> int:
@@ -180,9 +205,14 @@ def _thrift(given: argparse.Namespace) -> int:
 
 
 def _explain(given: argparse.Namespace) -> int:
-    from spark_jobs.edges import answers, lake_views, related_rows
+    import duckdb
 
-    story = related_rows.row_with_relations(lake_views.open_lake(_lake(given)), given.id)
+    from spark_jobs.edges import answers, duck_types, lake_views, related_rows
+
+    try:
+        story = related_rows.row_with_relations(lake_views.open_lake(_lake(given)), given.id)
+    except duckdb.Error as problem:
+        raise BadInput(duck_types.one_sentence(problem)) from problem
     if given.json:
         print(json.dumps(answers.plain(as_data(story)), indent=2))
     else:

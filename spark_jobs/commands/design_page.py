@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from spark_jobs.catalog import TABLES
 from spark_jobs.catalog.codes import (
@@ -27,6 +26,7 @@ from spark_jobs.catalog.codes import (
     RemedySetting,
     TruncationVerdict,
 )
+from spark_jobs.commands.markdown import as_table
 
 CONTRACT: dict[str, type[Code]] = {
     "rebalances.cause": Cause,
@@ -77,17 +77,12 @@ def _layer(layer: str) -> str:
         for t in TABLES
         if t.layer == layer
     ]
-    return _rows(("Table", "One row is", "Columns"), rows)
+    return as_table(("Table", "One row is", "Columns"), rows)
 
 
 def _codes() -> str:
     return "\n".join(
         f"**{column}**: {(vocabulary.__doc__ or '').strip()}\n\n"
-        + _rows(("Code", "Means"), [(f"`{c.value}`", c.meaning) for c in vocabulary])
+        + as_table(("Code", "Means"), [(f"`{c.value}`", c.meaning) for c in vocabulary])
         for column, vocabulary in CONTRACT.items()
     )
-
-
-def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from spark_jobs.commands.markdown import as_table
 from spark_jobs.transforms.judgement import Judgement, Source, inputs_of, outputs_of
 from spark_jobs.transforms.judgements import PUBLISHED
 
@@ -21,7 +22,7 @@ def pipeline_parts(judgements: Sequence[Judgement]) -> Iterator[str]:
         doc = (judgement.function.__doc__ or "").strip().splitlines()[0]
         key = f"One call for each {', '.join(judgement.key)}." if judgement.key else "One call, on the driver."
         yield f"{doc} {key} Function: `{judgement.function.__module__}.{judgement.function.__name__}`."
-        yield _table(
+        yield as_table(
             ("Reads", "Rows", "From"),
             [
                 (name, cls.__name__, ", ".join(_origins(judgement.reads[name])))
@@ -30,7 +31,7 @@ def pipeline_parts(judgements: Sequence[Judgement]) -> Iterator[str]:
         )
         given = [(name, cls.__name__, _filled(judgement, name)) for name, cls in outputs_of(judgement.function).items()]
         if given:
-            yield _table(("Gives", "Rows", "Fills"), given)
+            yield as_table(("Gives", "Rows", "Fills"), given)
 
 
 def _arrows(judgements: Sequence[Judgement]) -> Iterator[str]:
@@ -67,7 +68,3 @@ def _filled(judgement: Judgement, output: str) -> str:
         return source.judgement is judgement and source.output == output
 
     return ", ".join(f"`{name}`" for name, s in PUBLISHED.items() if is_it(s) or any(map(is_it, s.sources[:1])))
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *rows))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType
 
-from spark_jobs.catalog import bronze, codes, gold, internal, quality, quality_verdicts, silver
+from spark_jobs.catalog import bronze, codes, gold, internal, quality, quality_metadata, quality_verdicts, silver
 from spark_jobs.catalog.codes import Code
 from spark_jobs.catalog.model import Column, Table
 from spark_jobs.shared.launch import HOME
@@ -32,6 +32,9 @@ STRUCTS = {
         "elections*",
     ),
     "TopicPartition": ("topic*", "partition*"),
+    "DayCount": ("day*", "records*"),
+    "OffsetSpan": ("first_offset*", "next_offset*"),
+    "TopicBlock": ("topic*", "block*"),
     "OwnedPartition": ("topic_id*", "topic", "partition*"),
     "RecordedMember": (
         "member_id*",
@@ -94,7 +97,7 @@ def _formatted(source: str) -> str:
 def row_modules() -> dict[str, str]:
     """The source of each module of catalog/rows, by its name. One module for each layer's part of the catalog."""
     parts: dict[str, list[Table]] = {}
-    for room in (bronze, silver, gold, internal, quality, quality_verdicts):
+    for room in (bronze, silver, gold, internal, quality, quality_metadata, quality_verdicts):
         for table in room.TABLES:
             parts.setdefault(_home(room, table), []).append(table)
     modules = {"structs": _structs(t for tables in parts.values() for t in tables)} | {
@@ -188,16 +191,29 @@ def _declared(name: str, title: str, table: str, columns: Iterable[Column]) -> s
     columns = list(columns)
     coded = {c.name: type(c.codes[0]).__name__ for c in columns if c.codes}
     structs = {c.name: s for c in columns if (s := _struct(c.type))}
-    lines = [f"@dataclass(frozen=True, slots=True, kw_only=True)\nclass {name}(Row):", f'    """{title}"""\n']
-    lines += [f'    TABLE: ClassVar[str] = "{table}"'] if table else []
-    lines += [f"    CODES: ClassVar[Mapping[str, type[str]]] = {{{_pairs(coded)}}}"] if coded else []
-    lines += [f"    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {{{_pairs(structs)}}}"] if structs else []
-    lines += [""] if table or coded or structs else []
-    for column in columns:
-        nullable = column.nullable or column.name == "knowledge_version"
-        kind = coded.get(column.name) or _python(column.type)
-        lines.append(f"    {column.name}: {kind}{' | None = None' if nullable else ''}")
-    return "\n".join(lines) + "\n"
+    constants = {
+        "TABLE: ClassVar[str]": table and f'"{table}"',
+        "CODES: ClassVar[Mapping[str, type[str]]]": coded and f"{{{_pairs(coded)}}}",
+        "STRUCTS: ClassVar[Mapping[str, type[Row]]]": structs and f"{{{_pairs(structs)}}}",
+    }
+    held = [f"    {name} = {value}" for name, value in constants.items() if value]
+    return "\n".join(
+        (
+            "@dataclass(frozen=True, slots=True, kw_only=True)",
+            f"class {name}(Row):",
+            f'    """{title}"""\n',
+            *held,
+            *([""] if held else []),
+            *(_declared_field(c, coded.get(c.name) or _python(c.type)) for c in columns),
+            "",
+        )
+    )
+
+
+def _declared_field(column: Column, kind: str) -> str:
+    """A column as a field. A row has no version of the knowledge until it is written."""
+    nullable = column.nullable or column.name == "knowledge_version"
+    return f"    {column.name}: {kind}{' | None = None' if nullable else ''}"
 
 
 def _pairs(named: dict[str, str]) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 import duckdb
 
+from spark_jobs.catalog import gold, quality
+from spark_jobs.edges.duck_types import one_sentence
 from spark_jobs.edges.lake_views import open_lake
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BadInput, sentences_of
@@ -43,6 +45,16 @@ _PARTS = (
 it.
 """
 
+_TABLES = (
+    gold.BROKER_OUTAGES,
+    gold.FINDINGS,
+    gold.INCIDENTS,
+    quality.COVERAGE,
+    quality.PUBLICATIONS,
+    quality.VALIDATION_RESULTS,
+)
+"""What the parts read. Most of the time of a look goes into views, so it has no others."""
+
 
 @dataclass(frozen=True)
 class AlertRows:
@@ -66,7 +78,7 @@ def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:
     Edge case: whatever is wrong with a table is said in `unread` and not raised, so that the rest is sent.
     """
     try:
-        connection = open_lake(lake)
+        connection = open_lake(lake, _TABLES)
     except BadInput:
         return AlertRows()
     except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
@@ -84,7 +96,8 @@ def read_alert_rows(lake: str, since: datetime, former: datetime) -> AlertRows:
 
 
 def _said(problem: Exception) -> tuple[str, ...]:
-    return tuple(masked(sentence) for sentence in sentences_of(problem))
+    sentences = (one_sentence(problem),) if isinstance(problem, duckdb.Error) else sentences_of(problem)
+    return tuple(masked(sentence) for sentence in sentences)
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, instants: Mapping[str, datetime]) -> Rows:

@@ -6,6 +6,7 @@ import base64
 import csv
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -50,7 +51,7 @@ def _lines(names: Sequence[str], shown: Sequence[Sequence[str]], rows: Any, widt
 
 
 def _table(names: Sequence[str], shown: Sequence[Sequence[str]], widths: Sequence[int], rows: Any) -> Iterator[str]:
-    is_number = [all(isinstance(r[i], (int, float, Decimal)) or r[i] is None for r in rows) for i in range(len(names))]
+    is_number = [all(isinstance(r[i], _NUMBERS) or r[i] is None for r in rows) for i in range(len(names))]
     for cells in (names, ["-" * w for w in widths], *shown):
         aligned = (c.rjust(w) if n else c.ljust(w) for c, w, n in zip(cells, widths, is_number, strict=True))
         yield "  ".join(aligned).rstrip()
@@ -64,10 +65,22 @@ def _blocks(names: Sequence[str], shown: Sequence[Sequence[str]]) -> Iterator[st
 
 
 def _write_csv(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
+    """CSV that a terminal and a spreadsheet only show. JSON gives each value as it is, and is inert too."""
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_names(answer))
+    writer.writerow(map(_inert, _names(answer)))
     for row in _all_rows(answer):
-        writer.writerow(["" if v is None else _text(v) for v in row])
+        writer.writerow(["" if v is None else _text(v) if isinstance(v, _NUMBERS) else _inert(_text(v)) for v in row])
+
+
+_NUMBERS = (bool, int, float, Decimal)
+_FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
+"""How a formula begins in a spreadsheet, in the wide forms too."""
+
+
+def _inert(text: str) -> str:
+    """Lines stay lines; what else commands is written out, and what could be a formula has the mark of a text."""
+    shown = "\n".join(visible(line) for line in text.split("\n"))
+    return f"'{shown}" if _FORMULA.match(shown) else shown
 
 
 def _write_json(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:

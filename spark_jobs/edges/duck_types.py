@@ -1,10 +1,16 @@
-"""DuckDB's names of the types of the catalog, and its quotation marks."""
+"""DuckDB's names of the types of the catalog, its quotation marks, and its errors in one sentence."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from typing import Any
+
+from spark_jobs.catalog import Table
+from spark_jobs.report.plain import visible
+
+_MAX_SENTENCE = 1000
+_FOLLOWS = re.compile(r"\n\nLINE |Candidate functions:|\n +0: |\n\nStack Trace:")
 
 _PLAIN_TYPES = {
     "STRING": "VARCHAR",
@@ -40,9 +46,20 @@ def quoted_name(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
+def view_name(table: Table) -> str:
+    """The view of a table, in SQL."""
+    return f"{quoted_name(table.layer)}.{quoted_name(table.name)}"
+
+
 def quoted_text(text: str) -> str:
     """A text in SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def one_sentence(error: Exception) -> str:
+    """What DuckDB or delta-rs says, with its hint, without the lists, drawings and native frames that follow."""
+    said = _FOLLOWS.split(str(error), maxsplit=1)[0]
+    return visible(" ".join(said.split()))[:_MAX_SENTENCE].removeprefix("Invalid Input Error: ")
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:

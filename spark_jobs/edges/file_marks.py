@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from py4j.java_gateway import is_instance_of
-from py4j.protocol import Py4JJavaError
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog.ids import row_id
+from spark_jobs.edges.file_bytes import Bytes, Unit, is_local, read_local, spread
 from spark_jobs.edges.log_files import LogFile
 
 _ENDS = 4096
-_AT_ONCE = 4
 
 
 def fingerprints(spark: SparkSession, files: Iterable[LogFile]) -> dict[LogFile, str]:
@@ -24,38 +22,28 @@ def fingerprints(spark: SparkSession, files: Iterable[LogFile]) -> dict[LogFile,
     Edge case: a file that vanished, shrank or cannot be opened has none.
     """
     wanted = list(files)
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        marks = pool.map(lambda file: _fingerprint(spark, file), wanted)
-        return {file: mark for file, mark in zip(wanted, marks, strict=True) if mark is not None}
+    far = [f for f in wanted if not is_local(f.uri)]
+    marks: dict[LogFile, str | None] = {
+        f: _mark(f.size, read_local(f.uri, _ends(f.size))) for f in wanted if is_local(f.uri)
+    }
+    if far:
+        units = [Unit(f.uri, tuple(_ends(f.size)), {"file": n, "size": f.size}) for n, f in enumerate(far)]
+        marks |= {
+            far[row["file"]]: row["mark"] for row in spread(spark, units, _marked, "file int, mark string").collect()
+        }
+    return {f: mark for f in wanted if (mark := marks.get(f)) is not None}
 
 
-def _fingerprint(spark: SparkSession, file: LogFile) -> str | None:
-    context: Any = spark.sparkContext
-    take = context._jvm.org.apache.commons.io.IOUtils.toByteArray
-    few = min(file.size, _ENDS)
-    stream = None
-    try:
-        system, path = _opened(spark, file)
-        stream = system.open(path)
-        head = bytes(take(stream, few))
-        stream.seek(file.size - few)
-        return row_id(file.size, head.hex(), bytes(take(stream, few)).hex())
-    except Py4JJavaError as refusal:
-        if not _is_io(spark, refusal):
-            raise
+def _ends(size: int) -> list[tuple[int, int]]:
+    return [(0, min(size, _ENDS)), (max(size - _ENDS, 0), size)]
+
+
+def _marked(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    mark = _mark(told["size"], [held.between(begin, end) for begin, end in _ends(told["size"])])
+    yield pa.record_batch({"file": pa.array([told["file"]], pa.int32()), "mark": pa.array([mark], pa.string())})
+
+
+def _mark(size: int, ends: Sequence[bytes]) -> str | None:
+    if any(len(end) < min(size, _ENDS) for end in ends):
         return None
-    finally:
-        if stream is not None:
-            stream.close()
-
-
-def _opened(spark: SparkSession, file: LogFile) -> tuple[Any, Any]:
-    """The file system of a file, and its path there."""
-    context: Any = spark.sparkContext
-    path = context._jvm.org.apache.hadoop.fs.Path(context._jvm.java.net.URI(file.uri))
-    return path.getFileSystem(context._jsc.hadoopConfiguration()), path
-
-
-def _is_io(spark: SparkSession, refusal: Py4JJavaError) -> bool:
-    gateway: Any = spark.sparkContext._gateway
-    return bool(is_instance_of(gateway, refusal.java_exception, "java.io.IOException"))
+    return row_id(size, *(end.hex() for end in ends))

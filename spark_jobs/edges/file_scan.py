@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import reduce
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from spark_jobs.edges import ledger
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.ledger import Ledger
-from spark_jobs.edges.log_files import Listing, LogFile, describe
+from spark_jobs.edges.log_files import Listing, LogFile
+from spark_jobs.edges.record_reader import records_of
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import FileFacts, Survey, Tail, changed_sources, survey
 from spark_jobs.transforms.intake.file_order import NEVER, Turn, copies, in_turn, is_young, sharing
@@ -37,14 +36,14 @@ _ALWAYS = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Pass:
-    """What one pass found: facts of all files of the settled sources, and the records of those that were read.
+    """What one pass found: facts of all files of the settled sources, and the pieces of those that were read.
 
     A source is unsettled where one of its files vanished, shrank or was replaced before it was read to its end: what
     was read of it may be of two files. `still` are the files that were not written to meanwhile.
     """
 
     facts: Mapping[int, FileFacts]
-    surveys: tuple[Survey, ...]
+    survey: Survey
     ledger: Ledger
     marks: Mapping[LogFile, str]
     unsettled: frozenset[str]
@@ -63,12 +62,17 @@ class Pass:
         """Those files that the ledger does not know."""
         return {n: fact for n, fact in self.facts.items() if fact.file not in self.ledger.known}
 
+    def without(self, source: str) -> Pass:
+        """What is left where one more source is unsettled."""
+        facts = {n: fact for n, fact in self.facts.items() if fact.file.source != source}
+        return replace(self, facts=facts, unsettled=self.unsettled | {source}, still=self.still & facts.keys())
+
     def waiting(self, run_at: datetime) -> Waiting:
         """What may still be written: the last records of young files that no record follows, and copies."""
         young = {n for n, fact in self.facts.items() if is_young(fact.file.modified_at, run_at)}
         copied = copies({n: fact.span for n, fact in self.facts.items()}, young)
         turns = self.turns(run_at, copied)
-        tails = {n: tail for found in self.surveys for n, tail in found.tails.items() if n in young and n in turns}
+        tails = {n: tail for n, tail in self.survey.tails.items() if n in young and n in turns}
         return Waiting(
             files=frozenset(copied),
             tails={n: tail for n, tail in tails.items() if self.facts[n].damage or not turns[n].is_followed},
@@ -83,24 +87,15 @@ class Pass:
         growing = {n for n in newest.values() if is_young(taken[n].file.modified_at, run_at)}
         return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in taken.items()})
 
-    def records(self, run_at: datetime, waiting: Waiting) -> DataFrame | None:
-        """The records that were read of settled sources, with rank and lane of their file, without those that wait."""
-        if not self.surveys:
-            return None
-        read = reduce(DataFrame.unionByName, (found.records for found in self.surveys))
-        rows = [
-            {"file": n, "rank": turn.rank, "lane": turn.lane, "until": _place(waiting.tails.get(n))}
-            for n, turn in self.turns(run_at, waiting.files).items()
-        ]
-        shape = "file: int, rank: int, lane: int, until: struct<block: bigint, record: bigint>"
-        placed = read.join(F.broadcast(describe(read.sparkSession, rows, shape)), "file")
-        is_before = F.col("until").isNull() | (F.struct("block", "record") < F.col("until"))
-        return placed.where(is_before).drop("until")
-
-    def forget(self) -> None:
-        """Frees the memory that the records take."""
-        for found in self.surveys:
-            found.records.unpersist()
+    def records(self, store: Store, cluster: str, run_at: datetime, waiting: Waiting) -> DataFrame | None:
+        """The records of the files that the ledger does not know, as bronze.log_records holds them, without those that
+        wait or that the lake holds.
+        """
+        turns = self.turns(run_at, waiting.files)
+        files = {n: self.facts[n].file for n in turns if n in self.survey.pieces}
+        new = [n for n in files if files[n] not in self.ledger.known and self.survey.pieces[n]]
+        ends = {n: tail.place for n, tail in waiting.tails.items()}
+        return records_of(store, cluster, files, {n: self.survey.pieces[n] for n in files}, turns, new, ends)
 
 
 def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listing], cluster: str | None) -> Pass:
@@ -113,22 +108,19 @@ def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listi
     known = {n: book.known[f] for n, f in files.items() if f in book.known}
     moved = {f.source for n, f in files.items() if n not in known and f not in book.marks}
     fresh = {n: f for n, f in files.items() if n not in known and f.source not in moved}
-    found = [survey(store.spark, fresh, book.marks)] if fresh else []
-    facts = {n: fact for s in found for n, fact in s.facts.items()}
-    beside = sharing({n: f.span for n, f in facts.items()}, {n: f.span for n, f in known.items()})
+    found = survey(store.spark, fresh)
+    beside = sharing({n: f.span for n, f in found.facts.items()}, {n: f.span for n, f in known.items()})
     near = {n: files[n] for n in sorted(beside)}
     marks = {**book.marks, **fingerprints(store.spark, near.values())}
-    if near:
-        found.append(survey(store.spark, near, marks))
-    read = {n: fact for s in found for n, fact in s.facts.items()}
+    found = found.joined(survey(store.spark, near)) if near else found
     wanted = {**fresh, **near}
-    moved |= {f.source for n, f in wanted.items() if n not in read}
+    moved |= {f.source for n, f in wanted.items() if n not in found.facts}
     moved |= changed_sources(store.spark, wanted.values(), marks)
     now = {f.uri: f for f in look().files}
     moved |= _stirred(listed, now, book.known)
-    settled = {n: fact for n, fact in {**known, **read}.items() if fact.file.source not in moved}
+    settled = {n: fact for n, fact in {**known, **found.facts}.items() if fact.file.source not in moved}
     still = frozenset(n for n, fact in settled.items() if _state(fact.file) == _state(now.get(fact.file.uri)))
-    return Pass(settled, tuple(found), book, marks, frozenset(moved), still)
+    return Pass(settled, found, book, marks, frozenset(moved), still)
 
 
 def _stirred(listed: Iterable[LogFile], now: Mapping[str, LogFile], known: Container[LogFile]) -> set[str]:
@@ -145,7 +137,3 @@ def _stirred(listed: Iterable[LogFile], now: Mapping[str, LogFile], known: Conta
 
 def _state(file: LogFile | None) -> tuple[int, datetime] | None:
     return None if file is None else (file.size, file.modified_at)
-
-
-def _place(tail: Tail | None) -> dict[str, int] | None:
-    return None if tail is None else {"block": tail.block, "record": tail.record}

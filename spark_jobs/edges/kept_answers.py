@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spark_jobs.edges.answers import picture
 from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import named_queries, requested_by_operator
+from spark_jobs.edges.named_queries import named_queries, named_question
 from spark_jobs.edges.sql import Session
 from spark_jobs.shared.launch import HOME
 
@@ -38,7 +38,7 @@ def keep_answers(lake: str, folder: Path = FOLDER) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in session.queries:
         text = f"{name} {ASKED_WITH.get(name, '')}".strip()
-        query, variables = requested_by_operator(text, session.queries) or (session.queries[name], {})
+        query, variables = named_question(text, session.queries) or (session.queries[name], {})
         with session.variables(variables):
             drawn = picture(session.connection.execute(query.sql), _MOST_ROWS, _WIDTH, _LONGEST_CELL)
         (folder / f"{name}.txt").write_text(f'make sql Q="{text}"\n\n{drawn}\n', encoding="utf-8")

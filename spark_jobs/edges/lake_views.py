@@ -13,19 +13,22 @@ import duckdb
 
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.edges import delta_log
-from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text
+from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text, view_name
+from spark_jobs.edges.lake_state import damaged, unfinished_publication
 from spark_jobs.edges.lake_version import lake_version, note_on
 from spark_jobs.edges.landing import names_in
 from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
-from spark_jobs.shared.config import is_uri
+from spark_jobs.shared.config import is_uri, masked
 from spark_jobs.shared.exits import BadInput
 
 LAYERS = tuple(dict.fromkeys(t.layer for t in TABLES))
 _NOT_YET = " (nothing published yet)"
+DAMAGED = " (cannot be read)"
+"""How the comment ends of a view that says why its table cannot be read."""
 
 
-def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
-    """A connection to a database in memory that holds one view for each table of the catalog.
+def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyConnection:
+    """A connection to a database in memory that holds one view for each of these tables.
 
     Takes: the lake's folder, or a URI that delta-rs reads.
     Gives: views `layer.table` with comments; a table that is not published yet is a view without rows. Schema `now`
@@ -36,33 +39,55 @@ def open_lake(lake: str) -> duckdb.DuckDBPyConnection:
     place = lake.rstrip("/") if is_uri(lake) else os.path.abspath(os.path.expanduser(lake))
     if note := note_on(lake_version(place)):
         print(note, file=sys.stderr)
-    folders = {t: f"{place}/{t.layer}/{t.name}" for t in TABLES}
-    published = {t for t, folder in folders.items() if _is_published(folder)}
+    published = {t for t in TABLES if _is_published(_folder(place, t))}
     if half_made := _half_made(place, published):
         print(delta_log.without_commit(half_made), file=sys.stderr)
     landed = newest_readings(place)
     if not published and not landed:
         raise BadInput(
-            f"There is no lake at {place}: none of its {len(TABLES)} tables was found. Needed: the tables of an"
+            f"There is no lake at {masked(place)}: none of its {len(TABLES)} tables was found. Needed: the tables of an"
             " audit, or a landed reading. Run `make audit` or `make snapshot` first, or name the lake with LAKE=."
         )
     connection = duckdb.connect(
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    reads_delta = not is_uri(place) and _load_delta(connection)
-    for layer in LAYERS:
-        connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
-    for table, folder in folders.items():
-        published_as = _scan(connection, table, folder, reads_delta) if table in published else _nothing(table)
-        source = _widened(connection, published_as, table)
-        connection.execute(f"CREATE VIEW {_view(table)} AS {source}")
-        _comment(connection, _view(table), table.grain + ("" if table in published else _NOT_YET), table.columns)
-    create_now_views(connection, landed)
+    _create_views(connection, place, tables, published)
+    if unfinished := unfinished_publication(connection, {t: _folder(place, t) for t in published}):
+        print(unfinished, file=sys.stderr)
+    for left_out in create_now_views(connection, landed):
+        print(left_out, file=sys.stderr)
     for view in VIEWS:
         _comment(connection, view.full_name, view.grain, view.columns)
     _lock(connection, place)
     return connection
+
+
+def _create_views(
+    connection: duckdb.DuckDBPyConnection, place: str, tables: Collection[Table], published: Collection[Table]
+) -> None:
+    """A view for each table: over its folder where it is published, else without rows. A table that cannot be read is
+    named on stderr, and its view says so when it is queried.
+    """
+    reads_delta = not is_uri(place) and _load_delta(connection)
+    for layer in LAYERS:
+        connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
+    for table in tables:
+        source, note = _nothing(table), _NOT_YET
+        if table in published:
+            folder = _folder(place, table)
+            try:
+                source, note = _widened(connection, _scan(connection, table, folder, reads_delta), table), ""
+            except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
+                why = damaged(table, folder, problem)
+                print(why, file=sys.stderr)
+                source, note = _unreadable(table, why), DAMAGED
+        connection.execute(f"CREATE VIEW {view_name(table)} AS {source}")
+        _comment(connection, view_name(table), table.grain + note, table.columns)
+
+
+def _folder(place: str, table: Table) -> str:
+    return f"{place}/{table.layer}/{table.name}"
 
 
 def _is_published(folder: str) -> bool:
@@ -117,31 +142,32 @@ def _nothing(table: Table) -> str:
     return f"SELECT {columns} WHERE false"
 
 
+def _unreadable(table: Table, why: str) -> str:
+    """Ends each query that looks at it. Edge case: DuckDB leaves out a filter and columns that it finds constant, and
+    would answer the rest of a query as if the table had no rows.
+    """
+    error = f"error({quoted_text(why)})"
+    columns = ", ".join(f"{error}::{duck_type(c.type)} AS {quoted_name(c.name)}" for c in table.columns)
+    return f"SELECT {columns} WHERE {error} IS NULL"
+
+
 def _comment(connection: duckdb.DuckDBPyConnection, view: str, grain: str, columns: Sequence[Column]) -> None:
     connection.execute(f"COMMENT ON VIEW {view} IS {quoted_text('One row: ' + grain)}")
     present = {name for name, *_ in connection.execute(f"DESCRIBE {view}").fetchall()}
     for column in columns:
         if column.name in present:
             connection.execute(
-                f"COMMENT ON COLUMN {view}.{quoted_name(column.name)} IS {quoted_text(described(column))}"
+                f"COMMENT ON COLUMN {view}.{quoted_name(column.name)} IS {quoted_text(column.described)}"
             )
 
 
-def described(column: Column) -> str:
-    """What a column means, with its unit and codes."""
-    unit = f" [{column.unit}]" if column.unit else ""
-    codes = f": {', '.join(column.codes)}" if column.codes else ""
-    return f"{column.meaning}{unit}{codes}"
-
-
 def _lock(connection: duckdb.DuckDBPyConnection, place: str) -> None:
-    """Nothing but the lake can be read from now on, nothing is spilled to disk, and none of it can be undone."""
+    """No file outside the lake is read by DuckDB's own readers from now on, no variable of Python is taken for a table,
+    nothing is spilled to disk, and none of it can be undone.
+    """
     connection.execute("SET temp_directory = ''")
+    connection.execute("SET python_enable_replacements = false")
     if not is_uri(place):
         connection.execute(f"SET allowed_directories = [{quoted_text(place + '/')}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def _view(table: Table) -> str:
-    return f"{quoted_name(table.layer)}.{quoted_name(table.name)}"

@@ -1,4 +1,4 @@
-"""The files that are read: found through Spark's file systems, opened as physical lines."""
+"""The files that are read, found through Spark's file systems."""
 
 from __future__ import annotations
 
@@ -138,21 +138,6 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
     return Listing(files, tuple(_not_read(name) for name, *_ in found if name not in names), metadata)
 
 
-def read_lines(spark: SparkSession, files: Sequence[LogFile], damaged: Sequence[LogFile] = ()) -> DataFrame:
-    """The physical lines of these files; LF alone ends a line, and a big file is split over tasks.
-
-    Takes: `damaged`, those of the files that break off: what stands before the break is read.
-    Gives: value (the line's bytes), uri, block (where its split begins) and place (its order within the split).
-    """
-    whole = [f.path for f in files if f not in damaged]
-    if not files:
-        return spark.createDataFrame([], "value STRING, uri STRING, block BIGINT, place BIGINT")
-    if not damaged:
-        return _lines(spark, whole, False)
-    broken = _lines(spark, [f.path for f in damaged], True)
-    return broken.unionByName(_lines(spark, whole, False)) if whole else broken
-
-
 def describe(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: str) -> DataFrame:
     """A small frame out of what the driver knows about each file, to be joined to lines and records."""
     shape = f"array<struct<{schema}>>"
@@ -179,28 +164,9 @@ def written_at(status: Any) -> datetime:
     return _EPOCH + timedelta(milliseconds=status.getModificationTime())
 
 
-def damage_of(spark: SparkSession, files: Sequence[LogFile]) -> dict[LogFile, str]:
-    """Why a compressed file cannot be unpacked to its end, of those that cannot.
-
-    Edge case: the driver reads them all.
-    """
-    found = {f: _damage(spark, f) for f in files if f.name.endswith(".gz")}
-    return {f: why for f, why in found.items() if why is not None}
-
-
 def is_read_failure(error: Exception) -> bool:
     """Whether Spark failed since it did not find a file, or could not read it to its end."""
     return "FAILED_READ_FILE" in str(error) or "PATH_NOT_FOUND" in str(error)
-
-
-def _lines(spark: SparkSession, paths: Sequence[str], broken: bool) -> DataFrame:
-    reader = spark.read.option("lineSep", "\n").options(ignoreCorruptFiles=broken, ignoreMissingFiles=True)
-    return reader.text(list(paths)).select(
-        "value",
-        uri_of().alias("uri"),
-        F.col("_metadata.file_block_start").alias("block"),
-        F.monotonically_increasing_id().alias("place"),
-    )
 
 
 def _walk(spark: SparkSession, place: Place) -> list[_Found]:
@@ -281,28 +247,3 @@ def _is_log(name: str, glob: str | None) -> bool:
 def _is_place_itself(name: str, path: str, place: Place) -> bool:
     """A file that the user names is read whatever its name, but for one that holds no lines."""
     return "/" not in name and not SEGMENT_REGEX.fullmatch(name) and path.rstrip("/").endswith(place.root.rstrip("/"))
-
-
-def _damage(spark: SparkSession, file: LogFile) -> str | None:
-    context: Any = spark.sparkContext
-    path = context._jvm.org.apache.hadoop.fs.Path(context._jvm.java.net.URI(file.uri))
-    stream = None
-    try:
-        stream = path.getFileSystem(context._jsc.hadoopConfiguration()).open(path)
-        context._jvm.org.apache.commons.io.IOUtils.consume(context._jvm.java.util.zip.GZIPInputStream(stream))
-        return None
-    except Py4JJavaError as refusal:
-        kind = refusal.java_exception.getClass().getSimpleName()
-        if kind not in _DAMAGES:
-            raise
-        return _DAMAGES[kind]
-    finally:
-        if stream is not None:
-            stream.close()
-
-
-_DAMAGES = {
-    "FileNotFoundException": None,
-    "EOFException": "it ends before its end: it was cut off, or is still being written",
-    "ZipException": "it is not a gzip file, or its bytes were changed",
-}

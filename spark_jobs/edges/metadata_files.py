@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -99,25 +99,28 @@ def keep_metadata(
     read = _decoded(store, fresh, known).persist()
     try:
         facts = [row["fact"].asDict(recursive=True) for row in read.where("fact IS NOT NULL").collect()]
-        needed = needed_snapshots([*known.values(), *facts])
-        rows = [
-            {
-                **f,
-                "cluster": cluster,
-                "run_collected_at": run_at,
-                "is_kept": not f["is_snapshot"] or f["file"] in needed,
-            }
-            for f in sorted(facts, key=lambda f: f["file"])
-        ]
+        rows = [{**f, "cluster": cluster, "run_collected_at": run_at} for f in _judged(facts, known)]
         store.append_new(METADATA_RECORDS, _once(read, cluster, [r["file"] for r in rows if r["is_kept"]]))
-        done = [r for r in rows if r["is_kept"] or r["errors"] or _reaches(r, [*known.values(), *facts])]
+        done = list(_settled(rows, [*known.values(), *facts]))
         store.append_new(METADATA_FILES, frame_of(store.spark, done, METADATA_FILES))
     finally:
         read.unpersist()
     growing = {f.name for f in fresh if not read_to_end and is_young(f.modified_at, run_at)}
-    torn = [r for r in rows if r["read_bytes"] < r["size_bytes"] and not r["errors"] and r["file"] not in growing]
     closed = {f.name for f in fresh} - {r["file"] for r in rows}
-    return MetadataLog(tuple(rows), tuple(torn), tuple(sorted(closed)))
+    return MetadataLog(tuple(rows), tuple(_torn(rows, growing)), tuple(sorted(closed)))
+
+
+def _judged(facts: Sequence[Row], known: Mapping[str, Row]) -> Iterator[Row]:
+    """What was found out about files, with whether the records of each are kept."""
+    needed = needed_snapshots([*known.values(), *facts])
+    for fact in sorted(facts, key=lambda f: f["file"]):
+        yield {**fact, "is_kept": not fact["is_snapshot"] or fact["file"] in needed}
+
+
+def _torn(rows: Iterable[Row], growing: Collection[str]) -> Iterator[Row]:
+    """The files at rest that break off within a batch."""
+    broken_off = (r for r in rows if r["read_bytes"] < r["size_bytes"] and not r["errors"])
+    return (r for r in broken_off if r["file"] not in growing)
 
 
 def _known(store: Store, cluster: str) -> dict[str, Row]:
@@ -152,6 +155,11 @@ def needed_snapshots(rows: Iterable[Row]) -> set[str]:
 
 def _segments(files: Iterable[Row]) -> list[tuple[int, int]]:
     return [(f["first_offset"], f["next_offset"]) for f in files if not f["is_snapshot"]]
+
+
+def _settled(rows: Iterable[Row], files: Sequence[Row]) -> Iterator[Row]:
+    """The files that need no second look before they grow."""
+    return (r for r in rows if r["is_kept"] or r["errors"] or _reaches(r, files))
 
 
 def _reaches(snapshot: Row, rows: Iterable[Row]) -> bool:

@@ -43,7 +43,7 @@ def read_query(name: str, text: str) -> NamedQuery:
     return NamedQuery(name, says, variables, "\n".join(lines).strip().rstrip(";"))
 
 
-def requested_by_operator(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQuery, dict[str, str]] | None:
+def named_question(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQuery, dict[str, str]] | None:
     """The named query, and the variables set for it, that a text such as `leader_timeline topic=orders` asks for.
 
     Gives: None where the text does not begin with the name of a query, so that it must be SQL.

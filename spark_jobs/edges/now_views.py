@@ -11,8 +11,9 @@ import duckdb
 
 from spark_jobs.catalog import Column, Table, bronze
 from spark_jobs.catalog.readings import READING
-from spark_jobs.edges.duck_types import json_structure, quoted_text
-from spark_jobs.edges.landing import newest_landed, read_text
+from spark_jobs.edges.duck_types import json_structure, one_sentence, quoted_text
+from spark_jobs.edges.landing import newest_landed, read_bytes
+from spark_jobs.report.plain import visible
 from spark_jobs.shared.exits import BadInput
 
 SCHEMA = "now"
@@ -120,26 +121,52 @@ def newest_readings(lake: str) -> dict[str, str]:
     with suppress(OSError, BadInput):
         for cluster, place in newest_landed(lake).items():
             with suppress(FileNotFoundError):
-                found[cluster] = read_text(place)
+                found[cluster] = read_bytes(place).decode(errors="replace")
     return found
 
 
-def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[str, str]) -> None:
+def create_now_views(connection: duckdb.DuckDBPyConnection, readings: Mapping[str, str]) -> list[str]:
     """Creates schema `now` over readings, by the names under which they landed.
 
+    Gives: a sentence for each reading that is left out, because a view cannot show it.
     Edge case: the readings are those that were newest when the lake was opened; a prompt that stays open still shows
     them.
     """
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"CREATE TABLE {SCHEMA}.files (landed_as VARCHAR, line VARCHAR)")
-    for file in readings.items():
-        connection.execute(f"INSERT INTO {SCHEMA}.files VALUES (?, ?)", file)
     shape = quoted_text(json.dumps(json_structure(READING)))
     connection.execute(
         f'CREATE VIEW {LANDED} AS SELECT r.* EXCLUDE ("at", cluster), r."at"::TIMESTAMPTZ AS snapshot_at,'
         " coalesce(r.cluster, r.cluster_id, landed_as) AS cluster"
-        f" FROM (SELECT landed_as, from_json(line, {shape}) AS r FROM {SCHEMA}.files WHERE json_valid(line))"
+        f" FROM (SELECT landed_as, from_json(line, {shape}) AS r FROM {SCHEMA}.files)"
     )
     for view in VIEWS:
         columns = ", ".join(c.name for c in view.columns)
         connection.execute(f"CREATE VIEW {view.full_name} AS SELECT {columns} FROM {view.source}")
+    faults = {landed_as: _fault(connection, file) for landed_as, file in readings.items()}
+    connection.execute(f"DELETE FROM {SCHEMA}.files")
+    for landed_as, why in faults.items():
+        if why is None:
+            _hold(connection, landed_as, readings[landed_as])
+    return [
+        f"Schema now has no rows of {visible(landed_as)}: the newest reading that landed cannot be shown ({why})."
+        " The next reading that lands is shown again."
+        for landed_as, why in faults.items()
+        if why is not None
+    ]
+
+
+def _fault(connection: duckdb.DuckDBPyConnection, file: str) -> str | None:
+    """Why the views cannot show a reading; each is asked for all that it would show. Afterwards they hold it alone."""
+    connection.execute(f"DELETE FROM {SCHEMA}.files")
+    _hold(connection, "", file)
+    try:
+        for view in VIEWS:
+            connection.execute(f"SELECT bit_xor(hash(v)) FROM {view.full_name} AS v").fetchall()
+    except duckdb.Error as error:
+        return one_sentence(error)
+    return None
+
+
+def _hold(connection: duckdb.DuckDBPyConnection, landed_as: str, file: str) -> None:
+    connection.execute(f"INSERT INTO {SCHEMA}.files VALUES (?, ?)", (landed_as, file))

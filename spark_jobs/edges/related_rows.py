@@ -11,7 +11,7 @@ import duckdb
 from spark_jobs.catalog import TABLES, Table
 from spark_jobs.catalog.classes import ROW_CLASS
 from spark_jobs.catalog.row import Row
-from spark_jobs.edges.duck_types import quoted_name
+from spark_jobs.edges.duck_types import view_name
 from spark_jobs.report.plain import visible
 from spark_jobs.report.story import RelatedRows, Story
 from spark_jobs.shared.exits import BadInput
@@ -68,20 +68,21 @@ def _parts(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Ite
         holds = [f"{key} = ?"] if key in names else [f"list_contains({key}s, ?)"] if f"{key}s" in names else []
         for condition in holds:
             row_id = getattr(row, key)
-            count = connection.execute(f"SELECT count(*) FROM {_view(other)} WHERE {condition}", [row_id]).fetchone()
+            count = connection.execute(
+                f"SELECT count(*) FROM {view_name(other)} WHERE {condition}", [row_id]
+            ).fetchone()
             if count and count[0]:
                 yield RelatedRows(other, count[0], _rows(connection, other, condition, row_id))
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, value: Any) -> list[Row]:
     order = ", ".join(filter(None, (table.time_column, table.key[0])))
-    answer = connection.execute(
-        f"SELECT * FROM {_view(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", [value]
-    )
+    try:
+        answer = connection.execute(
+            f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", [value]
+        )
+    except duckdb.InvalidInputException:  # so ends a table that cannot be read: it was named as the lake was opened
+        return []
     names = [column[0] for column in answer.description or ()]
     of = ROW_CLASS[table.full_name].of
     return [of(dict(zip(names, row, strict=True))) for row in answer.fetchall()]
-
-
-def _view(table: Table) -> str:
-    return f"{quoted_name(table.layer)}.{quoted_name(table.name)}"

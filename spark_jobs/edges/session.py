@@ -11,6 +11,9 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.shared import launch
 
+_ARCHIVE = "spark_jobs"
+"""The archive of our own code, which executors import."""
+
 _FOR_FEW_ROWS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
@@ -36,14 +39,27 @@ def start(name: str, master: str | None = None, also: Mapping[str, str] | None =
     return spark
 
 
+def running() -> SparkSession | None:
+    """The session of this process, where there is one."""
+    return SparkSession.getActiveSession()
+
+
+def stop() -> None:
+    """Stops the session of this process, where there is one."""
+    if spark := running():
+        spark.stop()
+
+
 def _ship(spark: SparkSession) -> None:
-    """Sends our own code to the executors: a worker elsewhere imports what it runs.
+    """Sends our own code to the executors: a worker elsewhere imports what it runs. It is sent once a session.
 
     Edge case: executors fetch the archive from the driver while the session lives; Spark removes the folder when it
     stops.
     """
     context: Any = spark.sparkContext
-    context.addPyFile(shutil.make_archive(f"{context._temp_dir}/spark_jobs", "zip", launch.HOME, "spark_jobs"))
+    if f"{_ARCHIVE}.zip" in context._python_includes:
+        return
+    context.addPyFile(shutil.make_archive(f"{context._temp_dir}/{_ARCHIVE}", "zip", launch.HOME, "spark_jobs"))
 
 
 @contextmanager

@@ -11,17 +11,18 @@ import duckdb
 
 from spark_jobs.catalog import BY_NAME, TABLES
 from spark_jobs.edges.answers import FORMATS, write_answer
-from spark_jobs.edges.lake_views import LAYERS, open_lake
-from spark_jobs.edges.named_queries import NamedQuery, named_queries, requested_by_operator
+from spark_jobs.edges.duck_rules import statements
+from spark_jobs.edges.duck_types import one_sentence
+from spark_jobs.edges.lake_views import DAMAGED, LAYERS, open_lake
+from spark_jobs.edges.named_queries import NamedQuery, named_queries, named_question
 from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
 from spark_jobs.edges.prompt import Words, line_editor
 from spark_jobs.report.plain import visible
+from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.shared.launch import HOME
 
 HISTORY = HOME / ".build" / "sql_history.jsonl"
-_MAX_SENTENCE = 500
-_ALLOWED = (duckdb.StatementType.SELECT, duckdb.StatementType.SET)
 
 HELP = """\
   SELECT ... ;                  any query; it ends with a semicolon and may span lines
@@ -76,7 +77,7 @@ def _pipe(session: Session) -> int:
 
 
 def _prompt(session: Session, lake: str) -> int:
-    print(f"SQL over {visible(lake)}, read-only. A query ends with a semicolon; .help shows more, \\q leaves.")
+    print(f"SQL over {visible(masked(lake))}, read-only. A query ends with a semicolon; .help shows more, \\q leaves.")
     waiting = ""
     with line_editor(words_of(session.queries), HISTORY) as editor:
         while session.is_open:
@@ -132,7 +133,7 @@ class Session:
         try:
             if text.startswith((".", "\\")):
                 self._command(text)
-            elif asked := requested_by_operator(text, self.queries):
+            elif asked := named_question(text, self.queries):
                 self.run(*asked)
             else:
                 self.ask(text)
@@ -151,14 +152,9 @@ class Session:
 
     def ask(self, sql: str) -> None:
         """Print what each statement answers. Raises: BadInput for a statement that does not only read."""
-        for statement in self.connection.extract_statements(sql):
-            if statement.type not in _ALLOWED:
-                raise BadInput(
-                    f"Found a statement of type {statement.type.name}; the lake is read-only here. Needed: a query"
-                    " (SELECT, FROM, DESCRIBE, SUMMARIZE), or SET VARIABLE."
-                )
+        for statement, is_query in statements(self.connection, sql):
             answer = self.connection.execute(statement)
-            if statement.type == duckdb.StatementType.SELECT:
+            if is_query:
                 write_answer(answer, self.format, sys.stdout)
 
     def run(self, query: NamedQuery, variables: Mapping[str, str]) -> None:
@@ -185,10 +181,13 @@ class Session:
 
 
 def _tables(session: Session, _: str) -> None:
+    views = session.connection.execute("SELECT schema_name || '.' || view_name, comment FROM duckdb_views()").fetchall()
+    broken = {name for name, comment in views if (comment or "").endswith(DAMAGED)}
     counted = " UNION ALL ".join(
         f'SELECT \'{t.full_name}\' AS "table", count(*) AS "rows",'
         f" {f'max({t.time_column})' if t.time_column else 'NULL'} AS newest FROM {t.full_name}"
         for t in TABLES
+        if t.full_name not in broken
     )
     session.show(
         f"WITH counted AS ({counted}) SELECT v.schema_name || '.' || v.view_name AS \"table\", c.rows, c.newest,"
@@ -219,7 +218,7 @@ def _queries(session: Session, _: str) -> None:
 
 
 def _run(session: Session, text: str) -> None:
-    asked = requested_by_operator(text, session.queries)
+    asked = named_question(text, session.queries)
     if asked is None:
         raise BadInput(f"There is no query named {visible(text)!r}. Needed: one of {', '.join(session.queries)}.")
     session.run(*asked)
@@ -249,9 +248,3 @@ _COMMANDS: Mapping[str, Callable[[Session, str], None]] = {
     ".quit": _quit,
     "\\q": _quit,
 }
-
-
-def one_sentence(error: duckdb.Error) -> str:
-    """What DuckDB says about a query, with its hint, without the lists and drawings that follow."""
-    said = str(error).partition("\n\nLINE ")[0].partition("Candidate functions:")[0]
-    return visible(" ".join(said.split()))[:_MAX_SENTENCE]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from functools import partial
-from typing import Any
-from urllib.parse import unquote
+from functools import partial, reduce
+from typing import Any, NamedTuple
 
 from delta.tables import DeltaTable
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -31,6 +29,9 @@ _WIDENS = ("mergeSchema", "true")
 
 _CREATED = 0
 """The version of a table to which nothing has been written yet."""
+
+_STAGED_COLUMNS = "_columns.json"
+"""Lies beside a staged table's files; Spark passes over names that begin with an underscore."""
 
 
 def at_once(*tasks: Callable[[], Any]) -> list[Any]:
@@ -70,18 +71,10 @@ class Store:
         return self.read(table).where(_in_window(table, cluster, window))
 
     def read_staging(self, table: Table) -> DataFrame:
-        """What the last rebuild staged for a table.
-
-        Edge case: a staged table has one commit, whose files are read as that commit names them. Delta would find them
-        by a query, for which a JVM that has just started takes most of a second a table.
-        """
+        """What the last rebuild staged for a table, with the columns that it staged."""
         path = self._staging(table)
-        commit = lake_files.read_text(self.spark, f"{path}/{delta_log.FOLDER}/{_CREATED:020}.json")
-        actions = [json.loads(line) for line in commit.splitlines()]
-        (schema,) = (a["metaData"]["schemaString"] for a in actions if "metaData" in a)
-        files = [f"{path}/{unquote(a['add']['path'])}" for a in actions if "add" in a]
-        columns = StructType.fromJson(json.loads(schema))
-        return self.spark.read.schema(columns).parquet(*files) if files else self.spark.createDataFrame([], columns)
+        columns = StructType.fromJson(lake_files.read_json(self.spark, f"{path}/{_STAGED_COLUMNS}"))
+        return self.spark.read.schema(columns).parquet(path)
 
     def version(self, table: Table) -> int:
         """The table's newest version. Raises: LookupError where the table has not been created."""
@@ -89,6 +82,10 @@ class Store:
         if newest is None:
             raise LookupError(f"{table.full_name} is not in the lake {self.lake}.")
         return newest
+
+    def append(self, table: Table, frame: DataFrame) -> None:
+        """Adds rows, of which the table holds none yet."""
+        self._write(table, conform(frame, table))
 
     def append_new(self, table: Table, frame: DataFrame) -> None:
         """Adds the rows whose key the table does not hold yet; takes nothing away.
@@ -130,12 +127,12 @@ class Store:
     def overwrite_staging(self, table: Table, frame: DataFrame) -> None:
         """Puts these rows where the table is staged: names and types only, so that a bad row can be named.
 
-        Edge case: the former table is removed and not overwritten. Its history is not needed, and reading it takes
-        time.
+        Edge case: plain Parquet, whose columns are kept beside it: a staged table has one reader and no history, for
+        which a commit of Delta's costs more than the rows.
         """
-        path = self._staging(table)
-        lake_files.remove(self.spark, path)
-        conform(frame, table).write.format("delta").save(path)
+        path, rows = self._staging(table), conform(frame, table)
+        rows.write.mode("overwrite").parquet(path)
+        lake_files.write_text(self.spark, f"{path}/{_STAGED_COLUMNS}", rows.schema.json())
 
     def delete_before(self, table: Table, column: str, oldest: datetime) -> int:
         """Takes away the rows whose instant lies before; gives how many. Rows without an instant stay."""
@@ -153,8 +150,7 @@ class Store:
 
     def content_hash(self, table: Table) -> str:
         """A hash of the table's rows, whatever their order; `run_` columns left out."""
-        row = F.sha2(F.to_json(F.struct(*map(quoted, table.content_columns)), {"timestampFormat": _MICROS}), 256)
-        sorted_rows = F.array_join(F.array_sort(F.collect_list(row)), "")
+        sorted_rows = F.array_join(F.array_sort(F.collect_list(_row_hash(table))), "")
         return str(self.read(table).agg(F.sha2(sorted_rows, 256)).first()[0])
 
     def _path(self, table: Table) -> str:
@@ -216,6 +212,32 @@ class Store:
 
 
 _MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+_DIGITS = 15
+"""Hexadecimal digits of a hash that make one addend: a sum of as many rows as a table may have does not overflow."""
+
+
+class Content(NamedTuple):
+    """How many rows a frame has, and two sums over the hashes of all of them: equal for the same rows in any order."""
+
+    row_count: int
+    sums: tuple[Any, ...]
+
+
+def contents(table: Table, *frames: DataFrame) -> list[Content]:
+    """The content of each frame of a table's rows, `run_` columns left out, all asked in one query."""
+    asked = reduce(DataFrame.union, [_content_query(n, table, frame) for n, frame in enumerate(frames)])
+    return [Content(count, tuple(sums)) for _, count, *sums in sorted(asked.collect())]
+
+
+def _content_query(number: int, table: Table, frame: DataFrame) -> DataFrame:
+    part = (F.substring("hash", start, _DIGITS) for start in (1, 1 + _DIGITS))
+    sums = (F.sum(F.conv(digits, 16, 10).cast("decimal(20,0)")) for digits in part)
+    return frame.select(_row_hash(table).alias("hash")).agg(F.lit(number), F.count("*"), *sums)
+
+
+def _row_hash(table: Table) -> Column:
+    row = F.to_json(F.struct(*map(quoted, table.content_columns)), {"timestampFormat": _MICROS})
+    return F.sha2(row, 256)
 
 
 def _time(table: Table) -> str:

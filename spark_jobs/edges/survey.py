@@ -1,40 +1,48 @@
-"""What the files hold, looked at once before anything is written: records, spans, and the cluster they name."""
+"""What the files hold, looked at once before anything is written: pieces, spans, and the cluster they name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from functools import reduce
-from operator import or_
+from itertools import pairwise
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession, Window
-from pyspark.sql import functions as F
+import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from spark_jobs.catalog.ids import row_id
+from spark_jobs.edges.file_bytes import CHUNK, Bytes, Unit, is_packed, spread
 from spark_jobs.edges.file_marks import fingerprints
-from spark_jobs.edges.log_files import LogFile, damage_of, describe, instant, is_read_failure, read_lines
-from spark_jobs.knowledge.layouts import LAYOUTS
+from spark_jobs.edges.log_files import LogFile, instant
+from spark_jobs.knowledge.layouts import APACHE, LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.transforms.intake import collect, parse
 from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
+from spark_jobs.transforms.intake.heads import NO_INSTANT, Clock
+from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, look
+from spark_jobs.transforms.intake.reading import fields_of, read_record
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
 """What the lines of a broker's own loggers hold."""
 
+_KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
+
+_NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
+_HEAD = re.compile(APACHE.head, re.ASCII)
+
 READ_AS = row_id(
-    *(part for layout in LAYOUTS for part in (layout.name, layout.head, layout.timestamp)),
-    *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.java_regex)),
+    *(part for layout in LAYOUTS for part in (layout.name, layout.head)),
+    *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.regex)),
     *_KAFKAS_OWN,
 )
 """Stands for everything that a file's facts rest on: where it changes, files are read again."""
 
-_TRIES = 3
+_MOST_PIECES = 20_000
+_MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -62,25 +70,27 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class Tail:
-    """The last record of a file: its place, and its physical lines."""
+    """The last record of a file: where it begins, and its physical lines."""
 
-    block: int
-    record: int
+    place: int
     lines: int
 
 
 @dataclass(frozen=True)
 class Survey:
-    """The records of files, kept in memory or on local disk, and what is known of each file by its number."""
+    """The pieces and the facts of those files that were read to the end that they had when they were listed."""
 
-    records: DataFrame
+    pieces: Mapping[int, tuple[Piece, ...]]
     facts: Mapping[int, FileFacts]
-    tails: Mapping[int, Tail]
+
+    @property
+    def tails(self) -> dict[int, Tail]:
+        """The last records of the files that hold some."""
+        return {n: tail for n, pieces in self.pieces.items() if (tail := _tail(pieces))}
 
     def joined(self, other: Survey) -> Survey:
-        """Both together. Edge case: each is to be unpersisted by itself."""
-        records = self.records.unionByName(other.records)
-        return Survey(records, {**self.facts, **other.facts}, {**self.tails, **other.tails})
+        """Both together."""
+        return Survey({**self.pieces, **other.pieces}, {**self.facts, **other.facts})
 
 
 def warnings_about(files: Iterable[FileFacts]) -> list[str]:
@@ -101,27 +111,18 @@ def warnings_about(files: Iterable[FileFacts]) -> list[str]:
     ]
 
 
-def survey(spark: SparkSession, files: Mapping[int, LogFile], marks: Mapping[LogFile, str]) -> Survey:
-    """Reads every file once.
+def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
+    """Reads every file once. Takes: the files by their numbers.
 
-    Takes: the files by their numbers, and their fingerprints.
-    Gives: what could be read. Where a file changes so that Spark cannot read it, those of its source are left out.
-    Edge case: a compressed file that breaks off is read up to the break.
+    Gives: what could be read. A file that vanished or shrank is left out.
+    Edge case: a compressed file that breaks off is read up to the break; a file with an hour that its clock shows twice
+        is read again in one go.
     """
-    left, damage = dict(files), dict[LogFile, str]()
-    for _ in range(_TRIES):
-        try:
-            return _surveyed(spark, left, damage)
-        except (Py4JJavaError, PySparkException) as failure:
-            if not is_read_failure(failure):
-                raise
-            moved = changed_sources(spark, left.values(), marks)
-            found = damage_of(spark, [f for f in left.values() if f.source not in moved and f not in damage])
-            if not moved and not found:
-                raise
-            left = {n: f for n, f in left.items() if f.source not in moved}
-            damage |= found
-    return _surveyed(spark, {}, damage)
+    found = _looked(spark, files, frozenset())
+    again = {n: files[n] for n, pieces in found.items() if len(pieces) > 1 and any(p.is_doubled for p in pieces)}
+    found |= _looked(spark, again, frozenset(again)) if again else {}
+    whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
+    return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 
 
 def changed_sources(spark: SparkSession, files: Iterable[LogFile], marks: Mapping[LogFile, str]) -> set[str]:
@@ -153,71 +154,105 @@ def refuse_foreign(facts: Iterable[FileFacts]) -> None:
     )
 
 
-def _surveyed(spark: SparkSession, files: Mapping[int, LogFile], damage: Mapping[LogFile, str]) -> Survey:
-    told = describe(
-        spark,
-        [{"uri": f.uri, "file": n, "source": f.source, "origin": f.origin, "zone": f.zone} for n, f in files.items()],
-        "uri: string, file: int, source: string, origin: string, zone: string",
-    )
-    lines = read_lines(spark, list(files.values()), [f for f in files.values() if f in damage])
-    lines = lines.join(F.broadcast(told.select("uri", "file")), "uri", "left")
-    placed = collect.assemble(lines).join(F.broadcast(told.drop("uri")), "file", "left")
-    records = collect.date(placed, {f.zone for f in files.values()}).persist()
-    try:
-        return Survey(records, *_facts(records, files, damage))
-    except BaseException:
-        records.unpersist()
-        raise
+def piece_size(spark: SparkSession, total: int) -> int:
+    """How long pieces are: the more there is to read the longer, so that the driver can hold what is known of each."""
+    most = _in_bytes(spark.conf.get("spark.sql.files.maxPartitionBytes"))
+    return min(most, max(CHUNK, min(_MOST_BYTES, total // _MOST_PIECES)))
 
 
-def _facts(
-    records: DataFrame, files: Mapping[int, LogFile], damage: Mapping[LogFile, str]
-) -> tuple[dict[int, FileFacts], dict[int, Tail]]:
-    at = F.unix_micros("happened_at")
-    before = F.lag(at).over(Window.partitionBy("file").orderBy("block", "record"))
-    is_kafka_log = reduce(or_, (F.contains("text", F.lit(literal)) for literal in _KAFKAS_OWN))
-    place = F.struct("block", "record", "line_count").alias("place")
-    rows = (
-        records.select("file", at.alias("at"), (before - at).alias("set_back"), is_kafka_log.alias("kafkas"), place)
-        .groupBy("file")
-        .agg(
-            F.sum("place.line_count").alias("lines"),
-            F.count_if(F.col("at").isNull()).alias("timeless"),
-            F.min("at").alias("first_at"),
-            F.max("at").alias("last_at"),
-            F.max("set_back").alias("set_back"),
-            F.max("kafkas").alias("kafkas"),
-            F.max("place").alias("tail"),
-        )
-        .collect()
-    )
-    seen = {row["file"]: row for row in rows}
-    if None in seen:
-        raise RuntimeError(f"Spark gave {seen[None]['lines']} lines of files under names that were not asked for.")
-    named = _cluster_ids(records)
-    facts = {n: _fact(f, seen.get(n), damage.get(f), named.get(n, frozenset())) for n, f in files.items()}
-    return facts, {n: Tail(*row["tail"]) for n, row in seen.items()}
+def _in_bytes(text: str) -> int:
+    size, unit = re.fullmatch(r"(\d+)\s*([kmgt]?)b?", text.lower()).groups()  # type: ignore[union-attr]
+    return int(size) << 10 * " kmgt".index(unit or " ")
 
 
-def _fact(file: LogFile, row: Any, damage: str | None, cluster_ids: frozenset[str]) -> FileFacts:
-    if row is None:
-        return FileFacts(file, 0, 0, None, None, timedelta(0), False, damage, cluster_ids)
+def _looked(
+    spark: SparkSession, files: Mapping[int, LogFile], in_one_go: frozenset[int]
+) -> dict[int, tuple[Piece, ...]]:
+    size = piece_size(spark, sum(f.size for f in files.values()))
+    units = [unit for n, f in files.items() for unit in _units(n, f, size, n in in_one_go)]
+    rows = spread(spark, units, _look, "piece string").collect() if units else []
+    found: dict[int, list[Piece]] = {n: [] for n in files}
+    for piece in (Piece.of(json.loads(row["piece"])) for row in rows):
+        found[piece.file].append(piece)
+    return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in found.items()}
+
+
+def _units(number: int, file: LogFile, size: int, in_one_go: bool) -> Iterator[Unit]:
+    told = {"file": number, "zone": file.zone, "size": file.size, "piece": size}
+    if is_packed(file.name):
+        yield Unit(file.uri, ((0, file.size),), {**told, "from": 0, "until": None}, is_packed=True)
+        return
+    for begin in range(0, file.size, file.size if in_one_go else size):
+        until = file.size if in_one_go else min(begin + size, file.size)
+        part = max(begin - 1, 0), min(until + REACH, file.size)
+        yield Unit(file.uri, (part,), {**told, "from": begin, "until": until})
+
+
+def _look(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    """What a worker finds in a unit, a row for each piece."""
+    found = list(_pieces_of(told, held))
+    if held.damage:
+        last = found.pop() if found else Piece(told["file"], 0, 0)
+        found.append(replace(last, damage=held.damage))
+    if not found and told["size"]:
+        found = [Piece(told["file"], 0, 0, is_there=False)]
+    yield pa.record_batch({"piece": pa.array([json.dumps(asdict(piece)) for piece in found], pa.string())})
+
+
+def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
+    clock, begin, until = Clock(told["zone"]), told["from"], told["until"]
+    while until is None or begin < until:
+        offset, end = max(begin - 1, 0), begin + told["piece"] if until is None else min(begin + told["piece"], until)
+        data = held.between(offset, end + REACH if until is None else min(end + REACH, told["size"]))
+        reached = offset + len(data)
+        if until is None:
+            end = min(end, reached)
+            if end <= begin:
+                return
+        elif reached < end:
+            yield Piece(told["file"], begin, end, is_there=False)
+            return
+        is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES)
+        piece = look(data, told["file"], begin, end, clock)
+        yield replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(set(_cluster_ids(data)))))
+        begin = end
+
+
+def _cluster_ids(data: bytes) -> Iterator[str]:
+    """The ids of clusters that lines name. Edge case: a line at the end of a piece may be seen in the next one too."""
+    for literal in _NAMING:
+        at = data.find(literal)
+        while at >= 0:
+            begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            line = data[begin : end if end >= 0 else None].decode(errors="replace")
+            told = read_record(APACHE.name, line) if _HEAD.match(line) else None
+            if told and told.pattern in _NAMES_CLUSTER:
+                yield from fields_of(told.pattern, [told.found])["detail"]
+            at = data.find(literal, end) if end >= 0 else -1
+
+
+def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
+    times = sum((p.before + p.after for p in pieces), NO_TIMES)
+    told = [p for p in pieces if p.first != NOWHERE]
+    gaps = [a.last_at - b.first_at for a, b in pairwise(told) if NO_INSTANT not in (a.last_at, b.first_at)]
+    damages = [p.damage for p in pieces if p.damage]
     return FileFacts(
         file=file,
-        lines=row["lines"],
-        timeless=row["timeless"],
-        first_at=instant(row["first_at"]),
-        last_at=instant(row["last_at"]),
-        set_back=timedelta(microseconds=max(row["set_back"] or 0, 0)),
-        is_kafka_log=row["kafkas"],
-        damage=damage,
-        cluster_ids=cluster_ids,
+        lines=sum(p.lines for p in pieces),
+        timeless=times.timeless,
+        first_at=instant(times.first) if times.are_any else None,
+        last_at=instant(times.last) if times.are_any else None,
+        set_back=timedelta(microseconds=max([0, *gaps, *(p.set_back for p in pieces)])),
+        is_kafka_log=any(p.is_kafka_log for p in pieces),
+        damage=damages[0] if damages else None,
+        cluster_ids=frozenset(i for p in pieces for i in p.cluster_ids),
     )
 
 
-def _cluster_ids(records: DataFrame) -> dict[int, frozenset[str]]:
-    """The ids of clusters that the lines of each file name."""
-    likely = reduce(or_, (F.contains("text", F.lit(p.contains)) for p in _NAMES_CLUSTER))
-    named = parse.fields(parse.claim(records.where(likely), _NAMES_CLUSTER))
-    rows = named.groupBy("file").agg(F.collect_set("detail").alias("ids")).collect()
-    return {row["file"]: frozenset(row["ids"]) for row in rows}
+def _tail(pieces: Sequence[Piece]) -> Tail | None:
+    """The last record of a file. Takes: its pieces."""
+    holding = [n for n, p in enumerate(pieces) if p.first != NOWHERE]
+    if not holding:
+        return None
+    last = pieces[holding[-1]]
+    return Tail(last.last, last.lines_of_last + sum(p.lines for p in pieces[holding[-1] + 1 :]))

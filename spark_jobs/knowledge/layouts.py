@@ -1,18 +1,25 @@
 """How programs lay out their log lines, and how a line shows which broker wrote it."""
 
 import re
+from functools import lru_cache
 
-from spark_jobs.knowledge.model import Layout
+from spark_jobs.knowledge.model import Layout, Words
 
 MESSAGE_LIMIT = 524_288
 """Longer messages are matched by no pattern: a regex must not run away on an endless line. The longest that we read,
 a fetcher's failed request, names each partition of a leader in some 130 characters."""
 
+MOST_LINES = 10_000
+"""Lines of a record whose text is kept. Kafka writes none as long: more is a file that holds no records of ours."""
+
 LOGGER_REACH = 300
 """A logger's name stands within the last characters of its line: the search stays cheap on endless lines."""
 
-LOGGER_REGEX = r" \(([\w$]+(?:[.][\w$]+)+)\)$"
+_LEVEL_AT = len("[2026-11-21 01:44:29,117] ")
+"""Where the level begins in a record of Apache Kafka."""
 
+LOGGER_REGEX = re.compile(r" \([\w$]+(?:[.][\w$]+)+\)", re.ASCII)
+"""How the end of a line names its logger: words with dots between them, in parentheses."""
 
 KAFKAS_PACKAGES = ("kafka.", "org.apache.kafka.")
 """Kafka moves classes from Scala's packages to Java's, and their lines stay: within Kafka a class is known by its name.
@@ -24,46 +31,56 @@ def class_of(logger: str) -> str:
     return logger.rpartition(".")[2] if logger.startswith(KAFKAS_PACKAGES) else logger
 
 
-def _without_cr(text: str) -> str:
-    """Spark's trim walks the whole text, so it is asked only where there is something to trim."""
-    return f"if(endswith({text}, '\\r'), trim(TRAILING '\\r' FROM {text}), {text})"
+def first_line(text: str) -> str:
+    """A record's first physical line."""
+    return text.partition("\n")[0].rstrip("\r")
 
 
-_FIRST_LINE = _without_cr("substring_index(text, '\\n', 1)")
-_LAST_LINE = _without_cr("substring_index(text, '\\n', -1)")
-_WHOLE = _without_cr("text")
+@lru_cache(maxsize=4096)
+def _logger_in(end: str) -> str | None:
+    return end[2:-1] if LOGGER_REGEX.fullmatch(end) else None
 
 
-def _logger_of(line: str) -> str:
-    return f"nullif(regexp_extract(right({line}, {LOGGER_REACH}), r'{LOGGER_REGEX}', 1), '')"
+def cut_apache(text: str) -> Words:
+    """The logger stands at the end of the first line, else at the end of the last; the message before it."""
+    body = text.partition("\n")[0].rstrip("\r")
+    at = body.rfind(" (", -LOGGER_REACH)
+    logger = _logger_in(body[at:]) if at > 0 else None
+    if logger is None and len(body) < len(text):
+        body = text.rstrip("\r")
+        at = body.rfind(" (", -LOGGER_REACH)
+        logger = _logger_in(body[at:]) if at > 0 else None
+    return logger, body[body.index(" ", _LEVEL_AT) + 1 : at if logger else None]
 
 
-_LOGGER = f"coalesce({_logger_of(_FIRST_LINE)}, {_logger_of(_LAST_LINE)})"
-_BODY = f"if({_logger_of(_FIRST_LINE)} IS NOT NULL, {_FIRST_LINE}, {_WHOLE})"
-_TAIL = f"coalesce(length({_LOGGER}) + 3, 0)"
-_START = "locate(' ', text, 27)"
+def cut_librdkafka(text: str) -> Words:
+    """The message follows the facility, which stands for the logger."""
+    _, _, facility, message = text.split("|", 3)
+    return f"librdkafka.{facility}", message.rstrip("\r")
+
 
 APACHE = Layout(
     name="apache",
-    head=r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] [A-Z]+ ",
-    timestamp="replace(substring(text, 2, 23), ',', '.')",
-    message=f"substring({_BODY}, {_START} + 1, length({_BODY}) - {_START} - {_TAIL})",
-    logger=_LOGGER,
+    begins="[0000-00-00 00:00:00,000] ",
+    head=r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] [A-Z]+ ",
+    cut=cut_apache,
     is_epoch=False,
     source="config/log4j.properties 1.0-3.9, config/log4j2.yaml 4.0+: [%d] %p %m (%c)%n",
 )
 
 LIBRDKAFKA = Layout(
     name="librdkafka",
-    head=r"^%[0-7]\|\d{9,11}\.\d{3}\|[A-Z0-9_]+\|",
-    timestamp="split_part(text, '|', 2)",
-    message=f"substring({_WHOLE}, length(substring_index(text, '|', 3)) + 2)",
-    logger="concat('librdkafka.', split_part(text, '|', 3))",
+    begins="%0|000000000",
+    head=r"^%[0-7]\|(\d{9,11}\.\d{3})\|[A-Z0-9_]+\|",
+    cut=cut_librdkafka,
     is_epoch=True,
     source="librdkafka rd_kafka_log_print: %level|epoch.millis|facility|client| message",
 )
 
 LAYOUTS = (APACHE, LIBRDKAFKA)
+
+CUTS = {layout.name: layout.cut for layout in LAYOUTS}
+"""How a record is taken apart, by the name of its layout."""
 
 BROKER_PREFIXES = (
     r"GroupCoordinator (?:id=)?",

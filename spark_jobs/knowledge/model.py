@@ -7,30 +7,39 @@ knowledge_version.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from spark_jobs.knowledge.kinds import Kind
+
+Words = tuple[str | None, str]
+"""The logger of a record, None where it names none, and its message."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """How a program lays out its log lines.
 
-    `head` matches the beginning of a record's first physical line and nothing else.
-    `timestamp`, `message` and `logger` are Spark SQL expressions over the record's `text`;
-    `timestamp` gives a string that Spark casts to a timestamp, without a zone, or an epoch in seconds
-    where `is_epoch` is set.
+    `begins` are the characters at fixed places with which each head begins, 0 for any digit: they are looked for in
+    all lines at once. Where `has_clock` is set, their digits are a whole clock, from the year to the millisecond
+    without a zone, and a level follows: a word in capitals and a space.
+    `head` is a regex that matches the beginning of a record's first physical line and nothing else; its one group is
+    the clock. Where `is_epoch` is set, it counts the seconds of the epoch.
+    `cut` takes the text of a record with such a head and gives its logger and its message.
     """
 
     name: str
+    begins: str
     head: str
-    timestamp: str
-    message: str
-    logger: str
+    cut: Callable[[str], Words]
     is_epoch: bool
     source: str = field(compare=False)
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether the characters at fixed places hold the whole clock."""
+        return self.begins.count("0") == len("yyyymmddhhmmssmmm")
 
 
 @dataclass(frozen=True)
@@ -50,9 +59,9 @@ class Sample:
 class Pattern:
     """One shape of log line: which event it is, and which fields it names.
 
-    `regex` is anchored at both ends, in the syntax that Python and Java share but for the names of groups;
-    each named group is a column of silver.events (catalog/silver.py EVENT_FIELDS) and every other group is
-    non-capturing. Groups whose names end with a number, detail_1 and detail_2, are pieces of one column, a line each.
+    `regex` is anchored at both ends; each named group is a column of silver.events (catalog/silver.py EVENT_FIELDS)
+    and every other group is non-capturing. Groups whose names end with a number, detail_1 and detail_2, are pieces of
+    one column, a line each.
     It is matched against the message (the record without head and logger, all its lines).
     `contains` is a literal that the message must hold: the cheap gate before the regex.
     `constants` are fields the line implies without naming them.
@@ -88,14 +97,6 @@ class Pattern:
     def fields(self) -> tuple[str, ...]:
         """The columns that the regex's groups fill."""
         return tuple(self.pieces)
-
-    @property
-    def java_regex(self) -> str:
-        """The regex with its groups unnamed, since Java allows no underscore in the name of a group.
-
-        The flags make Java read it as Python does: a dot matches everything, LF alone ends a line.
-        """
-        return "(?sd)" + re.sub(r"\(\?P<\w+>", "(", self.regex)
 
 
 @dataclass(frozen=True)

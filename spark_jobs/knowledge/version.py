@@ -63,24 +63,36 @@ def _written(value: Any, seen: set[Callable[..., Any]]) -> str:
             return repr(value)
         case re.Pattern():
             return f"re({value.pattern!r}, {value.flags})"
-        case Mapping():
-            return f"{{{', '.join(f'{_written(k, seen)}: {_written(v, seen)}' for k, v in value.items())}}}"
-        case Set():
-            return f"set({', '.join(sorted(_written(v, seen) for v in value))})"
-        case Sequence():
-            return f"[{', '.join(_written(v, seen) for v in value)}]"
+        case Mapping() | Set() | Sequence():
+            return _container(value, seen)
         case type() | BuiltinFunctionType():
             return f"{value.__module__}.{value.__qualname__}"
         case partial():
             return f"partial({_written((value.func, value.args, value.keywords), seen)})"
         case _ if is_dataclass(value):
-            decisive = (f"{f.name}={_written(getattr(value, f.name), seen)}" for f in fields(value) if f.compare)
-            return f"{type(value).__qualname__}({', '.join(decisive)})"
+            return _dataclass(value, seen)
         case _ if isinstance(unwrap(value), FunctionType):
             return _function(unwrap(value), seen)
     raise TypeError(
         f"Found: a {type(value).__qualname__} in what is known. Needed: a value whose content can be hashed."
     )
+
+
+def _container(value: Mapping[Any, Any] | Set[Any] | Sequence[Any], seen: set[Callable[..., Any]]) -> str:
+    """What a container holds: a set in the order of what is written, others in their own."""
+    match value:
+        case Mapping():
+            return f"{{{', '.join(f'{_written(k, seen)}: {_written(v, seen)}' for k, v in value.items())}}}"
+        case Set():
+            return f"set({', '.join(sorted(_written(v, seen) for v in value))})"
+        case _:
+            return f"[{', '.join(_written(v, seen) for v in value)}]"
+
+
+def _dataclass(value: Any, seen: set[Callable[..., Any]]) -> str:
+    """The fields that decide: those with compare=False only describe."""
+    decisive = (f"{f.name}={_written(getattr(value, f.name), seen)}" for f in fields(value) if f.compare)
+    return f"{type(value).__qualname__}({', '.join(decisive)})"
 
 
 def _function(function: FunctionType, seen: set[Callable[..., Any]]) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -13,9 +12,9 @@ from spark_jobs.catalog.row import Row
 from spark_jobs.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, UnparsedLine
 from spark_jobs.report import plain
 from spark_jobs.report.blocks import At, Block, Evidence, Link, Quotation
+from spark_jobs.shared.grouping import grouped
 
 R = TypeVar("R", bound=Row)
-K = TypeVar("K", bound=Hashable)
 
 QUOTES_PER_ROW = 12
 # With more quotations than this a page no longer opens at once: each row then shows fewer and counts the others.
@@ -212,11 +211,3 @@ class Section:
 def _harmless(row: Mapping[str, Any] | Row) -> Mapping[str, Any]:
     safe: Mapping[str, Any] = plain.harmless(row.as_dict() if isinstance(row, Row) else row)
     return safe
-
-
-def grouped(rows: Iterable[R], key: Callable[[R], K]) -> Mapping[K, Sequence[R]]:
-    """Rows by a key, in the order in which they come; none where no row has a key."""
-    found: defaultdict[K, list[R]] = defaultdict(list)
-    for row in rows:
-        found[key(row)].append(row)
-    return found

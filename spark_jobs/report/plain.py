@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 MAX_TEXT = 1_200
@@ -13,6 +13,8 @@ MAX_NAME = 96
 
 # Columns whose line breaks mean something: a record keeps its stack trace, in the log as in its quotation.
 _QUOTED = frozenset({"text", "row", "sample"})
+# A page has a million values, and most of them hold no text.
+_NO_TEXT = frozenset({type(None), bool, int, float, datetime})
 _HASH = re.compile(r"[0-9a-f]{8,64}")
 
 
@@ -47,9 +49,9 @@ def harmless(value: Any, column: str = "") -> Any:
     """A row, or what a row holds, with all its text made harmless. Everything else is left alone."""
     if isinstance(value, str):
         return quoted(value) if column in _QUOTED else visible(shortened(value, MAX_TEXT))
-    if isinstance(value, Mapping):
-        return {key: harmless(item, key) for key, item in value.items()}
-    if isinstance(value, Sequence):
+    if isinstance(value, dict):
+        return {key: item if type(item) in _NO_TEXT else harmless(item, key) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
         return [harmless(item, column) for item in value]
     return value
 

@@ -9,8 +9,9 @@ from spark_jobs.catalog.codes import CheckSeverity
 from spark_jobs.catalog.rows import ValidationResult
 from spark_jobs.report import blocks as ui
 from spark_jobs.report.html import render_html
-from spark_jobs.report.page_rows import PageRun, grouped
+from spark_jobs.report.page_rows import PageRun
 from spark_jobs.report.plain import harmless
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted, exact, instant, sentence, verb
 
 HEADINGS = ("Expectation", "Expects that", "Severity", "Result")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from spark_jobs.shared.config import INPUTS, KEEP, Settings, is_uri
 from spark_jobs.shared.exits import BadInput
@@ -99,34 +100,51 @@ def _of_file(said: Mapping[str, Any], path: Path) -> tuple[Cluster, ...]:
     if not tables:
         return (Cluster(None, DEFAULT_CONNECTION, from_scheduler(os.environ)),)
     lake = str(said.get("lake") or os.environ.get("HINDSIGHT_LAKE") or HOME / "lake")
-    problems: list[str] = []
-    found = [_cluster(table, number, lake, path, problems) for number, table in enumerate(tables, start=1)]
-    names = [c.name for c in found]
-    problems += [
-        f"{path}: the cluster {name!r} is named twice. Needed: one table for each cluster. Rename one."
-        for name in sorted({n for n in names if n and names.count(n) > 1})
-    ]
-    if problems:
+    found = [_cluster(table, lake, path) for table in tables]
+    if problems := _problems(tables, found, path):
         raise BadInput(*problems)
     return tuple(found)
 
 
-def _cluster(table: Mapping[str, Any], number: int, lake: str, path: Path, problems: list[str]) -> Cluster:
-    name = table.get("name")
-    where = f"{path}, cluster {name or f'number {number}'}"
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        problems.append(f"{where}: name is {name!r}. Needed: letters, digits, dot, dash and underscore.")
-        name = "unnamed"
-    known = ("name", "connection", *_OF_A_CLUSTER)
-    for key in sorted(set(table) - set(known)):
-        problems.append(f"{where}: {key!r} is not known. Needed: one of {_listed(known)}.")
+def _problems(tables: Sequence[Mapping[str, Any]], found: Sequence[Cluster], path: Path) -> list[str]:
+    """Every problem of the tables, in a sentence each."""
+    problems = [
+        f"{path}, cluster {table.get('name') or f'number {number}'}: {sentence}"
+        for number, (table, cluster) in enumerate(zip(tables, found, strict=True), start=1)
+        for sentence in _problems_of(table, cluster)
+    ]
+    names = Counter(c.name for c in found if _is_name(c.name))
+    twice = sorted(name for name, count in names.items() if count > 1)
+    return problems + [
+        f"{path}: the cluster {name!r} is named twice. Needed: one table for each cluster. Rename one."
+        for name in twice
+    ]
+
+
+def _cluster(table: Mapping[str, Any], lake: str, path: Path) -> Cluster:
+    """A cluster as its table says, right or wrong."""
     given = {"lake": lake, **{key: str(table[key]) for key in _OF_A_CLUSTER if key in table}}
     inputs = {key: _near(value, path) if key in _PLACES else value for key, value in given.items()}
+    connection = str(table["connection"]) if table.get("connection") else None
+    name = table.get("name")
+    return Cluster(name, connection, {**inputs, "cluster": name if _is_name(name) else "unnamed"})
+
+
+def _problems_of(table: Mapping[str, Any], cluster: Cluster) -> Iterator[str]:
+    """What is wrong in a cluster's table: its name, keys that are not known, values that no run could use."""
+    if not _is_name(cluster.name):
+        yield f"name is {cluster.name!r}. Needed: letters, digits, dot, dash and underscore."
+    known = ("name", "connection", *_OF_A_CLUSTER)
+    for key in sorted(set(table) - set(known)):
+        yield f"{key!r} is not known. Needed: one of {_listed(known)}."
     try:
-        Settings.of({**inputs, "cluster": name, "run_id": "check", "run_at": datetime.now(UTC)})
+        Settings.of({**cluster.inputs, "run_id": "check", "run_at": datetime.now(UTC)})
     except BadInput as found:
-        problems += [f"{where}: {sentence}" for sentence in found.sentences]
-    return Cluster(name, str(table["connection"]) if table.get("connection") else None, {**inputs, "cluster": name})
+        yield from found.sentences
+
+
+def _is_name(name: object) -> TypeGuard[str]:
+    return isinstance(name, str) and bool(_NAME.fullmatch(name))
 
 
 def _near(place: str, path: Path) -> str:

@@ -118,10 +118,15 @@ def is_uri(place: str) -> bool:
     return bool(_URI.match(place))
 
 
+_SECRET_PARAMETER = r"(?i:[?&;][^=&;]*(?:key|secret|token|sig|password|credential)[^=&;]*=)"
+_CREDENTIALS = re.compile(rf"(?<=://)[^/@\s]*:[^/@\s]*@|{_SECRET_PARAMETER}[^&;\s]")
+"""What a URI carries to open a file system. A name alone is none: abfss://container@account..."""
+
+
 def masked(text: str) -> str:
     """The text without passwords, tokens and keys that a URI may carry."""
     text = re.sub(r"(?<=://)[^/@\s]+@", "***@", text)
-    return re.sub(r"(?i)([?&;][^=&;]*(?:key|secret|token|sig|password|credential)[^=&;]*=)[^&;\s]+", r"\1***", text)
+    return re.sub(rf"({_SECRET_PARAMETER})[^&;\s]+", r"\1***", text)
 
 
 def _plain(value: Any) -> Any:
@@ -183,6 +188,12 @@ class _Reading:
             if needed:
                 self.problems.append(f"{self.called(field)} is not given. Needed: {needed}.")
             return None
+        if is_uri(text) and _CREDENTIALS.search(text):
+            self.problems.append(
+                f"{self.called(field)} is {masked(text)}, with a password or a key. Needed: a URI without one, since"
+                " command lines, Airflow's tables and logs show it. Give the key as spark.hadoop.fs... in"
+                " HINDSIGHT_SPARK_CONF."
+            )
         return text if is_uri(text) else os.path.abspath(os.path.expanduser(text))
 
     def run_id(self) -> str:

@@ -64,13 +64,7 @@ def literal(text: str) -> str:
 
 def _column_ddl(column: Column) -> str:
     required = "" if column.nullable else " NOT NULL"
-    return f"{quoted(column.name)} {column.type}{required} COMMENT {literal(_comment(column))}"
-
-
-def _comment(column: Column) -> str:
-    unit = f" [{column.unit}]" if column.unit else ""
-    codes = f": {', '.join(column.codes)}" if column.codes else ""
-    return f"{column.meaning}{unit}{codes}"
+    return f"{quoted(column.name)} {column.type}{required} COMMENT {literal(column.described)}"
 
 
 def _properties(table: Table) -> dict[str, str]:

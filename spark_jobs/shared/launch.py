@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import accumulate, chain
 from pathlib import Path
+
+from spark_jobs.shared.exits import BadInput
 
 HOME = Path(__file__).resolve().parent.parent.parent
 RUN = HOME / "spark_jobs" / "steps" / "run.py"
+SUBMIT = HOME / "spark_jobs" / "steps" / "submit.py"
+SERVE = "serve"
+"""What stands where RUN takes a step's name, and makes it the application that takes steps one after another."""
+
 DEFAULT_MASTER = "local[*]"
+
+AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
+"""How the variables begin that may hold secrets of Airflow's. No process that it starts for us needs one."""
 
 CLASSES = HOME / ".build" / "classes.jsa"
 """The classes of Spark and Delta as the JVM keeps them for its next start. Set-up makes it; an empty file says that
 this Java cannot. A JVM of another kind, or other jars, pass it over."""
 
-_JVM_FLAGS = (
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-XX:ReservedCodeCacheSize=256m",
-    "-Xshare:auto",
-    "-Duser.timezone=UTC",
-)
+_JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=256m", "-Xshare:auto", "-Duser.timezone=UTC")
+
+_FOR_LITTLE = ("-XX:TieredStopAtLevel=1", "-XX:NewRatio=1")
+"""A small night is many plans and hardly any rows: the second compiler costs more than it saves, and what a plan leaves
+dies young. The rows of a large night need the old generation."""
+
+_FOR_MUCH = {"spark.sql.files.maxPartitionBytes": "32m", "spark.sql.codegen.hugeMethodLimit": "8000"}
+"""More tasks than cores; and no generated method that Java would not compile."""
+
+_MUCH = 50_000_000
+"""Bytes of logs from which on an input is large."""
 
 
 def spark_environment() -> Path:
@@ -72,23 +91,99 @@ def _classes() -> tuple[str, ...]:
     return (f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable") if kept else ()
 
 
-def configuration() -> dict[str, str]:
+def is_large(*places: str | None) -> bool:
+    """Whether what lies at these places is large. A URI is not looked into, and counts as large."""
+    given = [place for place in places if place]
+    return any("://" in place for place in given) or any(size >= _MUCH for size in accumulate(_sizes(given)))
+
+
+def _sizes(places: Iterable[str]) -> Iterator[int]:
+    """The bytes of each file. Edge case: one may vanish while its folder is looked through."""
+    for place in map(Path, places):
+        for path in chain([place], place.rglob("*")):
+            with suppress(OSError):
+                yield path.stat().st_size if path.is_file() else 0
+
+
+def configuration(is_large: bool = False) -> dict[str, str]:
     """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) has the last word."""
     log = (HOME / "spark_jobs" / "edges" / "log4j2.properties").as_uri()
+    theirs = _pairs(os.environ.get("HINDSIGHT_SPARK_CONF", ""))
+    memory = theirs.get("spark.driver.memory") or os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g"
+    flags = (*_JVM_FLAGS, f"-Xms{memory}", *(() if is_large else _FOR_LITTLE))
     ours = {
-        "spark.driver.memory": os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g",
+        "spark.driver.memory": memory,
         "spark.driver.extraClassPath": f"{jars()}/*",
         "spark.executor.extraClassPath": f"{jars()}/*",
-        "spark.driver.extraJavaOptions": " ".join((*_JVM_FLAGS, f"-Dlog4j2.configurationFile={log}", *_classes())),
+        "spark.driver.extraJavaOptions": " ".join((*flags, f"-Dlog4j2.configurationFile={log}", *_classes())),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.shuffle.partitions": "8",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(64 * 1024 * 1024),
         "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.hadoop.fs.permissions.umask-mode": umask(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        "spark.sql.maxPlanStringLength": "2000",
+        "spark.sql.ui.explainMode": "simple",
     }
-    return ours | _pairs(os.environ.get("HINDSIGHT_SPARK_CONF", ""))
+    return ours | (_FOR_MUCH if is_large else {}) | theirs
+
+
+def umask() -> str:
+    """Which rights others do not get on what is written: HINDSIGHT_UMASK, else 077, which leaves them none.
+
+    Raises: BadInput where it is not three octal digits.
+    """
+    text = os.environ.get("HINDSIGHT_UMASK") or "077"
+    if not re.fullmatch("[0-7]{3}", text):
+        raise BadInput(f"HINDSIGHT_UMASK is {text!r}. Needed: three digits from 0 to 7, such as 027 for a group.")
+    return text
+
+
+def keep_private() -> None:
+    """Applies `umask` to this process and to those that it starts."""
+    os.umask(int(umask(), 8))
+
+
+def private_folder() -> Path | None:
+    """A folder for this user alone, which is made where it is missing; None where another user made it before."""
+    folder = Path(tempfile.gettempdir()) / f"hindsight-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
+    return folder if is_ours else None
+
+
+def properties_file(settings: Mapping[str, str]) -> Path:
+    """Settings of Spark as a file that this user alone may read: other users see the arguments of a process.
+
+    Keeps: the same settings have the same name, by which steps of one run find their application.
+    Raises: BadInput where the folder for it belongs to another user.
+    """
+    text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
+    folder = private_folder()
+    if folder is None:
+        raise BadInput(
+            f"{tempfile.gettempdir()}/hindsight-{os.getuid()} is not a folder of this user alone. Needed: one with mode"
+            " 0700, for settings that no other user may read. Remove it, or set TMPDIR."
+        )
+    file = folder / f"spark-{hashlib.sha256(text.encode()).hexdigest()[:24]}.conf"
+    coming = folder / f"{file.name}.{os.getpid()}"
+    with open(os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
+        written.write(text)
+    return coming.replace(file)
+
+
+def _escaped(value: str) -> str:
+    """A value as java.util.Properties reads it back."""
+    return value.replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n")
 
 
 def safe_run_id(text: str) -> str:

@@ -38,14 +38,15 @@ def duration(length: timedelta | float | None) -> str:
     """A length of time as a person would say it: `240 ms`, `3.2 s`, `2 min 14 s`, `1 h 5 min`.
 
     Takes: a length, or its number of milliseconds. Gives: empty where not known.
+    Edge case: below 0 is 0: two brokers' clocks may differ a little.
     """
     if length is None:
         return ""
-    ms = length / _ONE_MS if isinstance(length, timedelta) else length
+    ms = max(0, length / _ONE_MS if isinstance(length, timedelta) else length)
     if ms < _SECOND:
         return f"{ms:.0f} ms"
-    if ms < 9.95 * _SECOND:
-        return f"{ms / _SECOND:.1f} s"
+    if ms < 59.95 * _SECOND:
+        return f"{f'{ms / _SECOND:.1f}'.removesuffix('.0')} s"
     seconds = round(ms / _SECOND)
     for unit, name, smaller, smaller_name in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s")):
         if seconds >= unit:

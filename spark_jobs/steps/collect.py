@@ -9,6 +9,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -21,11 +23,12 @@ from spark_jobs.edges.landed_records import read_landed_records
 from spark_jobs.edges.log_files import Listing, Place, list_places
 from spark_jobs.edges.metadata_files import MetadataLog, keep_metadata
 from spark_jobs.edges.readings import Readings, joined, read_landed, read_readings
+from spark_jobs.edges.record_reader import changed_file
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.edges.survey import FileFacts, refuse_foreign, warnings_about
 from spark_jobs.shared.config import Settings
-from spark_jobs.transforms.intake import collect as records
+from spark_jobs.shared.conform import quoted
 from spark_jobs.transforms.intake import group_records, snapshots
 
 _FEW_BYTES = 16 * 1024 * 1024
@@ -135,10 +138,8 @@ def collect(
     if landed:
         name_cluster(store, settings, found.cluster_ids, readings)
     if any(other != cluster for other in found.ledger.clusters.values()):
-        found.forget()
         found = scan_files(store, listing.files, look, cluster)
-    read = sum(len(each.facts) for each in found.surveys)
-    progress.say(f"{len(found.facts)} files of cluster {cluster}, {read} of them to be read")
+    progress.say(f"{len(found.facts)} files of cluster {cluster}, {len(found.survey.facts)} of them to be read")
     metadata = MetadataLog()
     if listing.metadata:
         metadata = keep_metadata(store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
@@ -151,7 +152,8 @@ def collect(
         *(partial(store.create, table) for table in others),
     ]
     for tries_left in reversed(range(_TRIES)):
-        held_back |= _keep(store, settings, found, cluster, writes)
+        found, waits = _keep(store, settings, found, cluster, writes)
+        held_back |= waits
         facts |= {fact.file.uri: fact for fact in found.facts.values()}
         if not found.unsettled or not tries_left:
             break
@@ -185,36 +187,40 @@ def _first_pass(store: Store, settings: Settings, listing: Listing, look: Callab
         found = scan_files(store, files, look, settings.cluster)
         if not found.unsettled or any(fact.is_kafka_log for fact in found.facts.values()):
             return found
-        found.forget()
         files = look().files
     raise InputKeepsChanging("\n".join(_unsettled(source) for source in sorted(found.unsettled)))
 
 
 def _keep(
     store: Store, settings: Settings, found: Pass, cluster: str, writes: Iterable[Callable[[], Any]]
-) -> dict[str, int]:
+) -> tuple[Pass, dict[str, int]]:
     """Writes what a pass found: the records first, then what the ledger may know of their files.
 
-    Gives: the physical lines that are held back, by file.
+    Gives: the pass, without the sources of which a file turned out to be another when it was read again; and the
+        physical lines that are held back, by file.
     """
     at = settings.run_at
-    waiting = NOTHING if settings.read_to_end else found.waiting(at)
-    try:
-        at_once(partial(_add_records, store, settings, found, cluster, waiting), *writes)
-        done = [fact for n, fact in found.fresh.items() if n not in waiting and n in found.still]
-        ledger.enter(store, cluster, done, found.marks, at)
-    finally:
-        found.forget()
-    return {found.facts[n].file.name: tail.lines for n, tail in waiting.tails.items()}
+    while True:
+        waiting = NOTHING if settings.read_to_end else found.waiting(at)
+        try:
+            at_once(partial(_add_records, store, settings, found, cluster, waiting), *writes)
+            break
+        except (Py4JJavaError, PySparkException) as failure:
+            number = changed_file(failure)
+            if number is None:
+                raise
+            found = found.without(found.facts[number].file.source)
+    done = [fact for n, fact in found.fresh.items() if n not in waiting and n in found.still]
+    ledger.enter(store, cluster, done, found.marks, at)
+    return found, {found.facts[n].file.name: tail.lines for n, tail in waiting.tails.items()}
 
 
 def _add_records(store: Store, settings: Settings, found: Pass, cluster: str, waiting: Waiting) -> None:
     store.create(bronze.LOG_RECORDS)
-    placed = found.records(settings.run_at, waiting)
-    if placed is not None:
-        known = {"cluster": F.lit(cluster), "run_collected_at": F.lit(settings.run_at)}
-        rows = records.identify(placed, cluster).withColumns(known).select(*bronze.LOG_RECORDS.column_names)
-        store.append_new(bronze.LOG_RECORDS, rows)
+    rows = found.records(store, cluster, settings.run_at, waiting)
+    if rows is not None:
+        collected = rows.withColumn("run_collected_at", F.lit(settings.run_at))
+        store.append(bronze.LOG_RECORDS, collected.select(*map(quoted, bronze.LOG_RECORDS.column_names)))
 
 
 def _add(store: Store, table: Table, rows: DataFrame) -> None:

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
-from spark_jobs.catalog import bronze, quality, silver
-from spark_jobs.catalog.codes import LineFate
+from spark_jobs.catalog import quality
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.edges import progress
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.edges.survey import broken_off
-from spark_jobs.knowledge.noise import NOISE
-from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps.collect import Collected, collect, economy, looking
 from spark_jobs.steps.late_windows import keep_late_windows
-from spark_jobs.transforms.intake import coverage, group_records, parse, snapshots
+from spark_jobs.steps.parsing import PARSED, parse_window
+from spark_jobs.transforms.intake import group_records, snapshots
 from spark_jobs.transforms.windows import Window
 
 _TICK = timedelta(milliseconds=1)
@@ -38,16 +35,15 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     """Keeps every record once, parses those around the window, and counts every line.
 
     Gives: the summary of collect (cluster, files, files_not_read, held_back, snapshots, warnings); window_from,
-    window_to; lines: what they became, as quality.coverage counts them.
+    window_to; lines: what they became, as quality.coverage counts them; input_bytes.
     Raises: BadInput where there is nothing to audit, or where the input is of another cluster than the lake knows.
     """
     look = looking(spark, settings)
     listing = look()
     with economy(spark, listing):
         store = Store(spark, settings.lake)
-        others = (silver.EVENTS, quality.COVERAGE, quality.UNPARSED_LINES, quality.QUARANTINE, LATE_WINDOWS)
-        held = collect(store, settings, listing, look, others)
-        return _tell(Night(store, settings, _window(settings, held), held))
+        held = collect(store, settings, listing, look, (*PARSED, LATE_WINDOWS))
+        return {**_tell(Night(store, settings, _window(settings, held), held)), "input_bytes": listing.size}
 
 
 def _tell(night: Night) -> Summary:
@@ -98,8 +94,8 @@ class Night:
         ]
 
     def parse(self) -> dict[str, int]:
-        """Parses the records around the window again, and replaces what was known of them. Gives: lines by fate."""
-        lines = parse_window(self.store, self.cluster, self.window, self.around, self.broken)
+        """Parses what is new or changed around the window. Gives: the lines of the window by fate."""
+        lines = parse_window(self.store, self.cluster, self.window, self.around, broken=self.broken())
         if lines is None:
             first_at, last_at = self.collected.span
             raise BadInput(
@@ -109,8 +105,8 @@ class Night:
             )
         return lines
 
-    def broken(self, parsed: DataFrame) -> DataFrame:
-        """What is broken: records, files that break off, and lines that are not a reading."""
+    def broken(self) -> DataFrame:
+        """What is broken beside records: files that break off, and lines that are not a reading."""
         last = self.around.end - _TICK
         files = [
             {
@@ -127,61 +123,25 @@ class Night:
         ]
         undecoded = self.collected.metadata.broken(self.cluster)
         return (
-            parse.quarantined(parsed)
-            .unionByName(frame_of(self.store.spark, [*files, *undecoded], quality.QUARANTINE))
+            frame_of(self.store.spark, [*files, *undecoded], quality.QUARANTINE)
             .unionByName(snapshots.quarantined(self.collected.readings.lines, self.cluster, "snapshots"))
             .unionByName(group_records.quarantined(self.collected.landed_records, self.cluster))
         )
 
 
 def parse_again(store: Store, cluster: str, window: Window, settings: Settings) -> dict[str, int]:
-    """Parses what bronze holds around a window with today's patterns. Gives: lines by fate.
+    """Parses all that bronze holds around a window with today's knowledge. Gives: the lines of the window by fate.
 
-    Keeps: quality.quarantine stays as the night left it: whether a record is broken does not depend on patterns.
     Raises: BadInput where retention has taken the window's records.
     """
-    lines = parse_window(store, cluster, window, _around(window, settings))
+    store.create(quality.PARSED_HOURS)
+    lines = parse_window(store, cluster, window, _around(window, settings), anew=True)
     if lines is None:
         raise BadInput(
             f"Bronze holds no record from {window.start.isoformat()} to {window.end.isoformat()} any more. "
             "Needed: a window that retention has left. Choose a later one."
         )
     return lines
-
-
-def parse_window(
-    store: Store, cluster: str, window: Window, around: Window, broken: Callable[[DataFrame], DataFrame] | None = None
-) -> dict[str, int] | None:
-    """Parses the records around a window again, and replaces what was known of them.
-
-    Takes: what separates broken from parsed records, where that is computed again. Gives: lines by fate; None where the
-        window holds no record: then nothing is written.
-    """
-    held = store.read(bronze.LOG_RECORDS).where(F.col("cluster") == cluster)
-    at = F.col("happened_at")
-    is_near = (at >= F.lit(around.start)) & (at < F.lit(around.end))
-    parsed = parse.parse(held.where(is_near | at.isNull()), PATTERNS, NOISE).persist()
-    covered = coverage.cover(parsed, _beginnings(held), window).persist()
-    try:
-        lines = _counted(covered)
-        if lines is not None:
-            written = [
-                (silver.EVENTS, parse.events(parsed), around),
-                (quality.UNPARSED_LINES, parse.unparsed_lines(parsed), around),
-                (quality.COVERAGE, covered, window),
-                *([(quality.QUARANTINE, broken(parsed), around)] if broken else []),
-            ]
-            at_once(*(partial(store.replace_window, t, rows, cluster, w) for t, rows, w in written))
-        return lines
-    finally:
-        parsed.unpersist()
-        covered.unpersist()
-
-
-def _counted(covered: DataFrame) -> dict[str, int] | None:
-    columns = ("lines_in", *(coverage.COLUMN_OF[fate] for fate in LineFate))
-    row = covered.agg(*(F.sum(c).alias(c) for c in columns)).first()
-    return None if row["lines_in"] is None else {c: int(row[c]) for c in columns}
 
 
 def _around(window: Window, settings: Settings) -> Window:
@@ -204,13 +164,3 @@ def _window(settings: Settings, held: Collected) -> Window:
     if landed_at and end < landed_at <= end + timedelta(hours=settings.look_ahead_hours):
         end = landed_at
     return Window(start, end + _TICK)
-
-
-def _beginnings(held: DataFrame) -> DataFrame:
-    """The first instant of each source that has records without one: source, first_at."""
-    headless = held.where("happened_at IS NULL").select("source").distinct()
-    return (
-        held.join(F.broadcast(headless), "source", "left_semi")
-        .groupBy("source")
-        .agg(F.min("happened_at").alias("first_at"))
-    )

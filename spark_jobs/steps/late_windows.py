@@ -13,8 +13,9 @@ from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.conform import frame_of
+from spark_jobs.shared.words import counted
 from spark_jobs.transforms.intake.late import Published, earlier_windows, late_windows
-from spark_jobs.transforms.windows import Window, counted
+from spark_jobs.transforms.windows import Window
 
 
 def keep_late_windows(store: Store, settings: Settings, cluster: str, own: Window) -> list[str]:

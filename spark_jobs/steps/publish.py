@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from functools import partial, reduce
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -16,11 +16,12 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from spark_jobs.catalog.gold import TABLES as GOLD
+from spark_jobs.catalog.model import Table
 from spark_jobs.catalog.order import in_waves
 from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS, PUBLICATIONS, VALIDATION_RESULTS
 from spark_jobs.edges import lake_files, progress
 from spark_jobs.edges.session import for_few_rows
-from spark_jobs.edges.store import Store, at_once
+from spark_jobs.edges.store import Store, at_once, contents
 from spark_jobs.report.places import VALIDATION_PAGE
 from spark_jobs.report.validation import validation_page
 from spark_jobs.shared.config import Settings
@@ -70,8 +71,8 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
         window_to and run_at
     Gives: `published` (rows and version of each gold table), `expectations` (how many were checked), `warnings`
         (sentences) and `validation_page`
-    Order: gold.TABLES in the waves of catalog.order, one commit each, then quality.publications in one: a window
-        counts as published when its rows stand there
+    Order: gold.TABLES in the waves of catalog.order, one commit for each that changes, then quality.publications in
+        one: a window counts as published when its rows stand there
     Keeps: run again, after whatever end, it leaves the same gold; quality.validation_results and the page are
         written whatever the verdict
     Raises: PublicationRefused with sentences that name rows; then gold is as it was
@@ -90,9 +91,11 @@ def _publish(
     page = _record(store, window, run, verdicts)
     if breaches := _sentences(verdicts, "critical"):
         raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
+    row_counts: dict[Table, int] = {}
     for wave in in_waves(GOLD):
-        at_once(*(partial(store.replace_window, t, tables[t.full_name], run["cluster"], window) for t in wave))
-    published = _account(store, window, run, tables)
+        puts = (partial(_put, store, window, run["cluster"], t, tables[t.full_name]) for t in wave)
+        row_counts |= zip(wave, at_once(*puts), strict=True)
+    published = _account(store, window, run, row_counts)
     return {
         "published": published,
         "expectations": len(verdicts),
@@ -147,16 +150,22 @@ def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict])
     return page
 
 
-def _account(store: Store, window: Window, run: Run, tables: Mapping[str, DataFrame]) -> dict[str, dict[str, int]]:
+def _put(store: Store, window: Window, cluster: str, table: Table, rows: DataFrame) -> int:
+    """Replaces the table's window, where it holds other rows. Gives: how many rows it has now."""
+    staged, held = contents(table, rows, store.read_window(table, cluster, window))
+    if staged != held:
+        store.replace_window(table, rows, cluster, window)
+    return staged.row_count
+
+
+def _account(store: Store, window: Window, run: Run, row_counts: Mapping[Table, int]) -> dict[str, dict[str, int]]:
     """Writes which version of each gold table holds the window now, and with how many rows."""
-    counted = [tables[t.full_name].agg(F.count("*")).withColumn("name", F.lit(t.full_name)) for t in GOLD]
-    counts = {name: count for count, name in reduce(DataFrame.union, counted).collect()}
     rows = [
         _of_run(run)
         | {
             "table": t.full_name,
             "version": store.version(t),
-            "row_count": counts[t.full_name],
+            "row_count": row_counts[t],
             "run_published_at": run["run_at"],
         }
         for t in GOLD

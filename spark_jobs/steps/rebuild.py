@@ -6,7 +6,7 @@ reads, one distributed job each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.catalog import BY_NAME, TABLES
+from spark_jobs.catalog import BY_NAME, TABLES, Table
 from spark_jobs.edges import progress
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
@@ -40,7 +40,7 @@ from spark_jobs.transforms.windows import Window
 FEW_LINES = 200_000
 """A night of as few lines that tell something takes longer to plan than to rebuild."""
 
-KEPT = ("quality.generation_gaps", "quality.leadership_gaps", "quality.rule_firings")
+KEPT = ("quality.generation_gaps", "quality.leadership_gaps", "quality.rule_firings", "quality.metadata_states")
 """What is written even when the publication is refused."""
 
 WANTED = (*(t.full_name for t in TABLES if t.layer == "gold"), *KEPT)
@@ -59,8 +59,9 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     )
     store = Store(spark, settings.lake)
     few = given["lines"]["events"] <= FEW_LINES
-    with for_few_rows(spark) if few else nullcontext(), rebuilt(store, given["cluster"], window, seen) as frames:
-        store.create(*(BY_NAME[name] for name in KEPT))
+    keep = cut_off if few else DataFrame.persist
+    with for_few_rows(spark) if few else nullcontext(), rebuilt(store, given["cluster"], window, seen, keep) as frames:
+        store.create(*(BY_NAME[name] for name in KEPT if name in frames))
         at_once(*(lambda n=name: _write(store, n, frames[n], given["cluster"], window) for name in frames))
     return {name: given[name] for name in ("cluster", "window_from", "window_to")}
 
@@ -73,25 +74,38 @@ def _write(store: Store, name: str, frame: DataFrame, cluster: str, window: Wind
         store.overwrite_staging(table, frame)
 
 
-@contextmanager
-def rebuilt(store: Store, cluster: str, window: Window, seen: Window) -> Iterator[dict[str, DataFrame]]:
-    """Every table that a rebuild fills, as a frame by full name. What is cached for them is freed at the end.
+def cut_off(frame: DataFrame) -> DataFrame:
+    """A frame that is computed once, and whose plan does not hold how.
 
-    Takes: what the lake holds of the cluster; `seen` is the window with its look-back and look-ahead.
+    For few rows: Spark checks the whole plan of each frame that rests on another, and compares it with each frame that
+    is persisted; the recorded night took four times the processor time. What is lost with an executor is not computed
+    again: the step fails, and is retried.
     """
-    run = Rebuild(store, Scope(cluster, window, seen))
+    return frame.localCheckpoint(eager=False)
+
+
+@contextmanager
+def rebuilt(
+    store: Store, cluster: str, window: Window, seen: Window, keep: Callable[[DataFrame], DataFrame] = DataFrame.persist
+) -> Iterator[dict[str, DataFrame]]:
+    """Every table that a rebuild fills, as a frame by full name; but those of which the lake holds no input. What is
+    cached for them is freed at the end.
+
+    Takes: what the lake holds of the cluster; `seen` is the window with its look-back and look-ahead; `keep`, how a
+        frame is kept that serves several.
+    """
+    run = Rebuild(store, Scope(cluster, window, seen), keep)
     try:
         for judgement in check_published(PUBLISHED, WANTED):
             run.judge(judgement)
-        yield {name: _published(name, run, window) for name in PUBLISHED}
+        made = {name: run.frame(source) for name, source in PUBLISHED.items()}
+        yield {name: _published(BY_NAME[name], frame, window) for name, frame in made.items() if frame is not None}
     finally:
         for frame in run.cached:
             frame.unpersist()
 
 
-def _published(name: str, run: Rebuild, window: Window) -> DataFrame:
-    frame, table = run.frame(PUBLISHED[name]), BY_NAME[name]
-    assert frame is not None, name
+def _published(table: Table, frame: DataFrame, window: Window) -> DataFrame:
     rows = frame.where(inside(window, str(table.time_column)))
     if "knowledge_version" in table.column_names:
         rows = rows.withColumn("knowledge_version", F.lit(VERSION))
@@ -104,6 +118,7 @@ class Rebuild:
 
     store: Store
     scope: Scope
+    keep: Callable[[DataFrame], DataFrame] = DataFrame.persist
     cached: list[DataFrame] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -119,6 +134,8 @@ class Rebuild:
         if judgement.key:
             given = apply_by_key(judgement, present, values) if len(present) == len(frames) else None
             self._judged[judgement] = self._cache(given)
+        elif len(present) < len(frames):
+            self.values[judgement.name] = None
         else:
             rows = {n: collect_rows(present[n], cls) for n, cls in inputs_of(judgement.function).items()}
             self.values[judgement.name] = judgement.function(**rows, **values)
@@ -153,6 +170,8 @@ class Rebuild:
         return rows.where(inside(getattr(self.scope, source.span), str(table.time_column))) if source.span else rows
 
     def _cache(self, frame: DataFrame | None) -> DataFrame | None:
-        if frame is not None:
-            self.cached.append(frame.persist())
-        return frame
+        if frame is None:
+            return None
+        kept = self.keep(frame)
+        self.cached.append(kept)
+        return kept

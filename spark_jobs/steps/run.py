@@ -1,13 +1,21 @@
-"""Runs one step under spark-submit: session, lock, body, account. `run.py STEP --settings JSON`."""
+"""Runs steps under spark-submit: session, lock, body, account.
+
+`run.py STEP --settings JSON` runs one. `run.py serve SOCKET LOG` runs those that it is handed (edges/application.py).
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import json
+import os
+import signal
 import sys
 import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,12 +24,13 @@ if __name__ == "__main__":  # spark-submit puts this file's folder first, where 
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog.steps import BY_NAME, REBUILD, STEPS, Step
-from spark_jobs.edges import lake_files, progress, session
+from spark_jobs.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
+from spark_jobs.edges import application, lake_files, progress, session
 from spark_jobs.edges.lake_upgrade import upgrade_lake
 from spark_jobs.edges.lock import held
 from spark_jobs.shared.config import Settings
-from spark_jobs.shared.exits import DONE, BadInput, exit_code, sentences_of
+from spark_jobs.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
+from spark_jobs.shared.launch import SERVE
 
 Summary = dict[str, Any]
 
@@ -42,14 +51,25 @@ class Body(Protocol):
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the step and returns its exit code. A traceback goes to the log, sentences go to the terminal that waits."""
-    parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
-    parser.add_argument("step", choices=sorted(BY_NAME))
-    parser.add_argument("--settings", required=True, help="the settings as JSON")
-    given = parser.parse_args(arguments)
-    step = BY_NAME[given.step]
+    """Runs one step, or serves steps, and returns the exit code of the last one."""
     try:
-        settings = Settings.of(json.loads(given.settings))
+        if arguments[:1] == [SERVE]:
+            socket, log = map(Path, arguments[1:])
+            return application.serve(application.Place(socket, log), run_step, partial(_abandon, os.getppid()))
+        parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
+        parser.add_argument("step", choices=sorted(BY_NAME))
+        parser.add_argument("--settings", required=True, help="the settings as JSON")
+        given = parser.parse_args(arguments)
+        return run_step(given.step, json.loads(given.settings))
+    finally:
+        session.stop()
+
+
+def run_step(name: str, given: dict[str, Any]) -> int:
+    """Runs a step and gives its exit code. A traceback goes to the log, sentences go to the terminal that waits."""
+    step = BY_NAME[name]
+    try:
+        settings = Settings.of(given)
         print(settings.described(), flush=True)
         summary = perform(step, settings)
     except Exception as error:
@@ -65,16 +85,22 @@ def perform(step: Step, settings: Settings) -> Summary:
     """The step's body inside a session, alone on its lake; its summary is kept beside those of its run."""
     progress.begins(step.name, step.sentence)
     with held(settings.lake, "step", settings.run_id, PATIENCE):
-        spark = session.start(f"hindsight {step.name} {settings.run_id}")
-        try:
-            upgrade_lake(spark, settings.lake)
-            earlier = _earlier(spark, step, settings)
-            _claim_staging(spark, step, settings, earlier)
+        spark = session.running() or session.start(f"hindsight {settings.run_id}")
+        upgrade_lake(spark, settings.lake)
+        earlier = _earlier(spark, step, settings)
+        with _claimed(spark, step, settings, earlier):
             summary = _body(step).run_step(spark, settings, earlier)
-            lake_files.write_json(spark, _summary_path(settings, step), summary)
-            return summary
-        finally:
-            spark.stop()
+        lake_files.write_json(spark, _summary_path(settings, step), summary)
+        if step is INGEST:
+            lake_files.write_json(spark, f"{settings.lake}/runs/{NEWEST_RUN}", {"run_id": settings.run_id})
+        return summary
+
+
+def _abandon(jvm: int) -> None:
+    """Ends the JVM, our parent, and then this process as a kill would: the JVM writes, and the lock ends with us."""
+    if os.getppid() == jvm:
+        os.kill(jvm, signal.SIGKILL)
+    os._exit(FAULT)
 
 
 def _summary_path(settings: Settings, step: Step) -> str:
@@ -92,21 +118,42 @@ def _earlier(spark: SparkSession, step: Step, settings: Settings) -> dict[str, S
     return read
 
 
-def _claim_staging(spark: SparkSession, step: Step, settings: Settings, earlier: dict[str, Summary]) -> None:
+@contextmanager
+def _claimed(spark: SparkSession, step: Step, settings: Settings, earlier: dict[str, Summary]) -> Iterator[None]:
     """Staging belongs to the run that filled it last: what another run staged is never published under our name.
 
     Where another run came in between, as runs of a backfill and the night itself do, ours is rebuilt first.
+
+    Edge case: while staging is filled it belongs to no run, so that what a killed step left there is never published.
     """
-    path = f"{settings.lake}/staging/_run.json"
-    ours = {"run_id": settings.run_id}
-    if any(name.startswith("staging.") for name in step.writes):
-        lake_files.write_json(spark, path, ours)
-    elif any(name.startswith("staging.") for name in step.reads):
-        owner = (lake_files.read_json(spark, path) or {}).get("run_id")
+    if _touches_staging(step.writes):
+        with _filled(spark, settings):
+            yield
+        return
+    if _touches_staging(step.reads):
+        owner = (lake_files.read_json(spark, _owner_path(settings)) or {}).get("run_id")
         if owner != settings.run_id:
-            progress.say(f"Staging holds run {owner}, which came in between: rebuilding ours first")
-            lake_files.write_json(spark, path, ours)
-            _body(REBUILD).run_step(spark, settings, earlier)
+            held = f"Staging holds run {owner}, which came in between" if owner else "Staging is not whole"
+            progress.say(f"{held}: rebuilding ours first")
+            with _filled(spark, settings):
+                _body(REBUILD).run_step(spark, settings, earlier)
+    yield
+
+
+@contextmanager
+def _filled(spark: SparkSession, settings: Settings) -> Iterator[None]:
+    """Takes staging from its owner before the block fills it; ours it is when the block has ended."""
+    lake_files.remove(spark, _owner_path(settings))
+    yield
+    lake_files.write_json(spark, _owner_path(settings), {"run_id": settings.run_id})
+
+
+def _touches_staging(tables: Iterable[str]) -> bool:
+    return any(name.startswith("staging.") for name in tables)
+
+
+def _owner_path(settings: Settings) -> str:
+    return f"{settings.lake}/staging/_run.json"
 
 
 def _body(step: Step) -> Body:

@@ -35,8 +35,7 @@ _ONLY_CONTROLLERS = (
 _DISK_FAILURES = ("log_dir_failed", "broker_halted")
 CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES)
 
-CLOCKS = CLOCK_SKEW
-
+_NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
 _NO_END = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 
 
@@ -90,6 +89,18 @@ class ClusterContext:
             self.outages,
             lambda o: Interval(o.detected_at or o.down_at, o.up_at + CATCHING_UP if o.up_at else None, o),
         )
+
+    @cached_property
+    def _until_caught_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
+        """Each broker's outages, from just before the broker went until it had caught up."""
+        return _by_broker(
+            self.outages,
+            lambda o: Interval(o.down_at - CLOCK_SKEW, o.up_at + CATCHING_UP if o.up_at else None, o),
+        )
+
+    def outages_until_caught_up(self, broker: int | None) -> Intervals[BrokerOutage]:
+        """A broker's outages, each from just before it until the broker had caught up."""
+        return self._until_caught_up.get(broker, _NO_OUTAGES)
 
     def outage_at(self, broker: int | None, instant: datetime) -> BrokerOutage | None:
         """The broker's outage that the cluster knew of at an instant."""

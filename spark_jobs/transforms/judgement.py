@@ -7,6 +7,7 @@ tested without Spark.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, reduce
@@ -21,6 +22,7 @@ from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.classes import ROW_CLASS, TABLE_OF
 from spark_jobs.catalog.row import Row
 from spark_jobs.shared.conform import schema_of
+from spark_jobs.transforms.arrow_rows import array_of, rows_of, table_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,7 +104,11 @@ def inputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
 def outputs_of(function: Callable[..., Any]) -> dict[str, type[Row]]:
     """The lists of rows that a function gives: the row class of each, by the field's name."""
     given = get_type_hints(function).get("return")
-    return {n: cls for n, hint in get_type_hints(given).items() if (cls := _row_class(hint))} if given else {}
+    return (
+        {n: cls for n, hint in get_type_hints(given).items() if (cls := _row_class(hint))}
+        if isinstance(given, type)
+        else {}
+    )
 
 
 def values_of(function: Callable[..., Any]) -> list[str]:
@@ -155,6 +161,15 @@ def _judgements_of(sources: Iterable[Source]) -> list[Judgement]:
 
 
 def _mismatches(judgement: Judgement) -> Iterator[str]:
+    parts = [part for source in judgement.reads.values() for part in source.upstream()]
+    yield from _wrong_inputs(judgement)
+    yield from _unknown_values(judgement, [part.function for part in parts if part.function is not None])
+    for part in parts:
+        if part.table and part.table not in ROW_CLASS:
+            yield f"{judgement.name}: {part.table} is read, and the catalog does not declare it."
+
+
+def _wrong_inputs(judgement: Judgement) -> Iterator[str]:
     wanted = inputs_of(judgement.function)
     for name in wanted.keys() ^ judgement.reads.keys():
         yield f"{judgement.name}: {name} has {'no source' if name in wanted else 'a source and no parameter'}."
@@ -162,15 +177,14 @@ def _mismatches(judgement: Judgement) -> Iterator[str]:
         given = judgement.reads[name].row_class
         if given is not None and given is not wanted[name]:
             yield f"{judgement.name}: {name} takes {wanted[name].__name__} and is given {given.__name__}."
+
+
+def _unknown_values(judgement: Judgement, functions: Iterable[Callable[..., Any]]) -> Iterator[str]:
     known = {SCOPE, *(n.name for n in judgement.needs)}
-    parts = [part for source in judgement.reads.values() for part in source.upstream()]
-    for function in (judgement.function, *(p.function for p in parts if p.function is not None)):
+    for function in (judgement.function, *functions):
         for name in values_of(function):
             if name not in known:
                 yield f"{judgement.name}: {function.__name__} takes {name}, which it does not need."
-    for part in parts:
-        if part.table and part.table not in ROW_CLASS:
-            yield f"{judgement.name}: {part.table} is read, and the catalog does not declare it."
 
 
 def apply_by_key(judgement: Judgement, frames: Mapping[str, DataFrame], values: Mapping[str, Any]) -> DataFrame:
@@ -184,17 +198,34 @@ def apply_by_key(judgement: Judgement, frames: Mapping[str, DataFrame], values: 
         [StructField(name, StructType.fromDDL(schema_of(TABLE_OF[cls]))) for name, cls in outputs.items()]
     )
     arrow = to_arrow_schema(schema, timezone="UTC")
-    classes = inputs_of(judgement.function)
-    function = judgement.function
+    names = list(inputs_of(judgement.function))
 
     def run(table: pa.Table) -> pa.Table:
         import pyarrow
 
-        given = function(**_rows_by_input(table.to_pylist(), classes), **values)
-        rows = [{name: row.as_dict()} for name in outputs for row in getattr(given, name)]
-        return pyarrow.Table.from_pylist(rows, schema=arrow)
+        given = call(judgement, {name: table.column(name) for name in names}, values)
+        parts = {name: array_of(getattr(given, name), arrow.field(name).type) for name in outputs}
+        batches = (
+            [rows if field.name == name else pyarrow.nulls(len(rows), field.type) for field in arrow]
+            for name, rows in parts.items()
+        )
+        return pyarrow.Table.from_batches([pyarrow.RecordBatch.from_arrays(b, schema=arrow) for b in batches], arrow)
 
     return _gathered(frames, judgement.key).groupBy(*judgement.key).applyInArrow(run, schema)
+
+
+def call(judgement: Judgement, columns: Mapping[str, pa.ChunkedArray], values: Mapping[str, Any]) -> Any:
+    """What one worker does for one key: rows out of Arrow, and the judgement's function called with them.
+
+    The rows of a huge key live until it returns: the garbage collector need not look at them again and again.
+    """
+    inputs = inputs_of(judgement.function)
+    rows = {name: rows_of(columns[name], cls) if name in columns else [] for name, cls in inputs.items()}
+    gc.freeze()
+    try:
+        return judgement.function(**rows, **values)
+    finally:
+        gc.unfreeze()
 
 
 def select_output(frame: DataFrame, output: str) -> DataFrame:
@@ -204,7 +235,7 @@ def select_output(frame: DataFrame, output: str) -> DataFrame:
 
 def collect_rows(frame: DataFrame, cls: type[Row]) -> list[Any]:
     """A few rows, instants with their zone: what is small enough to hand to every task."""
-    return [cls.of(row) for row in frame.toArrow().to_pylist()]
+    return table_rows(frame.toArrow(), cls)
 
 
 def _gathered(frames: Mapping[str, DataFrame], keys: Sequence[str]) -> DataFrame:
@@ -214,15 +245,6 @@ def _gathered(frames: Mapping[str, DataFrame], keys: Sequence[str]) -> DataFrame
         for name, frame in frames.items()
     ]
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), tagged)
-
-
-def _rows_by_input(rows: Iterable[Mapping[str, Any]], classes: Mapping[str, type[Row]]) -> dict[str, list[Row]]:
-    inputs: dict[str, list[Row]] = {name: [] for name in classes}
-    for row in rows:
-        for name, cls in classes.items():
-            if row[name] is not None:
-                inputs[name].append(cls.of(row[name]))
-    return inputs
 
 
 def check_published(published: Mapping[str, Source], tables: Iterable[str]) -> list[Judgement]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -14,6 +14,7 @@ from spark_jobs.catalog.rows import Event, PartitionSnapshot, Quote
 from spark_jobs.transforms.cluster import ClusterContext, known_at, on_failed_disk
 from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.evidence import quote, quote_snapshot
+from spark_jobs.transforms.partition_readings import PartitionReadings
 from spark_jobs.transforms.partitions import Incarnation
 from spark_jobs.transforms.windows import broker_ids
 
@@ -209,9 +210,9 @@ def _is_late(event: Event, context: ClusterContext) -> bool:
     return event.kind in (*_LEADER, *_FOLLOWER) and context.has_just_returned(event.broker, event.happened_at)
 
 
-def _read(readings: Sequence[PartitionSnapshot]) -> Iterator[Sighting]:
+def _read(readings: PartitionReadings) -> Iterator[Sighting]:
     """What readings show of epochs: only pairs of leader and epoch that two readings agree on."""
-    for before, row in pairwise(readings):
+    for before, row in pairwise(readings.telling()):
         leader, epoch = row.leader, row.leader_epoch
         if leader is not None and epoch is not None and (leader, epoch) == (before.leader, before.leader_epoch):
             shows = f"{row.topic}-{row.partition}: leader {leader}, leader epoch {epoch}"
@@ -269,9 +270,9 @@ def _read_as_leaderless(
     Edge case: readings lag a little behind the brokers, so the reading alone is not enough.
     """
     until = after.at if after else None
-    for row in incarnation.readings:
+    for row in incarnation.readings.where(lambda state: state.leader is None):
         at = row.snapshot_at
-        if row.leader is None and since < at and (until is None or at < until):
+        if since < at and (until is None or at < until):
             outage = context.outage_at(leader, at)
             if outage:
                 shown = quote_snapshot(row.snapshot_id, at, f"{row.topic}-{row.partition} has no leader")

@@ -12,18 +12,20 @@ from itertools import dropwhile
 from operator import attrgetter
 from typing import TypeVar
 
-from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot
+from spark_jobs.catalog.rows import Event, Failover
 from spark_jobs.transforms.controllers import ControllerEpoch, speaks_for_cluster
+from spark_jobs.transforms.partition_readings import Partition as Partition
+from spark_jobs.transforms.partition_readings import PartitionReadings, Readings, TopicReadings
 from spark_jobs.transforms.timelines import Timeline
 from spark_jobs.transforms.windows import broker_ids, in_order
-
-Partition = tuple[str, str, int]
 
 _FROM_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topic_deleted")
 """Kinds that standby controllers print too, and that every controller prints again when it starts."""
 
 
-_Row = TypeVar("_Row", Event, PartitionSnapshot, Failover)
+_REPLICAS = attrgetter("replicas")
+
+_Row = TypeVar("_Row", Event, Failover)
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Incarnation:
     key: Partition
     number: int
     events: Sequence[Event]
-    readings: Sequence[PartitionSnapshot]
+    readings: PartitionReadings
 
     @property
     def name(self) -> str:
@@ -46,20 +48,24 @@ class Incarnation:
         return Timeline(self.events, lambda e: e.happened_at)
 
     @cached_property
-    def _replicas(self) -> Timeline[tuple[datetime, tuple[int, ...]]]:
-        shown = [(e.happened_at, broker_ids(e.replicas) or ()) for e in self.events if e.replicas]
-        shown += [(r.snapshot_at, tuple(r.replicas)) for r in self.readings if r.replicas]
-        return Timeline(shown, lambda s: s[0])
+    def _lists_of_replicas(self) -> Timeline[Event]:
+        return Timeline((e for e in self.events if e.replicas), lambda e: e.happened_at)
 
     def replicas_at(self, instant: datetime) -> tuple[int, ...] | None:
         """Its replicas, the preferred leader first, as last shown up to an instant, else as first shown after it."""
-        shown = self._replicas.last_until(instant) or self._replicas.first_after(instant)
-        return shown[1] if shown else None
+        line, read = self._lists_of_replicas.last_until(instant), self.readings.last_until(instant, _REPLICAS)
+        is_read = read is not None and (line is None or read.snapshot_at >= line.happened_at)
+        if line is None and read is None:
+            line, read = self._lists_of_replicas.first_after(instant), self.readings.first_after(instant, _REPLICAS)
+            is_read = read is not None and (line is None or read.snapshot_at < line.happened_at)
+        if is_read and read is not None:
+            return tuple(read.replicas or ())
+        return None if line is None else broker_ids(line.replicas) or ()
 
 
 def incarnations_of(
     events: Iterable[Event],
-    readings: Iterable[PartitionSnapshot],
+    readings: Readings,
     kinds: Collection[str],
     epochs: Sequence[ControllerEpoch],
 ) -> list[Incarnation]:
@@ -68,14 +74,13 @@ def incarnations_of(
     Order: by partition and time.
     Edge case: a partition that readings alone show has one incarnation, without events.
     """
-    read, lives = by_partition(readings), lives_of(events, kinds, epochs)
+    read, lives = TopicReadings.of(readings), lives_of(events, kinds, epochs)
     found = []
-    for key in sorted({*lives, *read}):
+    for key in sorted({*lives, *read.partitions()}):
         own = lives.get(key) or [[]]
-        seen = Timeline(read[key], lambda r: r.snapshot_at)
         starts = [None, *(life[0].happened_at for life in own[1:]), None]
         for number, life in enumerate(own):
-            found.append(Incarnation(key, number, life, seen.within(starts[number], starts[number + 1])))
+            found.append(Incarnation(key, number, life, read[key].within(starts[number], starts[number + 1])))
     return found
 
 

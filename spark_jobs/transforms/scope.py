@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from spark_jobs.catalog.rows import BrokerOutage
+from spark_jobs.catalog.rows.structs import TopicBlock
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.rebalances.model import GroupContext
@@ -27,6 +28,7 @@ class WindowFacts:
 
     `observed_to`: the last instant at which a broker wrote. `read_at`: the readings that show partitions, in order;
     `last_read_at` the last of them in the window. `offsets_partitions`: None where no reading shows it.
+    `later_blocks` are those after the first, of topics of so many partitions.
     """
 
     outages: tuple[BrokerOutage, ...]
@@ -37,3 +39,4 @@ class WindowFacts:
     read_at: tuple[datetime, ...]
     last_read_at: datetime | None
     offsets_partitions: int | None
+    later_blocks: frozenset[TopicBlock] = frozenset()

@@ -56,9 +56,18 @@ class Timeline(Generic[T]):
         """The values from an instant on, included."""
         return self.values[bisect_left(self._at, instant) :]
 
-    def after(self, instant: datetime) -> Sequence[T]:
-        """The values after an instant, not included."""
-        return self.values[bisect_right(self._at, instant) :]
+    def after(self, instant: datetime, most: int | None = None) -> Sequence[T]:
+        """The values after an instant, not included; of them the first `most`."""
+        place = bisect_right(self._at, instant)
+        return self.values[place : None if most is None else place + most]
+
+    def count_until(self, instant: datetime) -> int:
+        """How many values happened up to an instant, included."""
+        return bisect_right(self._at, instant)
+
+    def count_before(self, instant: datetime) -> int:
+        """How many values happened before an instant, not included."""
+        return bisect_left(self._at, instant)
 
     def last_until(self, instant: datetime) -> T | None:
         """The last value up to an instant, included; None without any."""

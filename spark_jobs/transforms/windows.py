@@ -9,7 +9,10 @@ from datetime import datetime, timedelta
 
 from spark_jobs.catalog.rows import Event
 
-_ID = re.compile(r"(?<!brokerEpoch=)(?<![-\d])\d+")
+BROKER_ID = r"(?<!brokerEpoch=)(?<![-\d])\d+"
+"""A broker id in a list of brokers, for Python and for Spark."""
+
+_ID = re.compile(BROKER_ID)
 _MS = timedelta(milliseconds=1)
 
 
@@ -41,17 +44,3 @@ def broker_ids(text: str | None) -> tuple[int, ...] | None:
 def elapsed_ms(start: datetime, end: datetime) -> int:
     """Milliseconds from one instant to another, never below 0: two brokers' clocks may differ a little."""
     return max(0, (end - start) // _MS)
-
-
-def took(start: datetime, end: datetime) -> str:
-    """How long it was, in words."""
-    ms = elapsed_ms(start, end)
-    if ms < 1000:
-        return f"{ms} ms"
-    minutes, seconds = divmod(round(ms / 1000), 60)
-    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun: `1 partition`, `2 partitions`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -33,6 +33,8 @@ def audit(lake: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def night(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    # Each checkout has an Airflow and samples of its own, also one whose environments are links to another's.
+    subprocess.run([sys.executable, HOME / "setup" / "build.py", "--only", "airflow-tables", "samples"], check=True)
     lake = tmp_path_factory.mktemp("night") / "lake"
     done = audit(lake)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -3,32 +3,53 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from airflow.exceptions import AirflowException, AirflowFailException
 from hindsight_operator import SparkStepHook, SparkStepOperator, settings_of
 
-from spark_jobs.catalog.steps import STEPS
+from spark_jobs.catalog.steps import STEPS, Step
 from spark_jobs.shared.config import Settings
 
-SUBMIT = """#!/bin/sh
+SUBMIT = f"""#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"
 env > "$0.environment"
-exit {code}
+{sys.executable} "$0.py" "$@"
+"""
+SERVES = """
+import json, os, sys
+from pathlib import Path
+from spark_jobs.edges.application import Place, serve
+from spark_jobs.shared.exits import format_exit_summary
+
+def run(step, settings):
+    code = int(os.environ["ENDS_WITH"])
+    with open(sys.argv[0] + ".settings", "a") as file:
+        print(json.dumps({"step": step, "pid": os.getpid(), **settings}), file=file)
+    print(*format_exit_summary(step, code, ["LOGS names /x."]), sep="\\n", flush=True)
+    return code
+
+sys.exit(serve(Place(*map(Path, sys.argv[-2:])), run, lambda: os._exit(1)))
 """
 
 
 @pytest.fixture()
 def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Spark environment whose spark-submit notes what it was given."""
+    """A Spark environment whose spark-submit notes what it was given, and serves steps without Spark."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
     monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT", raising=False)
-    return tmp_path / "bin" / "spark-submit"
+    submit = tmp_path / "bin" / "spark-submit"
+    submit.write_text(SUBMIT)
+    submit.chmod(0o755)
+    Path(f"{submit}.py").write_text(SERVES)
+    return submit
 
 
 def context(conf: dict[str, Any] | None = None, **params: Any) -> dict[str, Any]:
@@ -44,22 +65,31 @@ def context(conf: dict[str, Any] | None = None, **params: Any) -> dict[str, Any]
     }
 
 
-def run(spark: Path, code: int, **params: Any) -> None:
-    spark.write_text(SUBMIT.format(code=code))
-    spark.chmod(0o755)
-    SparkStepOperator(step=STEPS[0]).execute(context(**params))
+def run(code: int, *steps: Step, **params: Any) -> None:
+    """Steps of one run, each in a task of its own; the last one ends with the code."""
+    *before, last = steps or STEPS[:1]
+    given = context(conf={"run_id": uuid4().hex}, **params)
+    for step in (*before, last):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("ENDS_WITH", str(code if step is last else 0))
+            SparkStepOperator(step=step).execute(given)
+
+
+def handed(spark: Path) -> list[dict[str, Any]]:
+    """What the application was handed, step by step."""
+    return [json.loads(line) for line in Path(f"{spark}.py.settings").read_text().splitlines()]
 
 
 @pytest.mark.parametrize("code", [2, 42])
 def test_what_no_retry_can_heal_fails_for_good(spark: Path, code: int) -> None:
     with pytest.raises(AirflowFailException, match=f"ingest ended with exit code {code}"):
-        run(spark, code)
+        run(code)
 
 
 @pytest.mark.parametrize("code", [1, 137])
 def test_any_other_failure_may_be_retried(spark: Path, code: int) -> None:
     with pytest.raises(AirflowException) as failure:
-        run(spark, code)
+        run(code)
     assert not isinstance(failure.value, AirflowFailException)
     assert str(failure.value).startswith(f"ingest ended with exit code {code}. "), (
         "no command line goes out with alerts"
@@ -83,15 +113,45 @@ def test_a_step_that_was_killed_says_so(spark: Path) -> None:
 
 def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_environment(spark: Path) -> None:
     hostile = "/logs/{{ params.logs }} $(reboot) 'x'"
-    run(spark, 0, logs=hostile, whole_input=True)
-    given = Path(f"{spark}.arguments").read_text().splitlines()
-    settings = Settings.of(json.loads(given[-1]))
-    assert given[-3:-1] == ["ingest", "--settings"]
-    assert settings.logs == hostile
-    assert given[:2] == ["--master", "local[*]"]
+    run(0, logs=hostile, whole_input=True)
+    (given,) = handed(spark)
+    assert given.pop("step") == "ingest" and given.pop("pid")
+    assert Settings.of(given).logs == hostile
+    assert Path(f"{spark}.arguments").read_text().splitlines()[:2] == ["--master", "local[*]"]
     environment = Path(f"{spark}.environment").read_text().splitlines()
     assert f"PYSPARK_PYTHON={spark.parent}/python" in environment
     assert any(line.startswith("SPARK_HOME=") for line in environment)
+
+
+def test_no_secret_is_an_argument_and_no_key_of_airflows_is_inherited(
+    spark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.hadoop.fs.s3a.secret.key=S3CR\\ET")
+    monkeypatch.setenv("AIRFLOW__CORE__FERNET_KEY", "F3RNET")
+    run(0, whole_input=True)
+    arguments = Path(f"{spark}.arguments").read_text()
+    assert "S3CR" not in arguments
+    (file,) = (Path(a) for a in arguments.splitlines() if a.endswith(".conf"))
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "spark.hadoop.fs.s3a.secret.key S3CR\\\\ET\n" in file.read_text()
+    assert "--load-spark-defaults" in arguments
+    assert "F3RNET" not in Path(f"{spark}.environment").read_text()
+
+
+def test_the_steps_of_a_run_share_one_spark_and_another_run_has_its_own(spark: Path) -> None:
+    for _ in range(2):
+        run(0, *STEPS)
+    given = handed(spark)
+    assert [g["step"] for g in given] == [s.name for s in STEPS] * 2
+    assert [len({g["pid"] for g in given if g["run_id"] == r}) for r in {g["run_id"] for g in given}] == [1, 1]
+
+
+def test_a_driver_that_runs_on_the_cluster_is_handed_one_step(spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(elsewhere))
+    spark.write_text('#!/bin/sh\nprintf \'%s\\n\' "$@" > "$0.arguments"\n')
+    SparkStepOperator(step=STEPS[0]).execute(context())
+    assert Path(f"{spark}.arguments").read_text().splitlines()[-3:-1] == ["ingest", "--settings"]
 
 
 def test_the_master_is_the_connections_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def test_a_short_drill_is_told_as_it_was_done(tmp_path: Path) -> None:
         "--keep",
         str(night),
     ]
-    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, timeout=2700)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     assert "PASSED" in done.stdout
     for folder, origin in (("logs", "broker"), ("clients", "client")):

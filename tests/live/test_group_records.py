@@ -229,4 +229,6 @@ def test_the_documented_rights_are_enough(cluster: GuardedCluster, admin: AdminC
     while (found := read(cluster, tmp_path, **guarded(cluster, "hindsight"))).notes and time.monotonic() < until:
         time.sleep(0.5)
     assert found.notes == []
-    assert set(places(found.files)) == set(places(read(cluster, tmp_path / "all").files))
+    everything = set(places(read(cluster, tmp_path / "all").files))
+    assert everything
+    assert everything <= set(places(found.files)), "what the cluster compacted meanwhile is missing from the later reading alone"

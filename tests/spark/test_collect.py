@@ -12,36 +12,39 @@ import pytest
 from pyspark.sql import SparkSession
 
 from drill import plain_reader
+from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.file_scan import NOTHING, Pass, scan_files
 from spark_jobs.edges.log_files import Place, list_places
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import warnings_about
+from spark_jobs.knowledge.layouts import MOST_LINES
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.transforms.intake import collect
 from tests.support.logs import RUN_AT, conf, lay, resigned
+
+pytestmark = pytest.mark.usefixtures("many_rows")
 
 START = datetime(2026, 11, 21, 1, tzinfo=UTC)
 TRACE = (
     "java.io.IOException: Connection to 127.0.0.1:23602 (id: 2 rack: null) failed.\n\tat kafka.server.X(X.scala:213)\n"
 )
 
+NO_LAKE = "/no/such/lake"
+
 Row = dict[str, Any]
 
 
-def collected(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = "broker") -> list[Row]:
+def collected(spark: SparkSession, root: Path | str, zone: str = "UTC", origin: str = "broker") -> list[Row]:
     """The records of a folder, by source, instant and rank."""
     found = passed(spark, root, zone, origin)
-    try:
-        rows = [row.asDict() for row in collect.identify(found.records(RUN_AT, NOTHING), "prod").collect()]
-    finally:
-        found.forget()
+    records = found.records(Store(spark, NO_LAKE), "prod", RUN_AT, NOTHING)
+    rows = [row.asDict() for row in records.collect()] if records else []
     return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
 
 
-def passed(spark: SparkSession, root: Path, zone: str = "UTC", origin: str = "broker") -> Pass:
+def passed(spark: SparkSession, root: Path | str, zone: str = "UTC", origin: str = "broker") -> Pass:
     """One pass over a folder, into a lake that knows none of its files."""
     listing = list_places(spark, [Place(str(root), origin, zone, "LOGS")], None)
-    return scan_files(Store(spark, "/no/such/lake"), listing.files, lambda: listing, None)
+    return scan_files(Store(spark, NO_LAKE), listing.files, lambda: listing, None)
 
 
 def what(rows: list[Row]) -> list[tuple[Any, ...]]:
@@ -73,6 +76,27 @@ def test_a_file_split_anywhere_gives_the_records_the_plain_reader_gives(
     }
     headless = rows[0]
     assert (headless["text"], headless["layout"], headless["happened_at"]) == ("left over from before\n", None, None)
+
+
+def test_files_that_only_spark_can_open_are_read_through_it(spark: SparkSession, tmp_path: Path) -> None:
+    text = "".join(log(300))
+    lay(
+        tmp_path,
+        {"b/server.log": text, "b/server.log.1": log(1)[0], "b/controller.log.gz": gzip.compress(text.encode())},
+    )
+    context: Any = spark.sparkContext
+    of_workers = context._jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf()
+    for known in (context._jsc.hadoopConfiguration(), of_workers):
+        known.set("fs.viewfs.mounttable.far.link./logs", tmp_path.as_uri())
+    with conf(spark, spark__sql__files__maxPartitionBytes="3000"):
+        rows = collected(spark, "viewfs://far/logs")
+        listing = list_places(spark, [Place("viewfs://far/logs", "broker", "UTC", "LOGS")], None)
+        marks = fingerprints(spark, listing.files)
+    assert what(rows) == what(collected(spark, str(tmp_path)))
+    near = list_places(spark, [Place(str(tmp_path), "broker", "UTC", "LOGS")], None)
+    assert {f.name: mark for f, mark in marks.items()} == {
+        f.name: mark for f, mark in fingerprints(spark, near.files).items()
+    }
 
 
 def test_a_rotation_changes_nothing(spark: SparkSession, tmp_path: Path) -> None:
@@ -141,7 +165,6 @@ def test_a_clock_that_is_set_back_keeps_the_order_of_the_file(spark: SparkSessio
     lay(tmp_path, {"server.log": "".join(resigned(n, clock) for n, clock in enumerate(at))})
     found = passed(spark, tmp_path)
     assert [w for w in warnings_about(found.facts.values()) if "goes back by up to 0:30:00.005000" in w]
-    found.forget()
     same = [r for r in collected(spark, tmp_path) if r["happened_at"].hour == 1]
     assert [(r["order"], r["text"].partition("partition ")[2][0]) for r in same] == [(0, "0"), (1, "1"), (2, "3")]
 
@@ -160,13 +183,13 @@ def test_bytes_that_are_no_text_are_kept_beside_text_that_every_reader_takes(
 
 def test_endless_lines_and_records_are_counted_and_do_not_fill_the_memory(spark: SparkSession, tmp_path: Path) -> None:
     million = "y" * 1_000_000
-    long = collect.MOST_LINES + 50
+    long = MOST_LINES + 50
     text = resigned(1) + million + "\n" + resigned(2) + "z\n" * long + resigned(3).rstrip("\n") + "\r\n"
     lay(tmp_path, {"server.log": text})
     with conf(spark, spark__sql__files__maxPartitionBytes="16k", spark__sql__files__openCostInBytes="1"):
         one, two, three = collected(spark, tmp_path)
     assert one["text"].endswith("\n" + million)
-    assert (two["line_count"], two["text"].count("\n")) == (long + 1, collect.MOST_LINES - 1)
+    assert (two["line_count"], two["text"].count("\n")) == (long + 1, MOST_LINES - 1)
     assert three["text"] == resigned(3).rstrip("\n") + "\r"
 
 

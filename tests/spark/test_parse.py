@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,18 +15,19 @@ from drill import plain_reader
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.silver import EVENT_FIELDS
 from spark_jobs.edges.samples import captured
-from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, class_of
-from spark_jobs.knowledge.noise import NOISE
-from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.knowledge.layouts import MESSAGE_LIMIT, MOST_LINES
 from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.intake import collect, coverage, parse
+from spark_jobs.transforms.intake import coverage, hours, parse
 from spark_jobs.transforms.windows import Window
 from tests.support.logs import RUN_AT, line, resigned
 from tests.support.nights import EXCERPTS
 from tests.support.rows import values
 
+pytestmark = pytest.mark.usefixtures("many_rows")
+
 SOURCE = "broker-9/server.log"
 FIELDS = [c.name for c in EVENT_FIELDS]
+DAY = (datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
 
 Row = dict[str, Any]
 
@@ -48,7 +50,17 @@ def record(text: str, number: int = 0, **columns: Any) -> Row:
 
 def parsed(spark: SparkSession, records: Iterable[Row]) -> DataFrame:
     """What parse makes of these records."""
-    return parse.parse(frame_of(spark, records, bronze.LOG_RECORDS), PATTERNS, NOISE)
+    return parse.parse(frame_of(spark, records, bronze.LOG_RECORDS), DAY)
+
+
+def fates_of(lines: DataFrame) -> dict[int, str]:
+    """The fate of each record that is not ignored, by its number."""
+    return {r["order"]: r["fate"] for r in lines.where("line_id IS NOT NULL").select("order", "fate").collect()}
+
+
+def events_of(lines: DataFrame) -> DataFrame:
+    """The events among parsed records."""
+    return parse.events(lines, hours.only_brokers(hours.count_hours(parse.tallies(lines), DAY)))
 
 
 def by_order(frame: DataFrame) -> dict[int, Row]:
@@ -57,9 +69,15 @@ def by_order(frame: DataFrame) -> dict[int, Row]:
 
 
 def fates(spark: SparkSession, *records: Row) -> list[str]:
-    """The fate of each record."""
-    found = by_order(parsed(spark, records))
-    return [found[n]["fate"] for n in sorted(found)]
+    """The fate of each record; the tallies must count the same."""
+    lines = parsed(spark, records).persist()
+    found, counted = fates_of(lines), Counter[str]()
+    for tally in parse.tallies(lines).collect():
+        counted[tally["fate"]] += tally["records"]
+    lines.unpersist()
+    told = [found.get(n, "ignored") for n in range(len(records))]
+    assert counted == Counter(told)
+    return told
 
 
 def split_of(file: Path) -> list[str]:
@@ -73,21 +91,14 @@ def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSe
     )
     records = [record(text, n) for n, text in enumerate(texts)]
     lines = parsed(spark, records).persist()
-    fate = {r["order"]: r["fate"] for r in lines.select("order", "fate").collect()}
-    given = by_order(parse.fields(lines))
+    fate, given = fates_of(lines), by_order(lines.where("kind IS NOT NULL"))
     lines.unpersist()
     for n, text in enumerate(texts):
         plain = plain_reader.parse(text, SOURCE)
         event = plain_reader.event_of(plain, "cluster", "broker")
         if event is None:
-            assert fate[n] in ("ignored", "unparsed"), text
-            assert (fate[n] == "ignored") == (
-                plain.logger is not None
-                and (
-                    class_of(plain.logger) not in plain_reader.RELEVANT_CLASSES
-                    or plain_reader.is_noise(plain.logger, plain.message)
-                )
-            ), text
+            assert fate.get(n, "ignored") == plain.reading.fate, text
+            assert plain.reading.fate in ("ignored", "unparsed"), text
         else:
             names = ["kind", "pattern_id", "broker", *FIELDS]
             assert {k: given[n][k] for k in names} == {k: event[k] for k in names}, text
@@ -101,8 +112,8 @@ def test_a_hostile_name_is_read_as_it_is(spark: SparkSession, group: str) -> Non
         f"[GroupCoordinator 1]: Preparing to rebalance group {group} in state PreparingRebalance with old "
         "generation 3 (__consumer_offsets-5) (reason: removing member m on heartbeat expiration)"
     )
-    (event,) = by_order(parse.fields(parsed(spark, [record(text)]))).values()
-    assert event["group_id"] == group.replace("\x01", "\N{REPLACEMENT CHARACTER}")
+    (event,) = by_order(events_of(parsed(spark, [record(text)]))).values()
+    assert event["group_id"] == group
     assert (event["generation"], event["offsets_partition"], event["broker"]) == (3, 5, 1)
 
 
@@ -120,7 +131,7 @@ def test_every_record_has_one_fate(spark: SparkSession) -> None:
         record(resigned(1) + "a\0b", 6),
         record(resigned(1).replace("2026-11-21", "2026-13-21"), 7),
         record(line("[GroupCoordinator 1]: " + "x" * (MESSAGE_LIMIT + 1)), 8),
-        record(other, 9, line_count=collect.MOST_LINES + 1),
+        record(other, 9, line_count=MOST_LINES + 1),
         record(other.replace("Rolled", "x" * (MESSAGE_LIMIT + 1)), 10),
         record(resigned(1).rstrip("\n") + "\r", 11),
     ) == ["event", "ignored", "unparsed", "unparsed", "unparsed", *["quarantined"] * 5, "ignored", "event"]
@@ -156,16 +167,16 @@ def test_the_same_words_in_two_files_of_a_broker_are_one_event_and_all_lines_cou
     ]
     client = [record(resigned(1), 5, source=s, origin="client", line_id=s) for s in ("a.log", "b.log")]
     lines = parsed(spark, [*both, *client]).persist()
-    events = parse.events(lines).collect()
+    events = events_of(lines).collect()
     assert sorted((e["origin"], e["source"]) for e in events) == [
         ("broker", out),
         ("broker", out),
         ("client", "a.log"),
         ("client", "b.log"),
     ]
-    day = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
     beginnings = spark.createDataFrame([], "source STRING, first_at TIMESTAMP")
-    covered = {r["source"]: r["events"] for r in coverage.cover(lines, beginnings, day).collect()}
+    counted = hours.count_hours(parse.tallies(lines), DAY)
+    covered = {r["source"]: r["events"] for r in coverage.cover(counted, beginnings, "night", Window(*DAY)).collect()}
     lines.unpersist()
     assert covered == {out: 2, server: 2, "a.log": 1, "b.log": 1}
 
@@ -186,7 +197,7 @@ def test_a_line_that_tells_no_broker_was_written_by_the_one_its_log_tells(spark:
         for n, t in enumerate(texts)
     ]
     named = {
-        e["source"]: e["broker"] for e in parse.events(parsed(spark, records)).where("kind = 'cluster_named'").collect()
+        e["source"]: e["broker"] for e in events_of(parsed(spark, records)).where("kind = 'cluster_named'").collect()
     }
     assert named == {
         "host-a/server.log": 4,
@@ -210,7 +221,8 @@ def test_coverage_counts_physical_lines_and_the_longest_silence(spark: SparkSess
         record("of another source\n" * 3, 6, source="b.log", happened_at=None, layout=None),
     ]
     beginnings = spark.createDataFrame([(SOURCE, hour.start), ("b.log", hour.end)], "source STRING, first_at TIMESTAMP")
-    (row_,) = (r.asDict() for r in coverage.cover(parsed(spark, records), beginnings, hour).collect())
+    counted = hours.count_hours(parse.tallies(parsed(spark, records)), DAY)
+    (row_,) = (r.asDict() for r in coverage.cover(counted, beginnings, "night", hour).collect())
     assert {k: row_[k] for k in ("lines_in", "events", "ignored", "unparsed", "quarantined")} == {
         "lines_in": 7,
         "events": 3,

@@ -137,6 +137,16 @@ def test_a_good_night_is_published_and_accounted_for(published: tuple[Lake, dict
     assert summary["warnings"] == []
 
 
+def test_a_table_that_holds_the_same_rows_is_not_written_again(lake: Lake) -> None:
+    before, content = lake.versions(), lake.content()
+    again = lake.publish(AGAIN)
+    assert lake.versions() == before
+    assert {table: told["rows"] for table, told in again["published"].items()} == {t.full_name: 1 for t in gold.TABLES}
+    lake.stage({gold.REBALANCES: [rebalance("r-1", group_id="invoices")]}).publish(AGAIN)
+    assert {name for name, version in lake.versions().items() if version != before[name]} == {"rebalances"}
+    assert {name for name, told in lake.content().items() if told != content[name]} == {"rebalances"}
+
+
 def test_other_windows_and_clusters_stay(published: tuple[Lake, dict[str, Any]]) -> None:
     ids = {r["finding_id"] for r in published[0].rows(gold.FINDINGS)}
     assert ids == {"the night before", "another cluster", "finding_id"}

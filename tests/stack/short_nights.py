@@ -9,7 +9,7 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from bench.ingest import later, snapshots_later
+from bench.nights import later, snapshots_later
 from spark_jobs.commands.audit import SAMPLE
 
 RECORDED = date(2026, 11, 21)

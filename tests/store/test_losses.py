@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import BY_NAME
-from spark_jobs.steps import rebuild
-from tests.support.logs import run, settings
+from tests.support.logs import rebuilt, run
 from tests.support.nights import EXCERPTS, at
 
 LOGS = EXCERPTS / "unclean-4.1"
@@ -33,7 +30,7 @@ def reading(clock: str, leaders: tuple[int, int], end: int, epochs: tuple[int, i
     return json.dumps(said) + "\n"
 
 
-def test_what_a_group_had_read_and_what_a_replica_cut_are_staged(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_a_group_had_read_and_what_a_replica_cut_are_told(spark: SparkSession, tmp_path: Path) -> None:
     """The group had read more than the old leader brought back: it proves a loss that no broker's log shows."""
     snapshots = tmp_path / "snapshots.jsonl"
     snapshots.write_text(
@@ -42,26 +39,31 @@ def test_what_a_group_had_read_and_what_a_replica_cut_are_staged(spark: SparkSes
         + reading("01:53:03.000", (2, 2), 30, (1, 2), 90)
     )
     store, said = run(spark, tmp_path / "lake", LOGS, snapshots=snapshots)
-    rebuild.run_step(spark, settings(tmp_path / "lake", LOGS, snapshots=snapshots), {"ingest": said})
+    told = rebuilt(
+        store,
+        said,
+        "gold.failovers",
+        "gold.truncations",
+        "gold.imbalance_periods",
+        "gold.leader_balance",
+        "gold.findings",
+    )
 
-    def staged(table: str) -> list[dict[str, Any]]:
-        return [r.asDict(recursive=True) for r in store.read_staging(BY_NAME[table]).collect()]
-
-    (lost,) = [f for f in staged("gold.failovers") if f["kind"] == "unclean_election" and f["partition"] == 0]
+    (lost,) = [f for f in told["gold.failovers"] if f["kind"] == "unclean_election" and f["partition"] == 0]
     assert (lost["records_lost_low"], lost["records_lost_high"]) == (62, None)
     assert any("group g has committed offset 90" in q["text"] for q in lost["evidence"])
-    (cut,) = staged("gold.truncations")
+    (cut,) = told["gold.truncations"]
     assert (cut["records_cut"], cut["verdict"], cut["failover_id"]) == (40, "committed_lost", lost["failover_id"])
 
-    (period,) = staged("gold.imbalance_periods")
+    (period,) = told["gold.imbalance_periods"]
     assert (period["broker"], period["started_by"], period["ended_at"]) == (1, "unclean_election", None)
     assert (period["started_at"], period["started_at_is_exact"], period["readings"]) == (lost["happened_at"], True, 2)
-    balance = {(r["snapshot_at"], r["scope"]): r for r in staged("gold.leader_balance")}
+    balance = {(r["snapshot_at"], r["scope"]): r for r in told["gold.leader_balance"]}
     assert {scope for _, scope in balance} == {"all", "without_internal", "rack:a", "rack:b"}
     last = balance[at("01:53:03.000").replace(tzinfo=None), "all"]
     assert (last["leaders_max"], last["most_loaded_broker"], last["group_spread"]) == (2, 2, 3.0)
 
-    (finding,) = [f for f in staged("gold.findings") if f["rule_id"] == "leader_imbalance"]
+    (finding,) = [f for f in told["gold.findings"] if f["rule_id"] == "leader_imbalance"]
     assert (finding["subject"], finding["first_at"]) == ("1", lost["happened_at"])
     assert "with an unclean election" in finding["message"]
-    assert "records_truncated" not in {f["rule_id"] for f in staged("gold.findings")}, "the election shows it"
+    assert "records_truncated" not in {f["rule_id"] for f in told["gold.findings"]}, "the election shows it"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import bronze_metadata, quality
+from spark_jobs.catalog.quality_metadata import METADATA_STATES
 from spark_jobs.edges.metadata_files import needed_snapshots
+from spark_jobs.edges.store import Store
 from spark_jobs.knowledge.batches import batches
 from spark_jobs.knowledge.metadata_log import FOLDER
 from spark_jobs.steps import rebuild
-from spark_jobs.transforms.judgements.shared_sources import EVENTS, METADATA
+from spark_jobs.transforms.judgements.shared_sources import EVENTS, METADATA, METADATA_START
 from spark_jobs.transforms.scope import Scope
+from spark_jobs.transforms.windows import Window
 from tests.support.logs import lay, rows, run
 from tests.support.nights import EXCERPTS, WHOLE
 
@@ -76,11 +80,33 @@ def test_the_metadata_log_is_decoded_once_and_read_on(spark: SparkSession, night
     assert [r for r in grown if r["record_offset"] <= logged[-1]["record_offset"]] == held
     assert len({r["record_offset"] for r in grown if not r["snapshot_place"]}) == len(grown) - len(held) + len(logged)
 
-    run_of_rebuild = rebuild.Rebuild(store, Scope("prod", WHOLE, WHOLE))
-    run_of_rebuild.judge(METADATA)
-    told = run_of_rebuild.frame(EVENTS).where("kind = 'partition_changed' AND topic = 'orders'").toArrow().to_pylist()
+    at = logged[len(logged) // 2]["written_at"].replace(tzinfo=UTC)
+    later = Window(at, WHOLE.end)
+    begun = judged(store, Scope("prod", later, WHOLE))
+    assert begun.values["metadata_start"] is None
+    told = begun.frame(EVENTS).where("kind = 'partition_changed' AND topic = 'orders'").toArrow().to_pylist()
     led = sorted((e["partition"], e["leader_epoch"], e["leader"]) for e in told)
     assert {place for place in led if place[1] > 0} == {(0, 2, 3), (0, 3, 1), (1, 1, 3), (1, 2, 2), (2, 1, 1)}
+
+    store.create(METADATA_STATES)
+    store.replace_window(METADATA_STATES, begun.frame(METADATA.output("states")), "prod", later)
+    read_on = judged(store, Scope("prod", later, later))
+    assert read_on.values["metadata_start"].state_at == at
+    whole = [e for e in by_records(begun) if e["happened_at"] >= at]
+    assert whole and by_records(read_on) == whole
+
+
+def judged(store: Store, scope: Scope) -> rebuild.Rebuild:
+    """A rebuild that has come to the metadata log."""
+    run_of_rebuild = rebuild.Rebuild(store, scope)
+    for judgement in (METADATA_START, METADATA):
+        run_of_rebuild.judge(judgement)
+    return run_of_rebuild
+
+
+def by_records(run_of_rebuild: rebuild.Rebuild) -> list[dict[str, Any]]:
+    events = run_of_rebuild.frame(METADATA.output("events")).toArrow().to_pylist()
+    return sorted(events, key=lambda e: (e["happened_at"], e["order"]))
 
 
 def found(is_snapshot: bool, first: int, after: int, **fields: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 from spark_jobs.edges import sql
 from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.named_queries import named_queries, requested_by_operator
+from spark_jobs.edges.named_queries import named_queries, named_question
 from tests.store import test_now, test_sql
 from tests.support.asked_lake import answers, at, contributor, rows_of
 from tests.support.lake import write_lake
@@ -239,7 +239,7 @@ def test_every_answer_that_is_kept_for_the_docs_has_the_columns_of_its_query(ses
     assert set(kept) == set(session.queries)
     for name, text in kept.items():
         question, _, header, *_ = text.splitlines()
-        asked = requested_by_operator(question.removeprefix('make sql Q="').removesuffix('"'), session.queries)
+        asked = named_question(question.removeprefix('make sql Q="').removesuffix('"'), session.queries)
         assert asked is not None and asked[0].name == name
         assert header.split() == session.connection.sql(asked[0].sql).columns, name
 

@@ -11,7 +11,7 @@ import pytest
 
 from spark_jobs.edges import sql
 from spark_jobs.edges.duck_types import duck_type
-from spark_jobs.edges.lake_views import described, open_lake
+from spark_jobs.edges.lake_views import open_lake
 from spark_jobs.edges.landing import SNAPSHOTS, landed_name, landing_folder, write_atomically
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.edges.now_views import VIEWS
@@ -146,7 +146,7 @@ def test_every_view_has_the_columns_types_and_comments_of_its_table(session: sql
             "SELECT column_name, replace(data_type, '\"', ''), comment FROM duckdb_columns()"
             f" WHERE schema_name = 'now' AND table_name = '{view.name}' ORDER BY column_index",
         )
-        declared = [(c.name, duck_type(c.type).replace('"', ""), described(c)) for c in view.columns]
+        declared = [(c.name, duck_type(c.type).replace('"', ""), c.described) for c in view.columns]
         assert found == declared, view.name
 
 
@@ -157,3 +157,26 @@ def test_a_lake_without_readings_has_the_views_and_no_lake_needs_one_or_the_othe
     connection = open_lake(str(tmp_path))
     assert connection.execute("SELECT count(*) FROM now.brokers").fetchone() == (0,)
     assert connection.execute("SELECT count(*) FROM gold.rebalances").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {**PROD, "end_offsets": [["t", 2**63, 100, 4]]},
+        {**PROD, "at": 999999},
+        {**PROD, "at": {"nested": [1]}},
+        {**PROD, "groups": [{"group": "g", "committed": [["t", 2**63, 1]]}]},
+        '{"at": "2026-',
+    ],
+)
+def test_a_newest_reading_that_cannot_be_shown_is_named_and_hides_no_other_cluster(
+    tmp_path: Path, bad: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    land(tmp_path, "prod", AT, json.dumps(PROD) + "\n")
+    land(tmp_path, "bad\x1b", AT, bad if isinstance(bad, str) else json.dumps(bad) + "\n")
+    connection = open_lake(str(tmp_path))
+    assert connection.execute("SELECT cluster, count(*) FROM now.partitions GROUP BY 1").fetchall() == [("id-prod", 3)]
+    assert all(connection.execute(f"SELECT * FROM {v.full_name}").fetchall() for v in VIEWS)
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith("Schema now has no rows of bad~1b: the newest reading that landed cannot be shown (")
+    assert "Error: " in said

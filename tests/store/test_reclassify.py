@@ -1,11 +1,15 @@
-"""The past judged anew on real tables: what changed is named, gold is what today's knowledge says, once."""
+"""A published night on real tables: what its rebalances cost and what would have helped; and the past judged anew.
+
+What changed is named, gold is what today's knowledge says, once.
+"""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from delta.tables import DeltaTable
@@ -16,30 +20,86 @@ from spark_jobs.catalog.quality_verdicts import VERDICT_CHANGES
 from spark_jobs.catalog.steps import PUBLISH
 from spark_jobs.edges import lake_files
 from spark_jobs.edges.session import for_few_rows
+from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps import publish, reclassify
-from spark_jobs.steps.run import _claim_staging
+from spark_jobs.steps.run import _claimed
 from tests.support.logs import rows, run, settings
 from tests.support.nights import EXCERPTS
 
-PAUSED = EXCERPTS / "groups" / "pause-4.1" / "logs"
+PAUSED = EXCERPTS / "groups" / "pause-4.1"
+LOGS = PAUSED / "logs"
 
 
-def run_of(given: Settings, said: dict[str, Any]) -> dict[str, Any]:
-    window = {name: datetime.fromisoformat(said[name]) for name in ("window_from", "window_to")}
-    return {"run_id": given.run_id, "run_at": given.run_at, "cluster": said["cluster"], **window}
+class Night(NamedTuple):
+    """The settings of the run that published it, and what ingest and publish said."""
+
+    given: Settings
+    said: dict[str, Any]
+    told: dict[str, Any]
 
 
-def test_a_window_is_judged_anew(spark: SparkSession, tmp_path: Path) -> None:
-    """And before: a publish that finds another run's rows in staging rebuilds its own first."""
-    given = settings(tmp_path / "lake", PAUSED)
-    store, said = run(spark, tmp_path / "lake", PAUSED)
+@pytest.fixture(scope="module")
+def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Night:
+    """The paused group's night, published; not to be changed.
+
+    Its clients' logs hold the lines that tell which partitions they held. The publish finds another run's rows in
+    staging, then half of its own, so it rebuilds its own first.
+    """
+    clients = shutil.copytree(PAUSED / "clients", tmp_path_factory.mktemp("night") / "clients")
+    shutil.copytree(EXCERPTS / "assignments" / "pause-4.1", clients / "assignments")
+    lake = tmp_path_factory.mktemp("published") / "lake"
+    given = settings(lake, LOGS, client_logs=clients)
+    store, said = run(spark, lake, LOGS, client_logs=clients)
     lake_files.write_json(spark, f"{store.lake}/staging/_run.json", {"run_id": "another"})
-    with for_few_rows(spark):
-        _claim_staging(spark, PUBLISH, given, {"ingest": said})
-    assert lake_files.read_json(spark, f"{store.lake}/staging/_run.json") == {"run_id": given.run_id}
-    publish.publish(spark, store.lake, run_of(given, said))
+    overwrite = Store.overwrite_staging
+
+    def dies(*of_table: Any) -> None:
+        if of_table[1] is gold.INCIDENTS:
+            raise MemoryError
+        overwrite(*of_table)
+
+    with pytest.MonkeyPatch.context() as patched, for_few_rows(spark):
+        patched.setattr(Store, "overwrite_staging", dies)
+        with pytest.raises(MemoryError), _claimed(spark, PUBLISH, given, {"ingest": said}):
+            raise AssertionError("half of staging was to be published")
+        assert owner(store) is None, "what a kill leaves in staging belongs to no run"
+        patched.undo()
+        with _claimed(spark, PUBLISH, given, {"ingest": said}):
+            assert owner(store) == given.run_id
+        patched.setattr(Store, "overwrite_staging", dies)
+        with _claimed(spark, PUBLISH, given, {"ingest": said}):
+            assert owner(store) == given.run_id, "what is whole and ours is not rebuilt"
+    return Night(given, said, publish.run_step(spark, given, {"ingest": said}))
+
+
+def owner(store: Store) -> Any:
+    return (lake_files.read_json(store.spark, f"{store.lake}/staging/_run.json") or {}).get("run_id")
+
+
+def test_costs_and_remedies_of_a_night_are_published(spark: SparkSession, night: Night) -> None:
+    store = Store(spark, night.given.lake)
+    rebalances = rows(store, gold.REBALANCES, "started_at")
+    assert [r["partition_seconds"] for r in rebalances] == [9 * r["duration_ms"] / 1_000 for r in rebalances]
+    incidents = rows(store, gold.INCIDENTS)
+    assert sum(i["partition_seconds"] for i in incidents) == pytest.approx(
+        sum(r["partition_seconds"] for r in rebalances)
+    )
+
+    cooperative, longer = rows(store, gold.REMEDIES, "setting")
+    assert (cooperative["setting"], cooperative["rebalance_ids"]) == ("cooperative_assignment", [])
+    assert (longer["setting"], longer["value_now"], longer["value_smallest"]) == ("session_timeout", 7_000, 12_044)
+    assert longer["rebalance_ids"] == [r["rebalance_id"] for r in rebalances[2:4]]
+    assert longer["partition_seconds_avoided"] == pytest.approx(sum(r["partition_seconds"] for r in rebalances[2:4]))
+
+    page = Path(night.told["report"]).read_text(encoding="utf-8")
+    assert "A session timeout of 13 s (now 7 s) would have avoided 2 of 5 rebalances" in page
+
+
+def test_a_window_is_judged_anew(spark: SparkSession, night: Night, tmp_path: Path) -> None:
+    shutil.copytree(night.given.lake, tmp_path / "lake")
+    store = Store(spark, str(tmp_path / "lake"))
     verdicts = {r["rebalance_id"]: r["cause"] for r in rows(store, gold.REBALANCES, "started_at")}
     (other, lost, *_) = verdicts
     content = store.content_hash(gold.REBALANCES)
@@ -50,8 +110,9 @@ def test_a_window_is_judged_anew(spark: SparkSession, tmp_path: Path) -> None:
     table.delete(f"rebalance_id = '{lost}'")
     DeltaTable.forPath(spark, f"{store.lake}/silver/events").delete()
 
-    window = {name: run_of(given, said)[name] for name in ("window_from", "window_to")}
-    again = replace(given, **window, run_id="again", run_at=datetime(2026, 12, 1, tzinfo=UTC))
+    window = {name: datetime.fromisoformat(night.said[name]) for name in ("window_from", "window_to")}
+    at = datetime(2026, 12, 1, tzinfo=UTC)
+    again = replace(night.given, **window, lake=store.lake, run_id="again", run_at=at)
     told = reclassify.run_step(spark, again, {})
 
     assert told["changes"] == {"appeared": 1, "changed": 1}
@@ -68,7 +129,7 @@ def test_a_window_is_judged_anew(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_window_must_be_given_and_have_been_published(spark: SparkSession, tmp_path: Path) -> None:
-    given = settings(tmp_path, PAUSED)
+    given = settings(tmp_path, LOGS)
     with pytest.raises(BadInput, match="FROM and TO are not given"):
         reclassify.run_step(spark, given, {})
     day = {"window_from": datetime(2026, 10, 1, tzinfo=UTC), "window_to": datetime(2026, 10, 2, tzinfo=UTC)}

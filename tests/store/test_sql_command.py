@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from spark_jobs.edges import sql
+from spark_jobs.edges.duck_types import quoted_text
 from spark_jobs.edges.lake_views import open_lake
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.edges.prompt import read_history
@@ -65,6 +67,31 @@ class TestMain:
             'orders,9500,"[{""client_id"": ""b"", ""member_id"": ""m-1"", ""waited_ms"": 1000},'
             ' {""client_id"": null, ""member_id"": ""m-1"", ""waited_ms"": 7000}]",2026-10-01T03:00:00.000Z\n'
         )
+
+    def test_csv_commands_no_terminal_and_computes_in_no_spreadsheet(
+        self, lake: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        hostile = {
+            "=HYPERLINK(1)": "'=HYPERLINK(1)",
+            "+1": "'+1",
+            "-1": "'-1",
+            "@x": "'@x",
+            "\uff1d1": "'\uff1d1",
+            "\t=1": "\\t=1",
+            "\x1b]0;title\x07": "\\x1b]0;title\\x07",
+            "a\u202eb\r": "a\\u202eb\\r",
+            "two\nlines": "two\nlines",
+        }
+        values = ", ".join(f"({quoted_text(text)}, -1, -1.5)" for text in hostile)
+        assert sql.main(str(lake), f'SELECT * FROM (VALUES {values}) AS t(a, b, "=c")', "csv") == DONE
+        printed = capsys.readouterr().out
+        assert all(c.isprintable() or c == "\n" for c in printed)
+        rows = list(csv.reader(io.StringIO(printed)))
+        assert rows == [["a", "b", "'=c"], *([inert, "-1", "-1.5"] for inert in hostile.values())]
+        assert sql.main(str(lake), f"SELECT a FROM (VALUES {values}) AS t(a, b, c)", "json") == DONE
+        printed = capsys.readouterr().out
+        assert [row["a"] for row in json.loads(printed)] == list(hostile)
+        assert all(c.isprintable() or c == "\n" for c in printed)
 
     def test_json_has_evidence_as_it_is(self, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert sql.main(str(lake), "SELECT evidence FROM gold.findings LIMIT 1", "json") == DONE

@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from spark_jobs.commands import cli
-from spark_jobs.edges.named_queries import named_queries, requested_by_operator
+from spark_jobs.edges.named_queries import named_queries, named_question
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.shared.launch import HOME
 from tests.store.test_named_queries import LAKE
@@ -113,4 +113,4 @@ def test_every_command_of_ours_is_understood() -> None:
         cli.parser().parse_args(words)
     asked = re.findall(r'Q="(\w+ [^"]*)"|`\.run ([^`]*)`', PAGE)
     assert len(asked) == 2
-    assert all(requested_by_operator(made or run, named_queries()) for made, run in asked)
+    assert all(named_question(made or run, named_queries()) for made, run in asked)

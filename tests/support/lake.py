@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import duckdb
 import pyarrow
 from deltalake import DeltaTable, write_deltalake
 
-from spark_jobs.catalog import BY_NAME, TABLES
+from spark_jobs.catalog import BY_NAME, TABLES, Table
 from spark_jobs.catalog.lake_versions import LAKE_VERSION
 from spark_jobs.edges.duck_types import duck_type
 from spark_jobs.edges.lake_version import FILE
@@ -24,12 +25,18 @@ def write_lake(folder: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) 
     """Writes rows by the tables' full names; the columns are those of the catalog, with their meanings."""
     for name, rows in tables.items():
         table = BY_NAME[name]
-        columns = ", ".join(f'NULL::{duck_type(c.type)} AS "{c.name}"' for c in table.columns)
-        typed = duckdb.connect().execute(f"SELECT {columns} WHERE false").fetch_arrow_table().schema
-        schema = pyarrow.schema(f.with_metadata({"comment": c.meaning}) for f, c in zip(typed, table.columns))
-        write_deltalake(str(folder / table.layer / table.name), pyarrow.Table.from_pylist(list(rows), schema=schema))
+        given = pyarrow.Table.from_pylist(list(rows), schema=_schema(table))
+        write_deltalake(str(folder / table.layer / table.name), given)
     (folder / FILE).write_text(json.dumps({"version": LAKE_VERSION}))
     return folder
+
+
+@cache
+def _schema(table: Table) -> pyarrow.Schema:
+    """The columns of a table, with their meanings."""
+    columns = ", ".join(f'NULL::{duck_type(c.type)} AS "{c.name}"' for c in table.columns)
+    typed = duckdb.connect().execute(f"SELECT {columns} WHERE false").fetch_arrow_table().schema
+    return pyarrow.schema(f.with_metadata({"comment": c.meaning}) for f, c in zip(typed, table.columns))
 
 
 def rows(lake: Path, name: str) -> list[dict[str, Any]]:

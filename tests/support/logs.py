@@ -5,17 +5,19 @@ from __future__ import annotations
 import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog.model import Table
+from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.launch import HOME
-from spark_jobs.steps import ingest
+from spark_jobs.steps import ingest, rebuild
+from spark_jobs.transforms.windows import Window
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 RUN_AT = datetime(2026, 11, 22, tzinfo=UTC)
@@ -63,9 +65,34 @@ def run(spark: SparkSession, lake: Path, logs: Path, **given: Any) -> tuple[Stor
     return Store(spark, str(lake)), summary
 
 
+def rebuilt(store: Store, said: Row, *names: str, around: timedelta = timedelta(hours=24)) -> dict[str, list[Row]]:
+    """The rows of these tables as the step rebuild makes them of what was ingested, before it stages them.
+
+    Takes: the summary of ingest; how far the rebuild looks beyond the window.
+    """
+    window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
+    seen = Window(window.start - around, window.end + around)
+    with for_few_rows(store.spark), rebuild.rebuilt(store, said["cluster"], window, seen) as frames:
+        return {name: [row.asDict(recursive=True) for row in frames[name].collect()] for name in names}
+
+
 def rows(store: Store, table: Table, *order: str) -> list[Row]:
     """The rows of a table in some order."""
     return [row.asDict(recursive=True) for row in store.read(table).orderBy(*order or table.key).collect()]
+
+
+@contextmanager
+def for_many_rows(spark: SparkSession) -> Iterator[None]:
+    """Spark as a step uses it for large input, code generation and all, while the block runs."""
+    names = ("spark.sql.adaptive.enabled", "spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
+    before = {name: spark.conf.get(name) for name in names}
+    for name in names:
+        spark.conf.unset(name)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
 
 
 @contextmanager

@@ -153,7 +153,7 @@ def simulation(kind: str, scope: str, offline: int = 0, **columns: Any) -> dict[
 
 
 def over_gate(broker: int, when: datetime, **columns: Any) -> dict[str, Any]:
-    """A broker over the gate that no election has healed."""
+    """A broker over the threshold that no election has healed."""
     defaults = {
         "imbalance_period_id": row_id("period", broker, when),
         "broker": broker,

@@ -9,6 +9,7 @@ import pytest
 
 from spark_jobs.catalog.steps import STEPS
 from spark_jobs.commands import audit
+from spark_jobs.commands.follow import Screen
 from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.lock import held
 from spark_jobs.shared.exits import BadInput
@@ -19,7 +20,7 @@ def ends(step: str, code: int = 0, sentences: tuple[str, ...] = (), **summary: A
 
 
 def verdict(*entries: dict[str, Any]) -> int:
-    screen = audit.Screen()
+    screen = Screen()
     for entry in entries:
         screen.show(entry)
     return screen.verdict("a.log")
@@ -106,7 +107,7 @@ def test_an_earlier_window_that_is_refused_takes_nothing_from_the_night(capsys: 
 
 
 def test_names_from_logs_cannot_move_the_terminals_cursor(capsys: pytest.CaptureFixture[str]) -> None:
-    audit.Screen().show({"event": "says", "text": "group \x1b[2J\x07evil\r\u009b"})
+    Screen().show({"event": "says", "text": "group \x1b[2J\x07evil\r\u009b"})
     shown = capsys.readouterr().out
     assert not {"\x1b", "\x07", "\r", "\u009b"} & set(shown)
     assert "evil" in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -82,12 +83,31 @@ def test_settings_survive_json() -> None:
 
 
 def test_secrets_are_masked_where_settings_are_printed() -> None:
-    described = settings(
-        logs="s3a://AKIA:verysecret@bucket/logs", snapshots="https://store/x?sig=topsecret&part=1"
+    described = replace(
+        settings(), logs="s3a://AKIA:verysecret@bucket/logs", snapshots="https://store/x?sig=topsecret&part=1"
     ).described()
     assert "secret" not in described
     assert "logs = s3a://***@bucket/logs" in described
     assert "part=1" in described
+
+
+@pytest.mark.parametrize("field", ["logs", "client_logs", "snapshots", "lake"])
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("s3a://AKIA:SECRET@bucket/logs", "s3a://***@bucket/logs"),
+        ("https://store/x?part=1&sig=SECRET", "https://store/x?part=1&sig=***"),
+        ("wasbs://c@a.blob/x;accountKey=SECRET", "wasbs://***@a.blob/x;accountKey=***"),
+    ],
+)
+def test_a_uri_with_a_secret_is_refused_and_shown_without_it(field: str, place: str, shown: str) -> None:
+    (said,) = problems(**{field: place})
+    assert said.startswith(f"{field.upper()} is {shown}, with a password or a key. Needed: ")
+    assert "SECRET" not in said
+
+
+def test_a_name_alone_in_a_uri_is_no_secret() -> None:
+    assert settings(logs="abfss://container@account.dfs.core.windows.net/x").logs.startswith("abfss://container@")
 
 
 def test_missing_local_inputs_are_named_and_uris_are_left_to_spark(tmp_path: Path) -> None:

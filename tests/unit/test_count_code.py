@@ -16,6 +16,7 @@ from tools.count_code import (
     branches,
     branches_as_reviewed,
     lines_of_logic,
+    lines_without_verdicts,
     long_file,
     string_subscripts,
     verdict_sites,
@@ -102,6 +103,19 @@ def test_lines_of_logic_are_neither_blank_nor_comment_nor_docstring_nor_sample()
     assert lines_of_logic(read) == [n for n, line in enumerate(read.text.splitlines(), 1) if "#+" in line]
 
 
+def test_the_declaration_of_a_verdict_is_data() -> None:
+    text = """
+        HOW = "{who} left."  #+
+        RULINGS = (  #+
+            Ruling(Cause.MEMBER_LEFT, CERTAIN,
+                   "{who} left.",
+                   proof=(left,), decides="a 1", looks_alike="b 2"),
+        )  #+
+        """
+    read = source(text)
+    assert lines_without_verdicts(read) == [n for n, line in enumerate(read.text.splitlines(), 1) if "#+" in line]
+
+
 def test_a_file_is_long_above_the_bound() -> None:
     assert long_file(source("x = 1\n" * MOST_LINES)) == []
     assert long_file(source("x = 1\n" * (MOST_LINES + 1))) == [MOST_LINES + 1]
@@ -129,11 +143,12 @@ class TestTable:
         assert count_code.main(checkouts) == 0
         head, *lines = capsys.readouterr().out.splitlines()
         assert head.split() == ["before", "after"]
-        figures = {line.rsplit(maxsplit=2)[0]: line.split()[-2:] for line in lines}
+        figures = {line.rsplit(maxsplit=2)[0].strip(): line.split()[-2:] for line in lines}
         assert figures["string subscripts, transforms and report"] == ["2", "0"]
         assert figures["string subscripts, spark_jobs"] == ["3", "0"]
         assert figures["verdicts written outside tables of rulings"] == ["1", "0"]
         assert figures["lines of logic, transforms and report"] == ["3", "2"]
+        assert figures["without the declarations of verdicts"] == ["2", "2"]
         assert figures["lines of logic, spark_jobs without samples"] == ["4", "2"]
         assert figures["Python files above 400 lines"] == ["1", "0"]
 
@@ -142,6 +157,21 @@ class TestTable:
         said = capsys.readouterr().out
         assert "    spark_jobs/transforms/a.py:2\n" in said
         assert "    tests/unit/test_d.py:401\n" in said
+
+    def test_the_check_says_what_to_do(self, checkouts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        assert count_code.main(["--check", checkouts[0]]) == 1
+        assert capsys.readouterr().out.splitlines() == [
+            "spark_jobs/transforms/a.py:2: found one of: verdicts written outside tables of rulings. Needed: none."
+            " Write a ruling in a module whose name ends with _rulings.",
+            "tests/unit/test_d.py:401: found one of: Python files above 400 lines. Needed: none."
+            " Split the module by subject.",
+        ]
+
+    def test_the_check_is_silent_where_all_is_well(
+        self, checkouts: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert count_code.main(["--check", checkouts[1]]) == 0
+        assert capsys.readouterr().out == ""
 
     def test_another_folder_is_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert count_code.main([str(tmp_path)]) == 2

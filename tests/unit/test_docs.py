@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from spark_jobs.catalog import TABLES
 from spark_jobs.catalog.causes import CauseCode, CauseFamily, CauseNoun
 from spark_jobs.catalog.codes import Cause, Confidence
 from spark_jobs.catalog.model import Check, Table, optional, required
-from spark_jobs.commands import docs
+from spark_jobs.commands import docs, markdown, ruling_pages
 from spark_jobs.edges.named_queries import NamedQuery, named_queries
 from spark_jobs.edges.samples import samples_of
 from spark_jobs.knowledge.kinds import Kind
@@ -23,6 +24,7 @@ from spark_jobs.knowledge.rules import RULES
 from spark_jobs.report.plain import quoted, visible
 from spark_jobs.shared.config import INPUTS, KEEP
 from spark_jobs.transforms.rebalances.judge import RULINGS
+from spark_jobs.transforms.ruling_tables import RULING_TABLES
 from spark_jobs.transforms.rulings import Ruling, always, named, says
 
 HOSTILE = (
@@ -124,40 +126,58 @@ def test_every_ruling_on_rebalances_is_under_its_cause_with_what_it_needs() -> N
     under = dict(zip(Cause, re.split(r"^## .*$", page, flags=re.MULTILINE)[1:], strict=True))
     for ruling in (r for table in RULINGS.values() for r in table):
         shown = under[Cause(ruling.code)]
-        assert docs.prose(ruling.sentence) in shown
-        assert docs.code(ruling.decides) in shown
-        assert docs.code(ruling.looks_alike) in shown
-        assert all(docs.prose(says(p)) in shown for p in ruling.proof)
+        assert markdown.prose(ruling_pages.as_read(ruling.sentence)) in shown
+        assert markdown.code(ruling.decides) in shown
+        assert markdown.code(ruling.looks_alike) in shown
+        assert all(markdown.prose(says(p)) in shown for p in ruling.proof)
+
+
+ALL_RULINGS = [r for tables in RULING_TABLES.values() for table in tables.values() for r in table]
+
+
+def test_what_a_sentence_takes_in_is_read_in_words() -> None:
+    words = {word for r in ALL_RULINGS for word in re.findall(r"\{([^{}]*)\}", r.sentence)}
+    assert set(ruling_pages.READ_AS) <= words
+    shown = re.findall(r"\{([^{}]*)\}", " ".join(ruling_pages.as_read(r.sentence) for r in ALL_RULINGS))
+    assert [word for word in shown if re.search(r"[:_]|\w\.\w", word.replace("max.poll.interval.ms", ""))] == []
+
+
+def test_each_page_says_where_its_rulings_are_declared() -> None:
+    declared = ruling_pages.places()
+    for ruling in ALL_RULINGS:
+        module, table, number = re.fullmatch(r"`(\S+)\.py`, `(\w+)`, number (\d+)", declared[id(ruling)]).groups()  # type: ignore[union-attr]
+        value = getattr(import_module(module.replace("/", ".")), table)
+        assert [r for r in value if isinstance(r, Ruling)][int(number) - 1] is ruling
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_in_prose_is_markup_but_code(text: str) -> None:
     seen = re.sub(r"`([^`]+)`", r"\1", visible(text))
-    line = next(t for t in parsed(f"- Says: {docs.prose(text)}.") if t.type == "inline")
+    line = next(t for t in parsed(f"- Says: {markdown.prose(text)}.") if t.type == "inline")
     assert inline_text(line) == f"Says: {seen}."
-    assert cells(docs._rows(("a", "b"), [(docs.prose(text), "end")])) == [["a", "b"], [seen, "end"]]
+    assert cells(markdown.as_table(("a", "b"), [(markdown.prose(text), "end")])) == [["a", "b"], [seen, "end"]]
 
 
 def test_prose_stays_readable() -> None:
-    assert docs.prose("set `a_b` of max.poll_ms") == "set `a_b` of max.poll_ms"
+    assert markdown.prose("set `a_b` of max.poll_ms") == "set `a_b` of max.poll_ms"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_code_is_code_in_a_line_and_in_a_cell(text: str) -> None:
-    line = next(t for t in parsed(f"Key: {docs.code(text)}.") if t.type == "inline")
+    line = next(t for t in parsed(f"Key: {markdown.code(text)}.") if t.type == "inline")
     assert inline_text(line) == f"Key: {visible(text)}."
-    assert cells(docs._rows(("a", "b"), [(docs.code(text), "end")]))[1] == [visible(text), "end"]
+    assert cells(markdown.as_table(("a", "b"), [(markdown.code(text), "end")]))[1] == [visible(text), "end"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_fence_holds_whatever_stands_in_it(text: str) -> None:
-    tokens = parsed(f"before\n\n{docs.fenced(text)}\n\nafter")
+    tokens = parsed(f"before\n\n{markdown.fenced(text)}\n\nafter")
     assert [t.type for t in tokens if t.nesting >= 0 and t.type != "inline"] == [
         "paragraph_open",
         "fence",
         "paragraph_open",
     ]
-    assert fences(docs.fenced(text)) == [quoted(text)]
+    assert fences(markdown.fenced(text)) == [quoted(text)]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -179,7 +199,7 @@ def test_a_page_of_hostile_declarations_keeps_its_shape(text: str) -> None:
     (cause,) = CauseCode("Cause", {"C": noun})  # type: ignore[call-arg, arg-type, misc, var-annotated]
     proof, unless = ((named(text, lambda case: always(case)),) for _ in range(2))
     ruling = Ruling(cause, Confidence.LIKELY, text, proof, text, text, text, unless)  # type: ignore[var-annotated]
-    page = docs.causes_page([cause], {"a member left": [ruling]})
+    page = ruling_pages.causes_page([cause], {"a member left": [ruling]}, {id(ruling): "here"})
     assert headings(page) == ["Causes", "c"]
     assert len(cells(page)) == 4
 

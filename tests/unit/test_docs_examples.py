@@ -17,11 +17,13 @@ import yaml
 from drill import plain_reader
 from expectations.derive import expectations_of
 from setup import build
-from spark_jobs.catalog import TABLES, classes, codes, rows
+from spark_jobs import catalog
+from spark_jobs.catalog import TABLES, classes, codes, gold, rows
 from spark_jobs.catalog.causes import CauseCode
 from spark_jobs.catalog.codes import Cause, FailoverKind, ImbalanceEnd, OutOfSyncKind
 from spark_jobs.commands import cli, docs, row_classes
-from spark_jobs.commands.docs import prose
+from spark_jobs.commands.markdown import prose
+from spark_jobs.commands.ruling_pages import causes_page
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
@@ -34,7 +36,8 @@ from spark_jobs.report import sections as report_sections
 from spark_jobs.report.html import render_html
 from spark_jobs.shared.config import INPUTS, KEEP
 from spark_jobs.shared.conform import create_ddl
-from spark_jobs.transforms import judgement
+from spark_jobs.transforms import judgement, judgements
+from spark_jobs.transforms.intake import reading
 from spark_jobs.transforms.rebalances import judge
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rulings import says
@@ -79,9 +82,9 @@ def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPa
     (block,) = sections()["A pattern"]
     pattern = run(block, dict(GIVEN))["PATTERN"]
     (name,) = {class_of(logger) for logger in pattern.loggers}
-    known = plain_reader._PATTERNS_OF[name]
+    known = reading.KNOWN[name]
     monkeypatch.setattr(test_patterns, "PATTERNS", (*test_patterns.PATTERNS, pattern))
-    monkeypatch.setitem(plain_reader._PATTERNS_OF, name, (*known, pattern))
+    monkeypatch.setitem(reading.KNOWN, name, known._replace(patterns=(*known.patterns, pattern)))
     test_patterns.test_each_pattern_has_its_own_name()
     test_patterns.test_a_pattern_speaks_the_catalogs_words(pattern)
     test_patterns.test_a_regex_holds_the_whole_message_and_only_named_groups_capture(pattern)
@@ -109,7 +112,7 @@ def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest
     monkeypatch.setattr(test_rebalances_rulings, "rebalances", test_rebalances_rulings.rebalances.__wrapped__)
     assert test_rebalances_rulings.row_of(ruling.decides).cause == noun.code
     assert test_rebalances_rulings.row_of(ruling.looks_alike).cause != noun.code
-    assert prose(says(ruling.proof[0])) in docs.causes_page([ruling.code], {"a member left": [ruling]})
+    assert prose(says(ruling.proof[0])) in causes_page([ruling.code], {"a member left": [ruling]}, {id(ruling): "here"})
 
 
 def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,21 +126,28 @@ def test_the_rule_fires_above_its_threshold(monkeypatch: pytest.MonkeyPatch) -> 
     assert f"[{rule.rule_id}](rules.md#{rule.rule_id})" in docs.runbook_page([rule], [])
 
 
-def test_the_table_gives_all_that_tables_give(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_gives_all_that_tables_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declared, judged, wired, tested = sections()["A table"]
-    page = ModuleType("docs_extending")
+    for package, name, text in ((catalog, "gold_loads", declared), (judgements, "coordination", wired)):
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+    (table,) = set(gold.declared()) - set(gold.TABLES)
+    page = ModuleType("spark_jobs.transforms.groups.coordination")
     monkeypatch.setitem(sys.modules, page.__name__, page)
-    table = run(declared, vars(page))["COORDINATOR_LOADS"]
-    assert table.full_name not in {t.full_name for t in TABLES}
     row_class = run(row_classes._module("gold", [table]), vars(page))[table.row_name]
     monkeypatch.setattr(rows, table.row_name, row_class, raising=False)
     monkeypatch.setitem(classes.ROW_CLASS, table.full_name, row_class)
     monkeypatch.setitem(classes.TABLE_OF, row_class, table)
     monkeypatch.setitem(judgement.BY_NAME, table.full_name, table)
+    monkeypatch.setattr(judgements, "TABLES", (*TABLES, table))
     added = run(judged, vars(page))
-    run(wired, added)
-    names = [j.name for j in judgement.check_published(added["PUBLISHED"], [table.full_name])]
-    assert names[-1] == added["COORDINATION"].name
+    published = judgements.published()
+    assert published.keys() - judgements.PUBLISHED.keys() == {table.full_name}
+    source = published[table.full_name]
+    assert source.judgement is not None
+    assert (source.judgement.name, source.output) == ("coordination", "loads")
+    names = [j.name for j in judgement.check_published({table.full_name: source}, [table.full_name])]
+    assert names[-1] == "coordination"
     assert "groups" in names
     run(tested, added)
     assert {e.name for e in expectations_of(table)} >= {"columns_match", "key_unique", "groups_rebalanced"}
@@ -260,7 +270,7 @@ def test_what_pages_call_no_logs_is_not_read(file: str) -> None:
 
 @pytest.mark.parametrize("folder", ["broker-3", "kafka_3", "prod-kafka-3", "controller-3", "kafka-3/var/log/kafka"])
 def test_the_folders_on_the_page_name_their_broker(folder: str) -> None:
-    assert plain_reader.broker_of_folder(f"{folder}/server.log") == 3
+    assert reading.broker_of_folder(f"{folder}/server.log") == 3
 
 
 def told(folder: Path) -> Counter[tuple[int | None, str, str]]:

@@ -32,6 +32,77 @@ def test_our_errors_speak_in_their_own_sentences_and_others_in_one_line() -> Non
     assert sentences_of(MemoryError()) == ["MemoryError"]
 
 
+class OfJava:
+    """An exception as Py4J shows it."""
+
+    def __init__(self, name: str, message: str | None, cause: OfJava | None = None) -> None:
+        self._name, self._message, self._cause = name, message, cause
+
+    def getMessage(self) -> str | None:
+        return self._message
+
+    def getCause(self) -> OfJava | None:
+        return self._cause
+
+    def getClass(self) -> OfJava:
+        return self
+
+    def getSimpleName(self) -> str:
+        return self._name
+
+    def getName(self) -> str:
+        return f"java.lang.{self._name}"
+
+
+class Py4JJavaError(Exception):
+    def __init__(self, java_exception: OfJava) -> None:
+        super().__init__("An error occurred while calling o3406.isEmpty.\n: trace")
+        self.java_exception = java_exception
+
+
+class Py4JNetworkError(Exception):
+    pass
+
+
+class PythonException(Exception):
+    pass
+
+
+def test_an_error_of_java_is_told_by_its_first_and_its_innermost_message() -> None:
+    innermost = OfJava("JsonEOFException", "Unexpected end-of-input\n at [Source: ...]")
+    middle = OfJava("SparkException", "Malformed records", innermost)
+    first = OfJava("SparkException", "Encountered error while reading file 0007.json.\nmore", middle)
+    assert sentences_of(Py4JJavaError(first)) == [
+        "SparkException: Encountered error while reading file 0007.json."
+        " Cause: JsonEOFException: Unexpected end-of-input"
+    ]
+    one = OfJava("UnsupportedFileSystemException", 'No FileSystem for scheme "nofs"')
+    assert sentences_of(Py4JJavaError(one)) == ['UnsupportedFileSystemException: No FileSystem for scheme "nofs"']
+    assert sentences_of(Py4JJavaError(OfJava("NullPointerException", None))) == ["java.lang.NullPointerException"]
+
+
+def test_an_end_of_java_is_told_after_what_was_told_before_it() -> None:
+    assert sentences_of(Py4JNetworkError("Error while sending or receiving")) == [
+        "Spark's Java process ended before this step did. The log above this line has what it said last: where that is"
+        " OutOfMemoryError, raise HINDSIGHT_DRIVER_MEMORY; where it names a file, take that file out of the input."
+    ]
+    try:
+        try:
+            raise Py4JJavaError(OfJava("SparkException", "Job aborted", OfJava("OutOfMemoryError", "Java heap space")))
+        finally:
+            raise Py4JNetworkError("Error while sending or receiving")
+    except Py4JNetworkError as error:
+        assert sentences_of(error)[0] == "SparkException: Job aborted Cause: OutOfMemoryError: Java heap space"
+    assert sentences_of(ConnectionRefusedError("[Errno 111]")) == ["ConnectionRefusedError: [Errno 111]"]
+
+
+def test_an_error_in_a_function_that_spark_ran_is_told_by_what_was_raised() -> None:
+    text = (
+        "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n  File x\nKeyError: 'a'\n"
+    )
+    assert sentences_of(PythonException(text)) == ["PythonException: KeyError: 'a'"]
+
+
 def test_what_a_step_says_at_its_end_is_told_apart_from_what_others_say_there() -> None:
     said = format_exit_summary("ingest", 2, ["LOGS names /x,\nand nothing is there.", "Needed: a folder."])
     log = ["ingest: ends with exit code 2", "ingest: a try before.", "ingest: Read logs", *said, "WARN ShutdownHook"]

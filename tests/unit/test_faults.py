@@ -81,7 +81,7 @@ def test_settings_are_mixed_where_clients_differ_at_the_same_time() -> None:
         (
             "settings_mixed",
             "warning",
-            "session.timeout.ms 45 s (2 clients) and 60 s (1 client);"
+            "session.timeout.ms 45 s (2 clients) and 1 min (1 client);"
             " max.poll.interval.ms 5 min (2 clients) and 15 min (1 client)",
         )
     ]

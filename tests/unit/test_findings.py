@@ -70,7 +70,7 @@ def test_one_broker_s_trouble_is_told_once() -> None:
         for f in offline
     ]
     (found,) = judge_findings(Facts("c", failovers=[*offline, *back]))
-    assert found.message == "Partition 't-0' and 2 more had no leader from 03:00:00 on to 03:00:09"
+    assert found.message == "Partition 't-0' and 2 more had no leader from 03:00:00 to 03:00:09"
     assert found.last_at == AT + timedelta(seconds=9)
 
 

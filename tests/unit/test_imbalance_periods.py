@@ -57,7 +57,7 @@ def test_the_changes_that_cross_the_threshold_are_named() -> None:
     )
     assert (period.readings, period.max_ratio, period.worst_at) == (1, 0.3, minute(5))
     assert period.explanation.startswith("3 of the 10 partitions that broker 1 is preferred for were led elsewhere")
-    assert "since 03:01:06, when it crashed. It ended after 6 min 0 s. A preferred election of Kafka's own" in (
+    assert "since 03:01:06, when it crashed. It ended after 6 min. A preferred election of Kafka's own" in (
         period.explanation
     )
 

@@ -1,19 +1,42 @@
-"""How Spark is started."""
+"""How Spark is started: its configuration, by a file; the rights and the folder of what a step writes."""
 
 from __future__ import annotations
 
+import os
+import stat
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from spark_jobs.commands import cli
 from spark_jobs.shared import launch
 from spark_jobs.shared.config import Settings
+from spark_jobs.shared.exits import BAD_INPUT, BadInput
 
 
 def test_the_last_word_on_sparks_configuration_is_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.driver.memory=8g; spark.a=b=c")
     conf = launch.configuration()
     assert (conf["spark.driver.memory"], conf["spark.a"]) == ("8g", "b=c")
+    assert "-Xms8g" in conf["spark.driver.extraJavaOptions"], "a heap begins no larger than it may become"
+
+
+def test_a_large_input_gets_the_second_compiler_and_smaller_partitions(tmp_path: Path) -> None:
+    logs, clients = tmp_path / "logs", tmp_path / "clients"
+    for folder in (logs / "broker-1", clients):
+        folder.mkdir(parents=True)
+        with (folder / "server.log").open("wb") as file:
+            file.truncate(30_000_000)
+    assert not launch.is_large(str(logs), None)
+    assert not launch.is_large(str(tmp_path / "missing"))
+    assert launch.is_large(str(logs), str(clients))
+    assert launch.is_large(str(clients / "server.log"), str(logs / "broker-1" / "server.log"))
+    assert launch.is_large("s3a://logs")
+    small, large = launch.configuration(), launch.configuration(is_large=True)
+    assert "TieredStopAtLevel" in small["spark.driver.extraJavaOptions"]
+    assert "TieredStopAtLevel" not in large["spark.driver.extraJavaOptions"]
+    assert large["spark.sql.files.maxPartitionBytes"] == "32m"
 
 
 @pytest.mark.parametrize(("holds", "used"), [(b"classes", True), (b"", False), (None, False)])
@@ -32,3 +55,56 @@ def test_a_schedulers_run_id_becomes_a_name_that_settings_take() -> None:
     name = launch.safe_run_id("scheduled__2026-11-21T02:00:00+00:00")
     assert name == "scheduled__2026-11-21T02-00-00-00-00"
     Settings.of({"logs": "/l", "lake": "/l", "run_id": name, "run_at": "2026-11-21"})
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.delenv("HINDSIGHT_UMASK", raising=False)
+
+
+def test_the_configuration_is_a_file_for_its_owner_alone_named_by_what_it_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.hadoop.fs.s3a.secret.key=a\\b")
+    file = launch.properties_file(launch.configuration())
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    lines = file.read_text().splitlines()
+    assert "spark.hadoop.fs.s3a.secret.key a\\\\b" in lines
+    assert {line.partition(" ")[0] for line in lines} == set(launch.configuration())
+    assert launch.properties_file(launch.configuration()) == file
+    monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.x=1")
+    assert launch.properties_file(launch.configuration()) != file
+    assert {p.suffix for p in file.parent.iterdir()} == {".conf"}
+
+
+def test_a_folder_that_others_may_read_is_not_used(tmp_path: Path) -> None:
+    folder = tmp_path / f"hindsight-{os.getuid()}"
+    folder.mkdir()
+    folder.chmod(0o755)
+    assert launch.private_folder() is None
+    with pytest.raises(BadInput, match=r"is not a folder of this user alone. Needed: one with mode 0700"):
+        launch.properties_file(launch.configuration())
+
+
+@pytest.mark.parametrize(("given", "mode"), [(None, 0o600), ("027", 0o640), ("007", 0o660)])
+def test_what_is_written_is_for_its_owner_alone_unless_a_setting_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str | None, mode: int
+) -> None:
+    if given:
+        monkeypatch.setenv("HINDSIGHT_UMASK", given)
+    before = os.umask(0o022)
+    try:
+        launch.keep_private()
+        (tmp_path / "x").touch()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == mode
+    assert launch.configuration()["spark.hadoop.fs.permissions.umask-mode"] == (given or "077")
+
+
+def test_a_umask_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("HINDSIGHT_UMASK", "rwx")
+    assert cli.main(["completion", "bash"]) == BAD_INPUT
+    assert capsys.readouterr().err.startswith("HINDSIGHT_UMASK is 'rwx'. Needed: three digits from 0 to 7")

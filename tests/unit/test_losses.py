@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS
-from spark_jobs.catalog.rows import Event, PartitionSnapshot
+from spark_jobs.catalog.rows import Event, OffsetSnapshot, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.leaders.failovers import rebuild_failovers
 from spark_jobs.transforms.leaderships import Leadership
-from spark_jobs.transforms.replicas.losses import Loss, loss_of, with_commits
+from spark_jobs.transforms.partition_readings import PartitionReadings, TopicReadings, states_of
+from spark_jobs.transforms.replicas.losses import Loss, loss_of
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
 
@@ -79,14 +80,17 @@ def lost(lines: list[Event], readings: Sequence[PartitionSnapshot] = ()) -> Loss
     return loss_of(UNCLEAN, 1, (1,), lines, readings)
 
 
+def with_commit(readings: list[PartitionSnapshot], commit: OffsetSnapshot) -> PartitionReadings:
+    return TopicReadings(states_of(readings), [commit])[commit.cluster, "t", 0]
+
+
 STARTS_AT_28 = line("leader_started", 2, 3, leader_epoch=3, log_offset=28)
 
 
 def test_what_a_group_had_read_was_there() -> None:
     """Its committed offset outlives the records: it proves them, where no broker logs how many there were."""
     commit = row(OFFSET_SNAPSHOTS, snapshot_id="4", topic="t", partition=0, group_id="g", committed_offset=60)
-    readings = with_commits([reading(4, 3, 30), reading(5, 3, 35)], [commit])
-    found = lost([STARTS_AT_28], readings)
+    found = lost([STARTS_AT_28], with_commit([reading(4, 3, 30), reading(5, 3, 35)], commit))
     assert (found.low, found.high) == (32, None)
     assert any("group g has committed offset 60" in q.text for q in found.quotes)
 
@@ -94,7 +98,7 @@ def test_what_a_group_had_read_was_there() -> None:
 def test_a_commit_that_the_new_leader_reaches_later_proves_nothing() -> None:
     """It was written after the election, between the question for the ends and the one for the commits."""
     commit = row(OFFSET_SNAPSHOTS, snapshot_id="4", topic="t", partition=0, group_id="g", committed_offset=33)
-    assert lost([STARTS_AT_28], with_commits([reading(4, 3, 30), reading(5, 3, 35)], [commit])).low == 0
+    assert lost([STARTS_AT_28], with_commit([reading(4, 3, 30), reading(5, 3, 35)], commit)).low == 0
 
 
 def test_a_high_watermark_that_both_had_reached_bounds_the_loss_from_above() -> None:

@@ -88,8 +88,8 @@ def test_a_spell_that_lasts_comes_before_one_that_is_over():
     over = over_gate(2, at("02:00:00"), ended_at=at("03:00:00"), ended_by="automatic_election", max_ratio=1.0)
     found = seen.entries(report(gold__imbalance_periods=[over, over_gate(1, at("06:00:00"))]), "imbalance")
     assert [s.headline for s in found] == [
-        "Broker 1 is over the gate, at worst 80.0 %",
-        "Broker 2 was over the gate, at worst 100.0 %",
+        "Broker 1 is over the threshold, at worst 80.0 %",
+        "Broker 2 was over the threshold, at worst 100.0 %",
     ]
     assert "ended by: automatic election" in " ".join(map(seen.text, found[1].blocks))
 
@@ -134,7 +134,7 @@ def test_a_time_without_a_leader_that_is_only_bounded_says_so():
         "t", 0, at("01:00:00"), "broker_crash", leaderless_ms=None, leaderless_low_ms=900, leaderless_high_ms=4_000
     )
     (shown,) = seen.rows(report(gold__failovers=[row]), "failovers")
-    assert seen.cells(shown)[4] == "900 ms to 4.0 s"
+    assert seen.cells(shown)[4] == "900 ms to 4 s"
 
 
 def test_a_broker_that_is_alive_and_out_of_sync_is_drawn_on_its_lane():

@@ -50,7 +50,7 @@ class TestWrong:
         assert wrong([member(0, "member_leave")], rebalances=[rebalance(5, "member_left")]) == [None]
 
     def test_a_false_alarm_is(self) -> None:
-        assert wrong([], rebalances=[rebalance(5, "topic_deleted")]) == ["nothing was done that owes it"]
+        assert wrong([], rebalances=[rebalance(5, "topic_deleted")]) == ["nothing was done that causes it"]
 
     def test_an_arrival_of_the_other_kind_is(self) -> None:
         acts = [member(0, "member_join"), member(20, "rejoin_after_expiry")]

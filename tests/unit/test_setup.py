@@ -83,6 +83,37 @@ def test_a_part_is_current_until_what_it_is_made_from_changes(
     assert not build.is_current(part)
 
 
+def test_what_lies_behind_a_link_is_current_for_everybody_who_links_to_it(
+    build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    for name in ("main", "moved"):
+        environment = tmp_path / name / "environment"
+        (environment / "bin").mkdir(parents=True)
+        (environment / "bin" / "activate").write_text(f"VIRTUAL_ENV={tmp_path}/main/environment")
+    (tmp_path / "worktree").symlink_to(tmp_path / "main")
+    lock = tmp_path / "lock.txt"
+    lock.touch()
+    places = {
+        n: build.Part("x", "x", (lock,), tmp_path / n / "environment", print) for n in ("main", "worktree", "moved")
+    }
+    build.stamp_of(places["main"]).write_text(build.fingerprint(places["main"]))
+    assert {n: build.is_current(part) for n, part in places.items()} == {"main": True, "worktree": True, "moved": False}
+    assert {n: build.is_here(part.makes) for n, part in places.items()} == {
+        "main": True, "worktree": True, "moved": False
+    }  # fmt: skip
+
+
+def test_what_set_up_imports_is_compiled_once(
+    build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "LOG", tmp_path / "log")
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (tmp_path / "imported.py").touch()
+    build.run([sys.executable, "-c", "import imported"], "It failed.", PYTHONPATH=str(tmp_path))
+    assert list((tmp_path / "__pycache__").glob("imported.*.pyc"))
+
+
 def test_every_lock_is_pinned_by_hash_and_names_no_host() -> None:
     for lock in (HOME / "locks").glob("*.txt"):
         text = lock.read_text()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from drill.plain_reader import claim_of, parse
+from drill.plain_reader import parse
 from spark_jobs.knowledge.reasons import POLL_EXPIRED, REMOVED_WHILE_ALIVE, read_client_reason, read_coordinator_reason
 
 MEMBER = "app-1-0f9c477f-157b-4328-8f40-679b535209b1"
@@ -155,9 +155,8 @@ def test_a_sentence_is_recognised_in_its_real_wording(who: str) -> None:
     line, kind = WORDINGS[who]
     record = parse(line)
     assert record.logger is not None
-    claim = claim_of(record.logger, record.message)
-    assert claim is not None, line
-    assert claim[0].kind == kind
+    assert record.reading.pattern is not None, line
+    assert record.reading.pattern.kind == kind
 
 
 @pytest.mark.parametrize("line", IN_OTHER_LAYOUTS)

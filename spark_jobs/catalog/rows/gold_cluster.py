@@ -23,6 +23,132 @@ from spark_jobs.catalog.rows.structs import Quote, RestartStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Row):
+    """One thing a person should know."""
+
+    TABLE: ClassVar[str] = "gold.findings"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"severity": FindingSeverity}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    finding_id: str
+    rule_id: str
+    severity: FindingSeverity
+    subject_kind: str
+    subject: str
+    first_at: datetime
+    last_at: datetime
+    message: str
+    advice: str
+    source: str
+    knowledge_version: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderBalance(Row):
+    """One scope at one snapshot: the usual definitions of balance, beside that of leader_imbalance."""
+
+    TABLE: ClassVar[str] = "gold.leader_balance"
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    snapshot_at: datetime
+    scope: str
+    partitions: int
+    leaderless: int
+    non_preferred: int
+    non_preferred_share: float | None = None
+    brokers: int
+    leaders_max: int | None = None
+    leaders_min: int | None = None
+    leader_spread: float | None = None
+    leader_excess: float | None = None
+    brokers_off_band: int
+    coordinator_spread: float | None = None
+    group_spread: float | None = None
+    most_loaded_broker: int | None = None
+    least_loaded_broker: int | None = None
+    knowledge_version: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderImbalance(Row):
+    """One broker at one snapshot."""
+
+    TABLE: ClassVar[str] = "gold.leader_imbalance"
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    snapshot_at: datetime
+    broker: int
+    preferred_partitions: int
+    led_elsewhere: int
+    ratio: float | None = None
+    over_threshold: bool
+    knowledge_version: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossSimulation(Row):
+    """One broker or rack, were it lost at the last reading of the window."""
+
+    TABLE: ClassVar[str] = "gold.loss_simulations"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"scope_kind": LossScope}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    snapshot_at: datetime
+    scope_kind: LossScope
+    scope: str
+    broker_ids: list[int]
+    partitions_hosted: int
+    partitions_offline: int
+    partitions_unclean: int
+    partitions_unwritable: int
+    partitions_unjudged: int
+    leaders_to_move: int
+    group_ids: list[str] | None = None
+    stranded_group_ids: list[str] | None = None
+    worst_partitions: list[str]
+    explanation: str
+    knowledge_version: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionRisk(Row):
+    """One partition over the window, where it risked anything."""
+
+    TABLE: ClassVar[str] = "gold.partition_risks"
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    topic: str
+    partition: int
+    window_from: datetime
+    window_to: datetime
+    replication_factor: int | None = None
+    min_insync_replicas: int | None = None
+    elections: int
+    leaderless_low_ms: int
+    leaderless_high_ms: int | None = None
+    under_replicated_ms: int | None = None
+    under_min_isr_ms: int | None = None
+    at_min_isr_ms: int | None = None
+    one_from_offline_ms: int | None = None
+    one_from_unclean_ms: int | None = None
+    worst_isr_size: int | None = None
+    first_at: datetime
+    last_at: datetime
+    known_ms: int
+    knowledge_version: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RollingRestart(Row):
     """One cluster restarted broker by broker."""
 
@@ -139,31 +265,32 @@ class Failover(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truncation(Row):
-    """One replica that cut its log, or dropped it to fetch it again."""
+class ImbalancePeriod(Row):
+    """One broker over the threshold of leader_imbalance: a period."""
 
-    TABLE: ClassVar[str] = "gold.truncations"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"verdict": TruncationVerdict, "confidence": Confidence}
+    TABLE: ClassVar[str] = "gold.imbalance_periods"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"started_by": FailoverKind, "ended_by": ImbalanceEnd}
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
 
     cluster: str
-    truncation_id: str
-    topic: str
-    partition: int
+    imbalance_period_id: str
     broker: int
-    happened_at: datetime
-    leader: int | None = None
-    leader_epoch: int | None = None
-    is_whole: bool
-    log_end_before: int | None = None
-    truncated_to: int
-    records_cut: int | None = None
-    high_watermark: int | None = None
-    failover_id: str | None = None
+    started_at: datetime
+    started_at_is_exact: bool
+    ended_at: datetime | None = None
+    ended_at_is_exact: bool
+    first_reading_at: datetime
+    last_reading_at: datetime
+    readings: int
+    max_ratio: float
+    worst_at: datetime
+    preferred_partitions: int
+    led_elsewhere: int
+    started_by: FailoverKind | None = None
     outage_id: str | None = None
-    verdict: TruncationVerdict
-    confidence: Confidence
+    ended_by: ImbalanceEnd | None = None
     explanation: str
+    advice: str
     knowledge_version: str | None = None
     evidence: list[Quote]
 
@@ -229,157 +356,30 @@ class OutOfSyncPeriod(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionRisk(Row):
-    """One partition over the window, where it risked anything."""
+class Truncation(Row):
+    """One replica that cut its log, or dropped it to fetch it again."""
 
-    TABLE: ClassVar[str] = "gold.partition_risks"
+    TABLE: ClassVar[str] = "gold.truncations"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"verdict": TruncationVerdict, "confidence": Confidence}
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
 
     cluster: str
+    truncation_id: str
     topic: str
     partition: int
-    window_from: datetime
-    window_to: datetime
-    replication_factor: int | None = None
-    min_insync_replicas: int | None = None
-    elections: int
-    leaderless_low_ms: int
-    leaderless_high_ms: int | None = None
-    under_replicated_ms: int | None = None
-    under_min_isr_ms: int | None = None
-    at_min_isr_ms: int | None = None
-    one_from_offline_ms: int | None = None
-    one_from_unclean_ms: int | None = None
-    worst_isr_size: int | None = None
-    first_at: datetime
-    last_at: datetime
-    known_ms: int
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderImbalance(Row):
-    """One broker at one snapshot."""
-
-    TABLE: ClassVar[str] = "gold.leader_imbalance"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    snapshot_at: datetime
     broker: int
-    preferred_partitions: int
-    led_elsewhere: int
-    ratio: float | None = None
-    over_threshold: bool
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderBalance(Row):
-    """One scope at one snapshot: the usual definitions of balance, beside that of leader_imbalance."""
-
-    TABLE: ClassVar[str] = "gold.leader_balance"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    snapshot_at: datetime
-    scope: str
-    partitions: int
-    leaderless: int
-    non_preferred: int
-    non_preferred_share: float | None = None
-    brokers: int
-    leaders_max: int | None = None
-    leaders_min: int | None = None
-    leader_spread: float | None = None
-    leader_excess: float | None = None
-    brokers_off_band: int
-    coordinator_spread: float | None = None
-    group_spread: float | None = None
-    most_loaded_broker: int | None = None
-    least_loaded_broker: int | None = None
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImbalancePeriod(Row):
-    """One broker over the threshold of leader_imbalance: a period."""
-
-    TABLE: ClassVar[str] = "gold.imbalance_periods"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"started_by": FailoverKind, "ended_by": ImbalanceEnd}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    imbalance_period_id: str
-    broker: int
-    started_at: datetime
-    started_at_is_exact: bool
-    ended_at: datetime | None = None
-    ended_at_is_exact: bool
-    first_reading_at: datetime
-    last_reading_at: datetime
-    readings: int
-    max_ratio: float
-    worst_at: datetime
-    preferred_partitions: int
-    led_elsewhere: int
-    started_by: FailoverKind | None = None
+    happened_at: datetime
+    leader: int | None = None
+    leader_epoch: int | None = None
+    is_whole: bool
+    log_end_before: int | None = None
+    truncated_to: int
+    records_cut: int | None = None
+    high_watermark: int | None = None
+    failover_id: str | None = None
     outage_id: str | None = None
-    ended_by: ImbalanceEnd | None = None
+    verdict: TruncationVerdict
+    confidence: Confidence
     explanation: str
-    advice: str
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LossSimulation(Row):
-    """One broker or rack, were it lost at the last reading of the window."""
-
-    TABLE: ClassVar[str] = "gold.loss_simulations"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"scope_kind": LossScope}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    snapshot_at: datetime
-    scope_kind: LossScope
-    scope: str
-    broker_ids: list[int]
-    partitions_hosted: int
-    partitions_offline: int
-    partitions_unclean: int
-    partitions_unwritable: int
-    partitions_unjudged: int
-    leaders_to_move: int
-    group_ids: list[str] | None = None
-    stranded_group_ids: list[str] | None = None
-    worst_partitions: list[str]
-    explanation: str
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding(Row):
-    """One thing a person should know."""
-
-    TABLE: ClassVar[str] = "gold.findings"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"severity": FindingSeverity}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    finding_id: str
-    rule_id: str
-    severity: FindingSeverity
-    subject_kind: str
-    subject: str
-    first_at: datetime
-    last_at: datetime
-    message: str
-    advice: str
-    source: str
     knowledge_version: str | None = None
     evidence: list[Quote]

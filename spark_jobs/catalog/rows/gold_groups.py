@@ -23,23 +23,97 @@ from spark_jobs.catalog.rows.structs import Contributor, Delay, Quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoordinatorMove(Row):
-    """One group's coordinator changing broker."""
+class LagVerdict(Row):
+    """One group, topic and partition over the window."""
 
-    TABLE: ClassVar[str] = "gold.coordinator_moves"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"effect": MoveEffect}
+    TABLE: ClassVar[str] = "gold.lag_verdicts"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"status": LagStatus}
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
 
     cluster: str
-    coordinator_move_id: str
     group_id: str
-    offsets_partition: int | None = None
-    moved_at: datetime
-    broker_from: int | None = None
-    broker_to: int
-    outage_id: str | None = None
-    effect: MoveEffect | None = None
-    rebalance_id: str | None = None
+    topic: str
+    partition: int
+    window_from: datetime
+    window_to: datetime
+    status: LagStatus
+    lag_first: int | None = None
+    lag_last: int | None = None
+    lag_max: int | None = None
+    knowledge_version: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberSetting(Row):
+    """One client of a group with one set of settings, as witnesses showed them in the window."""
+
+    TABLE: ClassVar[str] = "gold.member_settings"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"protocol": Protocol}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    settings_id: str
+    group_id: str
+    client_id: str | None = None
+    instance_id: str | None = None
+    member_count: int
+    session_timeout_ms: int | None = None
+    rebalance_timeout_ms: int | None = None
+    heartbeat_interval_ms: int | None = None
+    assignors: list[str] | None = None
+    assignor: str | None = None
+    protocol: Protocol | None = None
+    witnesses: list[str]
+    first_seen_at: datetime
+    last_seen_at: datetime
+    knowledge_version: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ownership(Row):
+    """One partition owned by one member of a group in one generation, from when to when."""
+
+    TABLE: ClassVar[str] = "gold.ownership"
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    group_id: str
+    topic: str
+    partition: int
+    member_id: str
+    client_id: str | None = None
+    host: str | None = None
+    valid_from: datetime
+    valid_to: datetime
+    is_open: bool
+    generation: int | None = None
+    knowledge_version: str | None = None
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy(Row):
+    """One group and one setting that would have helped it, by a replay of the window."""
+
+    TABLE: ClassVar[str] = "gold.remedies"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"setting": RemedySetting, "confidence": Confidence}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    group_id: str
+    window_from: datetime
+    window_to: datetime
+    setting: RemedySetting
+    value_now: int | None = None
+    value_smallest: int | None = None
+    rebalances_total: int
+    rebalances_avoided: int
+    partition_seconds_avoided: float | None = None
+    rebalance_ids: list[str]
+    confidence: Confidence
+    explanation: str
     knowledge_version: str | None = None
     evidence: list[Quote]
 
@@ -125,96 +199,22 @@ class Rebalance(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy(Row):
-    """One group and one setting that would have helped it, by a replay of the window."""
+class CoordinatorMove(Row):
+    """One group's coordinator changing broker."""
 
-    TABLE: ClassVar[str] = "gold.remedies"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"setting": RemedySetting, "confidence": Confidence}
+    TABLE: ClassVar[str] = "gold.coordinator_moves"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"effect": MoveEffect}
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
 
     cluster: str
+    coordinator_move_id: str
     group_id: str
-    window_from: datetime
-    window_to: datetime
-    setting: RemedySetting
-    value_now: int | None = None
-    value_smallest: int | None = None
-    rebalances_total: int
-    rebalances_avoided: int
-    partition_seconds_avoided: float | None = None
-    rebalance_ids: list[str]
-    confidence: Confidence
-    explanation: str
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ownership(Row):
-    """One partition owned by one member of a group in one generation, from when to when."""
-
-    TABLE: ClassVar[str] = "gold.ownership"
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    group_id: str
-    topic: str
-    partition: int
-    member_id: str
-    client_id: str | None = None
-    host: str | None = None
-    valid_from: datetime
-    valid_to: datetime
-    is_open: bool
-    generation: int | None = None
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberSetting(Row):
-    """One client of a group with one set of settings, as witnesses showed them in the window."""
-
-    TABLE: ClassVar[str] = "gold.member_settings"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"protocol": Protocol}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    settings_id: str
-    group_id: str
-    client_id: str | None = None
-    instance_id: str | None = None
-    member_count: int
-    session_timeout_ms: int | None = None
-    rebalance_timeout_ms: int | None = None
-    heartbeat_interval_ms: int | None = None
-    assignors: list[str] | None = None
-    assignor: str | None = None
-    protocol: Protocol | None = None
-    witnesses: list[str]
-    first_seen_at: datetime
-    last_seen_at: datetime
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LagVerdict(Row):
-    """One group, topic and partition over the window."""
-
-    TABLE: ClassVar[str] = "gold.lag_verdicts"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"status": LagStatus}
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    group_id: str
-    topic: str
-    partition: int
-    window_from: datetime
-    window_to: datetime
-    status: LagStatus
-    lag_first: int | None = None
-    lag_last: int | None = None
-    lag_max: int | None = None
+    offsets_partition: int | None = None
+    moved_at: datetime
+    broker_from: int | None = None
+    broker_to: int
+    outage_id: str | None = None
+    effect: MoveEffect | None = None
+    rebalance_id: str | None = None
     knowledge_version: str | None = None
     evidence: list[Quote]

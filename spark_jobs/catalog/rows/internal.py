@@ -9,7 +9,38 @@ from typing import ClassVar
 
 from spark_jobs.catalog.codes import OutOfSyncKind
 from spark_jobs.catalog.row import Row
-from spark_jobs.catalog.rows.structs import Quote
+from spark_jobs.catalog.rows.structs import Quote, TopicBlock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataDay(Row):
+    """One day of a metadata log, up to a state."""
+
+    TABLE: ClassVar[str] = "internal.metadata_days"
+
+    cluster: str
+    day: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionState(Row):
+    """One state of one partition, with all readings that show it."""
+
+    TABLE: ClassVar[str] = "internal.partition_states"
+
+    cluster: str
+    topic: str
+    partition: int
+    is_internal: bool
+    leader: int | None = None
+    leader_epoch: int | None = None
+    replicas: list[int] | None = None
+    isr: list[int] | None = None
+    preferred_leader: int | None = None
+    snapshot_ats: list[datetime]
+    snapshot_ids: list[str]
+    end_offsets: list[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,10 +175,12 @@ class ObservedSpan(Row):
     """The cluster."""
 
     TABLE: ClassVar[str] = "internal.observed_spans"
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"later_blocks": TopicBlock}
 
     cluster: str
-    first_at: datetime
-    last_at: datetime
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+    later_blocks: list[TopicBlock]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +188,9 @@ class ReadingTime(Row):
     """One reading that shows partitions."""
 
     TABLE: ClassVar[str] = "internal.reading_times"
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"later_blocks": TopicBlock}
 
     cluster: str
     snapshot_at: datetime
     last_offsets_partition: int | None = None
+    later_blocks: list[TopicBlock]

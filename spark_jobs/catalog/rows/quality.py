@@ -35,6 +35,34 @@ class Coverage(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedHour(Row):
+    """One log in one hour, or in a part of it that a window cuts off: what is known here is not parsed again."""
+
+    TABLE: ClassVar[str] = "quality.parsed_hours"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"origin": Origin}
+
+    cluster: str
+    source: str
+    origin: Origin
+    hour_from: datetime
+    hour_to: datetime
+    records: int
+    lines_in: int
+    events: int
+    ignored: int
+    unparsed: int
+    quarantined: int
+    first_at: datetime
+    last_at: datetime
+    longest_silence_ms: int | None = None
+    lowest_broker: int | None = None
+    highest_broker: int | None = None
+    unnamed_events: int
+    given_broker: int | None = None
+    parsed_as: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnparsedLine(Row):
     """One record that matters and that no pattern claims."""
 

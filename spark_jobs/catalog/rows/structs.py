@@ -22,6 +22,14 @@ class Contributor(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DayCount(Row):
+    """A struct that rows hold."""
+
+    day: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Delay(Row):
     """A struct that rows hold."""
 
@@ -36,6 +44,14 @@ class MissingPart(Row):
 
     part: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetSpan(Row):
+    """A struct that rows hold."""
+
+    first_offset: int
+    next_offset: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +95,14 @@ class RestartStep(Row):
     is_early: bool | None = None
     partitions_led_before: int | None = None
     elections: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicBlock(Row):
+    """A struct that rows hold."""
+
+    topic: str
+    block: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

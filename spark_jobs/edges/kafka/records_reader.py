@@ -88,71 +88,64 @@ class RecordsReader:
         Gives: rows of bronze.group_records, or `sentence` where one cannot be read; last `next`.
         """
         held = self.admin.list_topics(TOPIC, timeout=timeout).topics[TOPIC]
-        if held.error is not None and held.error.code() in _DENIED:
+        refused = held.error.code() if held.error is not None else None
+        if refused in _DENIED:
             yield {"tell": {"denied": str(held.error)}}
-            return
-        if (held.error is not None and held.error.code() in _ABSENT) or not held.partitions:
+        elif refused in _ABSENT or not held.partitions:
             yield {"tell": {"next": {"positions": {}, "ends": {}, "topic_id": None, "is_done": True}}}
-            return
+        else:
+            yield from self._read_on(sorted(held.partitions), of, timeout)
+
+    def _read_on(self, partitions: list[int], of: Mapping[str, Any], timeout: float) -> Iterator[Line]:
         topic_id = self._topic_id(timeout)
-        positions = {int(p): o for p, o in of["positions"].items()}
-        first, last = self._bounds(sorted(held.partitions), timeout)
-        is_new = bool(of["topic_id"] and topic_id and topic_id != of["topic_id"])
-        notes = [] if not is_new else ["the topic was deleted and created again: all of it is read"]
-        starts = {}
-        for partition, end in last.items():
-            at = first.get(partition, 0) if is_new else positions.get(partition, first.get(partition, 0))
-            if not first.get(partition, 0) <= at <= end:
-                notes.append(f"partition {partition} reaches from {first.get(partition, 0)} to {end}, read to {at}")
-                at = first.get(partition, 0)
-            starts[partition] = at
-        ends = {int(p): o for p, o in of["ends"].items()} if of.get("ends") and not notes else last
-        silent = sorted(set(held.partitions) - set(last))
+        first, last = self._bounds(partitions, timeout)
+        is_new = None not in (topic_id, of["topic_id"]) and topic_id != of["topic_id"]
+        positions = {} if is_new else _numbered(of["positions"])
+        starts, notes = _starts(positions, first, last)
+        if is_new:
+            notes.insert(0, "the topic was deleted and created again: all of it is read")
+        ends = _numbered(of["ends"]) if of.get("ends") and not notes else last
+        silent = [p for p in partitions if p not in last]
         if silent:
             notes.append(f"partitions without an answer: {', '.join(map(str, silent))}")
         yield from self._rows(starts, ends, time.monotonic() + timeout)
-        kept = {p: o for p, o in positions.items() if p in silent and not is_new}
-        following = {**kept, **self.positions}
-        yield {
-            "tell": {
-                "next": {
-                    "positions": following,
-                    "ends": ends,
-                    "topic_id": topic_id,
-                    "is_done": all(following.get(p, 0) >= end for p, end in ends.items() if p in last),
-                },
-                "skipped": dict(self.skipped),
-                "notes": notes,
-            }
-        }
+        following = {**{p: positions[p] for p in silent if p in positions}, **self.positions}
+        is_done = all(following.get(p, 0) >= end for p, end in ends.items() if p in last)
+        go_on = {"positions": following, "ends": ends, "topic_id": topic_id, "is_done": is_done}
+        yield {"tell": {"next": go_on, "skipped": dict(self.skipped), "notes": notes}}
 
     def _rows(self, starts: Offsets, ends: Offsets, until: float) -> Iterator[Line]:
         self.positions = dict(starts)
         self.skipped: Counter[str] = Counter()
         waiting = {p for p, at in starts.items() if at < ends.get(p, at)}
         self.consumer.assign([TopicPartition(TOPIC, p, starts[p]) for p in sorted(waiting)])
-        told = 0
-        while waiting and told < MOST_BYTES and time.monotonic() < until:
+        size = 0
+        while waiting and size < MOST_BYTES and time.monotonic() < until:
             for message in self.consumer.consume(_AT_ONCE, timeout=0.2):
-                partition = message.partition()
                 if message.error() is not None:
-                    if message.error().code() == KafkaError._PARTITION_EOF and partition in waiting:
-                        self.positions[partition] = message.offset()
-                        waiting.discard(partition)
-                    elif message.error().code() in _DENIED:
-                        yield {"tell": {"denied": str(message.error())}}
-                        waiting.clear()
-                    continue
-                if partition not in waiting:
-                    continue
-                self.positions[partition] = message.offset() + 1
-                if message.offset() + 1 >= ends[partition]:
-                    waiting.discard(partition)
-                row = self._row(message)
-                if row is not None:
-                    told += len(message.key() or b"") + len(message.value() or b"")
+                    yield from self._stopped(message, waiting)
+                elif message.partition() in waiting and (row := self._next_row(message, ends, waiting)) is not None:
+                    size += len(message.key() or b"") + len(message.value() or b"")
                     yield {"tell": row}
         self.consumer.unassign()
+
+    def _stopped(self, message: Message, waiting: set[int]) -> Iterator[Line]:
+        """Takes the end of a partition, or a refusal, instead of a record."""
+        partition, refused = message.partition(), message.error()
+        if refused.code() == KafkaError._PARTITION_EOF and partition in waiting:
+            self.positions[partition] = message.offset()
+            waiting.discard(partition)
+        elif refused.code() in _DENIED:
+            yield {"tell": {"denied": str(refused)}}
+            waiting.clear()
+
+    def _next_row(self, message: Message, ends: Offsets, waiting: set[int]) -> Line | None:
+        """What the next record of a partition says; after its last record the partition is waited for no longer."""
+        partition = message.partition()
+        self.positions[partition] = message.offset() + 1
+        if self.positions[partition] >= ends[partition]:
+            waiting.discard(partition)
+        return self._row(message)
 
     def _row(self, message: Message) -> Line | None:
         """What a record says; None for one of which only its type counts."""
@@ -218,6 +211,19 @@ class RecordsReader:
             found.append({p: offset for p, offset in told.items() if offset >= 0})
         first, last = found
         return first, {p: end for p, end in last.items() if p in first}
+
+
+def _starts(positions: Offsets, first: Offsets, last: Offsets) -> tuple[Offsets, list[str]]:
+    """Where each partition is read on, and a sentence for each whose position is not there any longer."""
+    starts = {p: positions.get(p, first[p]) for p in last}
+    gone = [p for p, at in starts.items() if not first[p] <= at <= last[p]]
+    notes = [f"partition {p} reaches from {first[p]} to {last[p]}, read to {starts[p]}" for p in gone]
+    return {**starts, **{p: first[p] for p in gone}}, notes
+
+
+def _numbered(said: Mapping[str, int]) -> Offsets:
+    """Offsets by the numbers of partitions: JSON makes texts of them."""
+    return {int(p): offset for p, offset in said.items()}
 
 
 def _id_of(topic: Any) -> str:

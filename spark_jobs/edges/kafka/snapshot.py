@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from types import TracebackType
 from typing import Any, Self
 
@@ -182,17 +183,18 @@ class _Taking:
             self.found["end_offsets"] = offsets[0]
         if listed := self._whole("groups"):
             self.found["groups"] = self._groups(listed[0])
-        configs = [
-            *self._whole("broker_configs", [b["id"] for b in self.found["brokers"]], part="configs"),
-            *(
-                tell
-                for some in _cut([t["topic"] for t in topics], AT_ONCE)
-                for tell in self._whole("topic_configs", some, part="configs")
-            ),
-        ]
-        if configs:
-            self.found["configs"] = [c for told in configs for c in told]
-        return {**self.found, **({"missing": self.missing} if self.missing else {})}
+        if configs := self._configs():
+            self.found["configs"] = configs
+        if self.missing:
+            self.found["missing"] = self.missing
+        return self.found
+
+    def _configs(self) -> list[Any]:
+        """The settings of brokers and topics, as far as they answered."""
+        answers = self._whole("broker_configs", [b["id"] for b in self.found["brokers"]], part="configs")
+        for some in _cut([t["topic"] for t in self.found["topics"]], AT_ONCE):
+            answers += self._whole("topic_configs", some, part="configs")
+        return list(chain.from_iterable(answers))
 
     def _reach(self) -> None:
         told = self._whole("topics")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -209,19 +209,35 @@ def decode(data: bytes) -> tuple[str, Row | None]:
 
 def _plain(kind: str, said: Mapping[str, Any]) -> Row:
     """The fields as columns; null where the record says that something stays as it was."""
-    row = {k: None if v == UNCHANGED.get(k) and kind == "partition_change" else v for k, v in said.items()}
-    if kind == "broker_registration_change":
-        row["fenced"] = {1: True, -1: False}.get(said["fenced"])
-        row["in_controlled_shutdown"] = said["in_controlled_shutdown"] == 1 or None
-    elif kind == "fence_broker":
-        row["fenced"] = True
-    elif kind == "unfence_broker":
-        row["fenced"] = False
-    elif kind == "config" and row["resource_type"] not in (_TOPIC, _GROUP) and row["name"] not in _OPEN:
-        row["value"] = None
-    elif kind == "feature_level":
-        row["value"] = str(row.pop("level"))
-    return {k: v for k, v in row.items() if k not in ("end_points", "features", "log_dirs", "is_migrating")}
+    row = {**said, **_READ_AS[kind](said)} if kind in _READ_AS else said
+    return {k: v for k, v in row.items() if k not in _OF_NO_USE}
+
+
+def _changed_fields(said: Mapping[str, Any]) -> Row:
+    return {k: None for k, v in said.items() if v == UNCHANGED.get(k)}
+
+
+def _registration_change(said: Mapping[str, Any]) -> Row:
+    is_leaving = said["in_controlled_shutdown"] == 1
+    return {"fenced": {1: True, -1: False}.get(said["fenced"]), "in_controlled_shutdown": is_leaving or None}
+
+
+def _without_secret(said: Mapping[str, Any]) -> Row:
+    is_open = said["resource_type"] in (_TOPIC, _GROUP) or said["name"] in _OPEN
+    return {} if is_open else {"value": None}
+
+
+_READ_AS: Mapping[str, Callable[[Mapping[str, Any]], Row]] = {
+    "partition_change": _changed_fields,
+    "broker_registration_change": _registration_change,
+    "fence_broker": lambda _: {"fenced": True},
+    "unfence_broker": lambda _: {"fenced": False},
+    "config": _without_secret,
+    "feature_level": lambda said: {"value": str(said["level"])},
+}
+"""Type of record → the columns that its fields do not hold as they are."""
+
+_OF_NO_USE = ("end_points", "features", "log_dirs", "is_migrating", "level")
 
 
 def _text(kind: str, said: Mapping[str, Any]) -> str:

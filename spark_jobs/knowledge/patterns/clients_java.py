@@ -26,12 +26,13 @@ PATTERNS = (
         loggers=_CONFIG_LOGGERS,
         contains="ConsumerConfig values:",
         # One setting a line, in alphabetical order.
-        regex=r"^ConsumerConfig values: ?\r?\n.*?\tclient\.id = (?P<client_id>[^\r\n]*)\r?\n.*?\tgroup\.id = (?:null|(?P<group_id>[^\r\n]*))\r?\n"
+        regex=r"^ConsumerConfig values: ?\r?\n(?>.*?\tclient\.id = )(?P<client_id>[^\r\n]*)\r?\n"
+        r"(?>.*?\tgroup\.id = )(?:null|(?P<group_id>[^\r\n]*))\r?\n"
         r"(?:\tgroup\.instance\.id = (?:null|(?P<instance_id>[^\r\n]*))\r?\n)?(?:\tgroup\.protocol = (?P<protocol>\w+)\r?\n)?"
-        r"(?:.*?\theartbeat\.interval\.ms = (?P<heartbeat_interval_ms>\d+)\r?\n)?"
-        r".*?\tmax\.poll\.interval\.ms = (?P<rebalance_timeout_ms>\d+)\r?\n"
-        r".*?\tpartition\.assignment\.strategy = \[?(?P<assignor>[^\r\n\]]*)\]?\r?\n"
-        r".*?\tsession\.timeout\.ms = (?P<session_timeout_ms>\d+)\r?\n.*$",
+        r"(?:(?>.*?\theartbeat\.interval\.ms = )(?P<heartbeat_interval_ms>\d+)\r?\n)?"
+        r"(?>.*?\tmax\.poll\.interval\.ms = )(?P<rebalance_timeout_ms>\d+)\r?\n"
+        r"(?>.*?\tpartition\.assignment\.strategy = )\[?(?P<assignor>[^\r\n\]]*)\]?\r?\n"
+        r"(?>.*?\tsession\.timeout\.ms = )(?P<session_timeout_ms>\d+)\r?\n.*$",
         versions="2.4-4.2",
         source=f"{_CLIENTS}/consumer/ConsumerConfig.java; org.apache.kafka.common.config.AbstractConfig logAll",
     ),
@@ -40,7 +41,7 @@ PATTERNS = (
         kind=Kind.CLIENT_SUBSCRIBED,
         loggers=_CONSUMER_LOGGERS,
         contains="Subscribed to ",
-        regex=CONSUMER_HEAD + r"Subscribed to (?:topic\(s\): |pattern: '|.*pattern[^']*')(?P<detail>.*?)'?$",
+        regex=CONSUMER_HEAD + r"Subscribed to (?:topic\(s\): |(?=[^']*pattern)[^']*')(?P<detail>.*?)'?$",
         versions="2.4-4.2",
         source=f"{_CLIENTS}/consumer/internals/ClassicKafkaConsumer.java subscribe",
     ),

@@ -127,7 +127,7 @@ PATTERNS = (
         loggers=_RUNTIME_LOGGERS,
         contains=" Rescheduling it.",
         regex=r"^\[GroupCoordinator id=\d+(?: topic=__consumer_offsets partition=(?P<offsets_partition>\d+))?\] "
-        r"The write event (?P<detail>.{1,1000}?) for the timer .{1,1000}? failed due to (?P<error>.+)\. Rescheduling it\. ?$",
+        r"The write event (?>(?P<detail>.{1,1000}?) for the timer )(?>.{1,1000}? failed due to )(?P<error>.+)\. Rescheduling it\. ?$",
         versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} EventBasedCoordinatorTimer",
     ),

@@ -23,8 +23,8 @@ PATTERNS = (
         contains=" with topic ID ",
         regex=QUORUM_HEAD
         + rf"(?:Replayed PartitionRecord for new|Created) partition {TOPIC_PARTITION} with topic ID \S+ and "
-        r"PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], [^()]*?\bisr=\[(?P<isr>[\d, ]*)\], [^()]*?\bleader=(?P<leader>-?\d+), "
-        r"[^()]*?\bleaderEpoch=(?P<leader_epoch>\d+), partitionEpoch=(?P<partition_epoch>\d+)\)\.$",
+        r"PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], (?:directories=\[[^\]]*\], )?isr=\[(?P<isr>[\d, ]*)\], "
+        r"(?:\w+=\[[^\]]*\], )*+leader=(?P<leader>-?\d+), (?:leaderRecoveryState=\w+, )?leaderEpoch=(?P<leader_epoch>\d+), partitionEpoch=(?P<partition_epoch>\d+)\)\.$",
         versions="3.0-4.2",
         source=f"{_SOURCE} replay",
     ),

@@ -81,7 +81,7 @@ PATTERNS = (
         regex=_STATE_HEAD
         + rf"Changed partition {TOPIC_PARTITION} from (?P<previous_state>\w+) to (?P<state>\w+) with state "
         r"LeaderAndIsr\(leader=(?P<leader>-?\d+), leaderEpoch=(?P<leader_epoch>\d+), "
-        r"isr(?:WithBrokerEpoch)?=List\((?P<isr>[\d, ]*|BrokerState\(.*?\)(?:, BrokerState\(.*?\))*)\), "
+        r"isr(?:WithBrokerEpoch)?=List\((?P<isr>[\d, ]*|BrokerState\([^)]*\)(?:, BrokerState\([^)]*\))*+)\), "
         r"(?:leaderRecoveryState=(?P<detail>\w+), )?(?:zkVersion|partitionEpoch)=(?P<partition_epoch>\d+)\)$",
         versions="2.6-3.9",
         source=f"{_STATE_SOURCE} doHandleStateChanges",

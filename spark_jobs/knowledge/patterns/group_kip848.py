@@ -27,7 +27,7 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" Computed a new target assignment for epoch ",
         regex=_GROUP
-        + r"Computed a new target assignment for epoch (?P<generation>\d+) with '(?P<assignor>.+?)' assignor"
+        + r"Computed a new target assignment for epoch (?P<generation>\d+) with '(?P<assignor>[^']+)' assignor"
         r"(?: in (?P<took_ms>\d+)ms)?(?:: .*)?\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} updateTargetAssignment",

@@ -61,8 +61,8 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Skipped the become-",
         regex=_HEAD + rf"Skipped the become-(?:leader|follower) state change for {TOPIC_PARTITION} with topic id \S+, "
-        r"partition registration PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], directories=\[.*?\], "
-        r"isr=(?P<isr>\[[\d, ]*\]), removingReplicas=\[.*?\], addingReplicas=\[.*?\], elr=\[.*?\], lastKnownElr=\[.*?\], "
+        r"partition registration PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], directories=\[[^\]]*\], "
+        r"isr=(?P<isr>\[[\d, ]*\]), removingReplicas=\[[^\]]*\], addingReplicas=\[[^\]]*\], elr=\[[^\]]*\], lastKnownElr=\[[^\]]*\], "
         r"leader=(?P<leader>-?\d+), leaderRecoveryState=\w+, leaderEpoch=(?P<leader_epoch>\d+), "
         r"partitionEpoch=(?P<partition_epoch>\d+)\) and isNew=.*$",
         versions="4.2-4.3",

@@ -81,8 +81,8 @@ PATTERNS = (
         kind=Kind.LOG_END_LOADED,
         loggers=("kafka.log.LogManager",),
         contains="Completed load of Log(dir=",
-        regex=r"^Completed load of Log\(dir=.*, topic=(?P<topic>[\w.-]+), partition=(?P<partition>\d+), "
-        r"highWatermark=(?P<high_watermark>\d+), .*logEndOffset=(?P<log_offset>\d+)\) with .*$",
+        regex=r"^Completed load of Log\(dir=(?>.*?, topic=)(?P<topic>[\w.-]+), partition=(?P<partition>\d+), "
+        r"highWatermark=(?P<high_watermark>\d+), (?>.*?\blogEndOffset=)(?P<log_offset>\d+)\) with .*$",
         versions="2.6-4.2",
         source="core/src/main/scala/kafka/log/LogManager.scala loadLog",
     ),

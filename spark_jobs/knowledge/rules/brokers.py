@@ -43,7 +43,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="offline_partitions",
         severity="critical",
         subject_kind="partition",
-        says="{subject} had no leader from {since} on{until}",
+        says="{subject} had no leader from {since} {until}",
         advice="Bring a replica of its last ISR back. An unclean election brings it back sooner and loses records.",
         source="OfflinePartitionsCount, normal 0 (Kafka operations guide)",
     ),

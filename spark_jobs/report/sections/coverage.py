@@ -18,7 +18,7 @@ from spark_jobs.catalog.rows import (
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain
 from spark_jobs.report.page_rows import PageRows, Section
-from spark_jobs.report.phrases import partition_name
+from spark_jobs.report.phrases import change, partition_name
 from spark_jobs.shared import words
 
 # What kind of news a sentence is (good, plain, warn), and the sentence.
@@ -231,7 +231,7 @@ def _gaps(page: PageRows) -> Iterator[ui.Block]:
                 (
                     ui.At(r.seen_at),
                     ui.Cell(ui.Name(plain.shortened(r.group_id)), "id"),
-                    f"{r.after_generation} → {r.next_generation}",
+                    change(r.after_generation, r.next_generation),
                     r.explained_by or ui.Badge("nothing: evidence is lost here", "lost"),
                 )
             )
@@ -261,8 +261,8 @@ def _leader_gap(page: PageRows, row: LeadershipGap) -> ui.TableRow:
         (
             ui.At(row.seen_at),
             ui.Cell(ui.Name(partition_name(row.topic, row.partition)), "id"),
-            f"{row.after_epoch} → {row.next_epoch}",
-            f"{words.leader(row.leader_before)} → {words.leader(row.leader_after)}",
+            change(row.after_epoch, row.next_epoch),
+            change(words.leader(row.leader_before), words.leader(row.leader_after)),
             ui.Cell(page.evidence(row.evidence, row.explanation), "wide" if row.explained_by else "wide warn"),
         ),
         plain.anchor("break", f"{row.topic}-{row.partition} {row.topic_incarnation} {row.next_epoch}"),

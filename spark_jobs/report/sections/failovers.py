@@ -9,9 +9,10 @@ from spark_jobs.catalog.codes import FailoverKind, IsrChangeKind
 from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Failover, IsrChange
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain, vocabulary
-from spark_jobs.report.page_rows import PageRows, Section, grouped
+from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.report.phrases import change, controller_anchor, lost_records
 from spark_jobs.shared import words
+from spark_jobs.shared.grouping import grouped
 
 ROWS_OPEN = 6
 REQUESTED = {True: "asked for", False: "by Kafka itself", None: ""}
@@ -79,7 +80,7 @@ def _partitions(rows: Sequence[Failover]) -> str:
 
 
 def _row(page: PageRows, row: Failover, has_lost: bool) -> ui.TableRow:
-    leaders = f"{words.leader(row.leader_from)} → {words.leader(row.leader_to)}"
+    leaders = change(words.leader(row.leader_from), words.leader(row.leader_to))
     requested = REQUESTED[row.requested_by_operator]
     bounds = words.between(row.leaderless_low_ms, row.leaderless_high_ms)
     cells: tuple[ui.Content, ...] = (
@@ -104,7 +105,7 @@ def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
     outage = page.outage_link(row.outage_id)
     cells = (
         ui.At(row.happened_at),
-        f"{words.leader(row.controller_from)} → {words.leader(row.controller_to)}",
+        change(words.leader(row.controller_from), words.leader(row.controller_to)),
         str(row.epoch),
         ui.sure(row.confidence),
         ui.Cell((page.evidence(row.evidence, row.explanation), (" ", outage) if outage else ""), "wide"),

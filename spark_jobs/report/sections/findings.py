@@ -9,8 +9,9 @@ from spark_jobs.catalog.rows import Finding
 from spark_jobs.knowledge.rules import STANDING_RULES
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain
-from spark_jobs.report.page_rows import PageRows, Section, grouped
+from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.shared import words
+from spark_jobs.shared.grouping import grouped
 
 SHOWN_OPEN = 6
 

@@ -10,8 +10,9 @@ from itertools import pairwise, takewhile
 from spark_jobs.catalog.rows import BrokerOutage, ImbalancePeriod, LeaderBalance, LeaderImbalance
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain, vocabulary
-from spark_jobs.report.page_rows import PageRows, Section, grouped
+from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.shared import words
+from spark_jobs.shared.grouping import grouped
 
 CURVE_POINTS = 240
 PERIODS = 60
@@ -122,7 +123,7 @@ def _points(page: PageRows, rows: Sequence[LeaderImbalance]) -> tuple[tuple[floa
 
 
 def _periods(page: PageRows) -> Iterator[ui.Block]:
-    """Periods over the gate: those that last before those that are over, then the worst first."""
+    """Periods over the threshold: those that last before those that are over, then the worst first."""
     rows = sorted(
         page.of(ImbalancePeriod), key=lambda r: (r.ended_at is not None, -r.max_ratio, r.started_at, r.broker)
     )
@@ -132,7 +133,8 @@ def _periods(page: PageRows) -> Iterator[ui.Block]:
         ended = "the end of the window, still over the threshold" if lasts else ui.At(row.ended_at)
         behind = (" Left behind by the outage of ", outage, ".") if outage else ""
         yield ui.Entry(
-            f"Broker {row.broker} {'is' if lasts else 'was'} over the gate, at worst {words.percent(row.max_ratio)}",
+            f"Broker {row.broker} {'is' if lasts else 'was'} over the threshold, at worst"
+            f" {words.percent(row.max_ratio)}",
             (
                 ui.Paragraph((row.explanation, " ", ui.Address(anchor, "imbalance"))),
                 ui.what_to_do(row.advice),
@@ -152,7 +154,7 @@ def _facts(row: ImbalancePeriod) -> Iterator[str]:
     yield f"{row.led_elsewhere} of {words.counted(row.preferred_partitions, 'partition')} led elsewhere at worst"
     yield words.counted(row.readings, "reading")
     if row.started_by:
-        yield f"tipped over by: {vocabulary.FAILOVERS[row.started_by].label}"
+        yield f"started by: {vocabulary.FAILOVERS[row.started_by].label}"
     if row.ended_by:
         yield f"ended by: {row.ended_by.replace('_', ' ')}"
 

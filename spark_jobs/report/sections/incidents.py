@@ -53,7 +53,8 @@ def _incident(page: PageRows, row: Incident, is_open: bool) -> ui.Entry:
         ui.Fact("Kind", (kind, ui.Address(anchor, "incident"))),
         ui.Fact("Cause", (ui.Badge(look.label, f"cause t-{look.tone}"), f", {row.confidence}")),
         ui.Fact(
-            "From, to", (ui.At(row.started_at), " to ", (ui.At(row.ended_at), lasted) if row.ended_at else "still open")
+            "From, to",
+            (ui.At(row.started_at), (" to ", ui.At(row.ended_at), lasted) if row.ended_at else ", still open"),
         ),
         ui.Fact("Cost", f"{seconds} stopped" if seconds else "not known: no log shows how many partitions stopped"),
         *((ui.Fact("Outage", outage),) if outage else ()),

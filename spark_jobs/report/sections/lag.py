@@ -9,8 +9,9 @@ from spark_jobs.catalog.codes import LagStatus
 from spark_jobs.catalog.rows import LagVerdict
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain, vocabulary
-from spark_jobs.report.page_rows import PageRows, Section, grouped
+from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.shared import words
+from spark_jobs.shared.grouping import grouped
 
 HEADINGS = ("Group", "Verdict<", "Topic<", "Partitions", "Lag at first", "Lag at last", "Worst partition", "Proof")
 ORDER = tuple(vocabulary.LAG)

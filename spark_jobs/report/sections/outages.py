@@ -66,7 +66,7 @@ def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:
     if row.isr_shrinks:
         yield f"out of in-sync replica sets {words.times(row.isr_shrinks)}"
     yield from _moves(page, row)
-    yield f"{words.counted(len(row.group_ids), 'group')} disturbed"
+    yield f"{words.counted(len(row.group_ids), 'group')} affected"
     if row.rebalances:
         yield f"it caused {words.counted(row.rebalances, 'rebalance')}"
     if row.partition_seconds:
@@ -87,7 +87,7 @@ def _moves(page: PageRows, outage: BrokerOutage) -> Iterator[str]:
 def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
     if row.group_ids:
         groups = ui.names([plain.shortened(g) for g in row.group_ids], 200)
-        yield ui.Expandable(f"{words.counted(len(row.group_ids), 'group')} disturbed", (groups,))
+        yield ui.Expandable(f"{words.counted(len(row.group_ids), 'group')} affected", (groups,))
     restart = restart_link(page, row.restart_id)
     if restart:
         yield ui.Paragraph(("Part of ", restart, "."))

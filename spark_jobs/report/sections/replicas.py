@@ -52,7 +52,7 @@ def _period(page: PageRows, row: OutOfSyncPeriod, is_open: bool) -> ui.Entry:
 
 
 def _facts(row: OutOfSyncPeriod) -> Iterator[str]:
-    yield f"{words.duration(row.partition_ms)} of partitions without it, summed"
+    yield f"{words.duration(row.partition_ms)} out of sync, summed over partitions"
     if row.partitions_out:
         yield f"{words.counted(row.partitions_out, 'partition')} still without it"
     if row.flaps:

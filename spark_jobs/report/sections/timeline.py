@@ -19,9 +19,10 @@ from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain, vocabulary
 from spark_jobs.report.lanes import Lane, Legend, Timeline
 from spark_jobs.report.marks import Span, items, marks, tallied, ticks
-from spark_jobs.report.page_rows import PageRows, Section, grouped
+from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.report.phrases import controller_anchor, outage_words
 from spark_jobs.shared import words
+from spark_jobs.shared.grouping import grouped
 
 BROKER_LANES = 12
 PARTITION_LANES = 8

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from spark_jobs.catalog.rows import Coverage, Quarantine
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain
-from spark_jobs.report.page_rows import LineShape, PageRows, Section, grouped
+from spark_jobs.report.page_rows import LineShape, PageRows, Section
 from spark_jobs.report.sections.coverage import unread_sentence
 from spark_jobs.shared import words
+from spark_jobs.shared.grouping import grouped
 
 SHAPES = 40
 REFUSALS = 40

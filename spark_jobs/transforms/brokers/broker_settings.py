@@ -11,8 +11,8 @@ from typing import TypeVar
 from spark_jobs.catalog.rows import Event, Quote
 from spark_jobs.knowledge.broker_settings import OF_CONTROLLERS
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import quote
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.timelines import Timeline
 from spark_jobs.transforms.windows import in_order
 

@@ -10,9 +10,10 @@ from itertools import chain, pairwise
 from spark_jobs.catalog.codes import Confidence, OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, IsrSpan, RestartStep, RollingRestart
 from spark_jobs.knowledge.isr import RESTART_ADVICE, RESTART_GAP_MS
+from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.evidence import evidence_of, row_id
-from spark_jobs.transforms.grouping import grouped
-from spark_jobs.transforms.windows import elapsed_ms, took
+from spark_jobs.transforms.windows import elapsed_ms
 
 _GAP = timedelta(milliseconds=RESTART_GAP_MS)
 _QUOTED = 2
@@ -94,7 +95,7 @@ def _row(
     missing = _most_at_once([*chain.from_iterable(spans)])
     who = f"All {len(steps)} brokers" if is_complete else f"{len(steps)} brokers"
     sentences = (
-        f"{who} were restarted one after another in {took(started_at, ended_at)}: {', '.join(map(str, brokers))}.",
+        f"{who} were restarted one after another in {duration(ended_at - started_at)}: {', '.join(map(str, brokers))}.",
         *_recovery(steps),
         *_troubles(steps),
         f"At most {missing} partitions lacked a replica at once.",

@@ -9,8 +9,8 @@ from itertools import pairwise
 from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase
-from spark_jobs.transforms.cluster import CLOCKS
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
+from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import evidence_of, quote
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
@@ -46,8 +46,8 @@ def _cases(ordered: Sequence[Event], outages: Iterable[BrokerOutage]) -> Iterato
             yield ControllerCase(
                 term=term,
                 before=before,
-                outages=[o.value for o in away.at(term.since, CLOCKS)],
-                lines=own.between(before.since, term.since + CLOCKS) if before and own else (),
+                outages=[o.value for o in away.at(term.since, CLOCK_SKEW)],
+                lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
             )
 
 

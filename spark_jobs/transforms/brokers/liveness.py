@@ -112,7 +112,7 @@ _CONTROLLER_SIGNALS: Mapping[str, _Shown] = {
 }
 """What the active controller's line shows, and about which brokers."""
 
-_ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | {
+ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | {
     Kind.LEADER_STARTED,
     Kind.FOLLOWER_STARTED,
     Kind.LEADERSHIP_KEPT,
@@ -132,7 +132,8 @@ _ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | {
 """Lines that only a broker that serves (or tries to) writes. A controller's lines are not among them: a starting node
 of a combined cluster first repeats, as controller, what happened before."""
 
-PRESENCE_KINDS = (*_OWN_SIGNALS, *_CONTROLLER_SIGNALS, Kind.FETCH_FAILED)
+SIGNAL_KINDS = (*_OWN_SIGNALS, *_CONTROLLER_SIGNALS)
+PRESENCE_KINDS = (*SIGNAL_KINDS, Kind.FETCH_FAILED)
 
 _SAME_TROUBLE = timedelta(seconds=35)
 """A follower tries again every second (replica.fetch.backoff.ms), or waits 30 s for an answer
@@ -153,7 +154,7 @@ def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]
     signals: dict[int, list[LivenessSignal]] = defaultdict(list)
     active: set[int] = set()
     for event in ordered:
-        if event.kind in _ACTIVE_KINDS and event.broker is not None:
+        if event.kind in ACTIVE_KINDS and event.broker is not None:
             active.add(event.broker)
         own = _OWN_SIGNALS.get(event.kind)
         if own and event.broker is not None:
@@ -173,7 +174,7 @@ class ActivityIndex:
         active: dict[int, list[Event]] = defaultdict(list)
         failures: dict[int, list[Event]] = defaultdict(list)
         for event in ordered:
-            if event.kind in _ACTIVE_KINDS and event.broker is not None:
+            if event.kind in ACTIVE_KINDS and event.broker is not None:
                 active[event.broker].append(event)
             if event.kind == Kind.FETCH_FAILED and event.node is not None and event.node != event.broker:
                 failures[event.node].append(event)

@@ -8,11 +8,12 @@ from itertools import chain, groupby, pairwise
 
 from spark_jobs.catalog.codes import OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.brokers.absences import LATE_REPORT, Absence, absences_of
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot, row_id
 from spark_jobs.transforms.rulings import judge
-from spark_jobs.transforms.windows import Window, in_order, took
+from spark_jobs.transforms.windows import Window, in_order
 
 CAUSED_BY: Mapping[str, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down in order",
@@ -27,7 +28,7 @@ def rebuild_outages(events: Iterable[Event], readings: Iterable[BrokerSnapshot],
     """Rows of gold.broker_outages, each once, as far as brokers and controllers report them.
 
     Takes: silver.events of all brokers with look-back and look-ahead: all of liveness.PRESENCE_KINDS and
-    controllers.CONTROLLER_KINDS, and of all others one for each broker and second is enough;
+    controllers.CONTROLLER_KINDS, and of all others each broker's last one before and first one after each signal;
     rows of bronze.broker_snapshots (may be none), which show absences where no line does.
     Gives: what an absence did to partitions and groups is left out: `impacts.add_impact` adds it from their timelines.
     Order: by broker and time.
@@ -66,7 +67,7 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
 
 def _ending(absence: Absence) -> str:
     if absence.up_at:
-        return f"It served again after {took(absence.down_at, absence.up_at)}."
+        return f"It served again after {duration(absence.up_at - absence.down_at)}."
     return "It had not come back when the lines end."
 
 

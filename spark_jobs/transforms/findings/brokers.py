@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from spark_jobs.catalog.codes import FailoverKind, TruncationVerdict
 from spark_jobs.catalog.rows import Finding, PartitionSnapshot, Truncation
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.findings.facts import Facts, finding_of
 from spark_jobs.transforms.findings.replicas import missing_brokers
-from spark_jobs.transforms.grouping import grouped
 
 
 def _imbalance(facts: Facts) -> Iterator[Finding]:
@@ -75,7 +75,7 @@ def _leaderless(facts: Facts) -> Iterator[Finding]:
             [q for f in rows for q in f.evidence],
             more=len(names) - 1,
             since=f"{first:%H:%M:%S}",
-            until=f" to {max(ends):%H:%M:%S}" if len(ends) == len(rows) else "",
+            until=f"to {max(ends):%H:%M:%S}" if len(ends) == len(rows) else "on",
         )
 
 

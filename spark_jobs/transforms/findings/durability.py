@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from spark_jobs.catalog.rows import BrokerSnapshot, Finding, PartitionSnapshot, Quote
 from spark_jobs.knowledge.broker_settings import AUTO_REBALANCE, MIN_ISR, UNCLEAN
 from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.brokers.broker_settings import Setting
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.findings.facts import Facts, finding_of
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
 
 TRANSACTIONS_TOPIC = "__transaction_state"

@@ -8,11 +8,11 @@ from dataclasses import replace
 from spark_jobs.catalog.codes import LagStatus
 from spark_jobs.catalog.rows import Finding, LagVerdict
 from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.findings.facts import Facts, finding_of
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.faults import Fault, find_faults, named
 from spark_jobs.transforms.groups.rates import advice_on, busiest_hours, causes_of, rate_rule
-from spark_jobs.transforms.rebalances.wording import took
 
 FOLD_FROM = 4
 """From as many groups with the same fault in their settings on, one finding stands for all of them."""
@@ -66,7 +66,7 @@ def _silences(facts: Facts) -> Iterator[Finding]:
     limit = RULE_BY_ID["member_silent"].thresholds["ms"]
     for r in facts.rebalances:
         if r.silent_ms is not None and r.silent_ms > limit:
-            at, length = r.started_at, took(r.silent_ms)
+            at, length = r.started_at, duration(r.silent_ms)
             yield finding_of(facts, "member_silent", r.group_id, at, at, r.evidence, length=length)
 
 

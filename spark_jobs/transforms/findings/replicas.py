@@ -18,11 +18,10 @@ from spark_jobs.catalog.rows import (
     PartitionSnapshot,
 )
 from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.words import counted, duration
 from spark_jobs.transforms.findings.facts import Facts, finding_of
-from spark_jobs.transforms.grouping import grouped
-from spark_jobs.transforms.rebalances.wording import took
 from spark_jobs.transforms.timelines import Interval, Timeline
-from spark_jobs.transforms.windows import counted
 
 _NAMED = 3
 
@@ -35,7 +34,7 @@ def _slow(facts: Facts) -> Iterator[Finding]:
 
 
 def _slowness(suspect: int, periods: Sequence[OutOfSyncPeriod]) -> str:
-    lasted = took(sum(p.partition_ms for p in periods))
+    lasted = duration(sum(p.partition_ms for p in periods))
     many = f"{counted(max(p.partitions for p in periods), 'partition')} at most, {lasted} in all"
     followers = sorted({p.broker for p in periods} - {suspect})
     if followers:

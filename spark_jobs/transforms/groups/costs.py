@@ -10,8 +10,8 @@ from itertools import pairwise
 from spark_jobs.catalog.codes import Cause, Outcome, Protocol
 from spark_jobs.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Quote, Rebalance
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.durations import SAME_ACT
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.assignments import Assignment, assignments_of, partitions_in
 from spark_jobs.transforms.rebalances.recorded_holdings import Owned, in_turn, recorded_spans
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline

@@ -12,9 +12,9 @@ from itertools import pairwise
 from spark_jobs.catalog.codes import Cause, Protocol
 from spark_jobs.catalog.rows import Contributor, MemberSetting, Quote, Rebalance
 from spark_jobs.knowledge.rules import RULE_BY_ID
-from spark_jobs.transforms.grouping import grouped
+from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.groups.settings import KAFKA_NAMES
-from spark_jobs.transforms.rebalances.wording import took
 
 EAGER = frozenset({"range", "roundrobin", "sticky"})
 """Kafka's own assignors that know only the eager protocol.
@@ -85,7 +85,7 @@ def _slow_heartbeats(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[F
     ]
     if slow:
         ratio, _, beat, session = max(slow, key=lambda found: found[0])
-        message = f"every {took(beat)} in a session of {took(session)}"
+        message = f"every {duration(beat)} in a session of {duration(session)}"
         yield _fault("heartbeat_slow", group_id, message, [r for _, r, _, _ in slow], ratio)
 
 
@@ -96,7 +96,7 @@ def _short_sessions(group_id: str, rows: Sequence[MemberSetting], expired: int) 
         shortest = min(session for session, _ in short)
         ran_out = f", which ran out {_times(expired)} on a living member" if expired else ""
         found = [r for _, r in short]
-        yield _fault("session_short", group_id, f"{took(shortest)}{ran_out}", found, expired, -shortest)
+        yield _fault("session_short", group_id, f"{duration(shortest)}{ran_out}", found, expired, -shortest)
 
 
 def _short_polls(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
@@ -105,7 +105,7 @@ def _short_polls(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault
     if short:
         ratio, _, poll, session = max(short, key=lambda found: found[0])
         found = [r for _, r, _, _ in short]
-        yield _fault("poll_below_session", group_id, f"{took(poll)} for {took(session)}", found, ratio)
+        yield _fault("poll_below_session", group_id, f"{duration(poll)} for {duration(session)}", found, ratio)
 
 
 def _mixtures(group_id: str, rows: Sequence[MemberSetting]) -> Iterator[Fault]:
@@ -146,7 +146,7 @@ class _Presence:
 
 def _counted(values: Iterable[list[str] | int]) -> str:
     """Values with how many clients have each, the most frequent first."""
-    counts = Counter(", ".join(v) if isinstance(v, list) else took(v) for v in values)
+    counts = Counter(", ".join(v) if isinstance(v, list) else duration(v) for v in values)
     ordered = sorted(counts.items(), key=lambda i: (-i[1], i[0]))
     return " and ".join(f"{v} ({n} client{'s' if n > 1 else ''})" for v, n in ordered)
 

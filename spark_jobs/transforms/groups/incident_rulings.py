@@ -10,12 +10,12 @@ from functools import cached_property
 
 from spark_jobs.catalog.codes import Cause, Confidence, IncidentKind
 from spark_jobs.catalog.rows import BrokerOutage, Rebalance
+from spark_jobs.shared.words import counted
 from spark_jobs.transforms.groups.rates import causes_of
 from spark_jobs.transforms.groups.silent_hosts import SilentHost
 from spark_jobs.transforms.groups.storm_rulings import FINGERPRINTS
 from spark_jobs.transforms.groups.storms import Storm, client_of
 from spark_jobs.transforms.rulings import CERTAIN, LIKELY, Proof, Ruling, Verdict, always, decide, proof_if
-from spark_jobs.transforms.windows import counted
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,6 @@ def the_group_only_grew(case: Gathered) -> Proof | None:
 
 _KIP_429 = "KIP-429"
 _ADR = "docs/adr/0018-chains-and-storms.md"
-_KIP_345 = "KIP-345"
 
 INCIDENTS: tuple[Ruling[Gathered], ...] = (
     Ruling(

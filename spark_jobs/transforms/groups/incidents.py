@@ -7,8 +7,8 @@ from functools import partial
 
 from spark_jobs.catalog.codes import Cause, Fingerprint, IncidentKind
 from spark_jobs.catalog.rows import BrokerOutage, CoordinatorMove, Incident, MemberStay, Rebalance
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import evidence_of, row_id
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.groups.incident_rulings import INCIDENTS, Gathered
 from spark_jobs.transforms.groups.outage_attribution import Loss, OutageLookup, attribute_to_outages
 from spark_jobs.transforms.groups.restarts import find_rolling_restarts, find_scale_outs

@@ -73,7 +73,7 @@ MOVE_RULINGS: tuple[Ruling[Moved], ...] = (
         "No rebalance followed from the move.",
         proof=(the_lines_reach_far_enough,),
         source=_SOURCE,
-        decides="made: a member joins after the move",
+        decides="night-4.1 audit-static-4 01:50:38.369",
         looks_alike="made: the new coordinator removes a member",
     ),
 )

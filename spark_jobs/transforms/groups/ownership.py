@@ -8,8 +8,8 @@ from datetime import datetime
 
 from spark_jobs.catalog.codes import GroupRecordType
 from spark_jobs.catalog.rows import GroupRecord, GroupSnapshot, MemberSnapshot, Ownership, Quote
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.rebalances.recorded_holdings import Owned, Span, in_turn, recorded_spans
 from spark_jobs.transforms.windows import Window
 

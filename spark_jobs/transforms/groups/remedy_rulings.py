@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from spark_jobs.catalog.codes import Confidence, RemedySetting
 from spark_jobs.catalog.rows import Rebalance
+from spark_jobs.shared.words import counted
 from spark_jobs.transforms.groups.costs import Stop, cost_of
 from spark_jobs.transforms.rulings import LIKELY, Proof, Ruling, proof_if
-from spark_jobs.transforms.windows import counted
 
 WORTH_REPORTING = 1.0
 """Fewer partition-seconds than this in a window are not worth a change."""

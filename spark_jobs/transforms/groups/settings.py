@@ -20,8 +20,8 @@ from spark_jobs.catalog.rows import (
 )
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import evidence_of, quote, quote_record, quote_snapshot, row_id
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.rebalances.recorded_holdings import in_turn
 from spark_jobs.transforms.windows import Window, in_order
 
@@ -38,6 +38,7 @@ KAFKA_NAMES = {
 """The columns that hold settings, and what a client calls them."""
 
 SETTINGS = tuple(KAFKA_NAMES)
+_PROTOCOLS = frozenset(Protocol)
 _IGNORED_BY_CONSUMER_PROTOCOL = ("session_timeout_ms", "heartbeat_interval_ms", "assignors")
 """Under KIP-848 the broker decides these; a client prints the defaults of the classic protocol all the same."""
 
@@ -114,7 +115,7 @@ def rebuild_settings(
     Edge case: a client id that several members share may be several rows, one for each set of settings.
     """
     group_id = next((rows[0].group_id for rows in (events, records, members) if rows), None) or ""
-    types = {a.type for a in agreements if a.type in set(Protocol)}
+    types = {a.type for a in agreements if a.type in _PROTOCOLS}
     found = [*_by_events(events), *_by_records(records, window), *_by_readings(members, types)]
     sightings = sorted((s for s in found if s.at < window.end), key=_turn)
     names = _Names.of(sightings)
@@ -188,7 +189,7 @@ def _values_of(event: Event) -> dict[str, int | str | tuple[str, ...] | None]:
         "session_timeout_ms": event.session_timeout_ms,
         "rebalance_timeout_ms": event.rebalance_timeout_ms,
         "heartbeat_interval_ms": event.heartbeat_interval_ms,
-        "protocol": protocol if protocol in set(Protocol) else None,
+        "protocol": protocol if protocol in _PROTOCOLS else None,
     }
     if kind == Kind.CLIENT_CONFIGURED:
         values |= {"assignors": _classes(event.assignor), "protocol": protocol or Protocol.CLASSIC}

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from spark_jobs.catalog.codes import Cause, Confidence
 from spark_jobs.catalog.rows import MemberStay, Rebalance
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.durations import SAME_ACT
-from spark_jobs.transforms.grouping import grouped
 from spark_jobs.transforms.timelines import Interval, Intervals
 
 SILENT_MEMBERS = 3

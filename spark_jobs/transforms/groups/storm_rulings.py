@@ -9,8 +9,8 @@ from statistics import median
 
 from spark_jobs.catalog.codes import Cause, Fingerprint, Protocol
 from spark_jobs.catalog.rows import Rebalance
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.groups.storms import STORM_REMOVALS, Storm
-from spark_jobs.transforms.rebalances.wording import took
 from spark_jobs.transforms.rulings import LIKELY, Proof, Ruling
 
 MIN_DRIVING = 4
@@ -77,7 +77,7 @@ def repeats_at_any_time(storm: Storm) -> Proof | None:
 
 
 def _words(middle: float, spread: float) -> dict[str, str]:
-    return {"interval": took(middle), "spread": took(spread)}
+    return {"interval": duration(middle), "spread": duration(spread)}
 
 
 def _after_the_last(storm: Storm, *causes: Cause) -> list[tuple[float, Rebalance]]:
@@ -101,7 +101,7 @@ def _waits_as_long_as(removals: Sequence[tuple[float, int | None]]) -> Proof | N
     if median(abs(wait - limit) for wait, limit in known) > max(HEARTBEAT / _MS, LIMIT_SPREAD * limit):
         return None
     middle, spread = _middle([wait for wait, _ in known])
-    return Proof(words={"wait": took(middle), "spread": took(spread), "limit": took(limit)})
+    return Proof(words={"wait": duration(middle), "spread": duration(spread), "limit": duration(limit)})
 
 
 def _intervals(storm: Storm) -> list[float]:

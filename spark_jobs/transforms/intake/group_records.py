@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog.bronze import GROUP_RECORDS
 from spark_jobs.shared.conform import schema_of
 from spark_jobs.transforms.intake.collect import row_id
-from spark_jobs.transforms.intake.parse import QUOTED
+from spark_jobs.transforms.intake.reading import QUOTED
 from spark_jobs.transforms.windows import Window
 
 SOURCE = "__consumer_offsets"

@@ -76,7 +76,7 @@ class _Broker:
 
 
 @dataclass
-class _State:
+class State:
     """What the records up to one say."""
 
     topics: dict[str, str] = field(default_factory=dict)
@@ -102,23 +102,46 @@ def events_of_metadata(records: Iterable[Record], files: Iterable[MetadataFile],
     Keeps: leader and partition epochs are those that every broker had; each change once, whosever copy it was read in.
     Edge case: where records are missing, epochs of partitions are unknown until a snapshot or a creation shows them.
     """
-    spans = spans_of((f.first_offset, f.next_offset) for f in files if not f.is_snapshot)
-    state, leaders = _State(), dict[int, int]()
-    events: list[Event] = []
-    last: Record | None = None
-    for record in _applied(_committed(records)):
-        if last is not None and not _touch(spans, last.record_offset, record.record_offset):
-            state.forget()
-        last = record
-        if record.record_type == "leader_change":
-            leaders[record.controller_epoch] = record.broker
-        said = list(_SAYS.get(record.record_type, _nothing)(record, state))
-        if record.snapshot_place == 0 and seen.holds(record.written_at):
-            events += [_event(record, leaders.get(record.controller_epoch), kind, fields) for kind, fields in said]
-    return _ranked(events)
+    replay = Replay(files, seen)
+    replay.run(committed(records))
+    return replay.events()
 
 
-def _committed(records: Iterable[Record]) -> Iterator[Record]:
+class Replay:
+    """A metadata log while it is replayed: the state so far, and what the records in `seen` say."""
+
+    def __init__(self, files: Iterable[MetadataFile], seen: Window) -> None:
+        self.state = State()
+        self.leaders: dict[int, int] = {}
+        self.last: Record | None = None
+        self.newest_epoch = -1
+        self._spans, self._seen = spans_of_files(files), seen
+        self._events: list[Event] = []
+
+    def run(self, records: Iterable[Record]) -> None:
+        """Takes: committed records in order, the next ones; a transaction among them ends among them."""
+        for record in _applied(records):
+            if self.last is not None and not _touch(self._spans, self.last.record_offset, record.record_offset):
+                self.state.forget()
+            self.last, self.newest_epoch = record, max(self.newest_epoch, record.controller_epoch)
+            if record.record_type == "leader_change":
+                self.leaders[record.controller_epoch] = record.broker
+            said = list(_SAYS.get(record.record_type, _nothing)(record, self.state))
+            if record.snapshot_place == 0 and self._seen.holds(record.written_at):
+                leader = self.leaders.get(record.controller_epoch)
+                self._events += [_event(record, leader, kind, fields) for kind, fields in said]
+
+    def events(self) -> list[Event]:
+        """What the records in `seen` said, in the shape of silver.events."""
+        return _ranked(self._events)
+
+
+def spans_of_files(files: Iterable[MetadataFile]) -> list[tuple[int, int]]:
+    """The stretches of the log that were read without a break, by the ledger of files."""
+    return spans_of((f.first_offset, f.next_offset) for f in files if not f.is_snapshot)
+
+
+def committed(records: Iterable[Record]) -> Iterator[Record]:
     """Records in the order of the log, the snapshots between them, without those that a later controller undid.
 
     Source: a node that follows a new leader cuts off what it has beyond the leader's log (KIP-595): what stands behind
@@ -167,29 +190,29 @@ def _touch(spans: Sequence[tuple[int, int]], before: int, after: int) -> bool:
     return after <= before + 1 or any(start <= before + 1 and after < end for start, end in spans)
 
 
-def _nothing(record: Record, state: _State) -> Iterable[Said]:
+def _nothing(record: Record, state: State) -> Iterable[Said]:
     return ()
 
 
-def _topic(record: Record, state: _State) -> Iterable[Said]:
+def _topic(record: Record, state: State) -> Iterable[Said]:
     state.topics[record.topic_id] = record.topic
     return [("topic_created", {"topic": record.topic})]
 
 
-def _removed_topic(record: Record, state: _State) -> Iterable[Said]:
+def _removed_topic(record: Record, state: State) -> Iterable[Said]:
     topic = state.topics.get(record.topic_id)
     state.partitions = {key: p for key, p in state.partitions.items() if key[0] != record.topic_id}
     return [("topic_deleted", {"topic": topic})] if topic else []
 
 
-def _partition(record: Record, state: _State) -> Iterable[Said]:
+def _partition(record: Record, state: State) -> Iterable[Said]:
     now = Partition.of(record)
     state.partitions[record.topic_id, record.partition] = now
     place = _place(record, state)
     return [("partition_created", {**place, **_now(now)})] if place else []
 
 
-def _changed_partition(record: Record, state: _State) -> Iterable[Said]:
+def _changed_partition(record: Record, state: State) -> Iterable[Said]:
     key = (record.topic_id, record.partition)
     before, place = state.partitions.get(key), _place(record, state)
     if before is None:
@@ -213,7 +236,7 @@ def _changed_partition(record: Record, state: _State) -> Iterable[Said]:
         yield "reassignment_changed", {**place, **_now(now), "detail": f"{stays}{detail}"}
 
 
-def _cleared_elr(record: Record, state: _State) -> Iterable[Said]:
+def _cleared_elr(record: Record, state: State) -> Iterable[Said]:
     """Source: ReplicationControlManager.replay of ClearElrRecord: one topic's, or all where none is named; no epoch
     rises."""
     for (topic_id, number), p in state.partitions.items():
@@ -222,7 +245,7 @@ def _cleared_elr(record: Record, state: _State) -> Iterable[Said]:
     return ()
 
 
-def _registered(record: Record, state: _State) -> Iterable[Said]:
+def _registered(record: Record, state: State) -> Iterable[Said]:
     """Source: ClusterControlManager.registerBroker: a broker that registers again is fenced, and takes the place
     of its former process."""
     broker, before = record.broker, state.brokers.get(record.broker)
@@ -234,7 +257,7 @@ def _registered(record: Record, state: _State) -> Iterable[Said]:
         yield "broker_incarnated", {"node": broker}
 
 
-def _registration(record: Record, state: _State) -> Iterable[Said]:
+def _registration(record: Record, state: State) -> Iterable[Said]:
     """What fences a broker in its controlled shutdown lets it go; else it was missed, unless it led nothing.
 
     Source: BrokerHeartbeatManager.calculateNextBrokerState: a broker that leads nothing is let go at once, in a record
@@ -254,16 +277,16 @@ def _registration(record: Record, state: _State) -> Iterable[Said]:
         yield "broker_unfence_granted", named
 
 
-def _unregistered(record: Record, state: _State) -> Iterable[Said]:
+def _unregistered(record: Record, state: State) -> Iterable[Said]:
     state.brokers.pop(record.broker, None)
     return ()
 
 
-def _elected(record: Record, state: _State) -> Iterable[Said]:
+def _elected(record: Record, state: State) -> Iterable[Said]:
     return [("controller_elected", {"controller_epoch": record.controller_epoch})]
 
 
-def _configured(record: Record, state: _State) -> Iterable[Said]:
+def _configured(record: Record, state: State) -> Iterable[Said]:
     said = {"reason": record.name, "detail": record.value}
     if record.resource_type == _TOPIC:
         yield "config_changed", {**said, "topic": record.resource}
@@ -271,12 +294,12 @@ def _configured(record: Record, state: _State) -> Iterable[Said]:
         yield "config_changed", {**said, "node": int(record.resource) if record.resource else None}
 
 
-def _lost(record: Record, state: _State) -> Iterable[Said]:
+def _lost(record: Record, state: State) -> Iterable[Said]:
     state.forget()
     return ()
 
 
-_SAYS: Mapping[str, Callable[[Record, _State], Iterable[Said]]] = {
+_SAYS: Mapping[str, Callable[[Record, State], Iterable[Said]]] = {
     "topic": _topic,
     "remove_topic": _removed_topic,
     "partition": _partition,
@@ -293,7 +316,7 @@ _SAYS: Mapping[str, Callable[[Record, _State], Iterable[Said]]] = {
 }
 
 
-def _place(record: Record, state: _State) -> dict[str, Any] | None:
+def _place(record: Record, state: State) -> dict[str, Any] | None:
     """Topic and partition by name; None where the topic's record is not at hand."""
     topic = state.topics.get(record.topic_id)
     return {"topic": topic, "partition": record.partition} if topic is not None else None

@@ -11,7 +11,7 @@ from spark_jobs.catalog import bronze
 from spark_jobs.catalog.model import Table
 from spark_jobs.catalog.readings import READING
 from spark_jobs.transforms.intake.collect import row_id
-from spark_jobs.transforms.intake.parse import QUOTED
+from spark_jobs.transforms.intake.reading import QUOTED
 
 _PARTS = ("cluster_id", "controller", "brokers", "topics", "end_offsets", "groups")
 _OF_READING = ("cluster", "snapshot_id", "snapshot_at")

@@ -1,39 +1,36 @@
 """THE rebuild: every judgement, what it reads, and which output of which judgement fills which table.
 
-`PUBLISHED` is where to begin: docs/pipeline.md draws what follows from it.
+Each module here declares judgements. `PUBLISHED` is where to begin: docs/pipeline.md draws what follows from it.
 """
 
-from spark_jobs.transforms.judgement import made
+from importlib import import_module
+from pkgutil import iter_modules
+
+from spark_jobs.catalog import TABLES
+from spark_jobs.transforms.judgement import Judgement, Source, in_order, made, outputs_of
 from spark_jobs.transforms.judgements import inputs as prepare
-from spark_jobs.transforms.judgements.brokers import BROKERS
 from spark_jobs.transforms.judgements.cluster import CLUSTER
 from spark_jobs.transforms.judgements.groups import GROUPS
-from spark_jobs.transforms.judgements.partitions import PARTITIONS
-from spark_jobs.transforms.judgements.readings import GROUP_READINGS, READINGS
 
-PUBLISHED = {
-    "gold.controller_changes": BROKERS.output("controller_changes"),
-    "gold.rolling_restarts": CLUSTER.output("restarts"),
-    "gold.broker_outages": CLUSTER.output("outages"),
-    "gold.failovers": PARTITIONS.output("failovers"),
-    "gold.truncations": PARTITIONS.output("truncations"),
-    "gold.isr_changes": PARTITIONS.output("isr_changes"),
-    "gold.out_of_sync_periods": CLUSTER.output("out_of_sync_periods"),
-    "gold.partition_risks": PARTITIONS.output("risks"),
-    "gold.coordinator_moves": GROUPS.output("moves"),
-    "gold.incidents": CLUSTER.output("incidents"),
-    "gold.rebalances": made(prepare.with_incidents, GROUPS.output("rebalances"), CLUSTER.output("incident_links")),
-    "gold.remedies": GROUPS.output("remedies"),
-    "gold.ownership": GROUP_READINGS.output("ownership"),
-    "gold.member_settings": GROUPS.output("settings"),
-    "gold.leader_imbalance": READINGS.output("imbalance"),
-    "gold.leader_balance": READINGS.output("balance"),
-    "gold.imbalance_periods": CLUSTER.output("imbalance_periods"),
-    "gold.lag_verdicts": GROUP_READINGS.output("lag"),
-    "gold.loss_simulations": CLUSTER.output("loss_simulations"),
-    "gold.findings": CLUSTER.output("findings"),
-    "quality.generation_gaps": GROUPS.output("gaps"),
-    "quality.leadership_gaps": PARTITIONS.output("leadership_gaps"),
-    "quality.rule_firings": CLUSTER.output("firings"),
-}
+
+def declared() -> list[Judgement]:
+    """The judgements of the modules here, each after those that it reads."""
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    found = [value for module in modules for value in vars(module).values() if isinstance(value, Judgement)]
+    return in_order(judgement.output(name) for judgement in found for name in outputs_of(judgement.function))
+
+
+def published() -> dict[str, Source]:
+    """The source of each table of gold and quality that judgements give rows of.
+
+    Edge case: where several judgements give rows of a table, the last of them has the last word.
+    """
+    filled = {t.full_name for t in TABLES if t.layer in ("gold", "quality")}
+    rows = ((judgement, name, cls) for judgement in declared() for name, cls in outputs_of(judgement.function).items())
+    return {cls.TABLE: judgement.output(name) for judgement, name, cls in rows if cls.TABLE in filled} | {
+        "gold.rebalances": made(prepare.with_incidents, GROUPS.output("rebalances"), CLUSTER.output("incident_links"))
+    }
+
+
+PUBLISHED = published()
 """The tables that a rebuild fills. Those of gold are staged; those of quality are written whatever the gate says."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 from spark_jobs.catalog.rows import (
     BrokerOutage,
@@ -22,6 +23,7 @@ from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.judgement import Judgement, made, table
 from spark_jobs.transforms.judgements import inputs as prepare
+from spark_jobs.transforms.judgements.broker_lines import about_brokers
 from spark_jobs.transforms.judgements.shared_sources import EVENTS, SETTINGS
 from spark_jobs.transforms.rebalances import GroupContext
 from spark_jobs.transforms.rebalances.topics import topic_changes
@@ -54,7 +56,7 @@ BROKERS = Judgement(
     "brokers",
     judge_brokers,
     ("cluster",),
-    {"events": made(prepare.about_brokers, EVENTS), "readings": table("bronze.broker_snapshots")},
+    {"events": made(about_brokers, EVENTS), "readings": table("bronze.broker_snapshots")},
 )
 
 
@@ -67,8 +69,8 @@ def gather_facts(
     scope: Scope,
 ) -> WindowFacts:
     """What all judgements of partitions and groups look at. Takes: few rows, on the driver."""
-    first_at, last_at = (
-        (observed[0].first_at, observed[0].last_at) if observed else (scope.window.start, scope.window.end)
+    first_at, last_at = next(
+        ((o.first_at, o.last_at) for o in observed if o.first_at and o.last_at), (scope.window.start, scope.window.end)
     )
     read_at = sorted(r.snapshot_at for r in readings)
     last_partitions = [r.last_offsets_partition for r in readings if r.last_offsets_partition is not None]
@@ -88,6 +90,7 @@ def gather_facts(
         read_at=tuple(read_at),
         last_read_at=max((at for at in read_at if scope.window.holds(at)), default=None),
         offsets_partitions=max(last_partitions) + 1 if last_partitions else None,
+        later_blocks=frozenset(chain(*(o.later_blocks for o in observed), *(r.later_blocks for r in readings))),
     )
 
 

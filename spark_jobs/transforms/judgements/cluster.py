@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import TypeVar
 
 from spark_jobs.catalog.rows import (
     BrokerOutage,
@@ -55,6 +57,9 @@ from spark_jobs.transforms.leaders.imbalance_periods import rebuild_imbalance_pe
 from spark_jobs.transforms.replicas.loss_simulations import Reading, simulate_losses
 from spark_jobs.transforms.replicas.out_of_sync_periods import rebuild_out_of_sync_periods
 from spark_jobs.transforms.scope import Scope, WindowFacts
+from spark_jobs.transforms.windows import Window
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ def judge_cluster(
     """What happened to the cluster as a whole. Takes: `clusters`, its one row, so that a quiet window is judged too."""
     window = scope.window
     away = add_impact(outages, failovers, isr_spans, moves, led_before, out_of_sync)
-    judged = [r for r in rebalances if window.holds(r.started_at)]
+    judged = _inside(window, rebalances, lambda r: r.started_at)
     losses = losses_of_groups((r.group_id for r in judged), failovers, facts.offsets_partitions)
     incidents, incident_of = group_incidents(judged, away, moves, losses, stays)
     away = add_rebalances(away, incidents)
@@ -121,20 +126,20 @@ def judge_cluster(
         cluster=scope.cluster,
         rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
         incidents=incidents,
-        failovers=[f for f in failovers if window.holds(f.happened_at)],
+        failovers=_inside(window, failovers, lambda f: f.happened_at),
         imbalance=[r for r in imbalance if r.over_threshold],
         imbalance_periods=imbalance_periods,
-        truncations=[t for t in truncations if window.holds(t.happened_at)],
+        truncations=_inside(window, truncations, lambda t: t.happened_at),
         lag_verdicts=lag,
-        gaps=[g for g in gaps if window.holds(g.seen_at)],
-        leadership_gaps=[g for g in leadership_gaps if window.holds(g.seen_at)],
+        gaps=_inside(window, gaps, lambda g: g.seen_at),
+        leadership_gaps=_inside(window, leadership_gaps, lambda g: g.seen_at),
         unheard=named_within(missing_logs, window),
         coverage=coverage,
         unanswered=unanswered,
         partial=partial,
         settings=member_settings,
         outages=away,
-        restarts=[r for r in restarts if window.holds(r.started_at)],
+        restarts=_inside(window, restarts, lambda r: r.started_at),
         out_of_sync_periods=out_of_sync_periods,
         isr_spans=isr_spans,
         partitions=reading.partitions,
@@ -153,6 +158,11 @@ def judge_cluster(
         judge_findings(found),
         back_test(found, window),
     )
+
+
+def _inside(window: Window, rows: Iterable[R], at: Callable[[R], datetime]) -> list[R]:
+    """The rows that begin in a window."""
+    return [row for row in rows if window.holds(at(row))]
 
 
 CLUSTER = Judgement(

@@ -8,52 +8,63 @@ from datetime import timedelta
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_jobs.catalog.bronze_metadata import METADATA_RECORDS
 from spark_jobs.catalog.model import EVIDENCE_TYPE
-from spark_jobs.knowledge.kinds import PARTITION_KINDS
 from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS
-from spark_jobs.transforms.brokers.controller_changes import WHY_CONTROLLERS_CHANGE
-from spark_jobs.transforms.brokers.liveness import PRESENCE_KINDS
 from spark_jobs.transforms.brokers.setting_events import newest_settings, settings_in_readings
 from spark_jobs.transforms.cluster import CONTEXT_KINDS
-from spark_jobs.transforms.controllers import CONTROLLER_KINDS
 from spark_jobs.transforms.groups import group_events
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
 from spark_jobs.transforms.intake import group_records
-from spark_jobs.transforms.leaders.failovers import FAILOVER_KINDS
-from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS
-from spark_jobs.transforms.replicas.isr import ISR_KINDS
-from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS
+from spark_jobs.transforms.intake.metadata_states import MetadataStart
+from spark_jobs.transforms.judgements.partition_blocks import later_blocks
 from spark_jobs.transforms.scope import Scope, WindowFacts
 from spark_jobs.transforms.windows import Window
 
-BROKER_KINDS = frozenset({*PRESENCE_KINDS, *CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE, *TOPIC_CHANGE_KINDS})
-LEADER_KINDS = frozenset(
-    {*PARTITION_KINDS, *FAILOVER_KINDS, *ISR_KINDS, *SHRINK_CAUSE_KINDS, *SETTING_KINDS, "topic_deleted"}
-)
 _IS_SETTING = ("kind IN ({})").format(", ".join(f"'{k}'" for k in sorted(SETTING_KINDS)))
 
 
-def written_before_end(records: DataFrame, scope: Scope) -> DataFrame:
-    """The records of the cluster's metadata up to the end of what is seen."""
-    return records.where(F.col("written_at") < F.lit(scope.seen.end))
+def last_state(states: DataFrame, scope: Scope) -> DataFrame:
+    """The first part of the last state of the metadata log before what is seen."""
+    first = states.where(F.col("snapshot_place") == 1).where(F.col("state_at") <= F.lit(scope.seen.start))
+    last = F.max_by(F.struct(*states.columns), "state_at").alias("last")
+    return first.groupBy("cluster").agg(last).select("last.*")
+
+
+def records_by_day(records: DataFrame, last: DataFrame | None) -> DataFrame | None:
+    """The records up to the offset of that state, counted by day: internal.metadata_days."""
+    if last is None:
+        return None
+    until = last.select("cluster", F.col("record_offset").alias("until"))
+    known = records.join(F.broadcast(until), "cluster").where("record_offset <= until")
+    return known.groupBy("cluster", F.date_format("written_at", "yyyy-MM-dd").alias("day")).agg(
+        F.count("*").alias("records")
+    )
+
+
+def records_to_replay(
+    records: DataFrame, states: DataFrame | None, metadata_start: MetadataStart | None, scope: Scope
+) -> DataFrame:
+    """The records of the cluster's metadata up to the end of what is seen, from the state on that is read on from.
+
+    Gives: rows of bronze.metadata_records; the parts of the state as those of a snapshot.
+    """
+    seen = records.where(F.col("written_at") < F.lit(scope.seen.end))
+    if metadata_start is None or states is None:
+        return seen
+    parts = states.where(F.col("state_at") == F.lit(metadata_start.state_at)).withColumns(
+        {"source": F.lit(""), "text": F.lit("")}
+    )
+    columns = (
+        F.col(c.name) if c.name in parts.columns else F.lit(None).cast(c.type).alias(c.name)
+        for c in METADATA_RECORDS.columns
+    )
+    return seen.where(F.col("record_offset") > metadata_start.record_offset).unionByName(parts.select(*columns))
 
 
 def with_metadata(events: DataFrame, of_metadata: DataFrame | None) -> DataFrame:
     """The events of lines, and those of the metadata log where the lake holds one."""
     return events if of_metadata is None else events.unionByName(of_metadata)
-
-
-def about_brokers(events: DataFrame) -> DataFrame:
-    """The events about brokers, controllers and topics, and one event a second of any other that a broker wrote."""
-    is_about = F.col("kind").isin(*sorted(BROKER_KINDS))
-    about = events.where((F.col("origin") != "client") & is_about)
-    alive = (
-        events.where((F.col("origin") == "broker") & ~is_about)
-        .groupBy("broker", F.date_trunc("second", "happened_at").alias("second"))
-        .agg(F.min_by(F.struct(*events.columns), F.struct("happened_at", "source", "order")).alias("e"))
-        .select("e.*")
-    )
-    return about.unionByName(alive)
 
 
 def about_settings(events: DataFrame, config_snapshots: DataFrame) -> DataFrame:
@@ -64,17 +75,6 @@ def about_settings(events: DataFrame, config_snapshots: DataFrame) -> DataFrame:
 def about_cluster(events: DataFrame, settings: DataFrame) -> DataFrame:
     """The few events that every judgement of a partition looks at."""
     return events.where(F.col("kind").isin(*sorted(CONTEXT_KINDS))).unionByName(settings.where("topic IS NULL"))
-
-
-def about_partitions(events: DataFrame, settings: DataFrame) -> DataFrame:
-    """The events about partitions, and the settings of their topics."""
-    lines = events.where(f"NOT ({_IS_SETTING})").unionByName(settings)
-    return lines.where(F.col("topic").isNotNull() & F.col("kind").isin(*sorted(LEADER_KINDS)))
-
-
-def commits_beyond_end(offset_snapshots: DataFrame) -> DataFrame:
-    """Committed offsets above the end of their log: the log was cut, or read before the commit."""
-    return offset_snapshots.where("committed_offset > coalesce(end_offset, -1)")
 
 
 def members_seen(member_snapshots: DataFrame, scope: Scope) -> DataFrame:
@@ -93,16 +93,19 @@ def records_around(records: DataFrame, scope: Scope) -> DataFrame:
 
 
 def observed_span(events: DataFrame) -> DataFrame:
-    """The instants of the first and the last event that a broker wrote: one row for a cluster, or none."""
-    instant = F.col("happened_at")
-    by_brokers = events.where("origin = 'broker'").groupBy("cluster")
-    return by_brokers.agg(F.min(instant).alias("first_at"), F.max(instant).alias("last_at"))
+    """The instants of the first and the last event that a broker wrote, and the later blocks of partitions that events
+    name: one row for a cluster, or none."""
+    instant = F.when(F.col("origin") == "broker", F.col("happened_at"))
+    first, last = F.min(instant).alias("first_at"), F.max(instant).alias("last_at")
+    return events.groupBy("cluster").agg(first, last, later_blocks())
 
 
 def reading_times(partition_snapshots: DataFrame) -> DataFrame:
-    """The readings that show partitions, each with the highest partition of `__consumer_offsets` that it shows."""
+    """The readings that show partitions, each with the highest partition of `__consumer_offsets` that it shows, and the
+    later blocks of partitions."""
     last = F.max(F.when(F.col("topic") == OFFSETS_TOPIC, F.col("partition")))
-    return partition_snapshots.groupBy("cluster", "snapshot_at").agg(last.alias("last_offsets_partition"))
+    by_reading = partition_snapshots.groupBy("cluster", "snapshot_at")
+    return by_reading.agg(last.alias("last_offsets_partition"), later_blocks())
 
 
 def led_before_outages(partition_snapshots: DataFrame, facts: WindowFacts) -> DataFrame:

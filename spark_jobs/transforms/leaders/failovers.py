@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from spark_jobs.catalog.codes import Confidence, FailoverKind
-from spark_jobs.catalog.rows import Event, Failover, LeadershipGap, PartitionSnapshot
+from spark_jobs.catalog.rows import Event, Failover, LeadershipGap
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.leaders.election_trigger_rulings import requested_by_operator
@@ -17,6 +17,7 @@ from spark_jobs.transforms.leaders.leader_change import LeaderChange
 from spark_jobs.transforms.leaders.leaderless import Leaderless, leaderless_of
 from spark_jobs.transforms.leaders.leadership_gaps import Gap, gap_between, gap_row
 from spark_jobs.transforms.leaderships import LEADERSHIP_KINDS, NOBODY, Leadership, leaderships_of
+from spark_jobs.transforms.partition_readings import Readings
 from spark_jobs.transforms.partitions import Incarnation, incarnations_of
 from spark_jobs.transforms.replicas.isr import ISR_KINDS, Commit, commits_of
 from spark_jobs.transforms.replicas.losses import LOSS_KINDS, Loss, loss_of
@@ -38,14 +39,14 @@ class LeaderHistory:
 
 
 def rebuild_failovers(
-    events: Iterable[Event], readings: Iterable[PartitionSnapshot], context: ClusterContext, window: Window
+    events: Iterable[Event], readings: Readings, context: ClusterContext, window: Window
 ) -> list[Failover]:
     """Rows of gold.failovers. See `rebuild_leaders`."""
     return rebuild_leaders(events, readings, context, window).failovers
 
 
 def rebuild_leaders(
-    events: Iterable[Event], readings: Iterable[PartitionSnapshot], context: ClusterContext, window: Window
+    events: Iterable[Event], readings: Readings, context: ClusterContext, window: Window
 ) -> LeaderHistory:
     """One row for each partition and leader epoch where the leader really changed, and one for each gap.
 
@@ -194,5 +195,5 @@ def _beside(gap: Gap | None, verdict: Verdict) -> Verdict:
 
 def _loss(change: LeaderChange) -> Loss:
     assert change.last_leader is not None
-    incarnation = change.incarnation
-    return loss_of(change.after, change.last_leader, change.isr_before or (), incarnation.events, incarnation.readings)
+    events, readings = change.incarnation.events, list(change.incarnation.readings)
+    return loss_of(change.after, change.last_leader, change.isr_before or (), events, readings)

@@ -11,13 +11,13 @@ from itertools import product
 from spark_jobs.catalog.codes import FailoverKind, ImbalanceEnd
 from spark_jobs.catalog.rows import Failover, ImbalancePeriod, LeaderImbalance
 from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.leaders.imbalance import THRESHOLD
 from spark_jobs.transforms.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.timelines import NO_SLACK, Timeline
-from spark_jobs.transforms.windows import took
 
 _STARTED: Mapping[FailoverKind, str] = {
     FailoverKind.LOG_DIR_FAILED: "when a log directory failed",
@@ -248,4 +248,4 @@ def _ended(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: 
     if end is None:
         return f"No election had ended it at {last.snapshot_at:%H:%M:%S}, the last reading."
     unknown = "No change of leader explains that: topics may have been created or deleted."
-    return f"It ended after {took(start.at, end.at)}. {how or unknown}"
+    return f"It ended after {duration(end.at - start.at)}. {how or unknown}"

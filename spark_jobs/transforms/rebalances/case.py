@@ -14,13 +14,14 @@ from spark_jobs.catalog.rows import Event, TopicChange
 from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import read_client_reason
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import LOOK_BACK, METADATA_LAG, RETURN_WITHIN
 from spark_jobs.transforms.evidence import quote
+from spark_jobs.transforms.rebalances.client_logs import ProcessLog
 from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rebalances.model import Episode, GroupContext, MembershipChange
-from spark_jobs.transforms.rebalances.process_logs import ProcessLog, process_log
-from spark_jobs.transforms.rebalances.wording import subject, took
+from spark_jobs.transforms.rebalances.wording import subject
 from spark_jobs.transforms.rulings import Proof, Verdict
 
 REASON_WORDS: Mapping[str, str] = {
@@ -75,17 +76,17 @@ class Case:
     def limit(self) -> str:
         """Within which time the member had to poll, in words."""
         limit = self.member.rebalance_timeout_ms
-        return f"within max.poll.interval.ms ({took(limit)})" if limit else "within max.poll.interval.ms"
+        return f"within max.poll.interval.ms ({duration(limit)})" if limit else "within max.poll.interval.ms"
 
     @property
     def session(self) -> str:
         """How long its session was, in words after the word session; empty where that is not known."""
-        return f" of {took(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
+        return f" of {duration(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
 
     @cached_property
     def log(self) -> ProcessLog:
         """The log of the process that held the member."""
-        return process_log(self.registry, self.member, self.at)
+        return self.registry.log_of(self.member).process_of(self.member.member_id, self.at)
 
     @property
     def client_reason(self) -> str | None:
@@ -114,14 +115,9 @@ class Case:
             self.episode.previous.started_at if self.episode.previous else datetime.min.replace(tzinfo=self.at.tzinfo)
         )
         until = self.episode.started_at + timedelta(milliseconds=200)
-        requests = [
-            e
-            for e in self.registry.log_of(self.member)
-            if e.kind == Kind.CLIENT_JOIN_REQUESTED
-            and since <= e.happened_at <= until
-            and read_client_reason(e.reason) not in (reasons.GIVEN_MEMBER_ID, reasons.FOLLOWS)
-        ]
-        return requests[-1] if requests else None
+        requests = self.registry.log_of(self.member).of_kind(Kind.CLIENT_JOIN_REQUESTED).between(since, until)
+        stale = (reasons.GIVEN_MEMBER_ID, reasons.FOLLOWS)
+        return next((e for e in reversed(requests) if read_client_reason(e.reason) not in stale), None)
 
     @property
     def request(self) -> str | None:
@@ -139,16 +135,14 @@ class Case:
         since = [self.episode.started_at - METADATA_LAG, _last_metadata_rebalance(self.episode), self.member.first_at]
         first = max(s for s in since if s is not None)
         topics = self.registry.topics
-        return [
-            c
-            for c in self.context.topic_changes
-            if first <= c.at <= self.episode.started_at and (not topics or c.topic in topics)
-        ]
+        changes = self.context.topic_changes_by_time.between(first, self.episode.started_at)
+        return [c for c in changes if not topics or c.topic in topics]
 
 
 def _last_metadata_rebalance(episode: Episode) -> datetime | None:
+    """Edge case: what lies further back than METADATA_LAG bounds nothing."""
     before = episode.previous
-    while before is not None:
+    while before is not None and before.started_at >= episode.started_at - METADATA_LAG:
         reason = read_client_reason(before.reason.client_reason)
         if before.reason.act == "leader_rejoined" and reason in (reasons.METADATA_CHANGED, None):
             return before.started_at

@@ -44,7 +44,7 @@ def with_changes(episodes: Sequence[Episode], events: Sequence[Event]) -> list[E
             attached.attach(what, event)
         elif event.kind == Kind.MEMBERS_NOT_REJOINED:
             attached.attach_not_rejoined(event)
-    return [replace(e, changes=tuple(c)) for e, c in zip(episodes, attached.changes, strict=True)]
+    return [replace(e, changes=tuple(c)) if c else e for e, c in zip(episodes, attached.changes, strict=True)]
 
 
 class _Attachment:

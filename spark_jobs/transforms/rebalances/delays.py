@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from spark_jobs.catalog.codes import Outcome, Protocol
-from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.rows.structs import Delay
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import POLL_EXPIRED, read_client_reason
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import HEARTBEAT_INTERVAL
 from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.rebalances.model import Change, Episode, MembershipChange
-from spark_jobs.transforms.rebalances.wording import took
 
 SHORTEST = timedelta(milliseconds=500)
-
-_NEAR = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ def delay_sentence(waits: Sequence[Wait]) -> str:
     if longest is None or longest.waited <= HEARTBEAT_INTERVAL:
         return ""
     who = f"{'its leader ' if longest.phase == 'sync' else ''}'{longest.client_id or longest.member_id}'"
-    return f" The group waited {took(longest.waited)} in the {longest.phase} phase for {who}."
+    return f" The group waited {duration(longest.waited)} in the {longest.phase} phase for {who}."
 
 
 def _in_join(episode: Episode, registry: MemberRegistry) -> Iterator[Wait]:
@@ -88,22 +85,23 @@ def _leader(episode: Episode, registry: MemberRegistry) -> tuple[str, str | None
     named = next((e.leader_member_id for e in episode.events if e.leader_member_id), None)
     if named is not None:
         return named, registry.get(named).client_id
-    for client_id, log in sorted(registry.logs.items()):
-        if any(e.kind == Kind.CLIENT_ASSIGNMENT_FINISHED and _is_of(e, episode) for e in log):
-            joined = _joined(log, episode)
-            return (joined.member_id or "" if joined else ""), client_id
-    return None
+    assert episode.joined_at is not None
+    generation, at = episode.to_generation, episode.joined_at
+    client_id = min(registry.logs.first_steps(Kind.CLIENT_ASSIGNMENT_FINISHED, generation, at), default=None)
+    if client_id is None:
+        return None
+    joined = registry.logs.first_steps(Kind.CLIENT_JOINED, generation, at).get(client_id)
+    return (joined.member_id or "" if joined else ""), client_id
 
 
 def _rejoined(episode: Episode, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
     """When each member with a log asked to join the phase: its last request before it learnt that it had joined."""
-    for client_id, log in registry.logs.items():
-        joined = _joined(log, episode)
-        if joined is None:
-            continue
-        asked = [e.happened_at for e in log if e.kind == Kind.CLIENT_JOINING and e.happened_at <= joined.happened_at]
-        if asked:
-            yield max(asked[-1], episode.started_at), joined.member_id or "", client_id
+    assert episode.joined_at is not None
+    joined_by = registry.logs.first_steps(Kind.CLIENT_JOINED, episode.to_generation, episode.joined_at)
+    for client_id, joined in joined_by.items():
+        asked = registry.logs.of(client_id).of_kind(Kind.CLIENT_JOINING).last_until(joined.happened_at)
+        if asked is not None:
+            yield max(asked.happened_at, episode.started_at), joined.member_id or "", client_id
 
 
 def _given_up(episode: Episode, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
@@ -120,13 +118,3 @@ def _never_rejoined(change: MembershipChange) -> bool:
     if change.what == Change.LEFT:
         return read_client_reason(change.client_reason) == POLL_EXPIRED
     return change.what in (Change.NOT_REJOINED, Change.EXPIRED)
-
-
-def _joined(log: Sequence[Event], episode: Episode) -> Event | None:
-    return next((e for e in log if e.kind == Kind.CLIENT_JOINED and _is_of(e, episode)), None)
-
-
-def _is_of(event: Event, episode: Episode) -> bool:
-    assert episode.joined_at is not None
-    near = abs(event.happened_at - episode.joined_at) <= _NEAR
-    return event.generation == episode.to_generation and near

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from spark_jobs.catalog.codes import Cause
-from spark_jobs.catalog.rows import Event
-from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.rejoin_rulings import TOPIC_CAUSES, one_change_fits
@@ -16,17 +13,8 @@ from spark_jobs.transforms.rulings import LIKELY, POSSIBLE, UNKNOWN, Proof, Ruli
 
 def client_subscribed_again(case: Case) -> Proof | None:
     """A client's own log shows that it subscribed again less than 5 s before; its first subscription does not count."""
-    found: list[Event] = []
-    for log in case.registry.logs.values():
-        has_subscribed = False
-        for event in log:
-            if event.kind == Kind.CLIENT_CONFIGURED:
-                has_subscribed = False
-            elif event.kind == Kind.CLIENT_SUBSCRIBED:
-                is_near = timedelta(0) <= case.episode.started_at - event.happened_at <= NEXT_POLL
-                if has_subscribed and is_near:
-                    found.append(event)
-                has_subscribed = True
+    at = case.episode.started_at
+    found = case.registry.logs.resubscriptions.between(at - NEXT_POLL, at)
     last = max(found, key=lambda e: (e.happened_at, e.line_id), default=None)
     return None if last is None else shown(last, client=last.client_id)
 

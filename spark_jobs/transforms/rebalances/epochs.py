@@ -8,7 +8,8 @@ KIP-848.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -19,6 +20,7 @@ from spark_jobs.knowledge.reasons import CoordinatorReason
 from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.rebalances.model import Change, Episode, Gap, MembershipChange
 from spark_jobs.transforms.rebalances.records import REACHED
+from spark_jobs.transforms.timelines import Timeline
 
 _CHANGES: Mapping[str, Change] = {
     Kind.MEMBER_JOINED: Change.JOINED,
@@ -29,6 +31,7 @@ _CHANGES: Mapping[str, Change] = {
 _ONLY_BEFORE_4_0 = (Kind.MEMBER_SUBSCRIBED, Kind.MEMBER_ASSIGNMENT_STATE, Kind.SUBSCRIPTION_METADATA)
 """Lines that show a coordinator of 3.7 to 3.9: later ones print them at DEBUG. Source: GroupMetadataManager.java."""
 _NO_REASON = CoordinatorReason("none")
+_STATES = (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)
 
 
 def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode], list[Gap]]:
@@ -74,7 +77,7 @@ class _Machine:
 
     def bump(self, event: Event, epoch: int) -> None:
         stale = [c for c in self.pending if event.happened_at - c.at > SAME_ACT]
-        changes = [c for c in self.pending if c not in stale]
+        changes = [c for c in self.pending if event.happened_at - c.at <= SAME_ACT]
         if self.epoch is not None and epoch != self.epoch + 1:
             self.see_gap(event, self.epoch, epoch, epoch - self.epoch - 1, [*self.skipped, *stale])
         self.episodes.append(self.episode(event, epoch, changes))
@@ -144,47 +147,69 @@ def _with_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Epi
     stable under the epoch before; a member that keeps what it has prints nothing. Only where every member has a log
     does silence mean that.
     """
-    states = [e for e in events if e.kind in (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)]
+    states = Timeline((e for e in events if e.kind in _STATES), lambda e: e.happened_at)
     with_states = {e.member_id for e in states}
-    reached = sorted((e for e in events if e.kind == REACHED), key=lambda e: (e.happened_at, e.order))
+    reached = _Reached(e for e in events if e.kind == REACHED)
     ended = []
     for episode, following in itertools.zip_longest(episodes, (e.started_at for e in episodes[1:])):
         if episode.members_after == 0:
             ended.append(replace(episode, ended_at=episode.started_at, outcome=Outcome.EMPTIED))
             continue
-        recorded = _end_by_records(episode, reached, following)
+        recorded = reached.end_of(episode, following)
         if recorded is None and episode.member_ids <= with_states:
             recorded = _end_by_logs(episode, states, following)
         ended.append(recorded or episode)
     return ended
 
 
-def _end_by_records(episode: Episode, reached: Sequence[Event], following: datetime | None) -> Episode | None:
-    """The episode as the records of its members end it; None where they do not.
+class _Reached:
+    """How far the members of a group were, as their records show it.
 
     Source: CurrentMemberAssignment; an epoch is reached when each member that is left is stable at it.
     """
-    at_epoch: dict[str | None, Event] = {}
-    for event in reached:
-        if event.state is None:
-            at_epoch.pop(event.member_id, None)
-        else:
-            at_epoch[event.member_id] = event
-        if following is not None and event.happened_at >= following and event.generation != episode.to_generation:
-            return _ended(episode, following, Outcome.INTERRUPTED, event)
-        if at_epoch and all(e.generation == episode.to_generation and e.state == "stable" for e in at_epoch.values()):
-            return _ended(episode, max(event.happened_at, episode.started_at), Outcome.COMPLETED, event)
-    return None
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        ordered = sorted(events, key=lambda e: (e.happened_at, e.order))
+        self.events = Timeline(ordered, lambda e: e.happened_at)
+        self.all_stable_at: dict[int | None, int] = {}
+        """By epoch, the place of the first record after which all members are stable at it."""
+        members: dict[str | None, Event] = {}
+        epochs: Counter[int | None] = Counter()
+        for place, event in enumerate(self.events):
+            former = members.pop(event.member_id, None)
+            if former is not None and _is_stable(former):
+                epochs[former.generation] -= 1
+            if event.state is not None:
+                members[event.member_id] = event
+                epochs[event.generation] += _is_stable(event)
+            epoch = (
+                event.generation if event.state is not None else next((m.generation for m in members.values()), None)
+            )
+            if members and epochs[epoch] == len(members):
+                self.all_stable_at.setdefault(epoch, place)
+
+    def end_of(self, episode: Episode, following: datetime | None) -> Episode | None:
+        """The episode as the records end it: all members reached it, or one went on to another; None: neither."""
+        reached = self.all_stable_at.get(episode.to_generation)
+        if following is not None:
+            last = reached if reached is not None else len(self.events) - 1
+            for place in range(self.events.count_before(following), last + 1):
+                event = self.events.values[place]
+                if event.generation != episode.to_generation:
+                    return _ended(episode, following, Outcome.INTERRUPTED, event)
+        if reached is None:
+            return None
+        event = self.events.values[reached]
+        return _ended(episode, max(event.happened_at, episode.started_at), Outcome.COMPLETED, event)
 
 
-def _end_by_logs(episode: Episode, states: Sequence[Event], following: datetime | None) -> Episode | None:
-    last = {
-        e.member_id: e
-        for e in states
-        if e.member_id in episode.member_ids
-        and e.happened_at >= episode.started_at
-        and (following is None or e.happened_at < following)
-    }
+def _is_stable(event: Event) -> bool:
+    return event.state == "stable"
+
+
+def _end_by_logs(episode: Episode, states: Timeline[Event], following: datetime | None) -> Episode | None:
+    since = states.within(episode.started_at, following)
+    last = {e.member_id: e for e in since if e.member_id in episode.member_ids}
     if last and all(e.state == "STABLE" for e in last.values()):
         return _ended(episode, max(e.happened_at for e in last.values()), Outcome.COMPLETED)
     return _ended(episode, following, Outcome.INTERRUPTED) if last and following is not None else None

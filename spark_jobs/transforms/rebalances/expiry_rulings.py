@@ -11,10 +11,10 @@ from datetime import timedelta
 
 from spark_jobs.catalog.codes import Cause
 from spark_jobs.knowledge.reasons import REMOVED_WHILE_ALIVE, read_client_reason, read_coordinator_reason
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.leave_rulings import came_back
-from spark_jobs.transforms.rebalances.wording import took
 from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling, proof_if
 
 _RECOVERY = timedelta(minutes=1)
@@ -28,35 +28,36 @@ def is_static(case: Case) -> Proof | None:
 
 def had_closed(case: Case) -> Proof | None:
     """The member's own log shows before that it closed its consumer or left on purpose."""
-    closing = case.log.closings.last_until(case.at)
+    closing = case.log.process.closings.last_until(case.at)
     return None if closing is None else shown(*case.log.identity, closing)
 
 
 def poll_had_expired(case: Case) -> Proof | None:
     """The member's own log shows before that its poll timeout had expired."""
-    expired = case.log.poll_expiries.last_until(case.at)
+    expired = case.log.process.poll_expiries.last_until(case.at)
     return None if expired is None else shown(*case.log.identity, expired)
 
 
 def was_heard_again(case: Case) -> Proof | None:
     """The log of the same process has lines after its session expired."""
-    heard = case.log.lines.after(case.at)
+    heard = case.log.process.lines.after(case.at, most=2)
     if not heard:
         return None
-    found = shown(*case.log.identity, *heard[:2], later=took(heard[0].happened_at - case.at))
+    found = shown(*case.log.identity, *heard, later=duration(heard[0].happened_at - case.at))
     return found + Proof(facts={"heard_at": heard[0].happened_at})
 
 
 def log_names_starts(case: Case) -> Proof | None:
     """The client's log shows each start of a process; librdkafka's does not."""
-    return proof_if(case.log.has_starts)
+    return proof_if(case.log.process.has_starts)
 
 
 def new_process_started(case: Case) -> Proof | None:
     """The member's own log has no line after its session expired but those of a new process."""
-    last = next(reversed(case.log.lines.values), None)
-    has_next = last is not None and case.log.next_start is not None
-    return shown(*case.log.identity, last, case.log.next_start) if has_next else None
+    process = case.log.process
+    last = next(reversed(process.lines.values), None)
+    has_next = last is not None and process.next_start is not None
+    return shown(*case.log.identity, last, process.next_start) if has_next else None
 
 
 def same_process_came_back(case: Case) -> Proof | None:
@@ -71,11 +72,11 @@ def same_process_came_back(case: Case) -> Proof | None:
 
 def coordinator_was_away(case: Case) -> Proof | None:
     """The coordinator was away when the session expired, or had come back less than a minute before."""
-    for away in case.context.outages:
-        is_just_back = away.up_at is None or case.at <= away.up_at + _RECOVERY
-        if case.back and away.broker == case.episode.coordinator and away.down_at <= case.at and is_just_back:
-            return _heard_back(case) + Proof(words={"broker": away.broker})
-    return None
+    coordinator = case.episode.coordinator
+    around = case.context.outages_of(coordinator).at(case.at, _RECOVERY)
+    if case.back is None or not any(away.start <= case.at for away in around):
+        return None
+    return _heard_back(case) + Proof(words={"broker": coordinator})
 
 
 def _heard_back(case: Case) -> Proof:
@@ -84,19 +85,20 @@ def _heard_back(case: Case) -> Proof:
 
 def log_breaks_off(case: Case) -> Proof | None:
     """The member's own log, which shows starts, has no line after its session expired."""
-    last = next(reversed(case.log.lines.values), None)
-    return shown(*case.log.identity, last) if last is not None and case.log.has_starts else None
+    process = case.log.process
+    last = next(reversed(process.lines.values), None)
+    return shown(*case.log.identity, last) if last is not None and process.has_starts else None
 
 
 def logs_cover_the_return(case: Case) -> Proof | None:
     """The brokers' logs cover the 10 minutes within which the client did not join again."""
     is_covered = case.context.observed_to - case.at >= RETURN_WITHIN
-    return Proof(words={"watched": took(RETURN_WITHIN)}) if is_covered else None
+    return Proof(words={"watched": duration(RETURN_WITHIN)}) if is_covered else None
 
 
 def logs_end_first(case: Case) -> Proof | None:
     """The client did not join again before the brokers' logs end."""
-    return Proof(words={"watched": took(min(case.context.observed_to - case.at, RETURN_WITHIN))})
+    return Proof(words={"watched": duration(min(case.context.observed_to - case.at, RETURN_WITHIN))})
 
 
 _EXPIRES = "GroupCoordinator.scala onExpireHeartbeat; GroupMetadataManager.java; KIP-848"

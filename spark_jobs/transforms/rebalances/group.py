@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import cast
 
 from spark_jobs.catalog.codes import Cause, Origin, Outcome, Protocol
 from spark_jobs.catalog.rows import Event, GenerationGap, Quote, Rebalance
 from spark_jobs.catalog.rows.structs import Contributor
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from spark_jobs.transforms.rebalances.case import Case
@@ -26,6 +27,7 @@ from spark_jobs.transforms.rebalances.records import BURIED, STORED
 from spark_jobs.transforms.rebalances.roster import roster_of
 from spark_jobs.transforms.rebalances.timeline import build_episodes, drop_superseded_coordinators
 from spark_jobs.transforms.rulings import Verdict
+from spark_jobs.transforms.timelines import Timeline
 
 _MS = timedelta(milliseconds=1)
 
@@ -43,8 +45,8 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     registry = MemberRegistry(ordered)
     episodes, gaps = _episodes(group_id, ordered, registry)
     gaps += find_generation_gaps(ordered, context.observed_to)
-    buried = [e for e in ordered if e.kind == BURIED]
-    gaps = [_explained(g, buried) for g in gaps]
+    buried_at = min((e.happened_at for e in ordered if e.kind == BURIED), default=None)
+    gaps = [_explained(g, buried_at) for g in gaps]
     history = HistoryCoverage(episodes, gaps, registry, context.observed_from)
     return GroupHistory(
         link([_row(Case(e, e.trigger, registry, context, history)) for e in episodes]),
@@ -57,7 +59,8 @@ def _episodes(group_id: str, events: Sequence[Event], registry: MemberRegistry) 
     """The episodes of both protocols in order of start, each with the one before it, and the breaks between them."""
     of_coordinator = [e for e in events if e.origin == Origin.BROKER]
     classic, classic_gaps = build_episodes(group_id, of_coordinator)
-    stored = [e for e in events if e.kind == STORED]
+    by_generation = grouped((e for e in events if e.kind == STORED), lambda e: e.generation)
+    stored = {generation: Timeline(own, lambda e: e.happened_at) for generation, own in by_generation.items()}
     finished = [_finished(e, stored) for e in with_changes(classic, of_coordinator)]
     epochs, epoch_gaps = build_epochs(group_id, events)
     linked: list[Episode] = []
@@ -66,21 +69,20 @@ def _episodes(group_id: str, events: Sequence[Event], registry: MemberRegistry) 
     return linked, [*classic_gaps, *epoch_gaps]
 
 
-def _finished(episode: Episode, stored: Sequence[Event]) -> Episode:
+def _finished(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) -> Episode:
     """The episode with its end, where no line but a record shows it: a generation is stored when it was assigned."""
-    if episode.outcome != Outcome.UNFINISHED or episode.joined_at is None:
+    if episode.outcome != Outcome.UNFINISHED or episode.joined_at is None or episode.to_generation not in stored:
         return episode
-    earliest = episode.joined_at - SAME_ACT
-    event = next((e for e in stored if e.generation == episode.to_generation and e.happened_at >= earliest), None)
+    event = stored[episode.to_generation].first_since(episode.joined_at - SAME_ACT)
     if event is None:
         return episode
     ended_at = max(event.happened_at, episode.joined_at)
     return replace(episode, ended_at=ended_at, outcome=Outcome.COMPLETED, events=(*episode.events, event))
 
 
-def _explained(gap: Gap, buried: Sequence[Event]) -> Gap:
+def _explained(gap: Gap, buried_at: datetime | None) -> Gap:
     """A break after which generations restart, explained by the group's tombstone where nothing else does."""
-    if gap.explained_by or gap.next_generation > 1 or not any(e.happened_at <= gap.seen_at for e in buried):
+    if gap.explained_by or gap.next_generation > 1 or buried_at is None or buried_at > gap.seen_at:
         return gap
     return replace(gap, explained_by="the group's metadata were deleted, as their tombstone shows")
 
@@ -94,25 +96,18 @@ def _with_unseen_joins(episodes: Sequence[Episode], registry: MemberRegistry) ->
     for episode in episodes:
         joins: list[MembershipChange] = []
         if episode.protocol == Protocol.CLASSIC and episode.to_generation is not None:
-            there = changed_before | {c.member_id for c in episode.changes}
+            there = {c.member_id for c in episode.changes}
             joins = [
                 MembershipChange(Change.JOINED, episode.started_at, member_id)
                 for member_id in sorted(registry.by_generation.get(episode.to_generation, ()))
                 if member_id not in there
+                and member_id not in changed_before
                 and registry.members[member_id].first_generation == episode.to_generation
-                and not _took_static_place(registry.members[member_id], registry)
+                and not registry.took_static_place(registry.members[member_id])
             ]
-        found = replace(episode, changes=(*episode.changes, *joins))
+        found = replace(episode, changes=(*episode.changes, *joins)) if joins else episode
         changed_before |= {c.member_id for c in found.changes}
         yield found
-
-
-def _took_static_place(member: Member, registry: MemberRegistry) -> bool:
-    """Whether it is a new process of a static member that was there before."""
-    return bool(member.instance_id) and any(
-        other.instance_id == member.instance_id and other.member_id != member.member_id
-        for other in registry.members.values()
-    )
 
 
 @dataclass(frozen=True)

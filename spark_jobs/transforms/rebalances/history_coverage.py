@@ -36,7 +36,8 @@ class HistoryCoverage:
 
     def is_whole(self, at: datetime) -> bool:
         """Whether no one can have been in the group unseen within the look-back before `at`."""
-        return not self.holes.between(at - LOOK_BACK, at)
+        hole = self.holes.first_since(at - LOOK_BACK)
+        return hole is None or hole > at
 
 
 def _has_unnamed(episode: Episode, registry: MemberRegistry) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from spark_jobs.catalog.codes import Cause
 from spark_jobs.knowledge.reasons import LEFT_BEFORE, REMOVED_WHILE_ALIVE
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.leave_rulings import gave_reason
 from spark_jobs.transforms.rebalances.model import Change
-from spark_jobs.transforms.rebalances.wording import took
 from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling, proof_if
 
 _HOW_IT_WENT = {
@@ -35,7 +35,7 @@ def came_back_after_removal(case: Case) -> Proof | None:
     if not case.earlier or not gone:
         return None
     how = _HOW_IT_WENT[gone.how]
-    return shown(*case.earlier.introduced_by, gone.event, away=took(case.at - gone.at), how=how)
+    return shown(*case.earlier.introduced_by, gone.event, away=duration(case.at - gone.at), how=how)
 
 
 def is_surely_the_same(case: Case) -> Proof | None:
@@ -70,7 +70,7 @@ def history_reaches_back(case: Case) -> Proof | None:
 
 def history_is_short(case: Case) -> Proof | None:
     """In every other case: the logs begin later than the look-back."""
-    return Proof(words={"covered": took(case.at - case.history.observed_from)})
+    return Proof(words={"covered": duration(case.at - case.history.observed_from)})
 
 
 _SAME_CLIENT = "the same instance id, else the same client id and, where known, host: KIP-345, KIP-394"

@@ -11,11 +11,10 @@ from datetime import datetime, timedelta
 
 from spark_jobs.catalog.codes import Cause, Protocol
 from spark_jobs.catalog.rows import Event
-from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import CLOSED, FREE_TEXT, POLL_EXPIRED, REMOVED_BY_ADMIN, UNSUBSCRIBED
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
-from spark_jobs.transforms.rebalances.wording import took
 from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Predicate, Proof, Ruling, named, proof_if
 
 
@@ -35,13 +34,13 @@ def is_by_instance(case: Case) -> Proof | None:
 
 def own_log_shows_poll_expired(case: Case) -> Proof | None:
     """The member's own log says within 5 s that its poll timeout has expired."""
-    expired = case.log.poll_expiries.near(case.at, NEXT_POLL)
+    expired = case.log.process.poll_expiries.near(case.at, NEXT_POLL)
     return shown(*case.log.identity, *expired) if expired else None
 
 
 def own_log_shows_close(case: Case) -> Proof | None:
     """The member's own log says within 5 s that it closes its consumer or leaves on purpose."""
-    closing = case.log.closings.near(case.at, NEXT_POLL)
+    closing = case.log.process.closings.near(case.at, NEXT_POLL)
     return shown(*case.log.identity, *closing[:2]) if closing else None
 
 
@@ -51,16 +50,16 @@ def was_surprised(case: Case) -> Proof | None:
     Source: a consumer that leaves forgets its member id first, and takes a refused heartbeat of the former one for
     stale (AbstractCoordinator.maybeLeaveGroup, HeartbeatResponseHandler).
     """
-    for line in case.log.lines.after(case.at):
-        is_refused = line.kind == Kind.CLIENT_HEARTBEAT_REFUSED and line.error == "UNKNOWN_MEMBER_ID"
-        if is_refused and line.member_id == case.member.member_id and line.detail == "resetting generation":
+    for line in case.log.process.refusals.after(case.at):
+        is_refused = line.error == "UNKNOWN_MEMBER_ID" and line.detail == "resetting generation"
+        if is_refused and line.member_id == case.member.member_id:
             return shown(*case.log.identity, line)
     return None
 
 
 def came_back(case: Case) -> Proof | None:
     """The same client joined again within 10 minutes."""
-    return None if case.back is None else shown(case.back_line, later=took(case.back[1] - case.at))
+    return None if case.back is None else shown(case.back_line, later=duration(case.back[1] - case.at))
 
 
 def came_back_under_its_id(case: Case) -> Proof | None:
@@ -79,7 +78,8 @@ def poll_limit_had_not_run_out(case: Case) -> Proof | None:
     limit, joined = case.member.rebalance_timeout_ms, _joined_last(case)
     if limit is None or joined is None or case.at - joined[0] >= timedelta(milliseconds=limit):
         return None
-    return shown(joined[1], case.member.limited_by, since_join=took(case.at - joined[0]), poll_limit=took(limit))
+    words = {"since_join": duration(case.at - joined[0]), "poll_limit": duration(limit)}
+    return shown(joined[1], case.member.limited_by, **words)
 
 
 def _joined_last(case: Case) -> tuple[datetime, Event] | None:

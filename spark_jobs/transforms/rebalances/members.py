@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
 from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.transforms.rebalances.client_logs import NO_LINES, NO_LOG, ClientLog, ClientLogs, by_instant
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rebalances.records import RECORDED
+from spark_jobs.transforms.timelines import Timeline
 
 SEEN = "member_seen"
 """A member that a snapshot shows."""
@@ -37,6 +40,13 @@ _JOINS = {*_ARRIVALS, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED}
 _NAMES_TOPICS = {SEEN, Kind.CLIENT_SUBSCRIBED, RECORDED}
 _NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, RECORDED}
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
+
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+def _itself(instant: datetime) -> datetime:
+    return instant
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,7 @@ class Member:
     limited_by: Event | None = None
     removals: list[Removal] = field(default_factory=list)
 
-    @property
+    @cached_property
     def known_at(self) -> datetime | None:
         """When it was first heard of: some are named only by the line that removes them."""
         return min((at for at in (self.first_at, *(r.at for r in self.removals)) if at is not None), default=None)
@@ -84,21 +94,29 @@ class Member:
 
     def gone_before(self, at: datetime) -> Removal | None:
         """Its last removal no later than `at`; None where it was there all the time."""
-        return max((r for r in self.removals if r.at <= at), default=None, key=lambda r: (r.at, r.how))
+        return self._removals.last_until(at)
+
+    @cached_property
+    def _removals(self) -> Timeline[Removal]:
+        """Its removals; of two that are the same the one read first stands last."""
+        newest_first = self.removals[::-1]
+        return Timeline(sorted(newest_first, key=lambda r: (r.at, r.how)), at=lambda r: r.at)
 
 
 class MemberRegistry:
     """The members of one group, from coordinator lines, loaded groups, client logs, snapshots and records.
 
     Takes: all events of the group in order, client lines among them, and sightings (kind member_seen).
+    Order: what is known of members is fixed once all events are read; each look-up is a bisect over it.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
         self.members: dict[str, Member] = {}
-        self.logs: dict[str, list[Event]] = defaultdict(list)
+        self.logs = ClientLogs()
         self.by_generation: dict[int, set[str]] = defaultdict(set)
         self.topics: set[str] = set()
         self._settings: dict[str, Event] = {}
+        self._there: dict[str, Member] = {}
         self._moves: dict[str, list[Event]] = defaultdict(list)
         self._joins: dict[str, list[Event]] = defaultdict(list)
         for event in events:
@@ -109,10 +127,13 @@ class MemberRegistry:
             for name in {member.instance_id, member.client_id} - {None}:
                 self._by_name[str(name)].append(member)
         self._is_shared: dict[str, bool] = {}
+        self._namesakes: dict[tuple[str, str], Timeline[Member]] = {}
+        self._arrivals: dict[tuple[str, str], Timeline[tuple[datetime, str]]] = {}
+        self._holders: dict[str, Member] = {}
 
     def _read(self, event: Event) -> None:
         if event.origin == Origin.CLIENT and event.client_id:
-            self.logs[event.client_id].append(event)
+            self.logs.add(event.client_id, event)
             if event.kind == Kind.CLIENT_CONFIGURED:
                 self._settings[event.client_id] = event
         for member_id, instance_id in _namings(event):
@@ -122,14 +143,20 @@ class MemberRegistry:
         if event.kind in _NAMES_TOPICS and event.detail:
             self.topics.update(_TOPIC.findall(event.detail))
         for member_id, how in _dropped(event):
-            self._member(member_id).removals.append(Removal(event.happened_at, how, event))
+            self._remove(self._member(member_id), how, event)
         if event.kind == Kind.STATIC_MEMBER_REPLACED and event.old_member_id:
             self._replace(self._member(event.old_member_id), event)
         elif event.kind in (Kind.GROUP_EMPTIED, Kind.GROUP_DEAD):
             self._empty(event)
 
     def _member(self, member_id: str) -> Member:
-        return self.members.setdefault(member_id, Member(member_id))
+        if member_id not in self.members:
+            self.members[member_id] = self._there[member_id] = Member(member_id)
+        return self.members[member_id]
+
+    def _remove(self, member: Member, how: Change, event: Event) -> None:
+        self._there.pop(member.member_id, None)
+        member.removals.append(Removal(event.happened_at, how, event))
 
     def _see(self, member: Member, instance_id: str | None, event: Event) -> None:
         """The first line that shows a field counts; of the assignor the last one."""
@@ -152,20 +179,19 @@ class MemberRegistry:
         if event.kind in _REMOVALS or event.kind in _ARRIVALS:
             self._moves[member.member_id].append(event)
         if event.kind in _REMOVALS:
-            member.removals.append(Removal(event.happened_at, _REMOVALS[event.kind], event))
+            self._remove(member, _REMOVALS[event.kind], event)
         elif event.kind != Kind.MEMBER_LOADED:
             member.first_at = min(event.happened_at, member.first_at or event.happened_at)
 
     def _replace(self, old: Member, event: Event) -> None:
         if old.instance_id is None and event.instance_id:
             old.instance_id, old.placed_by = option_value(event.instance_id), event
-        old.removals.append(Removal(event.happened_at, Change.REPLACED, event))
+        self._remove(old, Change.REPLACED, event)
 
     def _empty(self, event: Event) -> None:
-        at = event.happened_at
-        for member in self.members.values():
-            if not member.removals and (member.first_at is None or member.first_at < at):
-                member.removals.append(Removal(at, Change.LEFT, event))
+        for member in list(self._there.values()):
+            if member.first_at is None or member.first_at < event.happened_at:
+                self._remove(member, Change.LEFT, event)
 
     def _name_members(self) -> None:
         """The client in front of a dynamic member's uuid; a static member's client has to be shown by a line."""
@@ -187,8 +213,18 @@ class MemberRegistry:
             return self.members.get(member_id) or Member(
                 member_id, client_id=None if instance_id else name_in_member_id(member_id), instance_id=instance_id
             )
-        held = [m for m in self.members.values() if instance_id and m.instance_id == instance_id]
-        return max(held, key=lambda m: (m.first_at is not None, m.first_at, m.member_id), default=Member(""))
+        if not instance_id:
+            return Member("")
+        if instance_id not in self._holders:
+            held = [m for m in self._by_name.get(instance_id, ()) if m.instance_id == instance_id]
+            last = max(held, key=lambda m: (m.first_at is not None, m.first_at, m.member_id), default=Member(""))
+            self._holders[instance_id] = last
+        return self._holders[instance_id]
+
+    def took_static_place(self, member: Member) -> bool:
+        """Whether it is a new process of a static member that was there before."""
+        named = self._by_name.get(member.instance_id, ()) if member.instance_id else ()
+        return any(m.instance_id == member.instance_id and m.member_id != member.member_id for m in named)
 
     def same_client(self, one: Member, other: Member) -> bool:
         """Whether two members are the same: the same instance id, else the same client id and, where known, host."""
@@ -200,13 +236,16 @@ class MemberRegistry:
             return False
         return one.host is None or other.host is None or one.host == other.host
 
-    def _same_clients(self, member: Member) -> list[Member]:
-        """The members that are the same client, itself among them."""
-        names = (member.instance_id, member.client_id)
-        named = {m.member_id: m for name in names if name for m in self._by_name.get(name, ())}
-        if member.member_id in self.members:
-            named[member.member_id] = self.members[member.member_id]
-        return [m for m in named.values() if self.same_client(m, member)]
+    def _like(self, member: Member) -> tuple[tuple[str, str], Sequence[Member]]:
+        """The members that may be the same client, itself among them, under what they share: a name, or the id.
+
+        A member with an instance id is only ever the same as one with that instance id.
+        """
+        name = member.instance_id or member.client_id
+        if name in self._by_name and (member.instance_id or not self.is_shared(name)):
+            return (name, ""), self._by_name[name]
+        own = self.members.get(member.member_id)
+        return ("", member.member_id), (own,) if own else ()
 
     def is_shared(self, client_id: str) -> bool:
         """Whether several members held that client id at once, so that it identifies no member.
@@ -225,58 +264,88 @@ class MemberRegistry:
 
     def had_unnamed(self, before: datetime) -> bool:
         """Whether the group had members by then whose client is not known: any of them may be the same."""
-        return any(
-            m.client_id is None and m.instance_id is None and m.known_at is not None and m.known_at < before - SAME_ACT
-            for m in self.members.values()
-        )
+        return self._first_unnamed is not None and self._first_unnamed < before - SAME_ACT
+
+    @cached_property
+    def _first_unnamed(self) -> datetime | None:
+        unnamed = (m.known_at for m in self.members.values() if m.client_id is None and m.instance_id is None)
+        return min((at for at in unnamed if at is not None), default=None)
 
     def count_at(self, at: datetime) -> int:
         """How many of the known members can have been in the group at that instant."""
-        return sum(
-            (m.first_at is None or m.first_at <= at + SAME_ACT) and m.gone_before(at) is None
-            for m in self.members.values()
-        )
+        came, went = self._stays
+        return came.count_until(at) - went.count_until(at)
+
+    @cached_property
+    def _stays(self) -> tuple[Timeline[datetime], Timeline[datetime]]:
+        """From when on each member can have been there, and from when on it had come and was gone."""
+        came, went = [], []
+        for member in self.members.values():
+            since = _LONG_AGO if member.first_at is None else member.first_at - SAME_ACT
+            came.append(since)
+            if member.removals:
+                went.append(max(since, min(r.at for r in member.removals)))
+        return Timeline(came, at=_itself), Timeline(went, at=_itself)
 
     def earlier(self, member: Member, at: datetime, look_back: timedelta) -> Member | None:
         """The same client as it was in the group before `at`, removed or gone, within the look-back."""
-        found = [
-            m
-            for m in self._same_clients(member)
-            if (m.member_id != member.member_id or m.gone_before(at) or self._had_joined(m, at))
-            and m.known_at is not None
-            and (m.known_at < at - SAME_ACT or m.gone_before(at))
-            and max([m.known_at, *(r.at for r in m.removals if r.at <= at)]) >= at - look_back
-        ]
-        return max(found, key=lambda m: (m.known_at, m.member_id), default=None)
+        name, like = self._like(member)
+        if name not in self._namesakes:
+            known = sorted((m.known_at, m.member_id) for m in like if m.known_at is not None)
+            self._namesakes[name] = Timeline((self.members[m] for _, m in known), at=lambda m: m.known_at or _LONG_AGO)
+        namesakes = self._namesakes[name]
+        places = range(namesakes.count_until(at) - 1, -1, -1)
+        candidates = (m for n in places if self.same_client(m := namesakes.values[n], member))
+        return next((m for m in candidates if self._was_there(m, member.member_id, at, look_back)), None)
+
+    def _was_there(self, one: Member, member_id: str, at: datetime, look_back: timedelta) -> bool:
+        """Whether a member was in the group before an instant: the one of that id only if it had gone or joined."""
+        gone, known_at = one.gone_before(at), one.known_at
+        if known_at is None or (one.member_id == member_id and not gone and not self._had_joined(one, at)):
+            return False
+        last_at = max(known_at, gone.at) if gone else known_at
+        return (gone is not None or known_at < at - SAME_ACT) and last_at >= at - look_back
 
     def _had_joined(self, member: Member, at: datetime) -> bool:
         """Whether it had joined under the same id: KIP-848 members keep theirs, and the line of a leave may be lost."""
-        return any(
-            e.kind == Kind.MEMBER_JOINED and e.happened_at < at - SAME_ACT for e in self._moves[member.member_id]
-        )
+        joined_at = self._first_joined.get(member.member_id)
+        return joined_at is not None and joined_at < at - SAME_ACT
+
+    @cached_property
+    def _first_joined(self) -> dict[str, datetime]:
+        joined = ((m, e) for m, moves in self._moves.items() for e in reversed(moves) if e.kind == Kind.MEMBER_JOINED)
+        return {m: e.happened_at for m, e in joined}
 
     def later(self, member: Member, at: datetime, within: timedelta) -> tuple[Member, datetime] | None:
         """The same client as it came back after `at`, and when."""
-        returns = [
-            (e.happened_at, m.member_id, m)
-            for m in self._same_clients(member)
-            for e in self._moves[m.member_id]
-            if e.kind in _ARRIVALS and at < e.happened_at <= at + within
-        ]
-        first = min(returns, default=None, key=lambda r: r[:2])
-        return None if first is None else (first[2], first[0])
+        name, like = self._like(member)
+        if name not in self._arrivals:
+            came = ((m.member_id, e) for m in like for e in self._moves[m.member_id] if e.kind in _ARRIVALS)
+            self._arrivals[name] = Timeline(sorted((e.happened_at, m) for m, e in came), at=lambda arrival: arrival[0])
+        for came_at, member_id in self._arrivals[name].between(at, at + within):
+            if at < came_at and self.same_client(self.members[member_id], member):
+                return self.members[member_id], came_at
+        return None
 
     def arrival(self, member_id: str, at: datetime) -> Event | None:
         """The line of the member's arrival at `at` that shows most: the one that starts the rebalance, if any."""
-        lines = [
-            e for e in self._moves[member_id] if e.kind in _ARRIVALS and at - SAME_ACT <= e.happened_at <= at + SAME_ACT
-        ]
+        moves = self._moves_by_time.get(member_id, NO_LINES)
+        lines = [e for e in moves.near(at, SAME_ACT) if e.kind in _ARRIVALS]
         return max(lines, default=None, key=lambda e: (e.kind == Kind.REBALANCE_STARTED, e.happened_at))
+
+    @cached_property
+    def _moves_by_time(self) -> dict[str, Timeline[Event]]:
+        return {member_id: by_instant(moves) for member_id, moves in self._moves.items()}
+
+    @cached_property
+    def _joins_by_time(self) -> dict[str, Timeline[Event]]:
+        return {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
 
     def joined_last(self, member_id: str, before: datetime) -> Event | None:
         """The member's last joining before an instant, by its own log or by the lines that name its arrival."""
-        own = [e for e in self._joins[member_id] if e.happened_at < before - SAME_ACT]
-        return max(own, default=None, key=lambda e: e.happened_at)
+        joins = self._joins_by_time.get(member_id, NO_LINES)
+        last = joins.last_before(before - SAME_ACT)
+        return None if last is None else joins.first_since(last.happened_at)
 
     def first_line(self, member: Member) -> tuple[Event, ...]:
         """The first line that shows the member come or go."""
@@ -286,13 +355,17 @@ class MemberRegistry:
         """The line that shows the member, or one of its group, with a cooperative assignor."""
         if member.is_cooperative is not None:
             return member.cooperative_by if member.is_cooperative else None
+        return self._cooperative_by
+
+    @cached_property
+    def _cooperative_by(self) -> Event | None:
         return next((m.cooperative_by for _, m in sorted(self.members.items()) if m.is_cooperative), None)
 
-    def log_of(self, member: Member) -> list[Event]:
-        """The lines of the member's own log, in order; empty where there is no log or its client id is shared."""
+    def log_of(self, member: Member) -> ClientLog:
+        """The member's own log; empty where there is no log or its client id is shared."""
         if not member.client_id or self.is_shared(member.client_id):
-            return []
-        return self.logs.get(member.client_id, [])
+            return NO_LOG
+        return self.logs.of(member.client_id)
 
 
 def _limit(member: Member, event: Event) -> None:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 
 from spark_jobs.catalog.codes import Outcome, Protocol
 from spark_jobs.catalog.rows import BrokerOutage, Event, GenerationGap, MemberStay, Rebalance, TopicChange
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import CoordinatorReason
-from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.shared.grouping import grouped
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
 
 
 class Change(StrEnum):
@@ -103,11 +105,6 @@ class Episode:
         end = self.joined_at or self.ended_at
         return self.started_at <= at and (end is None or at <= end)
 
-    def runs_at(self, at: datetime) -> bool:
-        """Whether the join phase ran at that instant, was about to, or had ended just before."""
-        end = self.joined_at or self.ended_at
-        return self.started_at - SAME_ACT <= at and (end is None or at <= end + SAME_ACT)
-
 
 @dataclass(frozen=True)
 class Gap:
@@ -129,6 +126,23 @@ class GroupContext:
     observed_to: datetime
     topic_changes: Sequence[TopicChange] = ()
     outages: Sequence[BrokerOutage] = ()
+
+    @cached_property
+    def topic_changes_by_time(self) -> Timeline[TopicChange]:
+        """The changes of topics, to be looked up by instant."""
+        return Timeline(self.topic_changes, lambda c: c.at)
+
+    @cached_property
+    def _outages(self) -> dict[int, Intervals[BrokerOutage]]:
+        by_broker = grouped(self.outages, lambda o: o.broker)
+        return {b: Intervals(Interval(o.down_at, o.up_at, o) for o in own) for b, own in by_broker.items()}
+
+    def outages_of(self, broker: int | None) -> Intervals[BrokerOutage]:
+        """The outages of one broker."""
+        return self._outages.get(broker, _NO_OUTAGES) if broker is not None else _NO_OUTAGES
+
+
+_NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
 
 
 @dataclass(frozen=True)

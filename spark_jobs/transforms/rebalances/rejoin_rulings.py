@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from spark_jobs.catalog.codes import Cause, Outcome
 from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.reasons import read_client_reason, read_metadata_change
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
-from spark_jobs.transforms.rebalances.wording import took
 from spark_jobs.transforms.rulings import (
     CERTAIN,
     LIKELY,
@@ -77,7 +77,7 @@ def one_change_fits(cause: Cause) -> Predicate[Case]:
         if len({(c.kind, c.topic) for c in case.topic_changes}) != 1 or case.topic_changes[-1].kind != cause:
             return None
         fits = case.topic_changes[-1]
-        return Proof((fits.event,), {"topic": fits.topic, "later": took(case.episode.started_at - fits.at)})
+        return Proof((fits.event,), {"topic": fits.topic, "later": duration(case.episode.started_at - fits.at)})
 
     return named(f"In the 11 minutes before, one change of the group's topics was logged: {_worded(cause)}.", holds)
 

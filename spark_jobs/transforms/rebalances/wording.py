@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from spark_jobs.transforms.rebalances.members import Member
-
-
-def took(length: timedelta | int | float) -> str:
-    """A length of time in words a person uses; a number counts milliseconds."""
-    seconds = length.total_seconds() if isinstance(length, timedelta) else length / 1000
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 90:
-        return f"{seconds:.1f} s".replace(".0 s", " s")
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def subject(member: Member) -> str:

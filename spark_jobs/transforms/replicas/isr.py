@@ -12,13 +12,13 @@ from datetime import datetime
 from itertools import pairwise
 
 from spark_jobs.catalog.codes import IsrChangeKind
-from spark_jobs.catalog.rows import Event, IsrChange, PartitionSnapshot
+from spark_jobs.catalog.rows import Event, IsrChange
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
-from spark_jobs.transforms.partitions import Partition, by_partition, deletions_of, lives_of
+from spark_jobs.transforms.partition_readings import PartitionReadings, Readings, TopicReadings
+from spark_jobs.transforms.partitions import Partition, deletions_of, lives_of
 from spark_jobs.transforms.replicas.isr_shrink_cause import SHRINK_CAUSE_KINDS, explain_changes
 from spark_jobs.transforms.replicas.isr_shrink_rulings import Incarnation
-from spark_jobs.transforms.timelines import Timeline
 from spark_jobs.transforms.windows import Window, broker_ids
 
 # A proposal (isr_shrink_proposed) is not a commit: Partition.maybeShrinkIsr asks, the controller decides.
@@ -47,7 +47,7 @@ class Commit:
 
 
 def rebuild_isr_changes(
-    events: Iterable[Event], readings: Iterable[PartitionSnapshot], context: ClusterContext, window: Window
+    events: Iterable[Event], readings: Readings, context: ClusterContext, window: Window
 ) -> list[IsrChange]:
     """Rows of gold.isr_changes: one for each broker that left or joined a partition's ISR.
 
@@ -58,7 +58,7 @@ def rebuild_isr_changes(
     applying a partition's rows in order leads from the first known ISR to the last one.
     """
     lines = list(events)
-    read, deleted = by_partition(readings), deletions_of(lines, context.terms)
+    read, deleted = TopicReadings.of(readings), deletions_of(lines, context.terms)
     return [
         row
         for key, incarnations in lives_of(lines, {*ISR_KINDS, *SHRINK_CAUSE_KINDS}, context.terms).items()
@@ -71,15 +71,14 @@ def rebuild_isr_changes(
 def _rows_of(
     key: Partition,
     lines: Sequence[Event],
-    readings: Iterable[PartitionSnapshot],
+    readings: PartitionReadings,
     deletions: Iterable[datetime],
     context: ClusterContext,
 ) -> list[IsrChange]:
     start = lines[0].happened_at
     deleted_at = min((at for at in deletions if at > start), default=None)
-    own = Timeline(readings, lambda r: r.snapshot_at).within(start, deleted_at)
     changes = list(_changes(key, commits_of(e for e in lines if e.kind in ISR_KINDS)))
-    return explain_changes(changes, Incarnation(lines, own, deleted_at, context))
+    return explain_changes(changes, Incarnation(lines, readings.within(start, deleted_at), deleted_at, context))
 
 
 def _changes(key: Partition, commits: Sequence[Commit]) -> Iterator[IsrChange]:

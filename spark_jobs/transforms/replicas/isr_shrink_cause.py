@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from spark_jobs.catalog.codes import IsrChangeKind, OutOfSyncKind
 from spark_jobs.catalog.rows import Event, IsrChange
@@ -87,8 +87,8 @@ def _ended(shrink: IsrChange, returned_at: datetime) -> IsrChange:
 
 def _ended_by_reading(shrink: IsrChange, incarnation: Incarnation) -> IsrChange:
     """The shrink, ended by the first reading that finds the broker in sync; readings lag behind the brokers."""
-    later = incarnation.readings.after(shrink.happened_at + CATCHING_UP)
-    seen = next((r for r in later if shrink.broker in (r.isr or ())), None)
+    later = incarnation.readings.within(shrink.happened_at + CATCHING_UP + timedelta.resolution, None)
+    seen = next(later.where(lambda state: shrink.broker in (state.isr or ())), None)
     until = shrink.out_of_sync_until
     if seen is None or (until is not None and until <= seen.snapshot_at):
         return shrink

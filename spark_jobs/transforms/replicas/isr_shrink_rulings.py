@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from spark_jobs.catalog.codes import Confidence, OutOfSyncKind
-from spark_jobs.catalog.rows import BrokerOutage, Event, IsrChange, PartitionSnapshot
-from spark_jobs.transforms.cluster import CLOCKS, ClusterContext, disk_owners, on_failed_disk
+from spark_jobs.catalog.rows import BrokerOutage, Event, IsrChange
+from spark_jobs.transforms.cluster import ClusterContext, disk_owners, on_failed_disk
 from spark_jobs.transforms.controllers import speaks_for_cluster
-from spark_jobs.transforms.durations import CATCHING_UP
+from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
+from spark_jobs.transforms.partition_readings import PartitionReadings
 from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
-from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
+from spark_jobs.transforms.timelines import Intervals, Timeline
 from spark_jobs.transforms.windows import broker_ids
 
 SHORTLY = timedelta(minutes=1)
@@ -28,40 +29,27 @@ class Incarnation:
     def __init__(
         self,
         lines: Sequence[Event],
-        readings: Iterable[PartitionSnapshot],
+        readings: PartitionReadings,
         deleted_at: datetime | None,
         context: ClusterContext,
     ) -> None:
         """Takes: its events of at least SHRINK_CAUSE_KINDS, in order; its readings."""
         self.started_at, self.deleted_at, self.context = lines[0].happened_at, deleted_at, context
-        self.readings = Timeline(readings, lambda r: r.snapshot_at)
-        self.outages = _by_broker(context.outages)
+        self.lines, self.readings = lines, readings
         self.proposals = _of_kind(lines, "isr_shrink_proposed")
         self.reassignments = _of_kind(lines, "reassignment_changed")
-        self.disk_failures = Timeline(context.disk_failures, lambda e: e.happened_at)
+        self.disk_failures = context.disk_failures_by_time
         # Every controller logs former reassignments again when it starts; only those of the active one are news.
         self.active_reassignments = Timeline(
             (e for e in self.reassignments if speaks_for_cluster(context.terms, e)), lambda e: e.happened_at
         )
-        listing = (*self.active_reassignments, *_of_kind(lines, "leadership_kept"))
-        self.replica_lists = Timeline(
-            [
-                *((e.happened_at, broker_ids(e.replicas) or ()) for e in listing if e.replicas),
-                *((r.snapshot_at, tuple(r.replicas)) for r in self.readings if r.replicas),
-            ],
-            lambda listed: listed[0],
-        )
 
-
-NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
-
-
-def _by_broker(outages: Iterable[BrokerOutage]) -> dict[int, Intervals[BrokerOutage]]:
-    found: dict[int, list[Interval[BrokerOutage]]] = {}
-    for outage in outages:
-        caught_up = outage.up_at and outage.up_at + CATCHING_UP
-        found.setdefault(outage.broker, []).append(Interval(outage.down_at - CLOCKS, caught_up, outage))
-    return {broker: Intervals(own) for broker, own in found.items()}
+    @cached_property
+    def replica_lists(self) -> Timeline[tuple[datetime, tuple[int, ...]]]:
+        """The lists of replicas that lines show."""
+        listing = (*self.active_reassignments, *_of_kind(self.lines, "leadership_kept"))
+        lists = ((e.happened_at, broker_ids(e.replicas) or ()) for e in listing if e.replicas)
+        return Timeline(lists, lambda listed: listed[0])
 
 
 def _of_kind(lines: Iterable[Event], kind: str) -> Timeline[Event]:
@@ -93,10 +81,10 @@ class Shrink:
     @cached_property
     def proposal(self) -> Event | None:
         """The leader's last line, since the commit before, that removes the broker because it lags."""
-        since = self.previous_commit_at and self.previous_commit_at - CLOCKS
+        since = self.previous_commit_at and self.previous_commit_at - CLOCK_SKEW
         proposed = (
             e
-            for e in self.incarnation.proposals.until(self.at + CLOCKS)
+            for e in self.incarnation.proposals.until(self.at + CLOCK_SKEW)
             if (since is None or since <= e.happened_at)
             and self.broker in (broker_ids(e.previous_isr) or ())
             and self.broker not in (broker_ids(e.isr) or ())
@@ -106,7 +94,7 @@ class Shrink:
     @property
     def outages(self) -> Intervals[BrokerOutage]:
         """The broker's outages, each until it has caught up."""
-        return self.incarnation.outages.get(self.broker, NO_OUTAGES)
+        return self.incarnation.context.outages_until_caught_up(self.broker)
 
     @cached_property
     def outage(self) -> BrokerOutage | None:
@@ -117,12 +105,17 @@ class Shrink:
     @cached_property
     def replica_removed_at(self) -> datetime | None:
         """From when on a line or a reading shows that the broker is not a replica of the partition."""
-        later = self.incarnation.replica_lists.since(self.at - CLOCKS)
-        return next((at for at, replicas in later if self.broker not in replicas), None)
+        since = self.at - CLOCK_SKEW
+        listed = (at for at, replicas in self.incarnation.replica_lists.since(since) if self.broker not in replicas)
+        later = self.incarnation.readings.within(since, None)
+        read = (
+            r.snapshot_at for r in later.where(lambda s: bool(s.replicas) and self.broker not in (s.replicas or ()))
+        )
+        return min((at for at in (next(listed, None), next(read, None)) if at is not None), default=None)
 
     def just_before(self, events: Timeline[Event]) -> Sequence[Event]:
         """Those of the events that happened at most SHORTLY before it."""
-        return events.between(self.at - SHORTLY, self.at + CLOCKS)
+        return events.between(self.at - SHORTLY, self.at + CLOCK_SKEW)
 
 
 def was_away(shrink: Shrink) -> Proof | None:

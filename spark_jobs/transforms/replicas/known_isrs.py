@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from spark_jobs.catalog.rows import PartitionSnapshot, Quote
 from spark_jobs.transforms.durations import CATCHING_UP
 from spark_jobs.transforms.evidence import quote, quote_snapshot
 from spark_jobs.transforms.leaderships import eligible_in
+from spark_jobs.transforms.partition_readings import PartitionReadings
 from spark_jobs.transforms.replicas.isr import Commit
 from spark_jobs.transforms.timelines import Interval
+
+_AFTER_CATCHING_UP = CATCHING_UP + timedelta.resolution
 
 _NEAR = 4
 """More commits than these do not come within seconds of a reading."""
@@ -46,9 +49,7 @@ class _Observation:
     has_eligible: bool = False
 
 
-def known_isrs(
-    commits: Sequence[Commit], readings: Sequence[PartitionSnapshot], until: datetime
-) -> list[Interval[KnownIsr]]:
+def known_isrs(commits: Sequence[Commit], readings: PartitionReadings, until: datetime) -> list[Interval[KnownIsr]]:
     """The known ISRs of one incarnation of a partition, in order of time and without overlap.
 
     Takes: its commits in order; its rows of bronze.partition_snapshots in order of time; where its evidence ends.
@@ -66,10 +67,11 @@ def known_isrs(
     return known
 
 
-def _observations(commits: Sequence[Commit], readings: Sequence[PartitionSnapshot]) -> list[_Observation]:
+def _observations(commits: Sequence[Commit], readings: PartitionReadings) -> list[_Observation]:
     """In order of time; a reading that only lags behind the lines, or runs ahead, is left out."""
     committed = _in_time(commits)
-    read = [_Observation(r.snapshot_at, frozenset(r.isr), _quote(r), False) for r in readings if r.isr is not None]
+    telling = readings.telling(at for o in committed for at in (o.at - CATCHING_UP, o.at, o.at + _AFTER_CATCHING_UP))
+    read = [_Observation(r.snapshot_at, frozenset(r.isr), _quote(r), False) for r in telling if r.isr is not None]
     merged: list[_Observation] = []
     passed = 0
     for observed in sorted([*committed, *read], key=lambda o: (o.at, not o.is_commit)):

@@ -12,10 +12,10 @@ from functools import cached_property
 from spark_jobs.catalog.codes import LossScope
 from spark_jobs.catalog.rows import BrokerSnapshot, LossSimulation, PartitionSnapshot, Quote
 from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
+from spark_jobs.shared.words import counted
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC, offsets_partition_of
-from spark_jobs.transforms.windows import counted
 
 MAX_NAMED = 20
 """More names than a reader follows up add nothing."""

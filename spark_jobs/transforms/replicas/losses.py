@@ -15,9 +15,10 @@ from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
 
-from spark_jobs.catalog.rows import Event, OffsetSnapshot, PartitionSnapshot, Quote
+from spark_jobs.catalog.rows import Event, PartitionSnapshot, Quote
 from spark_jobs.transforms.evidence import quote, quote_snapshot
 from spark_jobs.transforms.leaderships import NOBODY, Leadership
+from spark_jobs.transforms.partition_readings import ReadingWithCommits
 from spark_jobs.transforms.windows import broker_ids
 
 LOSS_KINDS = (
@@ -28,13 +29,6 @@ LOSS_KINDS = (
     "log_truncated",
     "isr_shrink_proposed",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingWithCommits(PartitionSnapshot):
-    """A partition in one reading, with what groups had committed of it by then."""
-
-    commits: tuple[OffsetSnapshot, ...]
 
 
 @dataclass(frozen=True)
@@ -69,19 +63,6 @@ class Loss:
     says: str
 
 
-def with_commits(readings: Iterable[PartitionSnapshot], commits: Iterable[OffsetSnapshot]) -> list[PartitionSnapshot]:
-    """Readings of partitions, each with the rows of bronze.offset_snapshots of the same reading, where it has any."""
-    by_reading: dict[tuple[str, str, int], list[OffsetSnapshot]] = {}
-    for commit in commits:
-        by_reading.setdefault((commit.snapshot_id, commit.topic, commit.partition), []).append(commit)
-    return [
-        ReadingWithCommits(**r.as_dict(), commits=tuple(own))
-        if (own := by_reading.get((r.snapshot_id, r.topic, r.partition)))
-        else r
-        for r in readings
-    ]
-
-
 def loss_of(
     change: Leadership,
     last_leader: int,
@@ -92,7 +73,7 @@ def loss_of(
     """The records that were in the old leader's log and are not in any log of the cluster any more.
 
     Takes: the unclean leadership; the last real leader before it; the replicas in sync before it;
-    the partition's events in order and its readings in order of time, see `with_commits`.
+    the partition's events in order and its readings in order of time, with what groups had committed.
     Keeps: the true number lies within the bounds, whichever evidence is missing.
     Edge case: a log that ends before what was read from it lost its tail in the crash: it bounds nothing from above.
     """

@@ -10,11 +10,12 @@ from datetime import datetime
 from spark_jobs.catalog.codes import IsrChangeKind, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, IsrChange, IsrSpan, OutOfSyncPeriod
 from spark_jobs.knowledge.isr import CALM_AFTER, CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, REPLICA_LAG
+from spark_jobs.shared.words import counted
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.replicas.out_of_sync_rulings import NEVER, OUT_OF_SYNC_RULINGS, Period, PeriodCase
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.timelines import Timeline
-from spark_jobs.transforms.windows import Window, counted, elapsed_ms
+from spark_jobs.transforms.windows import Window, elapsed_ms
 
 _SAME_TIME = 2 * REPLICA_LAG
 """A slow leader removes its followers within this: it looks at them every half of replica.lag.time.max.ms."""

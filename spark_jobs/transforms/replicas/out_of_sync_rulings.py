@@ -14,8 +14,8 @@ from itertools import accumulate
 
 from spark_jobs.catalog.codes import Confidence, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, IsrSpan
+from spark_jobs.shared.words import counted, duration
 from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, proof_if
-from spark_jobs.transforms.windows import counted, took
 
 NEVER = datetime.max.replace(tzinfo=UTC)
 """When a span ends whose broker is still out."""
@@ -81,7 +81,7 @@ class Period:
             return "and is not back in all"
         ends = accumulate((s.out_of_sync_until or NEVER for s in self.spans), max)
         has_gaps = any(end < after.happened_at for end, after in zip(ends, self.spans[1:], strict=False))
-        return f"{'again and again ' if has_gaps else ''}for {took(self.spans[0].happened_at, self.ended_at)}"
+        return f"{'again and again ' if has_gaps else ''}for {duration(self.ended_at - self.spans[0].happened_at)}"
 
 
 @dataclass(frozen=True)

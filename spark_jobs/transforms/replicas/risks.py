@@ -9,12 +9,13 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
-from spark_jobs.catalog.rows import Event, Failover, PartitionRisk, PartitionSnapshot, Quote
+from spark_jobs.catalog.rows import Event, Failover, PartitionRisk, Quote
 from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, Course, Setting, at_instant
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.leaderships import NOBODY
+from spark_jobs.transforms.partition_readings import PartitionReadings, Readings, TopicReadings
 from spark_jobs.transforms.partitions import Partition, by_partition, deletions_of, lives_of
 from spark_jobs.transforms.replicas.isr import ISR_KINDS, commits_of
 from spark_jobs.transforms.replicas.known_isrs import KnownIsr, known_isrs
@@ -123,7 +124,7 @@ class _History:
 
 def rebuild_risks(
     events: Iterable[Event],
-    readings: Iterable[PartitionSnapshot],
+    readings: Readings,
     failovers: Iterable[Failover],
     settings: BrokerSettings,
     context: ClusterContext,
@@ -139,10 +140,10 @@ def rebuild_risks(
     Edge case: the last known ISR holds until the logs end.
     """
     lines = list(events)
-    read, led = by_partition(readings, "snapshot_at"), by_partition(failovers, "happened_at")
+    read, led = TopicReadings.of(readings), by_partition(failovers, "happened_at")
     deleted = deletions_of(lines, context.terms)
     lives = lives_of(lines, ISR_KINDS, context.terms)
-    keys = sorted({*lives, *read, *led})
+    keys = sorted({*lives, *read.partitions(), *led})
     courses = {
         topic: (settings.course_of_topic(topic, MIN_ISR), settings.course_of_topic(topic, UNCLEAN))
         for topic in {k[1] for k in keys}
@@ -158,22 +159,23 @@ def rebuild_risks(
 
 
 def _known(
-    lives: Sequence[Sequence[Event]], readings: Sequence[PartitionSnapshot], ends: Sequence[datetime]
+    lives: Sequence[Sequence[Event]], readings: PartitionReadings, ends: Sequence[datetime]
 ) -> Iterator[Interval[KnownIsr]]:
     """The known ISRs of all incarnations of a partition. `ends`: when its topic was deleted, and when logs end."""
-    read, logs_end = Timeline(readings, lambda r: r.snapshot_at), ends[-1]
+    logs_end = ends[-1]
     later_starts = [life[0].happened_at for life in lives[1:]]
     for life, first, end in zip(lives or [[]], [None, *later_starts], [*later_starts, None], strict=True):
-        own = read.within(first, end)
+        own = readings.within(first, end)
         start = life[0].happened_at if life else own[0].snapshot_at if own else logs_end
         deleted_at = next((at for at in ends[:-1] if at > start), None)
-        until = deleted_at or max([logs_end, *(r.snapshot_at for r in own)])
-        yield from known_isrs(commits_of(life), [r for r in own if r.snapshot_at <= until], until)
+        until = deleted_at or max([logs_end, *(r.snapshot_at for r in own[-1:])])
+        yield from known_isrs(commits_of(life), own.within(None, until + timedelta.resolution), until)
 
 
-def _replica_counts(lives: Sequence[Sequence[Event]], readings: Sequence[PartitionSnapshot]) -> ReplicaCounts:
+def _replica_counts(lives: Sequence[Sequence[Event]], readings: PartitionReadings) -> ReplicaCounts:
     listed = [(e.happened_at, broker_ids(e.replicas) or ()) for life in lives for e in life if e.replicas]
-    listed += [(r.snapshot_at, tuple(r.replicas)) for r in readings if r.replicas]
+    telling = readings.telling(at for at, _ in listed)
+    listed += [(r.snapshot_at, tuple(r.replicas)) for r in telling if r.replicas]
     return Timeline(sorted((at, len(set(replicas))) for at, replicas in listed), lambda count: count[0])
 
 

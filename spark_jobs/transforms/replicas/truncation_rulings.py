@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from spark_jobs.catalog.codes import Confidence, FailoverKind, TruncationVerdict
 from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot, Quote
-from spark_jobs.transforms.cluster import CLOCKS
+from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.replicas.log_cuts import Cut
@@ -38,7 +38,7 @@ class Truncation:
     @cached_property
     def failovers_since(self) -> list[Failover]:
         """The failovers since the replica was last known to be in sync; else all that are known."""
-        cut_at = self.cut.first.happened_at + CLOCKS
+        cut_at = self.cut.first.happened_at + CLOCK_SKEW
         epoch = self.cut.follows.leader_epoch if self.cut.follows else None
         chain: list[Failover] = []
         for failover in reversed(self.failovers):

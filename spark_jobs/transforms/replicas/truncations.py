@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from spark_jobs.catalog.codes import TruncationVerdict
-from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot
+from spark_jobs.catalog.rows import Event, Failover
 from spark_jobs.catalog.rows import Truncation as TruncationRow
-from spark_jobs.transforms.cluster import CLOCKS
+from spark_jobs.shared.words import counted
 from spark_jobs.transforms.controllers import ControllerEpoch
+from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
+from spark_jobs.transforms.partition_readings import PartitionReadings, Readings, TopicReadings
 from spark_jobs.transforms.partitions import Partition, by_partition, lives_of
 from spark_jobs.transforms.replicas.log_cuts import Cut, cuts_of
 from spark_jobs.transforms.replicas.losses import LOSS_KINDS
 from spark_jobs.transforms.replicas.truncation_rulings import TRUNCATION_RULINGS, Truncation
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.timelines import Timeline
-from spark_jobs.transforms.windows import Window, counted
+from spark_jobs.transforms.windows import Window
 
 
 def rebuild_truncations(
     events: Iterable[Event],
-    readings: Iterable[PartitionSnapshot],
+    readings: Readings,
     failovers: Iterable[Failover],
     terms: Sequence[ControllerEpoch],
     window: Window,
@@ -33,7 +35,7 @@ def rebuild_truncations(
     Order: by topic, partition and time.
     Keeps: no committed record is reported lost where every leader since came from the ISR.
     """
-    read, led = by_partition(readings), by_partition(failovers)
+    read, led = TopicReadings.of(readings), by_partition(failovers)
     return [
         _row(key, case)
         for key, incarnations in sorted(lives_of(events, LOSS_KINDS, terms).items())
@@ -45,18 +47,18 @@ def rebuild_truncations(
 def _cases(
     key: Partition,
     incarnations: Sequence[Sequence[Event]],
-    readings: Sequence[PartitionSnapshot],
+    readings: PartitionReadings,
     failovers: Sequence[Failover],
 ) -> Iterator[Truncation]:
     """The cuts of one partition, each with what is known of its incarnation: leader epochs start again in each.
 
     Edge case: the first incarnation may be older than its first line.
     """
-    read, led = Timeline(readings, lambda r: r.snapshot_at), Timeline(failovers, lambda f: f.happened_at)
+    led = Timeline(failovers, lambda f: f.happened_at)
     for i, lines in enumerate(incarnations):
-        start = lines[0].happened_at - CLOCKS if i else None
+        start = lines[0].happened_at - CLOCK_SKEW if i else None
         for cut in cuts_of(lines):
-            yield Truncation(key[1], cut, lines, read.within(start, None), led.within(start, None))
+            yield Truncation(key[1], cut, lines, readings.within(start, None), led.within(start, None))
 
 
 def _row(key: Partition, case: Truncation) -> TruncationRow:

@@ -1,0 +1,98 @@
+"""One step by hand, without Airflow: spark-submit, followed in a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from spark_jobs.catalog.steps import INGEST, NEWEST_RUN, Step
+from spark_jobs.commands import embedded_airflow
+from spark_jobs.commands.audit import requested
+from spark_jobs.commands.follow import Screen, follow, near
+from spark_jobs.edges import progress
+from spark_jobs.edges.landing import read_text
+from spark_jobs.shared import launch
+from spark_jobs.shared.config import Settings, masked
+from spark_jobs.shared.exits import DONE, BadInput
+
+_MB = 1_000_000
+_MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
+"""The unit in which a system says how much memory its largest process had."""
+
+
+def asked(
+    step: Step, environment: Mapping[str, str], options: Mapping[str, str], run_id: str | None = None
+) -> Settings:
+    """What the user asked for, as `audit` reads it. The run: the one named; else a new one to ingest, else the newest.
+
+    Raises: BadInput with every problem at once; where no run of the lake has ingested anything.
+    """
+    settings = replace(requested(environment, options), read_to_end=True)
+    if run_id is None and step is not INGEST:
+        run_id = _newest_run(settings.lake, step)
+    return replace(settings, run_id=run_id) if run_id else settings
+
+
+def _newest_run(lake: str, step: Step) -> str:
+    try:
+        return str(json.loads(read_text(f"{lake}/runs/{NEWEST_RUN}"))["run_id"])
+    except FileNotFoundError:
+        raise BadInput(
+            f"The lake {masked(lake)} has no run whose ingest ended. Needed: one, before {step.name}. "
+            "Run `hindsight ingest` on that lake first, or name a run with --run-id."
+        ) from None
+
+
+def run(step: Step, settings: Settings) -> int:
+    """Runs the step and shows its progress; its last line says how much, how fast, and with what.
+
+    Gives: the step's exit code.
+    """
+    folder = embedded_airflow.AIRFLOW_HOME / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    log, told = (folder / f"{settings.run_id}.{step.name}.{kind}" for kind in ("log", "progress"))
+    told.write_text("", encoding="utf-8")
+    print(f"Run {settings.run_id} of {masked(near(settings.lake))}; Spark's words go to {near(str(log))}", flush=True)
+    screen, began = Screen((step,), "the run"), time.monotonic()
+    with log.open("wb") as noise:
+        process = subprocess.Popen(
+            _command(step, settings),
+            env={**os.environ, **launch.environment(), progress.FILE_VARIABLE: str(told)},
+            stdin=subprocess.DEVNULL,
+            stdout=noise,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            cwd=launch.HOME,
+        )
+        follow(process, told, screen)
+    code = screen.verdict(near(str(log)))
+    if code == DONE:
+        ingested = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))
+        print(account(ingested, time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)), flush=True)
+    return code
+
+
+def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_rusage) -> str:
+    """The last line: the night's size as ingest counted it, the time of this step, and what its processes used."""
+    size = ingested["input_bytes"] / _MB
+    return (
+        f"{size:,.1f} MB, {ingested['lines']['lines_in']:,} lines in {seconds:.1f} s: {size / seconds:.1f} MB/s; "
+        f"{used.ru_utime + used.ru_stime:.0f} s of processor time, "
+        f"peak memory {used.ru_maxrss * _MAXRSS_BYTES / _MB:,.0f} MB in the largest process"
+    )
+
+
+def _command(step: Step, settings: Settings) -> list[str]:
+    """spark-submit as Airflow calls it. Spark's master is HINDSIGHT_SPARK_CONF's, else this machine."""
+    is_large = launch.is_large(settings.logs, settings.client_logs)
+    settings_of_spark = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
+    given = ["--properties-file", str(launch.properties_file(settings_of_spark)), "--load-spark-defaults"]
+    program = [str(launch.RUN), step.name, "--settings", settings.to_json()]
+    return [str(launch.spark_submit()), *given, *program]

@@ -1,0 +1,226 @@
+"""Records out of files, in their second reading: each range is cut where it lies, and goes from there into bronze.
+
+Where ranges of one log cover the same instants, or the lake holds records of these, places and hashes of those records
+alone are gathered and numbered; their text never moves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog import bronze
+from spark_jobs.edges.file_bytes import Bytes, Unit, is_packed, spread
+from spark_jobs.edges.log_files import LogFile, describe
+from spark_jobs.edges.store import Store
+from spark_jobs.knowledge.layouts import LAYOUTS
+from spark_jobs.transforms.intake import collect
+from spark_jobs.transforms.intake.cutting import CONTESTED, SCHEMA, contested, cut
+from spark_jobs.transforms.intake.file_order import Turn
+from spark_jobs.transforms.intake.heads import Clock
+from spark_jobs.transforms.intake.pieces import Contest, Piece, Range, Times, contests, mark_of, ranges_of
+
+_LAKE = -1
+"""Stands for what the lake holds, among the numbers of ranges."""
+
+_CHANGED = "was replaced while it was read: file number"
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A range, its number, and the unit in which it is read."""
+
+    number: int
+    range: Range
+    unit: int
+
+
+def records_of(
+    store: Store,
+    cluster: str,
+    files: Mapping[int, LogFile],
+    pieces: Mapping[int, Sequence[Piece]],
+    turns: Mapping[int, Turn],
+    new: Sequence[int],
+    ends: Mapping[int, int],
+) -> DataFrame | None:
+    """The records of files, each once, as bronze.log_records holds them; None where there is none.
+
+    Takes: files with their pieces and turns; those of them whose records are wanted; where files end, if before their
+        end. The others have instants in common with them, and their records are in the lake.
+    """
+    told = {n: ranges_of(pieces[n], ends.get(n)) for n in files}
+    units, placed = _units(files, pieces, told, new)
+    if not units:
+        return None
+    contest = _contests(store, cluster, files, placed)
+    fixes = _fixes(store, cluster, files, turns, placed, contest) if contest else None
+    rows = spread(store.spark, units, _cut, SCHEMA, fixes)
+    return _as_bronze(rows, cluster, files)
+
+
+def changed_file(failure: Exception) -> int | None:
+    """The file that was found to be another one than before, if a job failed for that."""
+    _, found, number = str(failure).partition(_CHANGED)
+    return int(number.split()[0]) if found else None
+
+
+def _units(
+    files: Mapping[int, LogFile],
+    pieces: Mapping[int, Sequence[Piece]],
+    told: Mapping[int, Sequence[Range]],
+    new: Sequence[int],
+) -> tuple[list[Unit], list[_Placed]]:
+    """The units of the wanted files, and all ranges; those of other files belong to units that are not read."""
+    units: list[Unit] = []
+    placed: list[_Placed] = []
+    count = 0
+    for n, ranges in sorted(told.items(), key=lambda f: f[0] not in new):
+        whole = is_packed(files[n].name) or any(p.is_doubled for p in pieces[n])
+        for group in ([ranges] if ranges else []) if whole else [[r] for r in ranges]:
+            numbered = [_Placed(len(placed) + i, held, count) for i, held in enumerate(group)]
+            placed += numbered
+            count += 1
+            units += [_unit(files[n], numbered)] if n in new else []
+    return units, placed
+
+
+def _unit(file: LogFile, held: Sequence[_Placed], contest: Mapping[int, Contest] | None = None) -> Unit:
+    told = [
+        {
+            "number": p.number,
+            "range": asdict(p.range),
+            "contest": asdict(contest[p.number]) if contest and p.number in contest else None,
+        }
+        for p in held
+    ]
+    packed = is_packed(file.name)
+    first, last = held[0].range, held[-1].range
+    part = (0, file.size) if packed else (first.begin, last.begin + last.size)
+    return Unit(file.uri, (part,), {"zone": file.zone, "ranges": told}, packed)
+
+
+def _read(told: Mapping[str, Any], held: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
+    """The ranges of a unit and their bytes. Raises: RuntimeError where they are not those that were seen before."""
+    for each in told["ranges"]:
+        placed = Range(**{**each["range"], "times": Times(**each["range"]["times"])})
+        data = held.between(placed.begin, placed.begin + placed.size)
+        if len(data) < placed.size or mark_of(data, 0) != placed.mark:
+            raise RuntimeError(f"A file {_CHANGED} {placed.file} .")
+        yield each["number"], placed, data, Contest(**each["contest"]) if each["contest"] else None
+
+
+def _cut(told: Mapping[str, Any], held: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
+    clock = Clock(told["zone"])
+    fixes = None if numbers is None else numbers.reshape(-1, len(collect.FIXED))
+    for _, placed, data, _ in _read(told, held):
+        own = None
+        if fixes is not None:
+            low, high = np.searchsorted(fixes[:, 0], (placed.begin, placed.begin + placed.size))
+            own = dict(zip(collect.FIXED, fixes[low:high].T, strict=True))
+        yield cut(data, placed, clock, own)
+
+
+def _gather(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+    clock = Clock(told["zone"])
+    for number, placed, data, contest in _read(told, held):
+        if contest:
+            yield contested(data, number, placed, clock, contest)
+
+
+def _contests(
+    store: Store, cluster: str, files: Mapping[int, LogFile], placed: Sequence[_Placed]
+) -> dict[int, Contest]:
+    """Which ranges share instants with others of their log, or with what the lake holds of it."""
+    spans: dict[str, dict[int, Times]] = {}
+    for p in placed:
+        spans.setdefault(files[p.range.file].source, {})[p.number] = p.range.times
+    for source, times in _held_times(store, cluster, spans).items():
+        spans[source][_LAKE] = times
+    found = {n: contest for each in spans.values() for n, contest in contests(each).items()}
+    found.pop(_LAKE, None)
+    return found
+
+
+def _held_times(store: Store, cluster: str, spans: Mapping[str, Mapping[int, Times]]) -> dict[str, Times]:
+    """The instants of these logs that the lake holds, between the first and the last of the ranges."""
+    every = [t for times in spans.values() for t in times.values()]
+    held = _held(store, cluster, list(spans), min(t.first for t in every), max(t.last for t in every))
+    if held is None:
+        return {}
+    at = F.unix_micros("happened_at")
+    found = held.groupBy("source").agg(F.min(at), F.max(at), F.count_if(at.isNull())).collect()
+    none = Times()
+    return {s: Times(none.first if a is None else a, none.last if b is None else b, n) for s, a, b, n in found}
+
+
+def _held(store: Store, cluster: str, sources: Sequence[str], first: int, last: int) -> DataFrame | None:
+    """What the lake holds of some logs between two instants, and without one."""
+    if not store.has(bronze.LOG_RECORDS) or not store.version(bronze.LOG_RECORDS):
+        return None
+    at = F.col("happened_at")
+    is_near = (
+        at.between(F.timestamp_micros(F.lit(first)), F.timestamp_micros(F.lit(last))) if first <= last else F.lit(False)
+    )
+    rows = store.read(bronze.LOG_RECORDS).where(F.col("cluster") == cluster).where(is_near | at.isNull())
+    return rows.where(F.col("source").isin(*sources))
+
+
+def _fixes(
+    store: Store,
+    cluster: str,
+    files: Mapping[int, LogFile],
+    turns: Mapping[int, Turn],
+    placed: Sequence[_Placed],
+    contest: Mapping[int, Contest],
+) -> DataFrame:
+    """What is known better of contested records when all of them are looked at: an array of numbers for each unit."""
+    units: dict[int, list[_Placed]] = {}
+    for p in placed:
+        units.setdefault(p.unit, []).append(p)
+    wanted = [held for held in units.values() if any(p.number in contest for p in held)]
+    read = [_unit(files[held[0].range.file], held, contest) for held in wanted]
+    rows = [
+        {
+            "range": p.number,
+            "unit": p.unit,
+            "source": files[p.range.file].source,
+            "rank": turns[p.range.file].rank,
+            "lane": turns[p.range.file].lane,
+        }
+        for p in placed
+        if p.number in contest
+    ]
+    shape = "range: int, unit: int, source: string, rank: int, lane: int"
+    gathered = spread(store.spark, read, _gather, CONTESTED).join(
+        F.broadcast(describe(store.spark, rows, shape)), "range"
+    )
+    first, last = min(c.first for c in contest.values()), max(c.last for c in contest.values())
+    held = _held(
+        store, cluster, sorted({files[p.range.file].source for p in placed if p.number in contest}), first, last
+    )
+    return collect.settle(gathered, held)
+
+
+def _as_bronze(rows: DataFrame, cluster: str, files: Mapping[int, LogFile]) -> DataFrame:
+    """The rows with what all records of a file, of a layout and of the cluster have in common."""
+    told = [
+        {"origin": files[n].origin, "source": files[n].source} if n in files else None for n in range(max(files) + 1)
+    ]
+    known = F.from_json(F.lit(json.dumps(told)), "array<struct<origin: string, source: string>>")
+    names = F.array(*(F.lit(layout.name) for layout in LAYOUTS))
+    named = rows.withColumns({"of_file": F.get(known, F.col("file")), "cluster": F.lit(cluster)}).withColumns(
+        {
+            "origin": F.col("of_file.origin"),
+            "source": F.col("of_file.source"),
+            "layout": F.get(names, F.col("layout").cast("int")),
+        }
+    )
+    return named.withColumn("line_id", collect.row_id(*map(F.col, ("cluster", "source", "text", "twin"))))

@@ -1,0 +1,69 @@
+"""What the judgement of brokers reads: few lines of each broker, however much the brokers wrote."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, GroupedData
+from pyspark.sql import functions as F
+
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.controller_changes import WHY_CONTROLLERS_CHANGE
+from spark_jobs.transforms.brokers.liveness import ACTIVE_KINDS, PRESENCE_KINDS, SIGNAL_KINDS
+from spark_jobs.transforms.controllers import CONTROLLER_KINDS
+from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS
+from spark_jobs.transforms.windows import BROKER_ID
+
+BROKER_KINDS = frozenset({*PRESENCE_KINDS, *CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE, *TOPIC_CHANGE_KINDS})
+
+_QUOTED = ("line_id", "cluster", "origin", "source", "happened_at", "order", "broker", "kind", "pattern_id", "text")
+"""All that is read of a line that only shows a sign of life."""
+
+_IN_ORDER = ("happened_at", "source", "order")
+
+
+def about_brokers(events: DataFrame) -> DataFrame:
+    """The events about brokers, controllers and topics, and of all others those that a verdict can rest on."""
+    is_about = F.col("kind").isin(*sorted(BROKER_KINDS))
+    of_brokers = events.where("origin <> 'client'")
+    about, others = of_brokers.where(is_about), events.where((F.col("origin") == "broker") & ~is_about)
+    return about.unionByName(signs_of_life(others, about)).unionByName(namings(of_brokers))
+
+
+def signs_of_life(lines: DataFrame, about: DataFrame) -> DataFrame:
+    """Of the first line of each second the first and the last between two signals about any broker, in each hour.
+
+    Takes: silver.events that brokers wrote; those of `about`, which hold the signals.
+    Gives: rows as silver.events, with what is quoted of a line.
+    Keeps: just before and just after each signal, each broker has the line that it has among those of all seconds.
+    """
+    at, hour, line = F.col("happened_at"), F.date_trunc("hour", "happened_at").alias("hour"), F.struct(*_QUOTED)
+    signals = about.where(F.col("kind").isin(*sorted(SIGNAL_KINDS))).groupBy(hour)
+    known = signals.agg(F.collect_set("happened_at").alias("signals"))
+    passed = F.size(F.filter("signals", lambda s: s < at)) + F.size(F.filter("signals", lambda s: s <= at))
+    is_active = F.col("kind").isin(*sorted(ACTIVE_KINDS)).alias("is_active")
+    seconds = lines.groupBy("broker", F.date_trunc("second", "happened_at").alias("second"))
+    first = seconds.agg(F.min_by(line, F.struct(*_IN_ORDER)).alias("line")).select("line.*")
+    placed = first.select(*_QUOTED, hour, is_active).join(F.broadcast(known), "hour", "left")
+    between = placed.withColumn("passed", passed).groupBy("broker", "hour", "passed", "is_active")
+    return _as_events(_ends(between, line))
+
+
+def namings(lines: DataFrame) -> DataFrame:
+    """The first and the last line that names each broker as a leader or in an ISR, as rows of silver.events."""
+    ids = F.coalesce(F.regexp_extract_all("isr", F.lit(BROKER_ID), 0), F.array().cast("array<string>"))
+    named = F.array_union(ids.cast("array<int>"), F.array("leader"))
+    naming = lines.where("isr IS NOT NULL OR leader IS NOT NULL")
+    by_named = naming.select(*_QUOTED, "isr", "leader", F.explode(named).alias("named")).groupBy("named")
+    return _as_events(_ends(by_named, F.struct(*_QUOTED, "isr", "leader")))
+
+
+def _ends(groups: GroupedData, line: Column) -> DataFrame:
+    """The first and the last line of each group."""
+    ends = F.array(F.min_by(line, F.struct(*_IN_ORDER)), F.max_by(line, F.struct(*_IN_ORDER)))
+    return groups.agg(F.array_distinct(ends).alias("ends")).select(F.inline("ends"))
+
+
+def _as_events(lines: DataFrame) -> DataFrame:
+    def column(name: str, kind: str) -> Column:
+        return F.col(name) if name in lines.columns else F.lit(None).cast(kind).alias(name)
+
+    return lines.select(*(column(c.name, c.type) for c in EVENTS.columns))

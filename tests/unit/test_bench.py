@@ -1,0 +1,203 @@
+"""The parts of the bench: its input, its meters, what it reads in an event log, its arithmetic, its page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench import anchors, cluster, nights, page, run, sizing, usage
+
+LOG = """\
+[2026-11-21 01:40:47,519] INFO [GroupCoordinator 1]: Preparing to rebalance group orders (kafka.G)
+[2026-11-21 01:40:48,020] WARN a trace follows (kafka.server.ReplicaManager)
+java.io.IOException: in orders-old
+%3|1763689248.020|FAIL|orders#consumer| no broker
+"""
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Path:
+    (tmp_path / "night" / "logs").mkdir(parents=True)
+    (tmp_path / "night" / "logs" / "server.log").write_text(LOG)
+    reading = {"at": "2026-11-21T01:40:55.389+00:00", "groups": [{"group": "orders"}, {"group": "orders-old"}]}
+    (tmp_path / "night" / "snapshots.jsonl").write_text(json.dumps(reading) + "\n")
+    return tmp_path / "night"
+
+
+def test_each_copy_of_a_night_is_an_hour_later_and_has_groups_of_its_own(night: Path, tmp_path: Path) -> None:
+    many = nights.multiply(night, tmp_path / "many", 2)
+    one, two = (LOG.replace("group orders", f"group orders-n{n}") for n in (0, 1))
+    one, two = (text.replace("orders#", f"orders-n{n}#") for n, text in enumerate((one, two)))
+    one, two = (text.replace("orders-old", f"orders-old-n{n}") for n, text in enumerate((one, two)))
+    two = two.replace(" 01:40", " 02:40").replace("1763689248", "1763692848")
+    assert (many / "logs" / "server.log").read_text() == one + two
+    readings = [json.loads(line) for line in (many / "snapshots.jsonl").read_text().splitlines()]
+    assert [r["at"] for r in readings] == ["2026-11-21T01:40:55.389000+00:00", "2026-11-21T02:40:55.389000+00:00"]
+    assert [g["group"] for r in readings for g in r["groups"]] == [
+        "orders-n0",
+        "orders-old-n0",
+        "orders-n1",
+        "orders-old-n1",
+    ]
+
+
+def test_a_log_moves_by_its_heads_alone() -> None:
+    assert nights.later("[2026-11-21 23:40:47,519] at 2026-11-21 23:40:47\n", timedelta(hours=1)) == (
+        "[2026-11-22 00:40:47,519] at 2026-11-21 23:40:47\n"
+    )
+
+
+def test_engines_that_cut_heads_see_the_same_lines(night: Path, tmp_path: Path) -> None:
+    import duckdb
+
+    found = []
+    for name in ("duckdb", "polars"):
+        target = tmp_path / f"{name}.parquet"
+        assert anchors.WITHOUT_SPARK[name](nights.logs_of(night), target) == 4
+        columns = "text, strftime(happened_at, '%H:%M:%S.%g'), level"
+        found.append(
+            duckdb.sql(f"SELECT {columns} FROM '{target}' WHERE happened_at IS NOT NULL ORDER BY 2").fetchall()
+        )
+    assert found[0] == found[1]
+    assert [row[1:] for row in found[0]] == [("01:40:47.519", "INFO"), ("01:40:48.020", "WARN")]
+    assert anchors.grep(nights.logs_of(night)) == 1
+
+
+def test_a_meter_counts_what_children_use_and_write(tmp_path: Path) -> None:
+    busy = "import time\nheld = bytearray(60_000_000)\nwhile time.process_time() < 0.6: pass"
+    with usage.metered() as used:
+        subprocess.run([sys.executable, "-c", busy], check=True)
+    assert 0.5 < used.cpu_s < 10
+    assert used.driver_mib > 60
+    assert used.wall_s >= 0.5
+    assert (used.jvm_mib, used.worker_mib) == (0.0, 0.0)
+
+
+def test_a_meter_counts_what_outlives_its_parent() -> None:
+    orphan = "import time\nwhile time.process_time() < 1: pass"
+    code = f"""
+import os, subprocess, sys, time
+from bench import usage
+usage.adopt()
+start = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[1]], start_new_session=True)"
+with usage.metered() as used:
+    subprocess.run([sys.executable, "-c", start, {orphan!r}], check=True)
+    while sum(p.cpu_s for p in usage.tree(os.getpid())[1:]) < 0.6: time.sleep(0.05)
+print(used.cpu_s)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert float(done.stdout or "0") >= 0.6, done.stderr
+
+
+def test_a_pinned_process_hands_its_cores_on() -> None:
+    core = min(os.sched_getaffinity(0))
+    code = f"from bench import usage; usage.pin('{core}'); import os, subprocess, sys\n"
+    code += "print(subprocess.run([sys.executable, '-c', 'import os; print(os.sched_getaffinity(0))'])); "
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.splitlines()[0] == f"{{{core}}}"
+
+
+def submitted(stage: int, tasks: int, name: str) -> dict[str, Any]:
+    scopes = [{"Scope": json.dumps({"id": "1", "name": f"{name} - file:///lake"})}, {}]
+    info = {"Stage ID": stage, "Number of Tasks": tasks, "RDD Info": [*scopes, *scopes]}
+    return {"Event": "SparkListenerStageSubmitted", "Stage Info": info}
+
+
+def ended(stage: int, executor: str, ms: int, read: int = 0, shuffled: int = 0) -> dict[str, Any]:
+    metrics = {
+        "Executor Run Time": ms,
+        "Disk Bytes Spilled": 0,
+        "Input Metrics": {"Bytes Read": read},
+        "Shuffle Write Metrics": {"Shuffle Bytes Written": shuffled},
+    }
+    return {
+        "Event": "SparkListenerTaskEnd",
+        "Stage ID": stage,
+        "Task Info": {"Executor ID": executor},
+        "Task Metrics": metrics,
+    }
+
+
+def test_an_event_log_shows_who_did_what_and_which_stages_left_cores_idle() -> None:
+    work = cluster.read_work(
+        [
+            {"Event": "SparkListenerApplicationStart"},
+            submitted(0, 3, "scan"),
+            *(ended(0, str(n), 3_000, read=10, shuffled=5) for n in range(3)),
+            submitted(1, 1, "small"),
+            ended(1, "0", 100),
+            submitted(2, 2, "huge"),
+            ended(2, "0", 4_000),
+            ended(2, "1", 1_000),
+            submitted(3, 9, "skipped"),
+        ]
+    )
+    assert {name: (e.tasks, e.run_s) for name, e in work.executors.items()} == {
+        "0": (3, 7.1),
+        "1": (2, 4.0),
+        "2": (1, 3.0),
+    }
+    assert [s.name for s in work.stages] == ["scan", "small", "huge"]
+    assert (work.stages[0].read, work.stages[0].shuffled) == (30, 15)
+    assert [(s.name, s.longest_s) for s in work.narrow(3)] == [("huge", 4.0)]
+
+
+def test_a_daemon_that_does_not_start_is_quoted(tmp_path: Path) -> None:
+    log = tmp_path / "daemon.log"
+    log.write_text("no such port")
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as process, pytest.raises(RuntimeError, match="no such port"):
+        cluster._said(log, re.compile("ready"), process)
+
+
+def test_a_line_is_fitted_through_what_was_measured() -> None:
+    line = sizing.fitted({100.0: 30.0, 200.0: 50.0, 300.0: 70.0})
+    assert (round(line.start, 6), round(line.slope, 6), round(line.at(1000), 6)) == (10.0, 0.2, 210.0)
+
+
+def test_a_night_ten_times_as_large_needs_ten_times_the_cores() -> None:
+    by = sizing.Rates(
+        ingest=sizing.Line(0, 0.252),
+        rebuild=sizing.Line(10, 0.001),
+        events=1_000,
+        written=0.5,
+        kept=0.2,
+        shuffled=0.1,
+        slot_mib=1024,
+        worker_mib=512,
+    )
+    small, large = sizing.size(1_000_000, by), sizing.size(10_000_000, by)
+    assert (small.executors, large.executors) == (25, 250)
+    assert small.processor_hours == pytest.approx(70)
+    assert small.rebuild_hours == pytest.approx((10 + 1_000_000) / 3600)
+    assert small.memory_gb == pytest.approx(150)
+    assert (small.shuffle_gb, small.lake_gb, small.tasks) == (100, 200, 31_250)
+    assert small.scratch_gb == pytest.approx(300)
+
+
+def test_the_page_shows_the_figures_that_are_kept() -> None:
+    figures = json.loads(run.FIGURES.read_text())
+    text = page.PAGE.read_text()
+    assert page.filled(text, figures) == text
+    assert set(re.findall(r"<!-- measured: (\w+) -->", text)) == set(page.TABLES)
+
+
+def test_ratios_leave_out_the_first_round_of_a_jvm() -> None:
+    def used(wall_s: float, **more: Any) -> dict[str, Any]:
+        return {"wall_s": wall_s, "cpu_s": 2 * wall_s, **more}
+
+    def warm(copy: float, ingest: float) -> dict[str, Any]:
+        return {"spark copy": used(copy), "spark heads": used(2 * copy), "ingest": used(ingest, read_mb=100)}
+
+    found = {name: [used(3), used(1)] for name in run.ENGINES} | {"rounds": [warm(1, 2), warm(2, 12), warm(3, 15)]}
+    said = run.ratios(found)
+    assert said[0] == "Ingest of 100 MB, warm: 12.0 s, 24.0 processor seconds."
+    assert "2.0, 6.0, 5.0x in wall time" in said[-1]
+    assert [re.findall(r"([\d.]+)x", line) for line in said if "spark copy" in line] == [["6.0", "6.0"]]

@@ -1,0 +1,110 @@
+"""No line, however it was made, holds a pattern up: no regex backtracks without end, in Python or in Java.
+
+The one test that measures time: a regex that runs away passes these bounds by orders of magnitude. It counts processor
+seconds, so that a busy machine does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from drill.plain_reader import parse
+from spark_jobs.edges.samples import samples_of
+from spark_jobs.knowledge.model import Pattern
+from spark_jobs.knowledge.patterns import PATTERNS
+from tests.support.pumping import looped_groups, pumped
+
+SHORT, LONG = 10_000, 100_000
+MOST_SECONDS = 1.0
+"""A linear regex needs some milliseconds for the long lines, a quadratic one more than ten seconds."""
+SLOWEST = 3
+SHAPES = 2
+
+each_pattern = pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.pattern_id)
+
+
+class RunsAway(Exception):
+    pass
+
+
+@contextmanager
+def processor_seconds(most: float) -> Iterator[None]:
+    """Ends what needs more; Python's regexes look for signals while they match."""
+
+    def late(*_: object) -> None:
+        raise RunsAway
+
+    before = signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, most)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def seconds(compiled: re.Pattern[str], text: str) -> float:
+    began = time.process_time()
+    compiled.match(text)
+    return time.process_time() - began
+
+
+def run_away(regex: re.Pattern[str], message: str) -> str | None:
+    """The line on which a regex runs away, if there is one: short ones all, long ones where the short were slowest."""
+    text = ""
+    try:
+        with processor_seconds(MOST_SECONDS * 5):
+            took = []
+            for number, text in enumerate(pumped(regex, message, SHORT)):
+                took.append((seconds(regex, text), number))
+        slowest = {number for _, number in sorted(took)[-SLOWEST:]}
+        for number, text in enumerate(pumped(regex, message, LONG)):
+            if number in slowest:
+                with processor_seconds(MOST_SECONDS):
+                    regex.match(text)
+    except RunsAway:
+        return text
+    return None
+
+
+def one_of_each_shape(pattern: Pattern) -> list[str]:
+    """Messages of samples, one for each set of groups that take part."""
+    shapes: dict[frozenset[str], str] = {}
+    for sample in samples_of(pattern):
+        message = parse(sample.record).message
+        if matched := pattern.compiled.match(message):
+            shapes.setdefault(frozenset(k for k, v in matched.groupdict().items() if v is not None), message)
+    return list(shapes.values())[:SHAPES]
+
+
+@each_pattern
+def test_no_line_made_of_a_patterns_own_pieces_holds_it_up(pattern: Pattern) -> None:
+    for message in one_of_each_shape(pattern):
+        found = run_away(pattern.compiled, message)
+        assert found is None, f"{pattern.pattern_id} runs away on {found[:500]!r} ..." if found else ""
+
+
+@each_pattern
+def test_no_group_is_repeated_by_recursion(pattern: Pattern) -> None:
+    assert list(looped_groups(pattern.regex)) == []
+
+
+KEPT = (
+    r"^Skipped partition registration PartitionRegistration\(replicas=\[(?P<replicas>[\d, ]*)\], directories=\[.*?\], "
+    r"isr=\[(?P<isr>[\d, ]*)\], removingReplicas=\[.*?\], addingReplicas=\[.*?\], elr=\[.*?\], lastKnownElr=\[.*?\], x$"
+)
+CHANGED = r"^isr=List\((?P<isr>[\d, ]*|BrokerState\(.*?\)(?:, BrokerState\(.*?\))*)\)$"
+
+
+def test_a_regex_that_runs_away_is_found() -> None:
+    line = "Skipped partition registration PartitionRegistration(replicas=[1], directories=[], isr=[1],"
+    line += " removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], x"
+    assert run_away(re.compile(KEPT, re.DOTALL | re.ASCII), line) is not None
+    assert list(looped_groups(CHANGED)) != []
+    assert list(looped_groups(CHANGED.replace(")*)", ")*+)").replace(".*?", "[^)]*"))) == []

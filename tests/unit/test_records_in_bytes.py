@@ -1,0 +1,166 @@
+"""Records in the bytes of files: found by whole arrays as by regexes, and the same however the bytes are cut."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.edges.file_bytes import CHUNK, _Unpacked
+from spark_jobs.knowledge.layouts import LAYOUTS, MOST_LINES
+from spark_jobs.transforms.intake.cutting import cut
+from spark_jobs.transforms.intake.heads import HEADLESS, NO_INSTANT, Clock, heads_of, lines_of
+from spark_jobs.transforms.intake.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+PACKED = gzip.compress(b"one\n", mtime=0)
+MICRO = timedelta(microseconds=1)
+
+_STARTS = (
+    "[2026-11-21 01:44:29,117] INFO ",
+    "[2026-11-21 01:44:29,118] WARN ",
+    "[2026-02-30 01:44:29,117] ERROR ",
+    "[2026-11-21 24:44:29,117] INFO ",
+    "[2026-11-21 01:44:29,117] UNUSUALLYLONGLEVEL ",
+    "[2026-11-21 01:44:29,117] UNUSUALLYLONGLEVEl ",
+    "[2026-11-21 01:44:29,117] info ",
+    "[2026-11-21 01:44:29.117] INFO ",
+    "[2026-11-21 01:44:2",
+    "%4|1795225642.862|MAXPOLL|",
+    "%4|1795225642.862|maxpoll|",
+    "%9|1795225642.862|MAXPOLL|",
+    "\tat kafka.server.X(X.scala:213)",
+    "\ufeff",
+    "",
+    "\r",
+    "ä\0",
+)
+lines = st.builds(str.__add__, st.sampled_from(_STARTS), st.text(st.sampled_from("a [%\rü1"), max_size=3))
+texts = st.builds(lambda told, end: "\n".join(told) + end, st.lists(lines, max_size=30), st.sampled_from(["", "\n"]))
+HEADS = [re.compile(layout.head, re.ASCII) for layout in LAYOUTS]
+
+
+def pieces_of(data: bytes, size: int) -> list[Piece]:
+    """The pieces of a file."""
+    ends = [(begin, min(begin + size, len(data))) for begin in range(0, len(data), size)]
+    return [look(data[max(begin - 1, 0) : end + REACH], 7, begin, end, Clock("UTC")) for begin, end in ends]
+
+
+def texts_of(data: bytes, ranges: Sequence[Range]) -> list[tuple[str, int]]:
+    """The text and the lines of each record of some ranges."""
+    batches = [cut(data[r.begin : r.begin + r.size], r, Clock("UTC"), None) for r in ranges]
+    return [(row["text"], row["line_count"]) for batch in batches for row in batch.to_pylist()]
+
+
+@given(texts)
+def test_heads_are_those_that_the_regexes_of_the_layouts_match(text: str) -> None:
+    data = text.encode()
+    begins = lines_of(data, True).tolist()
+    told = [line.decode() for line in data[begins[0] if begins else 0 :].removesuffix(b"\n").split(b"\n")]
+    heads = heads_of(data, np.array(begins, np.int64))
+    expected = [
+        (begin, number)
+        for begin, line in zip(begins, told if begins else [], strict=True)
+        for number, head in enumerate(HEADS)
+        if head.match(line)
+    ]
+    assert list(zip(heads.starts.tolist(), heads.layouts.tolist(), strict=True)) == expected
+
+
+@given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)).map(lambda at: at.replace(microsecond=0)))
+def test_a_clock_tells_its_instant(at: datetime) -> None:
+    data = f"[{at.isoformat(' ')},123] INFO a\n".encode()
+    heads = heads_of(data, lines_of(data, True))
+    assert heads.told.tolist() == [(at.replace(tzinfo=UTC) - EPOCH) // MICRO + 123_000]
+
+
+@pytest.mark.parametrize(
+    "clock", ["0000-01-01 00:00:00", "2026-00-01 00:00:00", "2026-02-29 00:00:00", "2026-01-01 24:00:00"]
+)
+def test_digits_that_no_calendar_has_tell_no_instant(clock: str) -> None:
+    data = f"[{clock},000] INFO a\n".encode()
+    assert heads_of(data, lines_of(data, True)).told.tolist() == [NO_INSTANT]
+
+
+@given(texts, st.integers(1, 300))
+def test_records_are_the_same_however_a_file_is_cut_into_pieces(text: str, size: int) -> None:
+    data = text.encode()
+    whole, pieces = pieces_of(data, max(len(data), 1)), pieces_of(data, size)
+    ranges = ranges_of(pieces)
+    assert texts_of(data, ranges) == texts_of(data, ranges_of(whole))
+    assert sum(p.lines for p in pieces) == sum(count for _, count in texts_of(data, ranges))
+    assert all(a.begin + a.size == b.begin for a, b in pairwise(ranges))
+    assert all(mark_of(data, r.begin) == r.mark for r in ranges)
+    assert sum((r.times for r in ranges), NO_TIMES) == sum((p.before + p.after for p in whole), NO_TIMES)
+
+
+def test_a_range_is_cut_where_the_clock_goes_on_so_that_no_two_share_an_instant() -> None:
+    clock = (datetime(2026, 11, 21, 1) + timedelta(milliseconds=n // 20) for n in range(2_000))
+    data = "".join(f"[{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1_000:03d}] INFO a\n" for at in clock).encode()
+    ranges = ranges_of(pieces_of(data, 5_000))
+    assert len(ranges) > 5
+    assert contests({n: r.times for n, r in enumerate(ranges)}) == {}
+
+
+def test_of_an_endless_record_no_more_is_read_than_is_kept_and_all_its_lines_are_counted() -> None:
+    head = "[2026-11-21 01:44:29,117] INFO a\n"
+    data = (head + "z\n" * (MOST_LINES * 2) + head).encode()
+    first, last = ranges_of(pieces_of(data, 1_000))
+    assert first.size < len(data) // 2 + 2_000
+    ((text, count),) = texts_of(data, [first])
+    assert (text.count("\n"), count) == (MOST_LINES - 1, MOST_LINES * 2 + 1)
+    assert texts_of(data, [last]) == [(head.rstrip("\n"), 1)]
+
+
+def test_what_stands_before_the_first_head_is_a_record_without_a_layout() -> None:
+    data = b"left over\n\n[2026-11-21 01:44:29,117] INFO a\n"
+    (held,) = ranges_of(pieces_of(data, 100))
+    rows = cut(data, held, Clock("UTC"), None).to_pylist()
+    assert [(row["layout"], row["text"], row["line_count"]) for row in rows] == [
+        (HEADLESS, "left over\n", 2),
+        (0, "[2026-11-21 01:44:29,117] INFO a", 1),
+    ]
+
+
+times = st.builds(
+    lambda a, length, n: Times(a, a + length, n), st.integers(0, 50), st.integers(0, 9), st.integers(0, 1)
+)
+
+
+@given(st.dictionaries(st.integers(0, 9), times))
+def test_ranges_that_share_an_instant_are_contested_at_all_instants_that_they_share(spans: dict[int, Times]) -> None:
+    found = contests(spans)
+    for n, mine in spans.items():
+        for m, other in spans.items():
+            first, last = max(mine.first, other.first), min(mine.last, other.last)
+            if n != m and first <= last:
+                assert found[n].first <= first
+                assert last <= found[n].last
+            if n != m and mine.timeless and other.timeless:
+                assert found[n].is_timeless
+
+
+@pytest.mark.parametrize(
+    ("packed", "held", "damage"),
+    [
+        (PACKED + gzip.compress(b"two\n", mtime=0), b"one\ntwo\n", None),
+        (PACKED + b"\0\0\0", b"one\n", None),
+        (PACKED[:-6], b"one\n", "it ends before its end: it was cut off, or is still being written"),
+        (b"no such file", b"", "it is not a gzip file, or its bytes were changed"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 5, CHUNK])
+def test_a_packed_file_is_read_as_far_as_it_can_be_unpacked(
+    packed: bytes, held: bytes, damage: str | None, size: int
+) -> None:
+    parts = (packed[at : at + size] for at in range(0, len(packed), size))
+    unpacked = _Unpacked(parts, "file:///a.log.gz")
+    assert unpacked.between(0, CHUNK) == held
+    assert unpacked.damage == damage
