@@ -99,7 +99,7 @@ def test_the_night_is_the_same_however_it_lies_and_however_often_it_is_read(
     lay(tmp_path / "logs", files)
     given = {"client_logs": night / "clients", "snapshots": night / "snapshots.jsonl", "cluster": None}
     expected = hashes(store)
-    with conf(spark, spark__sql__files__maxPartitionBytes="256k", spark__sql__files__openCostInBytes="1"):
+    with conf(spark, spark__sql__files__maxPartitionBytes="64k", spark__sql__files__openCostInBytes="1"):
         other, told = run(spark, tmp_path / "lake", tmp_path / "logs", **given)
         assert hashes(other) == expected
         run(spark, tmp_path / "lake", night / "logs", **given)
