@@ -10,7 +10,7 @@ WORKDIR /opt/hindsight
 
 # What is large and changes with the locks alone.
 COPY locks locks
-COPY setup/build.py setup/build.py
+COPY setup/build.py setup/needs.py setup/
 COPY spark_jobs/__init__.py spark_jobs/
 COPY spark_jobs/shared/__init__.py spark_jobs/shared/launch.py spark_jobs/shared/
 COPY drill/__init__.py drill/jars.py drill/

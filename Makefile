@@ -58,7 +58,7 @@ test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and other
 test-stack: setup-check ## the compose stack outside of containers, and airflow standalone: half an hour; needs PostgreSQL, Chromium
 	@$(SPARK)/python -m pytest tests/stack
 
-check: setup-check ## format, lint, types, import contracts, generated pages, English, unit tests: seconds
+check: setup-check ## format, lint, types, import contracts, generated pages, English, branches, unit tests: seconds
 	@$(SPARK)/ruff format --check .
 	@$(SPARK)/ruff check .
 	@$(SPARK)/mypy
@@ -66,6 +66,7 @@ check: setup-check ## format, lint, types, import contracts, generated pages, En
 	@$(SPARK)/python -m spark_jobs.commands.row_classes --check
 	@$(SPARK)/python -m spark_jobs.commands.docs --check
 	@$(SPARK)/python -m tools.style
+	@$(SPARK)/python -m tools.count_code --check
 	@$(SPARK)/python -m pytest -q -n auto --dist loadscope tests/unit
 
 format: setup-check ## format the code

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from setup import build
+from setup import build, needs
 
 NEEDED_GIB = 4
 """Airflow's process, one Spark driver of 2 GiB and its Python workers."""
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
     parser.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers of a cluster to look at")
     parser.add_argument(
-        "--lake", default=os.environ.get("LAKE") or str(build.HOME / "lake"), help="the lake to look at"
+        "--lake", default=os.environ.get("LAKE") or str(needs.HOME / "lake"), help="the lake to look at"
     )
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     given = parser.parse_args(arguments)
@@ -63,9 +63,9 @@ def main(arguments: list[str] | None = None) -> int:
 def of_machine() -> Iterator[Told]:
     """Python, Java, room, memory, cores."""
     version = ".".join(map(str, sys.version_info[:3]))
-    yield _asked("Python", build.require_python, f"{version} ({sys.executable})")
-    yield _asked("Java", build.require_java, build.java_program())
-    yield _asked("room", build.require_space, f"{_free() / 1e9:.1f} GB free")
+    yield _asked("Python", needs.require_python, f"{version} ({sys.executable})")
+    yield _asked("Java", needs.require_java, needs.java_program())
+    yield _asked("room", needs.require_space, f"{_free() / 1e9:.1f} GB free")
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     enough = gib >= NEEDED_GIB
     advice = "" if enough else f" Needed: {NEEDED_GIB}. What to do: HINDSIGHT_DRIVER_MEMORY=1g, or more memory."
@@ -76,13 +76,13 @@ def of_machine() -> Iterator[Told]:
 def _asked(what: str, require: Callable[[], None], found: str) -> Told:
     try:
         require()
-    except build.CannotBuild as problem:
+    except needs.CannotBuild as problem:
         return Told("missing", what, str(problem))
     return Told("good", what, found)
 
 
 def _free() -> int:
-    return shutil.disk_usage(build.HOME).free
+    return shutil.disk_usage(needs.HOME).free
 
 
 def of_project() -> Iterator[Told]:
@@ -119,8 +119,8 @@ def of_cluster(bootstrap: str) -> Iterator[Told]:
         [str(python), "-m", "spark_jobs.commands.cli", "snapshot", "--bootstrap", bootstrap, "--print"],
         capture_output=True,
         text=True,
-        cwd=build.HOME,
-        env={**os.environ, "PYTHONPATH": str(build.HOME)},
+        cwd=needs.HOME,
+        env={**os.environ, "PYTHONPATH": str(needs.HOME)},
     )
     if done.returncode:
         yield Told("missing", "cluster", done.stderr.strip().splitlines()[-1])

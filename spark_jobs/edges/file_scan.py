@@ -15,7 +15,7 @@ from spark_jobs.edges.log_files import Listing, LogFile
 from spark_jobs.edges.record_reader import records_of
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import FileFacts, Survey, Tail, changed_sources, survey
-from spark_jobs.transforms.intake.file_order import NEVER, Turn, copies, in_turn, is_young, sharing
+from spark_jobs.transforms.intake.file_order import NEVER, Span, Turn, copies, in_turn, is_young, sharing
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Pass:
     def waiting(self, run_at: datetime) -> Waiting:
         """What may still be written: the last records of young files that no record follows, and copies."""
         young = {n for n, fact in self.facts.items() if is_young(fact.file.modified_at, run_at)}
-        copied = copies({n: fact.span for n, fact in self.facts.items()}, young)
+        copied = copies(_spans(self.facts), young)
         turns = self.turns(run_at, copied)
         tails = {n: tail for n, tail in self.survey.tails.items() if n in young and n in turns}
         return Waiting(
@@ -106,21 +106,28 @@ def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listi
     files = dict(enumerate(listed))
     book = ledger.consult(store, files.values(), cluster)
     known = {n: book.known[f] for n, f in files.items() if f in book.known}
-    moved = {f.source for n, f in files.items() if n not in known and f not in book.marks}
-    fresh = {n: f for n, f in files.items() if n not in known and f.source not in moved}
+    gone = book.vanished(listed)
+    fresh = {n: f for n, f in files.items() if n not in known and f.source not in gone}
     found = survey(store.spark, fresh)
-    beside = sharing({n: f.span for n, f in found.facts.items()}, {n: f.span for n, f in known.items()})
-    near = {n: files[n] for n in sorted(beside)}
+    near = {n: files[n] for n in sorted(sharing(_spans(found.facts), _spans(known)))}
     marks = {**book.marks, **fingerprints(store.spark, near.values())}
     found = found.joined(survey(store.spark, near)) if near else found
     wanted = {**fresh, **near}
-    moved |= {f.source for n, f in wanted.items() if n not in found.facts}
-    moved |= changed_sources(store.spark, wanted.values(), marks)
+    unread = {f.source for n, f in wanted.items() if n not in found.facts}
+    changed = changed_sources(store.spark, wanted.values(), marks)
     now = {f.uri: f for f in look().files}
-    moved |= _stirred(listed, now, book.known)
+    moved = gone | unread | changed | _stirred(listed, now, book.known)
     settled = {n: fact for n, fact in {**known, **found.facts}.items() if fact.file.source not in moved}
-    still = frozenset(n for n, fact in settled.items() if _state(fact.file) == _state(now.get(fact.file.uri)))
-    return Pass(settled, found, book, marks, frozenset(moved), still)
+    return Pass(settled, found, book, marks, frozenset(moved), _unwritten(settled, now))
+
+
+def _spans(facts: Mapping[int, FileFacts]) -> dict[int, Span]:
+    return {n: fact.span for n, fact in facts.items()}
+
+
+def _unwritten(facts: Mapping[int, FileFacts], now: Mapping[str, LogFile]) -> frozenset[int]:
+    """The files that have the size and the time of before."""
+    return frozenset(n for n, fact in facts.items() if _state(fact.file) == _state(now.get(fact.file.uri)))
 
 
 def _stirred(listed: Iterable[LogFile], now: Mapping[str, LogFile], known: Container[LogFile]) -> set[str]:

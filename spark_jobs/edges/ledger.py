@@ -27,6 +27,10 @@ class Ledger:
     clusters: Mapping[LogFile, str]
     marks: Mapping[LogFile, str]
 
+    def vanished(self, listed: Iterable[LogFile]) -> set[str]:
+        """The sources of files that could not be opened to look them up."""
+        return {f.source for f in listed if f not in self.known and f not in self.marks}
+
 
 def consult(store: Store, files: Iterable[LogFile], cluster: str | None) -> Ledger:
     """Finds files in the ledger: by name, size and time without opening them, else by their fingerprint.

@@ -90,11 +90,15 @@ def list_places(spark: SparkSession, places: Sequence[Place], glob: str | None) 
             problems += problem.sentences
     if problems:
         raise BadInput(*problems)
-    files = {f.uri: f for listing in listings for f in listing.files}
-    if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in files.values()}]:
+    found = _joined(listings)
+    if problems := [_shared(p) for p in places if p.origin not in {f.origin for f in found.files}]:
         raise BadInput(*problems)
+    return found
+
+
+def _joined(listings: Sequence[Listing]) -> Listing:
     return Listing(
-        tuple(files.values()),
+        tuple({f.uri: f for listing in listings for f in listing.files}.values()),
         tuple(name for listing in listings for name in listing.not_read),
         tuple({f.uri: f for listing in listings for f in listing.metadata}.values()),
     )

@@ -233,20 +233,24 @@ def _cluster_ids(data: bytes) -> Iterator[str]:
 
 def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
     times = sum((p.before + p.after for p in pieces), NO_TIMES)
-    told = [p for p in pieces if p.first != NOWHERE]
-    gaps = [a.last_at - b.first_at for a, b in pairwise(told) if NO_INSTANT not in (a.last_at, b.first_at)]
-    damages = [p.damage for p in pieces if p.damage]
     return FileFacts(
         file=file,
         lines=sum(p.lines for p in pieces),
         timeless=times.timeless,
         first_at=instant(times.first) if times.are_any else None,
         last_at=instant(times.last) if times.are_any else None,
-        set_back=timedelta(microseconds=max([0, *gaps, *(p.set_back for p in pieces)])),
+        set_back=_set_back(pieces),
         is_kafka_log=any(p.is_kafka_log for p in pieces),
-        damage=damages[0] if damages else None,
+        damage=next((p.damage for p in pieces if p.damage), None),
         cluster_ids=frozenset(i for p in pieces for i in p.cluster_ids),
     )
+
+
+def _set_back(pieces: Sequence[Piece]) -> timedelta:
+    """How far the clock goes back at most, in a piece or from one to the next."""
+    told = [p for p in pieces if p.first != NOWHERE]
+    gaps = [a.last_at - b.first_at for a, b in pairwise(told) if NO_INSTANT not in (a.last_at, b.first_at)]
+    return timedelta(microseconds=max([0, *gaps, *(p.set_back for p in pieces)]))
 
 
 def _tail(pieces: Sequence[Piece]) -> Tail | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -94,6 +94,14 @@ class Collected:
         }
 
 
+class _Kept(NamedTuple):
+    """What bronze holds after all passes, as Collected says it."""
+
+    facts: tuple[FileFacts, ...]
+    held_back: Mapping[str, int]
+    unsettled: frozenset[str]
+
+
 def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Summary]) -> Summary:
     """Keeps what bronze does not hold yet.
 
@@ -144,35 +152,26 @@ def collect(
     if listing.metadata:
         metadata = keep_metadata(store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
         progress.say(metadata.said())
-    facts, held_back = dict[str, FileFacts](), dict[str, int]()
     rows = snapshots.readings(readings.lines, cluster).persist()
     writes = [
         *(partial(_add, store, table, snapshots.rows_of(table, rows)) for table in snapshots.TABLES),
         partial(_add, store, bronze.GROUP_RECORDS, group_records.rows_of(landed_records, cluster)),
         *(partial(store.create, table) for table in others),
     ]
-    for tries_left in reversed(range(_TRIES)):
-        found, waits = _keep(store, settings, found, cluster, writes)
-        held_back |= waits
-        facts |= {fact.file.uri: fact for fact in found.facts.values()}
-        if not found.unsettled or not tries_left:
-            break
-        writes, moved = [], found.unsettled
-        progress.say(f"Files of {len(moved)} logs changed while they were read; reading those again")
-        found = scan_files(store, [f for f in look().files if f.source in moved], look, cluster)
+    kept = _keep_all(store, settings, found, look, cluster, writes)
     rows.unpersist()
-    if held_back:
-        progress.say(f"The last records of {len(held_back)} files wait: their files still grow")
+    if kept.held_back:
+        progress.say(f"The last records of {len(kept.held_back)} files wait: their files still grow")
     return Collected(
         cluster=cluster,
-        facts=tuple(facts.values()),
+        facts=kept.facts,
         not_read=listing.not_read,
         brought=brought,
         landed=landed,
         landed_records=landed_records,
         metadata=metadata,
-        held_back=held_back,
-        unsettled=found.unsettled,
+        held_back=kept.held_back,
+        unsettled=kept.unsettled,
         doubts=tuple(doubts),
     )
 
@@ -189,6 +188,28 @@ def _first_pass(store: Store, settings: Settings, listing: Listing, look: Callab
             return found
         files = look().files
     raise InputKeepsChanging("\n".join(_unsettled(source) for source in sorted(found.unsettled)))
+
+
+def _keep_all(
+    store: Store,
+    settings: Settings,
+    found: Pass,
+    look: Callable[[], Listing],
+    cluster: str,
+    writes: Sequence[Callable[[], Any]],
+) -> _Kept:
+    """Writes what the first pass found, then what is found by reading again the sources that changed meanwhile."""
+    facts, held_back = dict[str, FileFacts](), dict[str, int]()
+    for tries_left in reversed(range(_TRIES)):
+        found, waits = _keep(store, settings, found, cluster, writes)
+        held_back |= waits
+        facts |= {fact.file.uri: fact for fact in found.facts.values()}
+        if not found.unsettled or not tries_left:
+            break
+        writes, moved = (), found.unsettled
+        progress.say(f"Files of {len(moved)} logs changed while they were read; reading those again")
+        found = scan_files(store, [f for f in look().files if f.source in moved], look, cluster)
+    return _Kept(tuple(facts.values()), held_back, found.unsettled)
 
 
 def _keep(

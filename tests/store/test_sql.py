@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from deltalake import DeltaTable, write_deltalake
 
 from spark_jobs.catalog import BY_NAME, TABLES
-from spark_jobs.catalog.quality import PUBLICATIONS
-from spark_jobs.commands import cli
 from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import duck_type, open_lake
 from spark_jobs.edges.named_queries import named_queries, named_question, read_query
 from spark_jobs.edges.now_views import VIEW_BY_NAME
-from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
+from spark_jobs.shared.exits import DONE, BadInput
 from tests.support.asked_lake import LAKE, answers
 from tests.support.lake import write_lake
-from tests.support.rows import AT, values
 
 
 @pytest.fixture(scope="module")
@@ -317,88 +310,3 @@ class TestViews:
     def test_instants_are_in_utc(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         asked = "SELECT happened_at AS at, happened_at::VARCHAR AS said FROM gold.failovers WHERE failover_id = '1'"
         assert answers(session, asked, capsys) == [{"at": "2026-10-01T03:01:00.000Z", "said": "2026-10-01 03:01:00+00"}]
-
-
-class TestStateOfTheLake:
-    @pytest.mark.parametrize("scheme", ["", "file://"])
-    def test_a_table_whose_log_is_cut_is_named_and_the_others_answer(
-        self, tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        write_lake(tmp_path, {"silver.events": [{"line_id": "a"}], "gold.rebalances": []})
-        commit = tmp_path / "gold/rebalances/_delta_log/00000000000000000000.json"
-        commit.write_text(commit.read_text()[:700])
-        place = f"{scheme}{tmp_path}"
-        assert sql.main(place, "SELECT line_id FROM silver.events", "csv") == DONE
-        out, err = capsys.readouterr()
-        assert out.split() == ["line_id", "a"]
-        (said,) = err.splitlines()
-        assert re.match(r"The table gold.rebalances cannot be read: .*\. Needed: .* What to do: restore that", said)
-        assert "delta_kernel::" not in said
-        for query in (
-            "SELECT count(*) FROM gold.rebalances",
-            "SELECT 1 FROM gold.rebalances WHERE started_at >= (SELECT max(happened_at) FROM silver.events)",
-            "SELECT line_id FROM silver.events LEFT JOIN gold.rebalances AS r USING (cluster)",
-        ):
-            assert sql.main(place, query) == BAD_INPUT
-            assert "The table gold.rebalances cannot be read" in capsys.readouterr().err.splitlines()[-1]
-        assert sql.main(place, ".tables", "json") == DONE
-        tables = {t["table"]: t for t in json.loads(capsys.readouterr().out)}
-        assert tables["silver.events"]["rows"] == 1
-        assert tables["gold.rebalances"]["rows"] is None
-        assert tables["gold.rebalances"]["meaning"].endswith(" (cannot be read)")
-
-    def test_explain_goes_on_without_a_table_that_cannot_be_read(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        write_lake(tmp_path, {"gold.failovers": [], "gold.findings": LAKE["gold.findings"]})
-        commit = tmp_path / "gold/failovers/_delta_log/00000000000000000000.json"
-        commit.write_text(commit.read_text()[:700])
-        assert cli.main(["explain", "--lake", str(tmp_path), "abcdef"]) == BAD_INPUT
-        named, answer = capsys.readouterr().err.splitlines()
-        assert named.startswith("The table gold.failovers cannot be read: ")
-        assert answer.startswith("No row of gold has the id abcdef.")
-
-    def test_a_file_that_is_missing_is_told_in_one_sentence(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        write_lake(tmp_path, {"gold.findings": LAKE["gold.findings"]})
-        for file in (tmp_path / "gold/findings").glob("*.parquet"):
-            file.unlink()
-        for words in (["sql", "FROM gold.findings"], ["explain", "abcdef"]):
-            assert cli.main([*words, "--lake", str(tmp_path)]) == BAD_INPUT
-            (said,) = capsys.readouterr().err.splitlines()
-            assert re.match(r"IO Error: .*\.parquet", said)
-
-    @pytest.mark.parametrize("scheme", ["", "file://"])
-    def test_a_publication_that_is_not_finished_is_told(
-        self, tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        def said() -> str:
-            capsys.readouterr()
-            open_lake(f"{scheme}{tmp_path}")
-            return capsys.readouterr().err
-
-        def listed(table: str, version: int, at: datetime) -> dict[str, Any]:
-            return values(PUBLICATIONS, table=table, version=version, run_published_at=at)
-
-        def append(name: str, **how: Any) -> None:
-            table = DeltaTable(str(tmp_path / name))
-            write_deltalake(table, table.to_pyarrow_table(), **how)
-
-        write_lake(tmp_path, {"gold.rebalances": [], "gold.failovers": [], "quality.publications": []})
-        assert said() == ""
-        append("gold/rebalances", mode="append")
-        append("gold/failovers", mode="append")
-        assert re.match(r"A publication is not finished: gold\.\w+, gold\.\w+ hold rows of a window", said())
-
-        publications = [listed("gold.failovers", 5, AT), listed("gold.rebalances", 1, AT)]
-        publications += [listed("gold.failovers", 1, AT + timedelta(days=1))]
-        shutil.rmtree(tmp_path / "quality")
-        write_lake(tmp_path, {"quality.publications": publications})
-        assert said() == ""
-
-        append("gold/failovers", mode="overwrite", predicate="cluster = 'c'")
-        rebalances = DeltaTable(str(tmp_path / "gold/rebalances"))
-        rebalances.delete("cluster = 'c'")
-        rebalances.vacuum(0, dry_run=False, enforce_retention_duration=False)
-        assert said().startswith("A publication is not finished: gold.failovers hold rows of a window that")

@@ -288,7 +288,7 @@ def test_the_image_copies_what_is_there_and_what_reaches_it() -> None:
 def test_the_first_layer_holds_all_that_it_runs() -> None:
     heavy = DOCKERFILE[DOCKERFILE.index("COPY locks") : DOCKERFILE.index("COPY samples")]
     assert set(re.search(r"--only ([\w ]+)", heavy)[1].split()) < {p.name for p in build.PARTS}  # type: ignore[index]
-    for file in ("setup/build.py", "drill/jars.py", "spark_jobs/shared/launch.py"):
+    for file in ("setup/build.py", "setup/needs.py", "drill/jars.py", "spark_jobs/shared/launch.py"):
         assert file in heavy or Path(file).name in heavy
     imported = re.findall(
         r"^from ((?:drill|spark_jobs)(?:\.\w+)+) import", (HOME / "drill" / "jars.py").read_text(), re.MULTILINE

@@ -174,6 +174,12 @@ def ranges_of(pieces: Sequence[Piece], until: int | None = None) -> list[Range]:
     """How one file is cut into ranges. Takes: its pieces in their order; where to end, if not at its end."""
     if not pieces or pieces[0].first == NOWHERE:
         return []
+    ranges = _all_ranges(pieces)
+    return ranges if until is None else _before(ranges, until)
+
+
+def _all_ranges(pieces: Sequence[Piece]) -> list[Range]:
+    """Takes: pieces of which the first holds the beginning of a record."""
     found: list[Range] = []
     spanned: list[Piece] = []
     first = pieces[0]
@@ -182,17 +188,22 @@ def ranges_of(pieces: Sequence[Piece], until: int | None = None) -> list[Range]:
         if piece.first == NOWHERE:
             spanned.append(piece)
             continue
-        at, new_mark = (piece.first, piece.first_mark) if spanned else (piece.cut, piece.cut_mark)
-        before, after = (NO_TIMES, piece.before + piece.after) if spanned else (piece.before, piece.after)
+        if spanned:
+            at, new_mark, before, after = piece.first, piece.first_mark, NO_TIMES, piece.before + piece.after
+        else:
+            at, new_mark, before, after = piece.cut, piece.cut_mark, piece.before, piece.after
         found.append(_range(first, begin, at, mark, times + before, spanned, piece.lines_before if spanned else 0))
         first, begin, mark, times, spanned = piece, at, new_mark, after, []
-    found.append(_range(first, begin, pieces[-1].end, mark, times, spanned, 0))
-    if until is None:
-        return found
-    left = [r for r in found if r.begin < until]
-    last = left[-1:] and left[-1]
-    ends = last and last.begin + last.size > until
-    return [*left[:-1], replace(left[-1], size=until - left[-1].begin, lines_beyond=0)] if ends else left
+    return [*found, _range(first, begin, pieces[-1].end, mark, times, spanned, 0)]
+
+
+def _before(ranges: Sequence[Range], until: int) -> list[Range]:
+    """What of the ranges lies before a place. The one that reaches beyond it is cut there."""
+    return [
+        replace(r, size=until - r.begin, lines_beyond=0) if r.begin + r.size > until else r
+        for r in ranges
+        if r.begin < until
+    ]
 
 
 def _range(
@@ -221,7 +232,6 @@ class Contest:
 
 def contests(spans: Mapping[int, Times]) -> dict[int, Contest]:
     """Which of some spans of one log share instants with others, each with the instants that it may share."""
-    are_timeless = sum(1 for t in spans.values() if t.timeless) > 1
     ordered = sorted((t.first, t.last, n) for n, t in spans.items() if t.are_any)
     found: dict[int, Contest] = {}
     reached = int(NO_INSTANT)
@@ -231,5 +241,7 @@ def contests(spans: Mapping[int, Times]) -> dict[int, Contest]:
             found[n] = Contest(first if begins else following, last if ends else min(last, reached), False)
         reached = max(reached, last)
     none = Contest(NO_TIMES.first, NO_TIMES.last, True)
-    timeless = {n for n, t in spans.items() if t.timeless} if are_timeless else set()
+    timeless = {n for n, t in spans.items() if t.timeless}
+    if len(timeless) == 1:
+        timeless = set()
     return {n: replace(found.get(n, none), is_timeless=n in timeless) for n in {*found, *timeless}}
