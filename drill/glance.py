@@ -11,7 +11,7 @@ from spark_jobs.catalog.rows import BrokerOutage, Failover, Rebalance
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import controller_epochs_of
-from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
 from spark_jobs.transforms.rebalances.topics import topic_changes
 from spark_jobs.transforms.windows import Window, in_order
@@ -52,5 +52,5 @@ def glance(logs: Path, clients: Path) -> Glance:
             for row in rebuild_group(group, [e for e in both if e.group_id == group], around).rebalances
         ],
         broker_outages=outages,
-        failovers=list(rebuild_failovers(of_brokers, [], context_of(of_brokers, outages), window)),
+        failovers=list(rebuild_leaders(of_brokers, [], context_of(of_brokers, outages), window).failovers),
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from operator import attrgetter
 
 from spark_jobs.catalog.codes import OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, Event
@@ -18,7 +18,7 @@ from spark_jobs.transforms.controllers import (
     speaks_for_cluster,
 )
 from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW
-from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline, by_instant, intervals
 from spark_jobs.transforms.windows import broker_ids, in_order
 
 _ONLY_CONTROLLERS = (
@@ -35,6 +35,7 @@ _ONLY_CONTROLLERS = (
 _DISK_FAILURES = ("log_dir_failed", "broker_halted")
 CONTEXT_KINDS = (*CONTROLLER_KINDS, *_ONLY_CONTROLLERS, *_DISK_FAILURES)
 
+_BROKER = attrgetter("broker")
 _NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
 _NO_END = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 
@@ -55,11 +56,6 @@ class ClusterContext:
     reported_tasks: frozenset[str | None] = frozenset()
     controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
 
-    @property
-    def terms(self) -> tuple[ControllerEpoch, ...]:
-        """The former name of `controller_epochs`."""
-        return self.controller_epochs
-
     @cached_property
     def uses_zookeeper(self) -> bool:
         """Whether a line shows that the cluster's controllers are those of ZooKeeper mode."""
@@ -70,33 +66,27 @@ class ClusterContext:
     @cached_property
     def elections_by_time(self) -> Timeline[Event]:
         """The elections, to be looked up by instant."""
-        return Timeline(self.elections, lambda e: e.happened_at)
+        return by_instant(self.elections)
 
     @cached_property
     def disk_failures_by_time(self) -> Timeline[Event]:
         """The failures of disks, to be looked up by instant."""
-        return Timeline(self.disk_failures, lambda e: e.happened_at)
+        return by_instant(self.disk_failures)
 
     @cached_property
     def _known_outages(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
         """Each broker's outages, from the instant at which they could move leaders."""
-        return _by_broker(self.outages, lambda o: Interval(known_at(o), o.up_at, o))
+        return intervals(self.outages, _BROKER, lambda o: Interval(known_at(o), o.up_at, o))
 
     @cached_property
     def _catching_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
         """Each broker's outages, with the time in which it catches up afterwards."""
-        return _by_broker(
-            self.outages,
-            lambda o: Interval(o.detected_at or o.down_at, o.up_at + CATCHING_UP if o.up_at else None, o),
-        )
+        return intervals(self.outages, _BROKER, lambda o: Interval(o.detected_at or o.down_at, _caught_up_at(o), o))
 
     @cached_property
     def _until_caught_up(self) -> Mapping[int | None, Intervals[BrokerOutage]]:
         """Each broker's outages, from just before the broker went until it had caught up."""
-        return _by_broker(
-            self.outages,
-            lambda o: Interval(o.down_at - CLOCK_SKEW, o.up_at + CATCHING_UP if o.up_at else None, o),
-        )
+        return intervals(self.outages, _BROKER, lambda o: Interval(o.down_at - CLOCK_SKEW, _caught_up_at(o), o))
 
     def outages_until_caught_up(self, broker: int | None) -> Intervals[BrokerOutage]:
         """A broker's outages, each from just before it until the broker had caught up."""
@@ -108,14 +98,12 @@ class ClusterContext:
 
     def outage_between(self, broker: int | None, start: datetime, end: datetime | None) -> BrokerOutage | None:
         """The broker's first outage that the cluster knew of at any time from one instant to another, or on."""
-        if broker not in self._known_outages:
-            return None
-        found = self._known_outages[broker].between(start, end or _NO_END, CLOCK_SKEW)
+        found = self._known_outages.get(broker, _NO_OUTAGES).between(start, end or _NO_END, CLOCK_SKEW)
         return min((i.value for i in found), key=lambda o: o.down_at, default=None)
 
     def outages_of(self, broker: int | None) -> list[BrokerOutage]:
         """All outages of a broker, by the instant at which the cluster knew of them."""
-        return [i.value for i in self._known_outages[broker]] if broker in self._known_outages else []
+        return [i.value for i in self._known_outages.get(broker, _NO_OUTAGES)]
 
     def has_controller_log_at(self, instant: datetime) -> bool:
         """Whether the log of the active controller of that time is at hand: it shows outages and elections."""
@@ -126,17 +114,11 @@ class ClusterContext:
 
     def has_just_returned(self, broker: int | None, instant: datetime) -> bool:
         """Whether the broker was detected as down and has just come back, so that its lines repeat old changes."""
-        found = self._catching_up[broker].at(instant) if broker in self._catching_up else []
-        return any(i.start < instant for i in found)
+        return any(i.start < instant for i in self._catching_up.get(broker, _NO_OUTAGES).at(instant))
 
 
-def _by_broker(
-    outages: Iterable[BrokerOutage], interval_of: Callable[[BrokerOutage], Interval[BrokerOutage]]
-) -> Mapping[int | None, Intervals[BrokerOutage]]:
-    found: defaultdict[int | None, list[Interval[BrokerOutage]]] = defaultdict(list)
-    for outage in outages:
-        found[outage.broker].append(interval_of(outage))
-    return {broker: Intervals(intervals) for broker, intervals in found.items()}
+def _caught_up_at(outage: BrokerOutage) -> datetime | None:
+    return outage.up_at + CATCHING_UP if outage.up_at else None
 
 
 def disk_owners(failure: Event) -> tuple[int | None, ...]:

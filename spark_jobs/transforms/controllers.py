@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.windows import in_order
 
 CONTROLLER_KINDS = ("controller_elected", "controller_resigned", "controller_known")
@@ -46,9 +46,7 @@ def controller_epochs_of(events: Iterable[Event]) -> tuple[ControllerEpoch, ...]
     Takes: silver.events of at least CONTROLLER_KINDS.
     """
     ordered = in_order(e for e in events if e.kind in CONTROLLER_KINDS)
-    claims: dict[int, list[_Claim]] = defaultdict(list)
-    for claim in _claims_in(e for e in ordered if e.kind != "controller_resigned"):
-        claims[claim.epoch].append(claim)
+    claims = grouped(_claims_in(e for e in ordered if e.kind != "controller_resigned"), lambda c: c.epoch)
     begun = [_epoch_of(epoch, claims[epoch]) for epoch in sorted(claims)]
     return _with_ends(begun, [e for e in ordered if e.kind == "controller_resigned"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Protocol
 
 from spark_jobs.catalog.ids import row_id as row_id
 from spark_jobs.catalog.rows import Event, GroupRecord, Quote
@@ -17,9 +18,21 @@ def quote(event: Event) -> Quote:
     return Quote(line_id=event.line_id, source=event.source, happened_at=event.happened_at, text=event.text)
 
 
-def quote_snapshot(snapshot_id: str, snapshot_at: datetime, says: str) -> Quote:
+class OfSnapshot(Protocol):
+    """A row of a table of snapshots."""
+
+    @property
+    def snapshot_id(self) -> str:
+        """Which snapshot shows it."""
+
+    @property
+    def snapshot_at(self) -> datetime:
+        """When that was taken."""
+
+
+def quote_snapshot(row: OfSnapshot, says: str) -> Quote:
     """What a snapshot shows, as an item of `evidence`."""
-    return Quote(line_id=snapshot_id, source="snapshots", happened_at=snapshot_at, text=says)
+    return Quote(line_id=row.snapshot_id, source="snapshots", happened_at=row.snapshot_at, text=says)
 
 
 def quote_record(record: GroupRecord, says: str) -> Quote:

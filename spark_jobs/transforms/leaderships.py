@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,6 +10,7 @@ from itertools import pairwise
 from operator import attrgetter
 
 from spark_jobs.catalog.rows import Event, PartitionSnapshot, Quote
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.cluster import ClusterContext, known_at, on_failed_disk
 from spark_jobs.transforms.controllers import speaks_for_cluster
 from spark_jobs.transforms.evidence import quote, quote_snapshot
@@ -143,14 +143,8 @@ def _began_by(
 
 def _merged(incarnation: Incarnation, context: ClusterContext) -> list[Leadership]:
     """One leadership for each epoch that a line shows, or, where no line does, readings."""
-    by_epoch: dict[int, list[Sighting]] = defaultdict(list)
-    for event in incarnation.events:
-        for sighting in _seen_in(event, context):
-            by_epoch[sighting.epoch].append(sighting)
-    in_lines = frozenset(by_epoch)
-    for sighting in _read(incarnation.readings):
-        if sighting.epoch not in in_lines:
-            by_epoch[sighting.epoch].append(sighting)
+    in_lines = grouped((s for e in incarnation.events for s in _seen_in(e, context)), lambda s: s.epoch)
+    by_epoch = grouped(_read(incarnation.readings), lambda s: s.epoch) | in_lines
     return [_merge(by_epoch[epoch]) for epoch in sorted(by_epoch)]
 
 
@@ -216,7 +210,7 @@ def _read(readings: PartitionReadings) -> Iterator[Sighting]:
         leader, epoch = row.leader, row.leader_epoch
         if leader is not None and epoch is not None and (leader, epoch) == (before.leader, before.leader_epoch):
             shows = f"{row.topic}-{row.partition}: leader {leader}, leader epoch {epoch}"
-            found = quote_snapshot(before.snapshot_id, before.snapshot_at, shows)
+            found = quote_snapshot(before, shows)
             yield Sighting(epoch, leader, before.snapshot_at, _READING, True, _isr_of(before), (), found)
 
 
@@ -275,7 +269,7 @@ def _read_as_leaderless(
         if since < at and (until is None or at < until):
             outage = context.outage_at(leader, at)
             if outage:
-                shown = quote_snapshot(row.snapshot_id, at, f"{row.topic}-{row.partition} has no leader")
+                shown = quote_snapshot(row, f"{row.topic}-{row.partition} has no leader")
                 return _Loss(min(known_at(outage), at), (shown,), _isr_of(row))
     return None
 

@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import overload
 
 from spark_jobs.catalog.rows import OffsetSnapshot, PartitionSnapshot, PartitionState
+from spark_jobs.shared.grouping import grouped
 
 Partition = tuple[str, str, int]
 Commits = Mapping[str, tuple[OffsetSnapshot, ...]]
@@ -33,6 +34,8 @@ STATE = (
     "preferred_leader",
 )
 """What is the same in all readings that show one state."""
+
+_PARTITION = attrgetter("cluster", "topic", "partition")
 
 _WITNESSES = 3
 """So many readings prove a state: verdicts quote the first two, each confirmed by the one after it."""
@@ -131,12 +134,10 @@ class TopicReadings:
 
     def __init__(self, states: Iterable[PartitionState], commits: Iterable[OffsetSnapshot] = ()) -> None:
         """Takes: the states of partitions; rows of bronze.offset_snapshots of the same readings."""
-        by_partition: defaultdict[Partition, list[PartitionState]] = defaultdict(list)
-        for state in states:
-            by_partition[state.cluster, state.topic, state.partition].append(state)
+        by_partition = grouped(states, _PARTITION)
         committed: defaultdict[Partition, dict[str, tuple[OffsetSnapshot, ...]]] = defaultdict(dict)
         for commit in commits:
-            own = committed[commit.cluster, commit.topic, commit.partition]
+            own = committed[_PARTITION(commit)]
             own[commit.snapshot_id] = (*own.get(commit.snapshot_id, ()), commit)
         self._of = {key: PartitionReadings(found, committed.get(key, {})) for key, found in by_partition.items()}
 
@@ -161,10 +162,8 @@ _NONE = PartitionReadings((), {})
 
 def states_of(readings: Iterable[PartitionSnapshot]) -> list[PartitionState]:
     """Rows of bronze.partition_snapshots as Spark hands them on: each state once. See judgements/inputs.py."""
-    same: dict[object, list[PartitionSnapshot]] = defaultdict(list)
     state = attrgetter(*STATE)
-    for r in sorted(readings, key=lambda r: r.snapshot_at):
-        same[repr(state(r))].append(r)
+    same = grouped(sorted(readings, key=lambda r: r.snapshot_at), lambda r: repr(state(r)))
     return [
         PartitionState(
             **{name: getattr(rows[0], name) for name in STATE},

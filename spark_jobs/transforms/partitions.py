@@ -16,7 +16,7 @@ from spark_jobs.catalog.rows import Event, Failover
 from spark_jobs.transforms.controllers import ControllerEpoch, speaks_for_cluster
 from spark_jobs.transforms.partition_readings import Partition as Partition
 from spark_jobs.transforms.partition_readings import PartitionReadings, Readings, TopicReadings
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Timeline, by_instant
 from spark_jobs.transforms.windows import broker_ids, in_order
 
 _FROM_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topic_deleted")
@@ -45,11 +45,11 @@ class Incarnation:
     @cached_property
     def events_by_time(self) -> Timeline[Event]:
         """Its events, to be looked up by instant."""
-        return Timeline(self.events, lambda e: e.happened_at)
+        return by_instant(self.events)
 
     @cached_property
     def _lists_of_replicas(self) -> Timeline[Event]:
-        return Timeline((e for e in self.events if e.replicas), lambda e: e.happened_at)
+        return by_instant(e for e in self.events if e.replicas)
 
     def replicas_at(self, instant: datetime) -> tuple[int, ...] | None:
         """Its replicas, the preferred leader first, as last shown up to an instant, else as first shown after it."""

@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Generic, TypeVar
+from operator import attrgetter
+from typing import Generic, Protocol, TypeVar
+
+from spark_jobs.shared.grouping import grouped
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 NO_SLACK = timedelta(0)
 
@@ -88,6 +92,27 @@ class Timeline(Generic[T]):
         """The first value after an instant, not included; None without any."""
         place = bisect_right(self._at, instant)
         return self.values[place] if place < len(self.values) else None
+
+
+class Dated(Protocol):
+    """An event, or a row of what happened at an instant."""
+
+    @property
+    def happened_at(self) -> datetime:
+        """When it happened."""
+
+
+D = TypeVar("D", bound=Dated)
+
+
+def by_instant(rows: Iterable[D]) -> Timeline[D]:
+    """Events, or rows of what happened at an instant, to be looked up by it."""
+    return Timeline(rows, attrgetter("happened_at"))
+
+
+def timelines(values: Iterable[T], key: Callable[[T], K], at: Callable[[T], datetime]) -> dict[K, Timeline[T]]:
+    """The values of each key, to be looked up by instant."""
+    return {k: Timeline(own, at) for k, own in grouped(values, key).items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,3 +213,10 @@ class Intervals(Generic[T]):
             else:
                 below = (2 * place + 1, 2 * place)
                 places += [(level - 1, n) for n in below if n < len(self._latest_ends[level - 1])]
+
+
+def intervals(
+    values: Iterable[T], key: Callable[[T], K], interval: Callable[[T], Interval[T]]
+) -> dict[K, Intervals[T]]:
+    """The intervals in which the values of each key hold."""
+    return {k: Intervals(map(interval, own)) for k, own in grouped(values, key).items()}

@@ -18,7 +18,7 @@ from spark_jobs.catalog.rows import BrokerOutage, Event, Failover, PartitionSnap
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import ClusterContext, context_of
-from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.leaderships import Leadership
 from spark_jobs.transforms.replicas.losses import loss_of
 from spark_jobs.transforms.windows import Window
@@ -32,7 +32,7 @@ def failovers(
     found: list[Event], readings: list[PartitionSnapshot] | None = None, window: Window = WHOLE
 ) -> list[Failover]:
     context = context_of(found, rebuild_outages(found, [], window))
-    return rebuild_failovers(found, readings or [], context, window)
+    return rebuild_leaders(found, readings or [], context, window).failovers
 
 
 def outages(excerpt: str) -> list[BrokerOutage]:
@@ -272,7 +272,7 @@ def moved_at(instant: datetime, outage: BrokerOutage, replicas: str = "3,2,1") -
         row(EVENTS, line_id="b", kind="leader_started", broker=2, leader_epoch=1, happened_at=instant, **base),
     ]
     elected = row(EVENTS, kind="controller_elected", broker=4, controller_epoch=1)
-    [change] = rebuild_failovers(lines, [], context_of([elected], [outage]), AROUND_AT)
+    [change] = rebuild_leaders(lines, [], context_of([elected], [outage]), AROUND_AT).failovers
     return change
 
 
@@ -349,7 +349,7 @@ def test_the_chain_is_the_history_whoever_tells_it(leaders: list[int], chance: r
     again = [replace(e, line_id=f"{e.line_id}b", happened_at=AT + timedelta(hours=1)) for e in heard[-3:]]
     both = heard + again
     chance.shuffle(both)
-    rows = rebuild_failovers(both, [], ClusterContext(), AROUND_AT)
+    rows = rebuild_leaders(both, [], ClusterContext(), AROUND_AT).failovers
     history = [(a, b, i, i + 1) for i, (a, b) in enumerate(pairwise(leaders)) if a != b]
     assert columns_of(rows, "leader_from", "leader_to", "epoch_from", "epoch_to") == history
 
@@ -357,7 +357,7 @@ def test_the_chain_is_the_history_whoever_tells_it(leaders: list[int], chance: r
 @given(st.lists(st.sampled_from([1, 2, 3]), min_size=2, max_size=9), st.sets(st.integers(0, 26)))
 def test_the_chain_holds_with_any_witness_missing(leaders: list[int], silent: set[int]) -> None:
     heard = [e for i, e in enumerate(witnesses(leaders)) if i not in silent]
-    rows = rebuild_failovers(heard, [], ClusterContext(), AROUND_AT)
+    rows = rebuild_leaders(heard, [], ClusterContext(), AROUND_AT).failovers
     for before, after in pairwise(rows):
         assert before.leader_to == after.leader_from
         assert before.epoch_to <= after.epoch_from < after.epoch_to

@@ -13,7 +13,7 @@ from spark_jobs.catalog.gold import BROKER_OUTAGES
 from spark_jobs.catalog.rows import Event, Failover
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.windows import Window
 from tests.support.leaders import leaders
 from tests.support.nights import WHOLE, events
@@ -44,7 +44,7 @@ def handover(outage: dict[str, Any] | None, *others: Event) -> Failover:
         line("leader_started", 2, ELECTED_AT, leader_epoch=1),
         *others,
     ]
-    [change] = rebuild_failovers(lines, [], context_of([], outages), HOURS)
+    [change] = rebuild_leaders(lines, [], context_of([], outages), HOURS).failovers
     return change
 
 
@@ -84,7 +84,7 @@ def test_a_leader_that_says_when_it_gave_way_bounds_it_from_both_sides(gave_way:
 
 def test_without_a_proof_nothing_is_bounded() -> None:
     lines = [line("follower_started", 3, epoch * 30, leader=epoch + 1, leader_epoch=epoch) for epoch in (0, 1)]
-    [change] = rebuild_failovers(lines, [], context_of([], []), HOURS)
+    [change] = rebuild_leaders(lines, [], context_of([], []), HOURS).failovers
     assert bounds(change) == (None, None, None)
 
 
@@ -97,7 +97,7 @@ def test_a_new_leader_is_proven_by_what_it_commits() -> None:
     ]
     outage = row(BROKER_OUTAGES, broker=1, confidence="certain", kind="crash",
                  **{k: after(v) for k, v in CRASH.items() if k.endswith("_at")})  # fmt: skip
-    [change] = rebuild_failovers(lines, [], context_of([], [outage]), HOURS)
+    [change] = rebuild_leaders(lines, [], context_of([], [outage]), HOURS).failovers
     assert bounds(change) == (None, 10_000, 14_000)
 
 
@@ -163,7 +163,7 @@ def elected(*around: Event) -> bool | None:
         line("leader_started", 2, 30, leader_epoch=1, replicas="2,1"),
     ]
     active = row(EVENTS, kind="controller_elected", broker=9, controller_epoch=1, happened_at=after(-600))
-    [change] = rebuild_failovers(lines, [], context_of([active, *around], []), HOURS)
+    [change] = rebuild_leaders(lines, [], context_of([active, *around], []), HOURS).failovers
     assert change.kind == "preferred_election"
     asked: bool | None = change.requested_by_operator
     return asked

@@ -19,7 +19,7 @@ from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.leaders.election_trigger_rulings import ELECTION_TRIGGER_RULINGS, TriggeredChange
 from spark_jobs.transforms.leaders.failover_rulings import FAILOVER_RULINGS
-from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
 from spark_jobs.transforms.leaders.leader_change import LeaderChange
 from spark_jobs.transforms.rulings import Ruling, judge
@@ -136,7 +136,7 @@ def change_in(case: str) -> LeaderChange:
 @cache
 def failover_in(case: str) -> Failover:
     key, found, outages = witnessed(case)
-    rows = rebuild_failovers(found, [], context_of(found, outages), YEAR)
+    rows = rebuild_leaders(found, [], context_of(found, outages), YEAR).failovers
     return {f"{r.topic}-{r.partition} epoch {r.epoch_to}": r for r in rows}[key]
 
 

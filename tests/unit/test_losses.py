@@ -13,7 +13,7 @@ from spark_jobs.catalog.rows import Event, OffsetSnapshot, PartitionSnapshot
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.leaderships import Leadership
 from spark_jobs.transforms.partition_readings import PartitionReadings, TopicReadings, states_of
 from spark_jobs.transforms.replicas.losses import Loss, loss_of
@@ -27,7 +27,7 @@ EXCERPTS = ("unclean-2.8", "unclean-4.1")
 
 def bounds(found: list[Event]) -> dict[int, tuple[int, int | None]]:
     context = context_of(found, rebuild_outages(found, [], WHOLE))
-    changes = rebuild_failovers(found, [], context, WHOLE)
+    changes = rebuild_leaders(found, [], context, WHOLE).failovers
     return {c.partition: (c.records_lost_low, c.records_lost_high) for c in changes if c.kind == "unclean_election"}
 
 

@@ -31,7 +31,7 @@ from spark_jobs.knowledge.metadata_log.layouts import TYPES
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.intake.metadata_log import events_of_metadata
-from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.windows import Window, in_order
 from tests.support.nights import EXCERPTS, WHOLE, events
 from tests.support.rows import row
@@ -77,7 +77,7 @@ def replayed(version: str, window: Window = WHOLE) -> list[Row]:
 
 def failovers(found: list[Row]) -> list[Row]:
     ordered = in_order(found)
-    return rebuild_failovers(ordered, [], context_of(ordered, rebuild_outages(ordered, [], WHOLE)), WHOLE)
+    return rebuild_leaders(ordered, [], context_of(ordered, rebuild_outages(ordered, [], WHOLE)), WHOLE).failovers
 
 
 def moves(found: list[Row]) -> set[tuple[Any, ...]]:

@@ -17,7 +17,7 @@ from spark_jobs.catalog.rows import Event, Failover, IsrChange, OutOfSyncPeriod,
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.replicas import isr_shrink_cause, out_of_sync_periods, truncations
 from spark_jobs.transforms.replicas.isr import rebuild_isr_changes
 from spark_jobs.transforms.replicas.isr_shrink_rulings import SHRINK_RULINGS, Shrink
@@ -82,14 +82,16 @@ def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeri
     lines = list(night.lines)
     outages = rebuild_outages(lines, (), WHOLE)
     context = context_of(lines, outages)
-    failovers = rebuild_failovers(lines, night.readings, context, WHOLE) if night.failovers is None else night.failovers
+    failovers = (
+        rebuild_leaders(lines, night.readings, context, WHOLE).failovers if night.failovers is None else night.failovers
+    )
     with pytest.MonkeyPatch.context() as patch:
         for module in (isr_shrink_cause, out_of_sync_periods, truncations):
             patch.setattr(module, "judge", judge)
         changes = rebuild_isr_changes(lines, night.readings, context, WHOLE)
         spans = out_of_sync_periods.spans_of(changes)
         periods = out_of_sync_periods.rebuild_out_of_sync_periods(spans, outages, WHOLE)
-        cuts = truncations.rebuild_truncations(lines, night.readings, failovers, context.terms, WHOLE)
+        cuts = truncations.rebuild_truncations(lines, night.readings, failovers, context.controller_epochs, WHOLE)
     return decisions, [*changes, *periods, *cuts]
 
 

@@ -18,7 +18,7 @@ from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, settings_of
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import ClusterContext, context_of
-from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.replicas.risks import rebuild_risks
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, at, events
@@ -31,7 +31,7 @@ TIMES = ("under_replicated_ms", "under_min_isr_ms", "at_min_isr_ms", "one_from_o
 def risks_of_night(excerpt: str, settings: str | None, until: str) -> dict[int, PartitionRisk]:
     found = events(excerpt)
     context = context_of(found, rebuild_outages(found, [], WHOLE))
-    failovers = rebuild_failovers(found, [], context, WHOLE)
+    failovers = rebuild_leaders(found, [], context, WHOLE).failovers
     configured = settings_of(events(settings)) if settings else BrokerSettings()
     rows = rebuild_risks(found, [], failovers, configured, context, at(until), WHOLE)
     return {r.partition: r for r in rows}

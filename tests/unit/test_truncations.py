@@ -16,7 +16,7 @@ from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot, Truncati
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.leaders.failovers import rebuild_failovers
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
 from spark_jobs.transforms.replicas.truncations import rebuild_truncations
 from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, at, events
@@ -38,8 +38,8 @@ def test_what_an_unclean_leader_lacked_is_cut(
 ) -> None:
     lines = events(excerpt)
     context = context_of(lines, rebuild_outages(lines, [], WHOLE))
-    failovers = list(rebuild_failovers(lines, [], context, WHOLE))
-    [cut] = rebuild_truncations(lines, [], failovers, context.terms, WHOLE)
+    failovers = list(rebuild_leaders(lines, [], context, WHOLE).failovers)
+    [cut] = rebuild_truncations(lines, [], failovers, context.controller_epochs, WHOLE)
     assert (cut.broker, cut.happened_at, cut.leader) == (1, at(cut_at), 2)
     assert (cut.log_end_before, cut.truncated_to, cut.records_cut) == (68, 28, 40)
     assert (cut.verdict, cut.confidence) == ("committed_lost", confidence)
@@ -51,8 +51,8 @@ def test_what_an_unclean_leader_lacked_is_cut(
 
 def cuts(found: list[Event]) -> list[Truncation]:
     context = context_of(found, rebuild_outages(found, [], WHOLE))
-    failovers = rebuild_failovers(found, [], context, WHOLE)
-    return rebuild_truncations(found, [], failovers, context.terms, WHOLE)
+    failovers = rebuild_leaders(found, [], context, WHOLE).failovers
+    return rebuild_truncations(found, [], failovers, context.controller_epochs, WHOLE)
 
 
 def without(found: list[Event], column: str, silent: object) -> list[Truncation]:

@@ -49,7 +49,7 @@ def _named(
     ordered: Sequence[Event], readings: Iterable[BrokerSnapshot], terms: Sequence[ControllerEpoch]
 ) -> Iterator[tuple[int, Quote]]:
     for row in readings:
-        yield row.broker, quote_snapshot(row.snapshot_id, row.snapshot_at, f"broker {row.broker} is listed")
+        yield row.broker, quote_snapshot(row, f"broker {row.broker} is listed")
     for broker, signals in signals_by_broker(ordered, terms).items():
         yield from ((broker, quote(signal.event)) for signal in signals)
     for term in terms:

@@ -95,7 +95,7 @@ def _absence_between(seen: BrokerSnapshot, without: BrokerSnapshot, up_at: datet
         detected_at=without.snapshot_at,
         up_at=up_at,
         snapshots=(
-            quote_snapshot(seen.snapshot_id, seen.snapshot_at, f"broker {seen.broker} is listed"),
-            quote_snapshot(without.snapshot_id, without.snapshot_at, f"broker {seen.broker} is not listed"),
+            quote_snapshot(seen, f"broker {seen.broker} is listed"),
+            quote_snapshot(without, f"broker {seen.broker} is not listed"),
         ),
     )

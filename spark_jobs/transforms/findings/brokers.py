@@ -42,7 +42,7 @@ def _in_sync(partition: PartitionSnapshot) -> int:
 def _lacking_replicas(facts: Facts, rule_id: str, partitions: Sequence[PartitionSnapshot]) -> Finding:
     at, topics = max(p.snapshot_at for p in partitions), {p.topic for p in partitions}
     quotes = [
-        quote_snapshot(p.snapshot_id, p.snapshot_at, f"{p.topic}-{p.partition}: isr {p.isr}, replicas {p.replicas}")
+        quote_snapshot(p, f"{p.topic}-{p.partition}: isr {p.isr}, replicas {p.replicas}")
         for p in sorted(partitions, key=lambda p: (p.topic, p.partition))[:5]
     ]
     subject = partitions[0].topic if len(topics) == 1 else f"{len(partitions)} partitions"

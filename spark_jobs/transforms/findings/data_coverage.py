@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from spark_jobs.catalog.codes import Confidence
 from spark_jobs.catalog.rows import Finding, Quote, SnapshotReading
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import quote_snapshot, row_id
 from spark_jobs.transforms.findings.facts import Facts, finding_of
 
@@ -37,7 +37,7 @@ def _unanswered(facts: Facts) -> Iterator[Finding]:
             groups[0],
             rows[0].snapshot_at,
             rows[-1].snapshot_at,
-            [quote_snapshot(r.snapshot_id, r.snapshot_at, f"group {r.group_id}: {r.error}") for r in rows],
+            [quote_snapshot(r, f"group {r.group_id}: {r.error}") for r in rows],
             more=len(groups) - 1,
             count=len(rows),
         )
@@ -45,18 +45,16 @@ def _unanswered(facts: Facts) -> Iterator[Finding]:
 
 def _partial(facts: Facts) -> Iterator[Finding]:
     """One finding for each part, however many readings lack it; a reading that failed lacks everything, once."""
-    by_part: dict[str, list[tuple[SnapshotReading, str]]] = defaultdict(list)
-    for reading in sorted(facts.partial, key=lambda r: (r.snapshot_at, r.snapshot_id)):
-        for part, reason in _missing_parts(reading):
-            by_part[part].append((reading, reason))
-    for part, lacking in sorted(by_part.items()):
+    readings = sorted(facts.partial, key=lambda r: (r.snapshot_at, r.snapshot_id))
+    missing = ((part, reason, r) for r in readings for part, reason in _missing_parts(r))
+    for part, lacking in sorted(grouped(missing, lambda m: m[0]).items()):
         yield finding_of(
             facts,
             "reading_partial",
             part,
-            lacking[0][0].snapshot_at,
-            lacking[-1][0].snapshot_at,
-            [quote_snapshot(r.snapshot_id, r.snapshot_at, f"{part}: {reason}") for r, reason in lacking],
+            lacking[0][2].snapshot_at,
+            lacking[-1][2].snapshot_at,
+            [quote_snapshot(r, f"{part}: {reason}") for _, reason, r in lacking],
             part=part,
             count=len(lacking),
             reason=lacking[0][1],

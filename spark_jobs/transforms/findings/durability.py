@@ -66,7 +66,7 @@ class _Topic:
         """What the reading shows of its weakest partition."""
         weakest = self.weakest
         text = f"{self.name}-{weakest.partition}: replicas {weakest.replicas}"
-        return quote_snapshot(weakest.snapshot_id, weakest.snapshot_at, text)
+        return quote_snapshot(weakest, text)
 
 
 def _topics(facts: Facts) -> list[_Topic]:
@@ -176,9 +176,7 @@ def _one_rack(facts: Facts, topics: Iterable[_Topic]) -> Iterator[Finding]:
     alone = [(t.name, found) for t in topics if (found := [p for p in t.partitions if _is_in_one_rack(p, rack)])]
     if len(racks) > 1 and alone:
         quotes = [
-            quote_snapshot(
-                p.snapshot_id, p.snapshot_at, f"{name}-{p.partition}: replicas {p.replicas}, all in one rack"
-            )
+            quote_snapshot(p, f"{name}-{p.partition}: replicas {p.replicas}, all in one rack")
             for name, (p, *_) in alone[:_NAMED]
         ]
         details = (f"{name} ({len(found)} partitions)" for name, found in alone)
@@ -204,10 +202,7 @@ def _racks(facts: Facts) -> Iterator[Finding]:
 
 
 def _of_racks(facts: Facts, rule_id: str, details: Iterable[str], brokers: Sequence[BrokerSnapshot]) -> Finding:
-    quotes = [
-        quote_snapshot(b.snapshot_id, b.snapshot_at, f"broker {b.broker}: rack {b.rack or 'none'}")
-        for b in brokers[:_NAMED]
-    ]
+    quotes = [quote_snapshot(b, f"broker {b.broker}: rack {b.rack or 'none'}") for b in brokers[:_NAMED]]
     return _folded(facts, rule_id, [facts.cluster], details, quotes)
 
 

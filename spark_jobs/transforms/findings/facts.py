@@ -6,31 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from spark_jobs.catalog import rows
 from spark_jobs.catalog.codes import FindingSeverity
-from spark_jobs.catalog.rows import (
-    BrokerOutage,
-    BrokerSnapshot,
-    Coverage,
-    Failover,
-    Finding,
-    GenerationGap,
-    GroupSnapshot,
-    ImbalancePeriod,
-    Incident,
-    IsrSpan,
-    LagVerdict,
-    LeaderImbalance,
-    LeadershipGap,
-    MemberSetting,
-    MissingBrokerLog,
-    OutOfSyncPeriod,
-    PartitionSnapshot,
-    Quote,
-    Rebalance,
-    RollingRestart,
-    SnapshotReading,
-    Truncation,
-)
 from spark_jobs.knowledge.broker_settings import MIN_ISR
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, Setting
@@ -49,26 +26,26 @@ class Facts:
     """
 
     cluster: str
-    rebalances: Sequence[Rebalance] = ()
-    incidents: Sequence[Incident] = ()
-    failovers: Sequence[Failover] = ()
-    imbalance: Sequence[LeaderImbalance] = ()
-    imbalance_periods: Sequence[ImbalancePeriod] = ()
-    truncations: Sequence[Truncation] = ()
-    lag_verdicts: Sequence[LagVerdict] = ()
-    gaps: Sequence[GenerationGap] = ()
-    leadership_gaps: Sequence[LeadershipGap] = ()
-    unheard: Sequence[MissingBrokerLog] = ()
-    coverage: Sequence[Coverage] = ()
-    unanswered: Sequence[GroupSnapshot] = ()
-    partial: Sequence[SnapshotReading] = ()
-    settings: Sequence[MemberSetting] = ()
-    outages: Sequence[BrokerOutage] = ()
-    restarts: Sequence[RollingRestart] = ()
-    out_of_sync_periods: Sequence[OutOfSyncPeriod] = ()
-    isr_spans: Sequence[IsrSpan] = ()
-    partitions: Sequence[PartitionSnapshot] = ()
-    brokers: Sequence[BrokerSnapshot] = ()
+    rebalances: Sequence[rows.Rebalance] = ()
+    incidents: Sequence[rows.Incident] = ()
+    failovers: Sequence[rows.Failover] = ()
+    imbalance: Sequence[rows.LeaderImbalance] = ()
+    imbalance_periods: Sequence[rows.ImbalancePeriod] = ()
+    truncations: Sequence[rows.Truncation] = ()
+    lag_verdicts: Sequence[rows.LagVerdict] = ()
+    gaps: Sequence[rows.GenerationGap] = ()
+    leadership_gaps: Sequence[rows.LeadershipGap] = ()
+    unheard: Sequence[rows.MissingBrokerLog] = ()
+    coverage: Sequence[rows.Coverage] = ()
+    unanswered: Sequence[rows.GroupSnapshot] = ()
+    partial: Sequence[rows.SnapshotReading] = ()
+    settings: Sequence[rows.MemberSetting] = ()
+    outages: Sequence[rows.BrokerOutage] = ()
+    restarts: Sequence[rows.RollingRestart] = ()
+    out_of_sync_periods: Sequence[rows.OutOfSyncPeriod] = ()
+    isr_spans: Sequence[rows.IsrSpan] = ()
+    partitions: Sequence[rows.PartitionSnapshot] = ()
+    brokers: Sequence[rows.BrokerSnapshot] = ()
     broker_settings: BrokerSettings = field(default_factory=BrokerSettings)
     judged_at: datetime = _NEVER_ENDED
 
@@ -88,15 +65,15 @@ def finding_of(
     subject: str,
     first_at: datetime,
     last_at: datetime,
-    evidence: Iterable[Quote],
+    evidence: Iterable[rows.Quote],
     more: int = 0,
     **words: object,
-) -> Finding:
+) -> rows.Finding:
     """A row of gold.findings. `more`: how many others the subject stands for; `words`: those that `says` names."""
     rule = RULE_BY_ID[rule_id]
     others = f" and {more} more" if more else ""
     message = rule.says.format(subject=f"{rule.subject_kind} '{subject}'{others}", **words)
-    return Finding(
+    return rows.Finding(
         cluster=facts.cluster,
         finding_id=row_id("finding", facts.cluster, rule_id, subject + others, first_at),
         rule_id=rule_id,

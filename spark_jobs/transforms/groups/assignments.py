@@ -10,6 +10,7 @@ from datetime import datetime
 from spark_jobs.catalog.codes import GroupRecordType
 from spark_jobs.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Quote, TopicPartition
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import quote, quote_record, quote_snapshot
 from spark_jobs.transforms.groups.ownership import shows_holders
 from spark_jobs.transforms.rebalances.recorded_holdings import Owned, in_turn
@@ -41,11 +42,7 @@ def assignments_of(
         of a settled group shows.
     Edge case: each assignment is what one witness shows; the parts that several show are not put together.
     """
-    found = [
-        *_by_leaders(events),
-        *_by_records(records),
-        *_by_readings(readings, member_snapshots),
-    ]
+    found = [*_by_leaders(events), *_by_records(records), *_by_readings(readings, member_snapshots)]
     return sorted(found, key=lambda a: (a.at, a.generation is None, a.generation or 0))
 
 
@@ -73,15 +70,13 @@ def _by_records(records: Iterable[GroupRecord]) -> Iterator[Assignment]:
 
 
 def _by_readings(readings: Iterable[GroupSnapshot], member_snapshots: Iterable[MemberSnapshot]) -> Iterator[Assignment]:
-    members: dict[datetime, list[MemberSnapshot]] = {}
-    for member in member_snapshots:
-        members.setdefault(member.snapshot_at, []).append(member)
+    members = grouped(member_snapshots, lambda m: m.snapshot_at)
     for reading in readings:
         at = reading.snapshot_at
         held = {m.member_id: _owned(m.assignment) for m in members.get(at, ())}
         if held and shows_holders(reading) and None not in held.values():
             says = f"group {reading.group_id}: {len(held)} members hold {_count(held)} partitions"
-            yield _assignment(at, None, held, quote_snapshot(reading.snapshot_id, at, says))
+            yield _assignment(at, None, held, quote_snapshot(reading, says))
 
 
 def _assignment(

@@ -11,7 +11,7 @@ from spark_jobs.knowledge.kinds import GROUP_KINDS, Kind
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.durations import COORDINATOR_LOADING
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Timeline, by_instant
 from spark_jobs.transforms.windows import Window, in_order
 
 OFFSETS_TOPIC = "__consumer_offsets"
@@ -91,7 +91,7 @@ def _moves(
     context: ClusterContext,
 ) -> Iterator[CoordinatorMove]:
     partition = _partition_of(group_id, partition_count, lines)
-    loads = Timeline((e for _, e in lines if e.kind == Kind.GROUP_LOADED), at=lambda e: e.happened_at)
+    loads = by_instant(e for _, e in lines if e.kind == Kind.GROUP_LOADED)
     coordinator: int | None = None
     former: set[int] = set()
     for broker, line in lines:

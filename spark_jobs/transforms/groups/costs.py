@@ -10,11 +10,10 @@ from itertools import pairwise
 from spark_jobs.catalog.codes import Cause, Outcome, Protocol
 from spark_jobs.catalog.rows import Event, GroupRecord, GroupSnapshot, MemberSnapshot, Quote, Rebalance
 from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.groups.assignments import Assignment, assignments_of, partitions_in
-from spark_jobs.transforms.rebalances.recorded_holdings import Owned, in_turn, recorded_spans
-from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
+from spark_jobs.transforms.rebalances.recorded_holdings import Owned, Span, in_turn, recorded_spans
+from spark_jobs.transforms.timelines import Interval, Timeline, by_instant, intervals, timelines
 
 _MOVES = (Kind.CLIENT_ASSIGNED, Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
 
@@ -114,8 +113,7 @@ class _Assignments:
     """The known assignments of a classic group, by generation: None for those that readings show."""
 
     def __init__(self, known: Sequence[Assignment]) -> None:
-        by_generation = grouped(known, lambda a: a.generation)
-        self._of = {g: Timeline(found, at=lambda a: a.at) for g, found in by_generation.items()}
+        self._of = timelines(known, lambda a: a.generation, lambda a: a.at)
         self.most = max((len(a.owners) for a in known), default=None)
 
     def _in(self, generation: int | None) -> Timeline[Assignment]:
@@ -177,7 +175,7 @@ def _stops_of_epochs(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> d
     if not rebalances:
         return {}
     holdings = _Holdings(witnesses.records)
-    moves = Timeline((e for e in witnesses.events if e.kind in _MOVES), at=lambda e: e.happened_at)
+    moves = by_instant(e for e in witnesses.events if e.kind in _MOVES)
     return {r.rebalance_id: _stop_of_epoch(r.started_at, r.ended_at, holdings, moves) for r in rebalances}
 
 
@@ -199,10 +197,7 @@ class _Holdings:
     def __init__(self, records: Sequence[GroupRecord]) -> None:
         spans = recorded_spans(in_turn(records))
         self.since = min(r.written_at for r in records) if spans else None
-        self._of = {
-            owned: Intervals(Interval(s.since, s.until, s.member.member_id) for s in found)
-            for owned, found in grouped(spans, lambda s: s.owned).items()
-        }
+        self._of = intervals(spans, lambda s: s.owned, lambda s: Interval(s.since, s.until, s))
         edges = [(at, s.owned) for s in spans for at in (s.since, s.until) if at is not None]
         self._edges = Timeline(edges, at=lambda edge: edge[0])
 
@@ -218,5 +213,6 @@ class _Holdings:
         return _last(i.value for i in self._of[owned].at(instant) if i.end is None or i.end > instant)
 
 
-def _last(holders: Iterable[str]) -> str | None:
-    return next(reversed([*holders]), None)
+def _last(held: Iterable[Span]) -> str | None:
+    last = next(reversed([*held]), None)
+    return last.member.member_id if last else None

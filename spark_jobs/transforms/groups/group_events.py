@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
 from spark_jobs.knowledge.reasons import UUID
-from spark_jobs.transforms.windows import Window
 
 SEEN = "member_seen"
 """The kind of a sighting: a member as the first reading of the cluster shows it."""
@@ -70,28 +69,3 @@ def _sightings(member_snapshots: DataFrame) -> DataFrame:
     }
     absent = F.lit(None)
     return first.select(*(known.get(c.name, absent).cast(c.type).alias(c.name) for c in EVENTS.columns))
-
-
-def members_in_readings(member_snapshots: DataFrame, window: Window) -> DataFrame:
-    """The first and the last reading of the window that show each member: who it is, snapshot_id and snapshot_at."""
-    named = F.struct("client_id", "instance_id", "snapshot_id", "snapshot_at")
-    return (
-        member_snapshots.where(_inside(window))
-        .groupBy("cluster", "group_id", "member_id")
-        .agg(F.array_distinct(F.array(F.min_by(named, "snapshot_at"), F.max_by(named, "snapshot_at"))).alias("seen"))
-        .select("cluster", "group_id", "member_id", F.inline("seen"))
-    )
-
-
-def agreed_by_groups(group_snapshots: DataFrame, window: Window) -> DataFrame:
-    """What the readings of the window show each group to agree on: type and assignor, with the last reading of each."""
-    return (
-        group_snapshots.where(_inside(window))
-        .groupBy("cluster", "group_id", "type", "assignor")
-        .agg(F.max("snapshot_at").alias("snapshot_at"))
-    )
-
-
-def _inside(window: Window) -> Column:
-    at = F.col("snapshot_at")
-    return (at >= F.lit(window.start)) & (at < F.lit(window.end))

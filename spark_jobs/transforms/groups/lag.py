@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from spark_jobs.catalog.codes import LagStatus
 from spark_jobs.catalog.rows import LagVerdict, OffsetSnapshot
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot
 from spark_jobs.transforms.groups.lag_rulings import LAG_RULINGS, Progress
 from spark_jobs.transforms.rulings import judge
@@ -20,10 +20,9 @@ def judge_lag(offset_snapshots: Iterable[OffsetSnapshot], window: Window) -> lis
 
     Order: by group, topic and partition.
     """
-    readings: dict[Key, list[OffsetSnapshot]] = defaultdict(list)
-    for row in sorted(offset_snapshots, key=lambda r: r.snapshot_at):
-        if row.committed_offset is not None and window.holds(row.snapshot_at):
-            readings[row.cluster, row.group_id, row.topic, row.partition].append(row)
+    committed = (r for r in offset_snapshots if r.committed_offset is not None and window.holds(r.snapshot_at))
+    in_order = sorted(committed, key=lambda r: r.snapshot_at)
+    readings = grouped(in_order, lambda r: (r.cluster, r.group_id, r.topic, r.partition))
     return [_row(key, readings[key], window) for key in sorted(readings)]
 
 
@@ -43,7 +42,7 @@ def _row(key: Key, readings: Sequence[OffsetSnapshot], window: Window) -> LagVer
         lag_first=known[0][0] if known else None,
         lag_last=known[-1][0] if known else None,
         lag_max=largest[0] if largest else None,
-        evidence=evidence_of(quote_snapshot(r.snapshot_id, r.snapshot_at, _numbers(r)) for r in shown),
+        evidence=evidence_of(quote_snapshot(r, _numbers(r)) for r in shown),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,7 +13,7 @@ from spark_jobs.transforms.durations import COORDINATOR_LOADING, OUTAGE_SHADOW
 from spark_jobs.transforms.groups.move_rulings import MOVE_RULINGS, Moved
 from spark_jobs.transforms.groups.outage_attribution import BROKER_INDUCED_CAUSES
 from spark_jobs.transforms.rulings import decide
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Timeline, timelines
 
 Begun = Mapping[int | None, Timeline[Rebalance]]
 
@@ -38,10 +37,7 @@ def add_effects(
 
 
 def _by_coordinator(rebalances: Iterable[Rebalance]) -> Begun:
-    found: dict[int | None, list[Rebalance]] = defaultdict(list)
-    for rebalance in rebalances:
-        found[rebalance.coordinator].append(rebalance)
-    return {broker: Timeline(rows, at=lambda r: r.started_at) for broker, rows in found.items()}
+    return timelines(rebalances, lambda r: r.coordinator, lambda r: r.started_at)
 
 
 def _with_effect(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -10,7 +9,7 @@ from spark_jobs.catalog.codes import Cause, Outcome
 from spark_jobs.catalog.rows import BrokerOutage, Rebalance
 from spark_jobs.transforms.durations import CATCHING_UP, OUTAGE_SHADOW, RETURN_WITHIN
 from spark_jobs.transforms.groups.storms import client_of
-from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline, intervals
 
 BROKER_INDUCED_CAUSES = frozenset(
     {Cause.COORDINATOR_MOVED, Cause.HEARTBEAT_EXPIRED, Cause.STORAGE_ERROR, Cause.UNKNOWN}
@@ -27,10 +26,7 @@ class OutageLookup:
 
     def __init__(self, outages: Sequence[BrokerOutage]) -> None:
         """Takes: rows of gold.broker_outages of one cluster."""
-        by_broker: dict[int, list[Interval[BrokerOutage]]] = defaultdict(list)
-        for outage in outages:
-            by_broker[outage.broker].append(_felt(outage))
-        self._by_broker = {broker: Intervals(found) for broker, found in by_broker.items()}
+        self._by_broker = intervals(outages, lambda o: o.broker, _felt)
         self._by_id = {o.outage_id: _felt(o) for o in outages}
         self._out_of_sync = Intervals(_out_of_sync(o) for o in outages)
 

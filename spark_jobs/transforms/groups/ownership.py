@@ -118,7 +118,7 @@ def _shown_until(span: Span, last: GroupSnapshot, until: datetime | None) -> Spa
 
 def _shown(reading: GroupSnapshot, owned: Owned, member_id: str) -> Quote:
     text = f"member {member_id} holds {owned[0]}-{owned[1]}"
-    return quote_snapshot(reading.snapshot_id, reading.snapshot_at, text)
+    return quote_snapshot(reading, text)
 
 
 def _row(group: Group, span: Span, window: Window) -> Ownership | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from spark_jobs.catalog.codes import Cause
 from spark_jobs.catalog.rows import Incident, Rebalance
 from spark_jobs.knowledge.rules import RULE_BY_ID
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.groups.storms import REMOVALS
 
 RATE_RULES = ("rebalances_excessive", "rebalances_frequent")
@@ -24,10 +25,8 @@ def busiest_hours(rebalances: Iterable[Rebalance], incidents: Iterable[Incident]
     Takes: rows of gold.rebalances and gold.incidents: a cooperative pair counts once, planned work not at all.
     """
     planned = {i.incident_id for i in incidents if i.planned}
-    by_group: dict[str, list[Rebalance]] = defaultdict(list)
-    for r in sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id)):
-        if r.incident_id not in planned and r.cause != Cause.COOPERATIVE_FOLLOWUP:
-            by_group[r.group_id].append(r)
+    counted = (r for r in rebalances if r.incident_id not in planned and r.cause != Cause.COOPERATIVE_FOLLOWUP)
+    by_group = grouped(sorted(counted, key=lambda r: (r.started_at, r.rebalance_id)), lambda r: r.group_id)
     busiest = {g: _busiest(rows) for g, rows in sorted(by_group.items())}
     return {group_id: rows for group_id, rows in busiest.items() if rate_rule(rows)}
 

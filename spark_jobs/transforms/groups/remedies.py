@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,6 +10,7 @@ from spark_jobs.catalog.codes import Cause, RemedySetting
 from spark_jobs.catalog.rows import Contributor, Event, Quote, Rebalance, Remedy
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.groups.costs import Stop
@@ -23,7 +23,7 @@ from spark_jobs.transforms.groups.remedy_rulings import (
 )
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rulings import Ruling, Verdict, decide, judge
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Timeline, timelines
 from spark_jobs.transforms.windows import Window
 
 _MS = timedelta(milliseconds=1)
@@ -121,17 +121,12 @@ def judge_remedies(
 
 def replay(timeout: Timeout, ordered: Sequence[Rebalance], acts: Sequence[Act], polls: Polls) -> Replay:
     """What each rebalance of a group needs. Takes: rebalances in order, and their acts."""
-    returns: dict[str, list[Act]] = defaultdict(list)
-    by_rebalance: dict[str, list[Act]] = defaultdict(list)
-    for act in acts:
-        by_rebalance[act.rebalance_id].append(act)
-        if act.cause == Cause.MEMBER_REJOINED and act.client:
-            returns[act.client].append(act)
-    returned = {client: Timeline(found, at=lambda a: a.at) for client, found in returns.items()}
+    by_rebalance = grouped(acts, lambda a: a.rebalance_id)
+    returns = timelines((a for a in acts if a.cause == Cause.MEMBER_REJOINED), lambda a: a.client, lambda a: a.at)
     asked: dict[int, int] = {}
     bridged = []
     for act in acts:
-        back = _return_of(act, returned)
+        back = _return_of(act, returns)
         length = timeout.length(act, back, polls)
         if length is not None:
             bridged.append((act, length))
@@ -178,7 +173,7 @@ def acts_of(rebalance: Rebalance, directory: MemberRegistry) -> list[Act]:
     return found
 
 
-def _return_of(act: Act, returns: Mapping[str, Timeline[Act]]) -> Act | None:
+def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | None:
     """How a member that went came back. Edge case: a crashed one may be back before its session has run out."""
     if not act.client or act.client not in returns:
         return None

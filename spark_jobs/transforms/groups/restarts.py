@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from spark_jobs.catalog.codes import Cause, Confidence
 from spark_jobs.catalog.rows import Rebalance
 from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.groups.storms import LOOP_LEAVES, REMOVALS, Unit, client_of
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Timeline, timelines
 
 _DEPARTURES = {*REMOVALS, Cause.MEMBER_LEFT, Cause.REMOVED_BY_ADMIN}
 
@@ -80,15 +80,13 @@ def _acts(units: Sequence[Unit]) -> list[_Act]:
 
 
 def _restarts(acts: Sequence[_Act]) -> list[_Restart]:
-    returns: dict[str, list[_Act]] = defaultdict(list)
-    for act in acts:
-        if act.cause == Cause.MEMBER_REJOINED:
-            returns[act.client].append(act)
-    by_client = {client: Timeline(own, at=lambda a: a.at) for client, own in returns.items() if client}
+    returns = timelines(
+        (a for a in acts if a.cause == Cause.MEMBER_REJOINED and a.client), lambda a: a.client, lambda a: a.at
+    )
     found = []
     for left in acts:
-        if left.cause == Cause.MEMBER_LEFT and left.client in by_client:
-            back = by_client[left.client].first_after(left.at)
+        if left.cause == Cause.MEMBER_LEFT and left.client in returns:
+            back = returns[left.client].first_after(left.at)
             if back is not None and back.at <= left.at + RETURN_WITHIN:
                 found.append(_Restart(left.at, back.at, left.client, (left.unit, back.unit)))
     return found

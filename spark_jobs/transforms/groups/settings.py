@@ -270,7 +270,7 @@ def _by_readings(members: Iterable[MemberSighting], types: Collection[str | None
     """Who was there. The type of the group counts where it did not change."""
     values = _known({"protocol": next(iter(types))}) if len(types) == 1 else {}
     for seen in members:
-        proof = quote_snapshot(seen.snapshot_id, seen.snapshot_at, f"member {seen.member_id} of group {seen.group_id}")
+        proof = quote_snapshot(seen, f"member {seen.member_id} of group {seen.group_id}")
         named = seen.member_id, seen.client_id, seen.instance_id
         yield _Sighting(seen.snapshot_at, SettingsWitness.SNAPSHOT, *named, values, None, proof)
 

@@ -5,16 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain
 
-from spark_jobs.catalog.rows import (
-    BrokerOutage,
-    BrokerSnapshot,
-    ControllerChange,
-    Event,
-    MissingBrokerLog,
-    ObservedSpan,
-    ReadingTime,
-    TopicChange,
-)  # fmt: skip
+from spark_jobs.catalog import rows
 from spark_jobs.transforms.brokers.broker_settings import settings_of
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs
@@ -34,13 +25,13 @@ from spark_jobs.transforms.scope import Scope, WindowFacts
 class BrokerHistory:
     """Which brokers were away, which were the controller, whose logs are missing, which topics changed."""
 
-    outages: list[BrokerOutage]
-    controller_changes: list[ControllerChange]
-    missing_logs: list[MissingBrokerLog]
-    topic_changes: list[TopicChange]
+    outages: list[rows.BrokerOutage]
+    controller_changes: list[rows.ControllerChange]
+    missing_logs: list[rows.MissingBrokerLog]
+    topic_changes: list[rows.TopicChange]
 
 
-def judge_brokers(events: list[Event], readings: list[BrokerSnapshot], scope: Scope) -> BrokerHistory:
+def judge_brokers(events: list[rows.Event], readings: list[rows.BrokerSnapshot], scope: Scope) -> BrokerHistory:
     """The history of the cluster's brokers."""
     epochs = controller_epochs_of(events)
     outages = rebuild_outages(events, readings, scope.seen)
@@ -61,11 +52,11 @@ BROKERS = Judgement(
 
 
 def gather_facts(
-    events: list[Event],
-    outages: list[BrokerOutage],
-    changes: list[TopicChange],
-    observed: list[ObservedSpan],
-    readings: list[ReadingTime],
+    events: list[rows.Event],
+    outages: list[rows.BrokerOutage],
+    changes: list[rows.TopicChange],
+    observed: list[rows.ObservedSpan],
+    readings: list[rows.ReadingTime],
     scope: Scope,
 ) -> WindowFacts:
     """What all judgements of partitions and groups look at. Takes: few rows, on the driver."""

@@ -7,37 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from spark_jobs.catalog.rows import (
-    BrokerOutage,
-    BrokerSnapshot,
-    Cluster,
-    CoordinatorMove,
-    Coverage,
-    Event,
-    Failover,
-    Finding,
-    GenerationGap,
-    GroupSnapshot,
-    ImbalancePeriod,
-    Incident,
-    IncidentLink,
-    IsrSpan,
-    LagVerdict,
-    LeaderImbalance,
-    LeadershipGap,
-    LossSimulation,
-    MemberSetting,
-    MemberStay,
-    MissingBrokerLog,
-    OutOfSyncCount,
-    OutOfSyncPeriod,
-    PartitionSnapshot,
-    Rebalance,
-    RollingRestart,
-    RuleFiring,
-    SnapshotReading,
-    Truncation,
-)  # fmt: skip
+from spark_jobs.catalog import rows
 from spark_jobs.transforms.backtest import back_test
 from spark_jobs.transforms.brokers.broker_settings import settings_of
 from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
@@ -66,41 +36,41 @@ R = TypeVar("R")
 class ClusterHistory:
     """Incidents and findings, and what each outage cost: what takes a whole cluster's rows at once."""
 
-    outages: list[BrokerOutage]
-    restarts: list[RollingRestart]
-    out_of_sync_periods: list[OutOfSyncPeriod]
-    imbalance_periods: list[ImbalancePeriod]
-    incidents: list[Incident]
-    incident_links: list[IncidentLink]
-    loss_simulations: list[LossSimulation]
-    findings: list[Finding]
-    firings: list[RuleFiring]
+    outages: list[rows.BrokerOutage]
+    restarts: list[rows.RollingRestart]
+    out_of_sync_periods: list[rows.OutOfSyncPeriod]
+    imbalance_periods: list[rows.ImbalancePeriod]
+    incidents: list[rows.Incident]
+    incident_links: list[rows.IncidentLink]
+    loss_simulations: list[rows.LossSimulation]
+    findings: list[rows.Finding]
+    firings: list[rows.RuleFiring]
 
 
 def judge_cluster(
-    clusters: list[Cluster],
-    outages: list[BrokerOutage],
-    failovers: list[Failover],
-    isr_spans: list[IsrSpan],
-    out_of_sync: list[OutOfSyncCount],
-    moves: list[CoordinatorMove],
-    led_before: list[PartitionSnapshot],
-    rebalances: list[Rebalance],
-    gaps: list[GenerationGap],
-    leadership_gaps: list[LeadershipGap],
-    missing_logs: list[MissingBrokerLog],
-    stays: list[MemberStay],
-    imbalance: list[LeaderImbalance],
-    truncations: list[Truncation],
-    lag: list[LagVerdict],
-    member_settings: list[MemberSetting],
-    coverage: list[Coverage],
-    unanswered: list[GroupSnapshot],
-    partial: list[SnapshotReading],
-    last_partitions: list[PartitionSnapshot],
-    last_brokers: list[BrokerSnapshot],
-    last_groups: list[GroupSnapshot],
-    settings: list[Event],
+    clusters: list[rows.Cluster],
+    outages: list[rows.BrokerOutage],
+    failovers: list[rows.Failover],
+    isr_spans: list[rows.IsrSpan],
+    out_of_sync: list[rows.OutOfSyncCount],
+    moves: list[rows.CoordinatorMove],
+    led_before: list[rows.PartitionSnapshot],
+    rebalances: list[rows.Rebalance],
+    gaps: list[rows.GenerationGap],
+    leadership_gaps: list[rows.LeadershipGap],
+    missing_logs: list[rows.MissingBrokerLog],
+    stays: list[rows.MemberStay],
+    imbalance: list[rows.LeaderImbalance],
+    truncations: list[rows.Truncation],
+    lag: list[rows.LagVerdict],
+    member_settings: list[rows.MemberSetting],
+    coverage: list[rows.Coverage],
+    unanswered: list[rows.GroupSnapshot],
+    partial: list[rows.SnapshotReading],
+    last_partitions: list[rows.PartitionSnapshot],
+    last_brokers: list[rows.BrokerSnapshot],
+    last_groups: list[rows.GroupSnapshot],
+    settings: list[rows.Event],
     scope: Scope,
     facts: WindowFacts,
 ) -> ClusterHistory:
@@ -111,7 +81,7 @@ def judge_cluster(
     losses = losses_of_groups((r.group_id for r in judged), failovers, facts.offsets_partitions)
     incidents, incident_of = group_incidents(judged, away, moves, losses, stays)
     away = add_rebalances(away, incidents)
-    brokers = {r.broker for rows in (outages, isr_spans, out_of_sync) for r in rows}
+    brokers = {r.broker for found in (outages, isr_spans, out_of_sync) for r in found}
     restarts, restart_of = rebuild_rolling_restarts(away, isr_spans, brokers)
     away = explain_outages(away, restart_of)
     out_of_sync_periods = rebuild_out_of_sync_periods(isr_spans, away, window)
@@ -153,16 +123,16 @@ def judge_cluster(
         out_of_sync_periods,
         imbalance_periods,
         incidents,
-        [IncidentLink(rebalance_id=r, incident_id=i) for r, i in incident_of.items()],
+        [rows.IncidentLink(rebalance_id=r, incident_id=i) for r, i in incident_of.items()],
         simulate_losses(reading),
         judge_findings(found),
         back_test(found, window),
     )
 
 
-def _inside(window: Window, rows: Iterable[R], at: Callable[[R], datetime]) -> list[R]:
+def _inside(window: Window, found: Iterable[R], at: Callable[[R], datetime]) -> list[R]:
     """The rows that begin in a window."""
-    return [row for row in rows if window.holds(at(row))]
+    return [row for row in found if window.holds(at(row))]
 
 
 CLUSTER = Judgement(

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from spark_jobs.catalog.rows import (
-    CoordinatorMove,
-    Event,
-    GenerationGap,
-    GroupAgreement,
-    GroupRecord,
-    GroupSnapshot,
-    MemberSetting,
-    MemberSighting,
-    MemberSnapshot,
-    MemberStay,
-    Rebalance,
-    Remedy,
-)  # fmt: skip
+from spark_jobs.catalog import rows
 from spark_jobs.transforms.groups.coordinators import rebuild_coordinator_moves
 from spark_jobs.transforms.groups.costs import Witnesses, price, stops_of
 from spark_jobs.transforms.groups.group_events import events_of_groups
@@ -39,21 +26,21 @@ from spark_jobs.transforms.windows import in_order
 class GroupHistory:
     """Why a group rebalanced, what that cost, what would have helped, and how its members are set up."""
 
-    settings: list[MemberSetting]
-    rebalances: list[Rebalance] = field(default_factory=list)
-    remedies: list[Remedy] = field(default_factory=list)
-    gaps: list[GenerationGap] = field(default_factory=list)
-    stays: list[MemberStay] = field(default_factory=list)
-    moves: list[CoordinatorMove] = field(default_factory=list)
+    settings: list[rows.MemberSetting]
+    rebalances: list[rows.Rebalance] = field(default_factory=list)
+    remedies: list[rows.Remedy] = field(default_factory=list)
+    gaps: list[rows.GenerationGap] = field(default_factory=list)
+    stays: list[rows.MemberStay] = field(default_factory=list)
+    moves: list[rows.CoordinatorMove] = field(default_factory=list)
 
 
 def judge_groups(
-    events: list[Event],
-    records: list[GroupRecord],
-    readings: list[GroupSnapshot],
-    members: list[MemberSnapshot],
-    sightings: list[MemberSighting],
-    agreements: list[GroupAgreement],
+    events: list[rows.Event],
+    records: list[rows.GroupRecord],
+    readings: list[rows.GroupSnapshot],
+    members: list[rows.MemberSnapshot],
+    sightings: list[rows.MemberSighting],
+    agreements: list[rows.GroupAgreement],
     scope: Scope,
     facts: WindowFacts,
 ) -> GroupHistory:

@@ -13,7 +13,6 @@ from spark_jobs.catalog.model import EVIDENCE_TYPE
 from spark_jobs.transforms.brokers.broker_settings import SETTING_KINDS
 from spark_jobs.transforms.brokers.setting_events import newest_settings, settings_in_readings
 from spark_jobs.transforms.cluster import CONTEXT_KINDS
-from spark_jobs.transforms.groups import group_events
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
 from spark_jobs.transforms.intake import group_records
 from spark_jobs.transforms.intake.metadata_states import MetadataStart
@@ -78,13 +77,18 @@ def about_cluster(events: DataFrame, settings: DataFrame) -> DataFrame:
 
 
 def members_seen(member_snapshots: DataFrame, scope: Scope) -> DataFrame:
-    """The first and the last reading of the window that show each member."""
-    return group_events.members_in_readings(member_snapshots, scope.window)
+    """The first and the last reading of the window that show each member: who it is, snapshot_id and snapshot_at."""
+    named = F.struct("client_id", "instance_id", "snapshot_id", "snapshot_at")
+    ends = F.array(F.min_by(named, "snapshot_at"), F.max_by(named, "snapshot_at"))
+    read = member_snapshots.where(inside(scope.window, "snapshot_at"))
+    seen = read.groupBy("cluster", "group_id", "member_id").agg(F.array_distinct(ends).alias("seen"))
+    return seen.select("cluster", "group_id", "member_id", F.inline("seen"))
 
 
 def group_agreements(group_snapshots: DataFrame, scope: Scope) -> DataFrame:
-    """What the readings of the window show each group to agree on."""
-    return group_events.agreed_by_groups(group_snapshots, scope.window)
+    """What the readings of the window show each group to agree on: type and assignor, with the last reading of each."""
+    read = group_snapshots.where(inside(scope.window, "snapshot_at"))
+    return read.groupBy("cluster", "group_id", "type", "assignor").agg(F.max("snapshot_at").alias("snapshot_at"))
 
 
 def records_around(records: DataFrame, scope: Scope) -> DataFrame:

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spark_jobs.catalog.rows import (
-    Event,
-    Failover,
-    IsrChange,
-    IsrSpan,
-    LeadershipGap,
-    OffsetSnapshot,
-    PartitionRisk,
-    PartitionState,
-    Truncation,
-)  # fmt: skip
+from spark_jobs.catalog import rows
 from spark_jobs.transforms.judgement import Judgement, made, table
 from spark_jobs.transforms.judgements import partition_blocks as blocks
 from spark_jobs.transforms.judgements.brokers import FACTS
@@ -32,18 +22,18 @@ from spark_jobs.transforms.scope import Scope, WindowFacts
 class PartitionHistory:
     """Who led the partitions of a block, who was in sync, who cut its log, and what each partition risked."""
 
-    failovers: list[Failover]
-    leadership_gaps: list[LeadershipGap]
-    truncations: list[Truncation]
-    isr_changes: list[IsrChange]
-    isr_spans: list[IsrSpan]
-    risks: list[PartitionRisk]
+    failovers: list[rows.Failover]
+    leadership_gaps: list[rows.LeadershipGap]
+    truncations: list[rows.Truncation]
+    isr_changes: list[rows.IsrChange]
+    isr_spans: list[rows.IsrSpan]
+    risks: list[rows.PartitionRisk]
 
 
 def judge_partitions(
-    events: list[Event],
-    states: list[PartitionState],
-    commits: list[OffsetSnapshot],
+    events: list[rows.Event],
+    states: list[rows.PartitionState],
+    commits: list[rows.OffsetSnapshot],
     scope: Scope,
     facts: WindowFacts,
 ) -> PartitionHistory:
@@ -55,7 +45,7 @@ def judge_partitions(
     return PartitionHistory(
         leaders.failovers,
         leaders.gaps,
-        rebuild_truncations(events, readings, leaders.failovers, facts.context.terms, scope.seen),
+        rebuild_truncations(events, readings, leaders.failovers, facts.context.controller_epochs, scope.seen),
         changes,
         spans_of(changes),
         rebuild_risks(events, readings, leaders.failovers, settings, facts.context, facts.observed_to, scope.window),

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spark_jobs.catalog.rows import (
-    BrokerSnapshot,
-    GroupRecord,
-    GroupSnapshot,
-    LagVerdict,
-    LeaderBalance,
-    LeaderImbalance,
-    MemberSnapshot,
-    OffsetSnapshot,
-    OutOfSyncCount,
-    Ownership,
-    PartitionSnapshot,
-)  # fmt: skip
+from spark_jobs.catalog import rows
 from spark_jobs.transforms.groups.lag import judge_lag
 from spark_jobs.transforms.groups.ownership import rebuild_ownership
 from spark_jobs.transforms.judgement import Judgement, table
@@ -31,13 +19,13 @@ from spark_jobs.transforms.scope import Scope
 class Readings:
     """What one reading shows of its brokers."""
 
-    imbalance: list[LeaderImbalance]
-    balance: list[LeaderBalance]
-    out_of_sync: list[OutOfSyncCount]
+    imbalance: list[rows.LeaderImbalance]
+    balance: list[rows.LeaderBalance]
+    out_of_sync: list[rows.OutOfSyncCount]
 
 
 def judge_readings(
-    partitions: list[PartitionSnapshot], brokers: list[BrokerSnapshot], groups: list[GroupSnapshot]
+    partitions: list[rows.PartitionSnapshot], brokers: list[rows.BrokerSnapshot], groups: list[rows.GroupSnapshot]
 ) -> Readings:
     """Which leaders of one reading are not the preferred ones, and which replicas are not in sync."""
     return Readings(
@@ -63,15 +51,15 @@ READINGS = Judgement(
 class GroupReadings:
     """Who owned the partitions of a group, and which of its consumers fell behind."""
 
-    ownership: list[Ownership]
-    lag: list[LagVerdict]
+    ownership: list[rows.Ownership]
+    lag: list[rows.LagVerdict]
 
 
 def judge_group_readings(
-    members: list[MemberSnapshot],
-    groups: list[GroupSnapshot],
-    offsets: list[OffsetSnapshot],
-    records: list[GroupRecord],
+    members: list[rows.MemberSnapshot],
+    groups: list[rows.GroupSnapshot],
+    offsets: list[rows.OffsetSnapshot],
+    records: list[rows.GroupRecord],
     scope: Scope,
 ) -> GroupReadings:
     """Ownership by records and readings, lag by readings."""

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spark_jobs.catalog.rows import (
-    Event,
-    MetadataDay,
-    MetadataFile,
-    MetadataRecord,
-    MetadataState,
-)  # fmt: skip
+from spark_jobs.catalog import rows
 from spark_jobs.transforms.intake.metadata_log import Replay, committed
 from spark_jobs.transforms.intake.metadata_states import MetadataStart, find_start, settled_before, state_of
 from spark_jobs.transforms.judgement import Judgement, made, table
@@ -22,12 +16,15 @@ from spark_jobs.transforms.scope import Scope
 class MetadataEvents:
     """What the metadata log of KRaft shows, in the shape of silver.events; and its state at the window's start."""
 
-    events: list[Event]
-    states: list[MetadataState]
+    events: list[rows.Event]
+    states: list[rows.MetadataState]
 
 
 def read_metadata(
-    records: list[MetadataRecord], files: list[MetadataFile], metadata_start: MetadataStart | None, scope: Scope
+    records: list[rows.MetadataRecord],
+    files: list[rows.MetadataFile],
+    metadata_start: MetadataStart | None,
+    scope: Scope,
 ) -> MetadataEvents:
     """The events of a metadata log. Takes: its records from the beginning, or a state and the records after it."""
     ordered, at = list(committed(records)), scope.window.start
@@ -40,7 +37,7 @@ def read_metadata(
 
 
 def find_metadata_start(
-    states: list[MetadataState], days: list[MetadataDay], files: list[MetadataFile]
+    states: list[rows.MetadataState], days: list[rows.MetadataDay], files: list[rows.MetadataFile]
 ) -> MetadataStart | None:
     """Where the metadata log is read on. Takes: few rows, on the driver."""
     return find_start(states, days, files)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from spark_jobs.catalog.rows import BrokerSnapshot, GroupSnapshot, LeaderBalance, PartitionSnapshot
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.groups.coordinators import OFFSETS_TOPIC
 
@@ -48,16 +49,13 @@ def rebuild_balance(
     rows = [
         _row(partitions[0], scope)
         for key, partitions in readings.items()
-        for scope in _scopes(partitions, listed[key], groups[key])
+        for scope in _scopes(partitions, listed.get(key, ()), groups.get(key, ()))
     ]
     return sorted(rows, key=lambda r: (r.cluster, r.snapshot_at, r.scope))
 
 
-def _by_reading(rows: Iterable[_Snapshot]) -> defaultdict[tuple[str, str], list[_Snapshot]]:
-    found: defaultdict[tuple[str, str], list[_Snapshot]] = defaultdict(list)
-    for row in rows:
-        found[row.cluster, row.snapshot_id].append(row)
-    return found
+def _by_reading(rows: Iterable[_Snapshot]) -> dict[tuple[str, str], list[_Snapshot]]:
+    return grouped(rows, lambda r: (r.cluster, r.snapshot_id))
 
 
 def _scopes(
@@ -65,10 +63,7 @@ def _scopes(
 ) -> list[_Scope]:
     brokers = sorted({b.broker for b in listed} or {b for p in partitions for b in p.replicas or ()})
     own = [p for p in partitions if not p.is_internal]
-    racks: dict[str, list[int]] = defaultdict(list)
-    for broker in sorted(listed, key=lambda b: b.broker):
-        if broker.rack:
-            racks[broker.rack].append(broker.broker)
+    racks = grouped(sorted(b.broker for b in listed if b.rack), {b.broker: b.rack for b in listed}.get)
     return [
         _Scope("all", partitions, partitions, brokers, groups),
         _Scope("without_internal", own, own, brokers, ()),
@@ -103,7 +98,7 @@ def _row(reading: PartitionSnapshot, scope: _Scope) -> LeaderBalance:
         group_spread=_spread(_count((g.coordinator for g in scope.groups), scope.brokers)),
         most_loaded_broker=min(leaders, key=lambda b: (-leaders[b], b), default=None),
         least_loaded_broker=min(leaders, key=lambda b: (leaders[b], b), default=None),
-        evidence=[quote_snapshot(reading.snapshot_id, reading.snapshot_at, _shows(leaders))],
+        evidence=[quote_snapshot(reading, _shows(leaders))],
     )
 
 

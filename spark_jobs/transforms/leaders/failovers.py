@@ -38,13 +38,6 @@ class LeaderHistory:
     gaps: list[LeadershipGap]
 
 
-def rebuild_failovers(
-    events: Iterable[Event], readings: Readings, context: ClusterContext, window: Window
-) -> list[Failover]:
-    """Rows of gold.failovers. See `rebuild_leaders`."""
-    return rebuild_leaders(events, readings, context, window).failovers
-
-
 def rebuild_leaders(
     events: Iterable[Event], readings: Readings, context: ClusterContext, window: Window
 ) -> LeaderHistory:

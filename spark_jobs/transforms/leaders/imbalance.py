@@ -62,7 +62,7 @@ def _row(reading: PartitionSnapshot, broker: int, partitions: Sequence[Partition
         led_elsewhere=len(elsewhere),
         ratio=ratio,
         over_threshold=ratio is not None and ratio > THRESHOLD,
-        evidence=[quote_snapshot(reading.snapshot_id, reading.snapshot_at, shows)],
+        evidence=[quote_snapshot(reading, shows)],
     )
 
 

@@ -17,7 +17,7 @@ from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.leaders.imbalance import THRESHOLD
 from spark_jobs.transforms.leaders.imbalance_rulings import IMBALANCE_END_RULINGS
 from spark_jobs.transforms.rulings import judge
-from spark_jobs.transforms.timelines import NO_SLACK, Timeline
+from spark_jobs.transforms.timelines import NO_SLACK, Timeline, by_instant
 
 _STARTED: Mapping[FailoverKind, str] = {
     FailoverKind.LOG_DIR_FAILED: "when a log directory failed",
@@ -81,7 +81,7 @@ def rebuild_imbalance_periods(
             moved[f.preferred_leader].append(f)
     periods = []
     for broker, seen in sorted(by_broker.items()):
-        changes = Timeline(moved[broker], lambda f: f.happened_at)
+        changes = by_instant(moved[broker])
         periods += [_row(run, _start(run, changes), _end(run, changes)) for run in _runs(instants, seen)]
     return periods
 

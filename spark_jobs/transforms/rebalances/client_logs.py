@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from operator import attrgetter
 
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import LEFT_BEFORE, read_client_reason
-from spark_jobs.shared.grouping import grouped
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Timeline, by_instant, timelines
 
 _LEAVING_STATES = ("PREPARE_LEAVING", "LEAVING")
 _STEPS = (Kind.CLIENT_JOINED, Kind.CLIENT_ASSIGNMENT_FINISHED)
@@ -82,7 +82,7 @@ class ClientLog:
 
     @cached_property
     def _by_kind(self) -> dict[str, Timeline[Event]]:
-        return {kind: by_instant(own) for kind, own in grouped(self.lines, lambda e: e.kind).items()}
+        return timelines(self.lines, attrgetter("kind"), attrgetter("happened_at"))
 
     @cached_property
     def _first_naming(self) -> dict[str | None, int]:
@@ -149,7 +149,7 @@ class ClientLogs:
     @cached_property
     def _by_generation(self) -> dict[tuple[str, int | None], Timeline[Event]]:
         steps = (e for lines in self._lines.values() for e in lines if e.kind in _STEPS)
-        return {step: by_instant(lines) for step, lines in grouped(steps, lambda e: (e.kind, e.generation)).items()}
+        return timelines(steps, attrgetter("kind", "generation"), attrgetter("happened_at"))
 
     def first_steps(self, kind: str, generation: int | None, at: datetime) -> dict[str, Event]:
         """By client, its first line of a kind about a generation that was reached at that instant.
@@ -173,16 +173,7 @@ class ClientLogs:
         return by_instant(found)
 
 
-def _happened_at(event: Event) -> datetime:
-    return event.happened_at
-
-
-def by_instant(lines: Iterable[Event]) -> Timeline[Event]:
-    """Events, to be looked up by instant."""
-    return Timeline(lines, at=_happened_at)
-
-
-NO_LINES = by_instant(())
+NO_LINES: Timeline[Event] = by_instant(())
 NO_LOG = ClientLog()
 
 

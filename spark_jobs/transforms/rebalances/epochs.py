@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 
 from spark_jobs.catalog.codes import Outcome, Protocol
 from spark_jobs.catalog.rows import Event
@@ -20,7 +21,7 @@ from spark_jobs.knowledge.reasons import CoordinatorReason
 from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.rebalances.model import Change, Episode, Gap, MembershipChange
 from spark_jobs.transforms.rebalances.records import REACHED
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Timeline, by_instant
 
 _CHANGES: Mapping[str, Change] = {
     Kind.MEMBER_JOINED: Change.JOINED,
@@ -147,7 +148,7 @@ def _with_ends(episodes: Sequence[Episode], events: Sequence[Event]) -> list[Epi
     stable under the epoch before; a member that keeps what it has prints nothing. Only where every member has a log
     does silence mean that.
     """
-    states = Timeline((e for e in events if e.kind in _STATES), lambda e: e.happened_at)
+    states = by_instant(e for e in events if e.kind in _STATES)
     with_states = {e.member_id for e in states}
     reached = _Reached(e for e in events if e.kind == REACHED)
     ended = []
@@ -169,8 +170,7 @@ class _Reached:
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
-        ordered = sorted(events, key=lambda e: (e.happened_at, e.order))
-        self.events = Timeline(ordered, lambda e: e.happened_at)
+        self.events = by_instant(sorted(events, key=attrgetter("happened_at", "order")))
         self.all_stable_at: dict[int | None, int] = {}
         """By epoch, the place of the first record after which all members are stable at it."""
         members: dict[str | None, Event] = {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import cast
 
 from spark_jobs.catalog.codes import Cause, Origin, Outcome, Protocol
 from spark_jobs.catalog.rows import Event, GenerationGap, Quote, Rebalance
 from spark_jobs.catalog.rows.structs import Contributor
-from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from spark_jobs.transforms.rebalances.case import Case
@@ -27,7 +27,7 @@ from spark_jobs.transforms.rebalances.records import BURIED, STORED
 from spark_jobs.transforms.rebalances.roster import roster_of
 from spark_jobs.transforms.rebalances.timeline import build_episodes, drop_superseded_coordinators
 from spark_jobs.transforms.rulings import Verdict
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Timeline, timelines
 
 _MS = timedelta(milliseconds=1)
 
@@ -59,8 +59,8 @@ def _episodes(group_id: str, events: Sequence[Event], registry: MemberRegistry) 
     """The episodes of both protocols in order of start, each with the one before it, and the breaks between them."""
     of_coordinator = [e for e in events if e.origin == Origin.BROKER]
     classic, classic_gaps = build_episodes(group_id, of_coordinator)
-    by_generation = grouped((e for e in events if e.kind == STORED), lambda e: e.generation)
-    stored = {generation: Timeline(own, lambda e: e.happened_at) for generation, own in by_generation.items()}
+    stores = (e for e in events if e.kind == STORED)
+    stored = timelines(stores, attrgetter("generation"), attrgetter("happened_at"))
     finished = [_finished(e, stored) for e in with_changes(classic, of_coordinator)]
     epochs, epoch_gaps = build_epochs(group_id, events)
     linked: list[Episode] = []

@@ -15,10 +15,10 @@ from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
 from spark_jobs.transforms.durations import SAME_ACT
-from spark_jobs.transforms.rebalances.client_logs import NO_LINES, NO_LOG, ClientLog, ClientLogs, by_instant
+from spark_jobs.transforms.rebalances.client_logs import NO_LINES, NO_LOG, ClientLog, ClientLogs
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rebalances.records import RECORDED
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Timeline, by_instant
 
 SEEN = "member_seen"
 """A member that a snapshot shows."""

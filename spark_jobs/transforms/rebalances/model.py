@@ -12,8 +12,7 @@ from spark_jobs.catalog.codes import Outcome, Protocol
 from spark_jobs.catalog.rows import BrokerOutage, Event, GenerationGap, MemberStay, Rebalance, TopicChange
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import CoordinatorReason
-from spark_jobs.shared.grouping import grouped
-from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline, intervals
 
 
 class Change(StrEnum):
@@ -133,13 +132,12 @@ class GroupContext:
         return Timeline(self.topic_changes, lambda c: c.at)
 
     @cached_property
-    def _outages(self) -> dict[int, Intervals[BrokerOutage]]:
-        by_broker = grouped(self.outages, lambda o: o.broker)
-        return {b: Intervals(Interval(o.down_at, o.up_at, o) for o in own) for b, own in by_broker.items()}
+    def _outages(self) -> dict[int | None, Intervals[BrokerOutage]]:
+        return intervals(self.outages, lambda o: o.broker, lambda o: Interval(o.down_at, o.up_at, o))
 
     def outages_of(self, broker: int | None) -> Intervals[BrokerOutage]:
         """The outages of one broker."""
-        return self._outages.get(broker, _NO_OUTAGES) if broker is not None else _NO_OUTAGES
+        return self._outages.get(broker, _NO_OUTAGES)
 
 
 _NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())

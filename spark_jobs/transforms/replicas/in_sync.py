@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 
 from spark_jobs.catalog.rows import OutOfSyncCount, PartitionSnapshot
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import quote_snapshot
 
 
@@ -16,14 +15,18 @@ def count_out_of_sync(partition_snapshots: Iterable[PartitionSnapshot]) -> list[
     Takes: rows of bronze.partition_snapshots of whole readings; those without replicas or ISR do not count.
     Order: by reading and broker.
     """
-    missing: Counter[tuple[str, datetime, int, str]] = Counter()
-    for row in partition_snapshots:
-        for broker in row.replicas or () if row.isr is not None else ():
-            missing[row.cluster, row.snapshot_at, broker, row.snapshot_id] += broker not in (row.isr or ())
-    return [_row(*key, missing[key]) for key in sorted(missing)]
+    known = ((broker, p) for p in partition_snapshots if p.isr is not None for broker in p.replicas or ())
+    hosted = grouped(known, lambda h: (h[1].cluster, h[1].snapshot_at, h[0], h[1].snapshot_id))
+    return [_row(key[2], [p for _, p in hosted[key]]) for key in sorted(hosted)]
 
 
-def _row(cluster: str, at: datetime, broker: int, snapshot_id: str, missing: int) -> OutOfSyncCount:
+def _row(broker: int, hosted: Sequence[PartitionSnapshot]) -> OutOfSyncCount:
+    reading, missing = hosted[0], sum(broker not in (p.isr or ()) for p in hosted)
     shown = f"broker {broker} is missing from the ISR of {missing} of its partitions"
-    evidence = [quote_snapshot(snapshot_id, at, shown)]
-    return OutOfSyncCount(cluster=cluster, snapshot_at=at, broker=broker, partitions_out=missing, evidence=evidence)
+    return OutOfSyncCount(
+        cluster=reading.cluster,
+        snapshot_at=reading.snapshot_at,
+        broker=broker,
+        partitions_out=missing,
+        evidence=[quote_snapshot(reading, shown)],
+    )

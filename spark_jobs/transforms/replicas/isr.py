@@ -58,10 +58,10 @@ def rebuild_isr_changes(
     applying a partition's rows in order leads from the first known ISR to the last one.
     """
     lines = list(events)
-    read, deleted = TopicReadings.of(readings), deletions_of(lines, context.terms)
+    read, deleted = TopicReadings.of(readings), deletions_of(lines, context.controller_epochs)
     return [
         row
-        for key, incarnations in lives_of(lines, {*ISR_KINDS, *SHRINK_CAUSE_KINDS}, context.terms).items()
+        for key, incarnations in lives_of(lines, {*ISR_KINDS, *SHRINK_CAUSE_KINDS}, context.controller_epochs).items()
         for incarnation in incarnations
         for row in _rows_of(key, incarnation, read[key], deleted[key[:2]], context)
         if window.holds(row.happened_at)

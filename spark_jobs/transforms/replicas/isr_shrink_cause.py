@@ -93,5 +93,5 @@ def _ended_by_reading(shrink: IsrChange, incarnation: Incarnation) -> IsrChange:
     if seen is None or (until is not None and until <= seen.snapshot_at):
         return shrink
     shown = f"{shrink.topic}-{shrink.partition}: isr {seen.isr}"
-    evidence = evidence_of([*shrink.evidence, quote_snapshot(seen.snapshot_id, seen.snapshot_at, shown)])
+    evidence = evidence_of([*shrink.evidence, quote_snapshot(seen, shown)])
     return replace(shrink, out_of_sync_until=seen.snapshot_at, evidence=evidence)

@@ -15,7 +15,7 @@ from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.partition_readings import PartitionReadings
 from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
-from spark_jobs.transforms.timelines import Intervals, Timeline
+from spark_jobs.transforms.timelines import Intervals, Timeline, by_instant
 from spark_jobs.transforms.windows import broker_ids
 
 SHORTLY = timedelta(minutes=1)
@@ -40,8 +40,8 @@ class Incarnation:
         self.reassignments = _of_kind(lines, "reassignment_changed")
         self.disk_failures = context.disk_failures_by_time
         # Every controller logs former reassignments again when it starts; only those of the active one are news.
-        self.active_reassignments = Timeline(
-            (e for e in self.reassignments if speaks_for_cluster(context.terms, e)), lambda e: e.happened_at
+        self.active_reassignments = by_instant(
+            e for e in self.reassignments if speaks_for_cluster(context.controller_epochs, e)
         )
 
     @cached_property
@@ -53,7 +53,7 @@ class Incarnation:
 
 
 def _of_kind(lines: Iterable[Event], kind: str) -> Timeline[Event]:
-    return Timeline((e for e in lines if e.kind == kind), lambda e: e.happened_at)
+    return by_instant(e for e in lines if e.kind == kind)
 
 
 @dataclass(frozen=True)

@@ -116,4 +116,4 @@ def _follows(now: _Observation, after: _Observation) -> bool:
 
 def _quote(reading: PartitionSnapshot) -> Quote:
     shown = f"{reading.topic}-{reading.partition}: isr {reading.isr}, replicas {reading.replicas}"
-    return quote_snapshot(reading.snapshot_id, reading.snapshot_at, shown)
+    return quote_snapshot(reading, shown)

@@ -12,6 +12,7 @@ from functools import cached_property
 from spark_jobs.catalog.codes import LossScope
 from spark_jobs.catalog.rows import BrokerSnapshot, LossSimulation, PartitionSnapshot, Quote
 from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot
@@ -65,14 +66,11 @@ class Reading:
 
     def scopes(self) -> list[Scope]:
         """Each broker that is alive or in sync anywhere, by id, and each rack, by name."""
-        racks: dict[str, set[int]] = defaultdict(set)
-        for b in self.brokers:
-            if b.rack:
-                racks[b.rack].add(b.broker)
+        racks = grouped((b for b in self.brokers if b.rack), lambda b: str(b.rack))
         brokers = self.alive | {b for p in self.partitions for b in p.isr or ()}
         return [
             *(Scope(LossScope.BROKER, str(b), frozenset({b})) for b in sorted(brokers)),
-            *(Scope(LossScope.RACK, rack, frozenset(own)) for rack, own in sorted(racks.items())),
+            *(Scope(LossScope.RACK, rack, frozenset(b.broker for b in own)) for rack, own in sorted(racks.items())),
         ]
 
     @cached_property
@@ -174,12 +172,10 @@ class _Loss:
         return f"Without {self.scope.kind} '{self.scope.name}' {cost}; {moves}{coordinators}{nowhere}."
 
     def quotes(self) -> Iterator[Quote]:
-        snapshot_id, at = self.reading.partitions[0].snapshot_id, self.reading.at
         shown = f"{self.scope.kind} '{self.scope.name}' holds replicas of {len(self.hosted)} partitions"
-        yield quote_snapshot(snapshot_id, at, shown)
+        yield quote_snapshot(self.reading.partitions[0], shown)
         for p in self.worst[:_MAX_QUOTED]:
-            shown = f"{p.topic}-{p.partition}: leader {p.leader}, isr {p.isr}, replicas {p.replicas}"
-            yield quote_snapshot(snapshot_id, at, shown)
+            yield quote_snapshot(p, f"{p.topic}-{p.partition}: leader {p.leader}, isr {p.isr}, replicas {p.replicas}")
 
 
 def _fate(

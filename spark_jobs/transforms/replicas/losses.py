@@ -80,11 +80,11 @@ def loss_of(
     assert change.at is not None
     case = _Election(change, change.at, last_leader, lines, readings)
     end, cut = case.log_end_of(last_leader), case.first_cut_of(last_leader)
-    reached = _highest([*case.reached(), *_if(end)])
+    reached = highest([*case.reached(), *_if(end)])
     diverges_by = _lowest([*case.new_log_ends, *_if(cut)])
     others = [case.held_and_cut(b) for b in sorted({*holders} - {change.leader, last_leader})]
     low = max([_between(diverges_by, reached), *others], key=lambda b: b.records)
-    shared = cut or _highest(case.shared())
+    shared = cut or highest(case.shared())
     is_whole = end is not None and reached is not None and reached.offset <= end.offset
     if not is_whole or shared is None:
         return Loss(low.records, None, low.quotes, f"at least {low.says}")
@@ -94,7 +94,8 @@ def loss_of(
     return Loss(low.records, max(low.records, high.records), (*low.quotes, *high.quotes), says)
 
 
-def _highest(marks: Iterable[Mark]) -> Mark | None:
+def highest(marks: Iterable[Mark]) -> Mark | None:
+    """The highest offset."""
     return max(marks, key=lambda m: m.offset, default=None)
 
 
@@ -116,18 +117,15 @@ def _log_offset(event: Event | None) -> Mark | None:
     return Mark(event.log_offset, quote(event)) if event and event.log_offset is not None else None
 
 
-def _high_watermarks(events: Iterable[Event]) -> list[Mark]:
+def high_watermarks(events: Iterable[Event]) -> list[Mark]:
+    """The high watermarks that lines show."""
     return [Mark(e.high_watermark, quote(e)) for e in events if e.high_watermark is not None]
 
 
-def _end_offsets(readings: Iterable[PartitionSnapshot]) -> list[Mark]:
-    return [Mark(r.end_offset, quote_end_offset(r)) for r in readings if r.end_offset is not None]
-
-
-def quote_end_offset(reading: PartitionSnapshot) -> Quote:
-    """The end offset that a reading shows, as an item of `evidence`."""
-    shown = f"{reading.topic}-{reading.partition} ends at offset {reading.end_offset}"
-    return quote_snapshot(reading.snapshot_id, reading.snapshot_at, shown)
+def end_offsets(readings: Iterable[PartitionSnapshot]) -> list[Mark]:
+    """The end offsets that readings show."""
+    known = ((r.end_offset, r) for r in readings if r.end_offset is not None)
+    return [Mark(end, quote_snapshot(r, f"{r.topic}-{r.partition} ends at offset {end}")) for end, r in known]
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ class _Election:
     def new_log_ends(self) -> list[Mark]:
         """Offsets at or above that at which the new leader's log diverges from the old one."""
         own = (r for r in self.readings if r.leader_epoch == self.change.epoch)
-        return [*_if(self.new_start), *_end_offsets(own)]
+        return [*_if(self.new_start), *end_offsets(own)]
 
     def reached(self) -> list[Mark]:
         """Offsets that the old leader's log had reached at least.
@@ -173,7 +171,7 @@ class _Election:
             if e.happened_at < self.at or (e.broker == self.last_leader and not self.was_back(e.broker, e.happened_at))
         )
         ends = filter(None, map(_log_offset, self.lines_as_leader()))
-        return [*ends, *_high_watermarks(committed), *_end_offsets(self.readings_before), *self.committed_by_groups()]
+        return [*ends, *high_watermarks(committed), *end_offsets(self.readings_before), *self.committed_by_groups()]
 
     def lines_as_leader(self) -> Iterator[Event]:
         """The old leader's lines on its own log end since it last became leader."""
@@ -197,7 +195,7 @@ class _Election:
                 )
                 if offset is not None and is_old:
                     shown = f"group {commit.group_id} has committed offset {offset} of {r.topic}-{r.partition}"
-                    yield Mark(offset, quote_snapshot(r.snapshot_id, r.snapshot_at, shown))
+                    yield Mark(offset, quote_snapshot(r, shown))
             if r.leader_epoch == self.change.epoch and r.end_offset is not None:
                 later_end = r.end_offset
 
@@ -211,7 +209,7 @@ class _Election:
             and (e.broker == new_leader or new_leader in (broker_ids(e.previous_isr or e.isr) or ()))
         )
         read = (r for r in self.readings_before if new_leader in (r.isr or ()))
-        return [*_high_watermarks(committed), *_end_offsets(read), *_if(self.diverges_at_least_at())]
+        return [*high_watermarks(committed), *end_offsets(read), *_if(self.diverges_at_least_at())]
 
     def diverges_at_least_at(self) -> Mark | None:
         """Up to where the new leader's log is the old leader's, by who led since the new leader was last in sync.

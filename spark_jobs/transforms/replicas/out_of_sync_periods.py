@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -10,11 +10,12 @@ from datetime import datetime
 from spark_jobs.catalog.codes import IsrChangeKind, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, IsrChange, IsrSpan, OutOfSyncPeriod
 from spark_jobs.knowledge.isr import CALM_AFTER, CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, REPLICA_LAG
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.replicas.out_of_sync_rulings import NEVER, OUT_OF_SYNC_RULINGS, Period, PeriodCase
 from spark_jobs.transforms.rulings import judge
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import Timeline, timelines
 from spark_jobs.transforms.windows import Window, elapsed_ms
 
 _SAME_TIME = 2 * REPLICA_LAG
@@ -22,8 +23,8 @@ _SAME_TIME = 2 * REPLICA_LAG
 
 _MOST_TOPICS = 10
 
-Removals = Mapping[int, Timeline[tuple[datetime, int]]]
-"""By leader, when it removed which follower because the follower lagged."""
+Removals = Mapping[int, Timeline[tuple[int, IsrSpan]]]
+"""By leader, each time that it removed a follower because the follower lagged."""
 
 
 def spans_of(changes: Sequence[IsrChange]) -> list[IsrSpan]:
@@ -32,12 +33,10 @@ def spans_of(changes: Sequence[IsrChange]) -> list[IsrSpan]:
     Gives: evidence only for the first and the last of a broker's shrinks with one cause.
     """
     returns = {_key(c, c.happened_at): c for c in changes if c.change == IsrChangeKind.EXPAND}
-    by_cause: dict[tuple[object, ...], list[IsrSpan]] = defaultdict(list)
-    for change in changes:
-        if change.change == IsrChangeKind.SHRINK:
-            span = _span(change, returns.get(_key(change, change.out_of_sync_until)))
-            by_cause[span.broker, span.shrink_cause, span.outage_id].append(span)
-    return [span for spans in by_cause.values() for span in _with_evidence_at_the_ends(spans)]
+    shrinks = (c for c in changes if c.change == IsrChangeKind.SHRINK)
+    spans = (_span(c, returns.get(_key(c, c.out_of_sync_until))) for c in shrinks)
+    by_cause = grouped(spans, lambda s: (s.broker, s.shrink_cause, s.outage_id))
+    return [span for own in by_cause.values() for span in _with_evidence_at_the_ends(own)]
 
 
 def _span(change: IsrChange, back: IsrChange | None) -> IsrSpan:
@@ -83,10 +82,8 @@ def rebuild_out_of_sync_periods(
     Edge case: spans with one cause and less than ten minutes between are one period; those of two outages are two,
     unless the broker went down again before it was back.
     """
-    by_broker: dict[int, list[IsrSpan]] = defaultdict(list)
-    for span in spans:
-        by_broker[span.broker].append(span)
-    periods = [Period(merged) for broker in sorted(by_broker) for merged in merge_spans(by_broker[broker])]
+    by_broker = sorted(grouped(spans, lambda s: s.broker).items())
+    periods = [Period(merged) for _, own in by_broker for merged in merge_spans(own)]
     known = {o.outage_id: o for o in outages}
     removals = _removals(periods)
     cases = (PeriodCase(p, known.get(next(iter(p.outage_ids), "")), _followers_removed(p, removals)) for p in periods)
@@ -116,18 +113,15 @@ def _is_same(before: IsrSpan, span: IsrSpan, until: datetime) -> bool:
 
 def _removals(periods: Iterable[Period]) -> Removals:
     """Those of followers that no other leader removed in the same period."""
-    found: dict[int, list[tuple[datetime, int]]] = defaultdict(list)
-    for period in periods:
-        if len(period.leaders) == 1:
-            found[period.leaders[0]] += [(s.happened_at, s.broker) for s in period.slow_spans]
-    return {leader: Timeline(removed, lambda r: r[0]) for leader, removed in found.items()}
+    alone = ((period.leaders[0], span) for period in periods if len(period.leaders) == 1 for span in period.slow_spans)
+    return timelines(alone, lambda r: r[0], lambda r: r[1].happened_at)
 
 
 def _followers_removed(period: Period, removals: Removals) -> frozenset[int]:
     """The followers that the leaders of a period removed about then."""
     start, end = period.spans[0].happened_at - _SAME_TIME, period.spans[-1].happened_at + _SAME_TIME
-    timelines = (removals[leader] for leader in period.leaders if leader in removals)
-    return frozenset(broker for removed in timelines for _, broker in removed.between(start, end))
+    removed = (removals[leader] for leader in period.leaders if leader in removals)
+    return frozenset(span.broker for own in removed for _, span in own.between(start, end))
 
 
 def _row(case: PeriodCase, window_end: datetime) -> OutOfSyncPeriod:

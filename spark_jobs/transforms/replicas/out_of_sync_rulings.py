@@ -14,6 +14,7 @@ from itertools import accumulate
 
 from spark_jobs.catalog.codes import Confidence, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, IsrSpan
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted, duration
 from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, proof_if
 
@@ -43,10 +44,7 @@ class Period:
     @cached_property
     def partitions(self) -> dict[tuple[str, int], list[IsrSpan]]:
         """Its spans by partition."""
-        found: dict[tuple[str, int], list[IsrSpan]] = {}
-        for span in self.spans:
-            found.setdefault((span.topic, span.partition), []).append(span)
-        return found
+        return grouped(self.spans, lambda s: (s.topic, s.partition))
 
     @cached_property
     def ended_at(self) -> datetime | None:

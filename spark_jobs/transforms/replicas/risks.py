@@ -141,8 +141,8 @@ def rebuild_risks(
     """
     lines = list(events)
     read, led = TopicReadings.of(readings), by_partition(failovers, "happened_at")
-    deleted = deletions_of(lines, context.terms)
-    lives = lives_of(lines, ISR_KINDS, context.terms)
+    deleted = deletions_of(lines, context.controller_epochs)
+    lives = lives_of(lines, ISR_KINDS, context.controller_epochs)
     keys = sorted({*lives, *read.partitions(), *led})
     courses = {
         topic: (settings.course_of_topic(topic, MIN_ISR), settings.course_of_topic(topic, UNCLEAN))

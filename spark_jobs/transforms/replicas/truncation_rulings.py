@@ -14,12 +14,12 @@ from functools import cached_property
 from itertools import pairwise
 
 from spark_jobs.catalog.codes import Confidence, FailoverKind, TruncationVerdict
-from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot, Quote
+from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.replicas.log_cuts import Cut
-from spark_jobs.transforms.replicas.losses import quote_end_offset
+from spark_jobs.transforms.replicas.losses import Mark, end_offsets, high_watermarks, highest
 from spark_jobs.transforms.rulings import Proof, Ruling, proof_if
 
 METADATA_TOPIC = "__cluster_metadata"
@@ -74,7 +74,7 @@ class Truncation:
         return next((e for e in starts if (e.broker, e.leader_epoch) == elected), None)
 
     @cached_property
-    def high_watermark(self) -> tuple[int, Quote] | None:
+    def high_watermark(self) -> Mark | None:
         """The highest high watermark that lines or readings show before the first failover since."""
         if not self.failovers_since:
             return None
@@ -83,21 +83,14 @@ class Truncation:
         def is_before(at: datetime, epoch: int | None) -> bool:
             return at < first.happened_at and (epoch is None or first.epoch_to is None or epoch < first.epoch_to)
 
-        shown = [
-            (e.high_watermark, quote(e))
-            for e in self.lines
-            if e.high_watermark is not None and is_before(e.happened_at, e.leader_epoch)
-        ] + [
-            (r.end_offset, quote_end_offset(r))
-            for r in self.readings
-            if r.end_offset is not None and is_before(r.snapshot_at, r.leader_epoch)
-        ]
-        return max(shown, key=lambda s: s[0], default=None)
+        logged = high_watermarks(e for e in self.lines if is_before(e.happened_at, e.leader_epoch))
+        read = end_offsets(r for r in self.readings if is_before(r.snapshot_at, r.leader_epoch))
+        return highest([*logged, *read])
 
     @property
     def offset(self) -> int | None:
         """That high watermark."""
-        return self.high_watermark[0] if self.high_watermark else None
+        return self.high_watermark.offset if self.high_watermark else None
 
     @property
     def new_log_end(self) -> int | None:
@@ -121,15 +114,11 @@ def is_of_the_metadata_log(case: Truncation) -> Proof | None:
 def cut_below_its_high_watermark(case: Truncation) -> Proof | None:
     """A line of the replica shows its high watermark, as it cut or as it began to follow, above the end of the cut."""
     cut = case.cut
-    shown = [
-        (e.high_watermark, e)
-        for e in (*cut.lines, *([cut.follows] if cut.follows else []))
-        if e.high_watermark is not None and e.high_watermark > cut.to
-    ]
-    if not shown:
+    high = highest(high_watermarks((*cut.lines, *([cut.follows] if cut.follows else []))))
+    if high is None or high.offset <= cut.to:
         return None
-    high, line = max(shown, key=lambda s: s[0])
-    return Proof((quote(line),), {"offset": high}, {"failover": case.failover, "high_watermark": high})
+    facts = {"failover": case.failover, "high_watermark": high.offset}
+    return Proof((high.quote,), {"offset": high.offset}, facts)
 
 
 def no_failover_since(case: Truncation) -> Proof | None:
@@ -172,7 +161,7 @@ def failover_since(case: Truncation) -> Proof | None:
     """The leader has changed since the replica was in sync."""
     if case.failover is None:
         return None
-    shown = (case.high_watermark[1],) if case.high_watermark else ()
+    shown = (case.high_watermark.quote,) if case.high_watermark else ()
     return Proof(shown, facts={"failover": case.failover, "high_watermark": case.offset})
 
 

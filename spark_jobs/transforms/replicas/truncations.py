@@ -17,7 +17,7 @@ from spark_jobs.transforms.replicas.log_cuts import Cut, cuts_of
 from spark_jobs.transforms.replicas.losses import LOSS_KINDS
 from spark_jobs.transforms.replicas.truncation_rulings import TRUNCATION_RULINGS, Truncation
 from spark_jobs.transforms.rulings import judge
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import by_instant
 from spark_jobs.transforms.windows import Window
 
 
@@ -54,7 +54,7 @@ def _cases(
 
     Edge case: the first incarnation may be older than its first line.
     """
-    led = Timeline(failovers, lambda f: f.happened_at)
+    led = by_instant(failovers)
     for i, lines in enumerate(incarnations):
         start = lines[0].happened_at - CLOCK_SKEW if i else None
         for cut in cuts_of(lines):
