@@ -6,8 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from great_expectations.execution_engine import SparkDFExecutionEngine
 from pyspark.sql import SparkSession
 
+from expectations.derive import expectations_of
 from spark_jobs.catalog import BY_NAME, bronze, gold, quality
 from spark_jobs.edges import validation
 from spark_jobs.shared.conform import frame_of
@@ -259,6 +261,22 @@ def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) 
     assert verdicts[0]["sentences"] == [
         "gold.findings: columns_match is broken (the columns are those declared): missing source; unknown origin"
     ]
+
+
+def test_a_table_is_counted_and_then_measured_in_one_pass(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[int] = []
+    resolve = SparkDFExecutionEngine.resolve_metric_bundle
+
+    def counted(engine: SparkDFExecutionEngine, metric_fn_bundle: Any) -> Any:
+        bundle = list(metric_fn_bundle)
+        measured.extend([len(bundle)] if bundle else [])
+        return resolve(engine, bundle)
+
+    monkeypatch.setattr(SparkDFExecutionEngine, "resolve_metric_bundle", counted)
+    assert judged(spark, good(), "gold.rebalances") == {}
+    count, measures = measured
+    assert count == 1
+    assert measures >= len([e for e in expectations_of(gold.REBALANCES) if e.kind != "columns"])
 
 
 def test_what_cannot_be_checked_is_a_fault_and_no_breach(spark: SparkSession) -> None:
