@@ -52,10 +52,6 @@ class Timeline(Generic[T]):
         """The values up to an instant, included."""
         return self.values[: bisect_right(self._at, instant)]
 
-    def before(self, instant: datetime) -> Sequence[T]:
-        """The values before an instant, not included."""
-        return self.values[: bisect_left(self._at, instant)]
-
     def since(self, instant: datetime) -> Sequence[T]:
         """The values from an instant on, included."""
         return self.values[bisect_left(self._at, instant) :]
@@ -108,6 +104,11 @@ D = TypeVar("D", bound=Dated)
 def by_instant(rows: Iterable[D]) -> Timeline[D]:
     """Events, or rows of what happened at an instant, to be looked up by it."""
     return Timeline(rows, attrgetter("happened_at"))
+
+
+def instants(ats: Iterable[datetime]) -> Timeline[datetime]:
+    """Instants alone, in order."""
+    return Timeline(ats, lambda at: at)
 
 
 def timelines(values: Iterable[T], key: Callable[[T], K], at: Callable[[T], datetime]) -> dict[K, Timeline[T]]:

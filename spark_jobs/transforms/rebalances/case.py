@@ -21,7 +21,6 @@ from spark_jobs.transforms.rebalances.client_logs import ProcessLog
 from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rebalances.model import Episode, GroupContext, MembershipChange
-from spark_jobs.transforms.rebalances.wording import subject
 from spark_jobs.transforms.rulings import Proof, Verdict
 
 REASON_WORDS: Mapping[str, str] = {
@@ -70,7 +69,12 @@ class Case:
     @property
     def who(self) -> str:
         """The member as the subject of a sentence."""
-        return subject(self.member)
+        member = self.member
+        if member.client_id:
+            return f"Client '{member.client_id}'"
+        if member.instance_id:
+            return f"Static member '{member.instance_id}'"
+        return f"Member '{member.member_id}'" if member.member_id else "A member that no line names"
 
     @property
     def limit(self) -> str:

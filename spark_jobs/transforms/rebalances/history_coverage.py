@@ -8,7 +8,7 @@ from datetime import datetime
 from spark_jobs.transforms.durations import LOOK_BACK
 from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.rebalances.model import Episode, Gap
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.timelines import instants
 
 
 class HistoryCoverage:
@@ -28,7 +28,7 @@ class HistoryCoverage:
             *(e.started_at for e in episodes if e.lacks_start),
             *(e.joined_at for e in episodes if e.joined_at is not None and _has_unnamed(e, registry)),
         ]
-        self.holes = Timeline(holes, at=lambda hole: hole)
+        self.holes = instants(holes)
 
     def reaches_back(self, at: datetime) -> bool:
         """Whether the group's history is known from its first generation on, or for the whole look-back."""

@@ -18,7 +18,7 @@ from spark_jobs.transforms.durations import SAME_ACT
 from spark_jobs.transforms.rebalances.client_logs import NO_LINES, NO_LOG, ClientLog, ClientLogs
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rebalances.records import RECORDED
-from spark_jobs.transforms.timelines import Timeline, by_instant
+from spark_jobs.transforms.timelines import Timeline, by_instant, instants
 
 SEEN = "member_seen"
 """A member that a snapshot shows."""
@@ -43,10 +43,6 @@ _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
-
-def _itself(instant: datetime) -> datetime:
-    return instant
 
 
 @dataclass(frozen=True)
@@ -285,7 +281,7 @@ class MemberRegistry:
             came.append(since)
             if member.removals:
                 went.append(max(since, min(r.at for r in member.removals)))
-        return Timeline(came, at=_itself), Timeline(went, at=_itself)
+        return instants(came), instants(went)
 
     def earlier(self, member: Member, at: datetime, look_back: timedelta) -> Member | None:
         """The same client as it was in the group before `at`, removed or gone, within the look-back."""

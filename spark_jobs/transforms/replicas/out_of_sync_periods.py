@@ -15,7 +15,7 @@ from spark_jobs.shared.words import counted
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.replicas.out_of_sync_rulings import NEVER, OUT_OF_SYNC_RULINGS, Period, PeriodCase
 from spark_jobs.transforms.rulings import judge
-from spark_jobs.transforms.timelines import Timeline, timelines
+from spark_jobs.transforms.timelines import Timeline, instants, timelines
 from spark_jobs.transforms.windows import Window, elapsed_ms
 
 _SAME_TIME = 2 * REPLICA_LAG
@@ -159,7 +159,7 @@ def _row(case: PeriodCase, window_end: datetime) -> OutOfSyncPeriod:
 
 def _cycles(spans: Sequence[IsrSpan]) -> int:
     """The most of one partition's shrinks that were followed by a return, within half an hour."""
-    starts = Timeline((s.happened_at for s in spans if s.is_back), lambda at: at)
+    starts = instants(s.happened_at for s in spans if s.is_back)
     return max((len(starts.between(at - CYCLES_WITHIN, at)) for at in starts), default=0)
 
 
