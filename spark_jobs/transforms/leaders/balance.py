@@ -63,15 +63,19 @@ def _scopes(
 ) -> list[_Scope]:
     brokers = sorted({b.broker for b in listed} or {b for p in partitions for b in p.replicas or ()})
     own = [p for p in partitions if not p.is_internal]
-    racks = grouped(sorted(b.broker for b in listed if b.rack), {b.broker: b.rack for b in listed}.get)
+    racks = grouped(sorted((b for b in listed if b.rack), key=lambda b: b.broker), lambda b: str(b.rack))
     return [
         _Scope("all", partitions, partitions, brokers, groups),
         _Scope("without_internal", own, own, brokers, ()),
-        *(
-            _Scope(f"rack:{rack}", [p for p in partitions if p.preferred_leader in of], partitions, of, groups)
-            for rack, of in sorted(racks.items())
-        ),
+        *(_rack(rack, [b.broker for b in own], partitions, groups) for rack, own in sorted(racks.items())),
     ]
+
+
+def _rack(
+    name: str, brokers: Sequence[int], partitions: Sequence[PartitionSnapshot], groups: Sequence[GroupSnapshot]
+) -> _Scope:
+    preferred = [p for p in partitions if p.preferred_leader in brokers]
+    return _Scope(f"rack:{name}", preferred, partitions, brokers, groups)
 
 
 def _row(reading: PartitionSnapshot, scope: _Scope) -> LeaderBalance:
