@@ -219,5 +219,33 @@ NOISE: tuple[Noise, ...] = (
         "Transitioning from PENDING_CONTROLLED_SHUTDOWN to SHUTTING_DOWN.",
         "Unable to register the broker ",
         "Unable to register broker ",
+        "Transitioning from RUNNING to SHUTTING_DOWN.",
+    ),
+    *noise(
+        ("kafka.server.KafkaServer", "kafka.server.BrokerServer", "kafka.server.ControllerServer"),
+        "A shutdown that does not complete; its beginning has its own line, and the line of its end is missing.",
+        "Fatal error during ",
+    ),
+    *noise(
+        ("kafka.server.ControllerServer",),
+        "A controller without a broker starts and stops; the quorum logs which controllers are alive.",
+        "aiting for ",
+        "] Starting controller",
+        "] shutting down",
+    ),
+    *noise(
+        ("kafka.Kafka$", "kafka.server.KafkaServerStartable"),
+        "The process ends while it shuts down; the line of the end of its shutdown is missing.",
+        "Halting Kafka.",
+    ),
+    *noise(
+        ("org.apache.kafka.common.utils.LoggingSignalHandler", "kafka.Kafka$"),
+        "The process will log the signals that end it.",
+        "egister",
+    ),
+    *noise(
+        ("org.apache.kafka.server.fault.ProcessTerminatingFaultHandler",),
+        "What the process does between its fault and its end.",
+        "Failed to run terminating action.",
     ),
 )

@@ -231,4 +231,6 @@ def test_the_documented_rights_are_enough(cluster: GuardedCluster, admin: AdminC
     assert found.notes == []
     everything = set(places(read(cluster, tmp_path / "all").files))
     assert everything
-    assert everything <= set(places(found.files)), "what the cluster compacted meanwhile is missing from the later reading alone"
+    assert everything <= set(places(found.files)), (
+        "what the cluster compacted meanwhile is missing from the later reading alone"
+    )
