@@ -27,6 +27,8 @@ MADE = {
     "client.heartbeat_of_old_generation",
     "client.heartbeat_of_stranger",
     "client.instance_fenced",
+    "client.instance_fenced_meanwhile",
+    "client.joined_and_synced",
     "client.kip848_instance_fenced",
     "client.releasing",
     "client.request_timed_out",
@@ -44,6 +46,7 @@ MADE = {
     "java.pending_member_removed",
     "java.static_member_fenced",
     "java.static_member_storage_failed",
+    "kip848.classic_member_id_assigned",
     "kip848.classic_member_left",
     "kip848.group_converted",
     "kip848.member_assignment_state",
@@ -54,8 +57,10 @@ MADE = {
     "kip848.static_member_returned",
     "kip848.subscription_metadata",
     "kraft.broker_fence_granted",
+    "kraft.controlled_shutdown_failed",
     "kraft.fence_replayed",
     "kraft.heartbeat_overlooked",
+    "kraft.log_dir_not_told",
     "kraft.registration_abandoned",
     "kraft.start_abandoned",
     "kraft.unclean_election_started",
@@ -66,6 +71,7 @@ MADE = {
     "partition.isr_expand_proposed",
     "partition.isr_update_rejected",
     "partition.isr_update_skipped",
+    "partition.leader_starts",
     "process.fatal_fault",
     "process.start_aborted",
     "process.start_failed",
@@ -82,6 +88,7 @@ MADE = {
     "scala.static_member_fenced",
     "scala.static_member_fenced_by_error",
     "zookeeper.controlled_shutdown_failed",
+    "zookeeper.preferred_election_started",
 }
 
 each_pattern = pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.pattern_id)

@@ -19,9 +19,10 @@ PATTERNS = (
         pattern_id="kraft.controller_elected",
         kind=Kind.CONTROLLER_ELECTED,
         loggers=_QUORUM_LOGGERS,
-        contains="Becoming the active controller at epoch ",
-        regex=QUORUM_HEAD + r"Becoming the active controller at epoch (?P<controller_epoch>\d+), .*$",
-        versions="3.0-4.2",
+        contains="Becoming ",
+        regex=QUORUM_HEAD
+        + r"Becoming (?:the active controller at epoch|active at controller epoch) (?P<controller_epoch>\d+)(?:, .*|\.)$",
+        versions="2.8-4.2",
         source=f"{_PACKAGE}/QuorumController.java claim",
     ),
     Pattern(
