@@ -56,7 +56,7 @@ class Kind(StrEnum):
     GROUP_CONVERTED = auto(), _GROUP, "The group changed its protocol: group_id, protocol (the new one)"
     # KIP-848
     MEMBER_JOINED = auto(), _GROUP, "A member joined a KIP-848 group: group_id, member_id, [instance_id], protocol"
-    STATIC_MEMBER_RETURNED = auto(), _GROUP, "A static KIP-848 member rejoined with a new member id: group_id, instance_id, member_id, old_member_id"
+    STATIC_MEMBER_RETURNED = auto(), _GROUP, "A static KIP-848 member rejoined with a new member id: group_id, instance_id, member_id, [old_member_id]"
     STATIC_MEMBER_PAUSED = auto(), _GROUP, "A static KIP-848 member left for a while: group_id, instance_id, member_id"
     MEMBER_FENCED = auto(), _GROUP, "The coordinator removed a KIP-848 member: group_id, member_id, reason, [took_ms (the limit)]"
     EPOCH_BUMPED = auto(), _GROUP, "A KIP-848 group epoch began: group_id, generation (the new epoch), [detail (metadata hash)]"

@@ -35,6 +35,16 @@ PATTERNS = (
         source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
     ),
     Pattern(
+        pattern_id="kraft.controller_kept",
+        kind=Kind.CONTROLLER_KNOWN,
+        loggers=_QUORUM_LOGGERS,
+        contains="We were the leader in epoch ",
+        regex=r"^\[(?:QuorumController id=|Controller )(?P<node>\d+)\] We were the leader in epoch \d+, "
+        r"and are still the leader in the new epoch (?P<controller_epoch>\d+)\.$",
+        versions="3.3-4.3",
+        source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
+    ),
+    Pattern(
         pattern_id="kraft.controller_resigned",
         kind=Kind.CONTROLLER_RESIGNED,
         loggers=_QUORUM_LOGGERS,

@@ -36,6 +36,16 @@ PATTERNS = (
         source=f"{_SOURCE} getOrMaybeSubscribeStaticConsumerMember",
     ),
     Pattern(
+        pattern_id="kip848.static_member_rejoined",
+        kind=Kind.STATIC_MEMBER_RETURNED,
+        loggers=_LOGGERS,
+        contains=" re-joins the consumer group.",
+        regex=_GROUP + rf"Static member {_MEMBER} with instance id {_INSTANCE} re-joins the consumer group\.$",
+        versions="3.7-3.8",
+        source=f"{_SOURCE} consumerGroupHeartbeat",
+        constants=CONSUMER,
+    ),
+    Pattern(
         pattern_id="kip848.classic_member_id_assigned",
         kind=Kind.MEMBER_ID_ASSIGNED,
         loggers=_LOGGERS,
