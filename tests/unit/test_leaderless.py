@@ -179,3 +179,10 @@ def test_kraft_reports_only_its_own_elections() -> None:
     assert elected(task(-270, 0)) is True, "its task is reported, and was not at work"
     assert elected(task(-270, 0), task(30.1, 3, broker=8)) is True, "a standby controller's word counts nothing"
     assert elected() is None, "a controller of a former release reports no task"
+
+
+@pytest.mark.parametrize(("trigger", "expected"), [(None, None), ("AutoTriggered", False), ("ZkTriggered", True)])
+def test_before_kafka_2_4_no_line_shows_what_triggered_an_election(trigger: str | None, expected: bool | None) -> None:
+    started = row(EVENTS, kind="election_started", reason="PREFERRED", members="t-0", detail=trigger, broker=9,
+                  happened_at=after(29.9))  # fmt: skip
+    assert elected(started) is expected

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS
-from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot
+from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.windows import Window
@@ -106,6 +106,18 @@ def test_bounced_is_an_absence_although_zookeeper_saw_none() -> None:
     quick = [e for e in events("crash-2.8") if e.source == "broker-1/server.log"]
     [crash] = rebuild_outages([*quick, bounced], [], WHOLE)
     assert (crash.kind, crash.detected_at, crash.up_at) == ("crash", at("01:52:41"), at("01:52:41"))
+
+
+def test_zookeeper_until_2_1_names_no_bounced_brokers() -> None:
+    def changed(minute: int, words: str) -> Event:
+        at_minute = AT + timedelta(minutes=minute)
+        return row(EVENTS, kind="brokers_changed", broker=2, detail=words, happened_at=at_minute, line_id=words)
+
+    gone = changed(0, ", deleted brokers: 1, all live brokers: 2,3")
+    back = changed(5, "1, deleted brokers: , all live brokers: 1,2,3")
+    around = Window(AT - timedelta(days=1), AT + timedelta(days=1))
+    [absence] = rebuild_outages([gone, back], [], around)
+    assert (absence.broker, absence.detected_at, absence.up_at) == (1, AT, AT + timedelta(minutes=5))
 
 
 def test_without_the_brokers_own_log_zookeeper_leaves_the_kind_open() -> None:

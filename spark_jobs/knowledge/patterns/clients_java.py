@@ -58,9 +58,10 @@ PATTERNS = (
         pattern_id="client.left_and_closed",
         kind=Kind.CLIENT_CLOSED,
         loggers=_CONSUMER_LOGGERS,
-        contains="Completed leaving the group",
-        regex=CONSUMER_HEAD + r"Completed leaving the group$",
-        versions="4.0-4.2",
+        contains="Completed ",
+        regex=CONSUMER_HEAD
+        + r"Completed (?:leaving the group|releasing assignment and sending leave group to close consumer)$",
+        versions="3.8-4.2",
         source=f"{_CLIENTS}/consumer/internals/AsyncKafkaConsumer.java leaveGroupOnClose",
     ),
 )

@@ -49,7 +49,7 @@ PATTERNS = (
     Pattern(
         pattern_id="client.coordinator_long_gone",
         kind=Kind.CLIENT_COORDINATOR_LOST,
-        loggers=_COORDINATOR_LOGGERS,
+        loggers=(*_COORDINATOR_LOGGERS, *_REQUEST_LOGGERS),
         contains="Consumer has been disconnected from the group coordinator for ",
         regex=CONSUMER_HEAD
         + r"Consumer has been (?P<reason>disconnected from the group coordinator) for (?P<took_ms>\d+)ms$",
@@ -90,8 +90,9 @@ PATTERNS = (
         pattern_id="client.kip848_commit_failed",
         kind=Kind.CLIENT_COMMIT_FAILED,
         loggers=_COMMIT_LOGGERS,
-        contains="OffsetCommit failed ",
-        regex=CONSUMER_HEAD + r"OffsetCommit failed (?:for member (?P<member_id>\S+) )?with (?P<error>.+)$",
+        contains="OffsetCommit ",
+        regex=CONSUMER_HEAD
+        + r"OffsetCommit (?:failed (?:for member (?P<member_id>\S+) )?(?:with|due to) |(?=timeout expired ))(?P<error>.+)$",
         versions="3.7-4.2",
         source=f"{_CLIENTS}/consumer/internals/CommitRequestManager.java OffsetCommitRequestState",
     ),
@@ -108,18 +109,19 @@ PATTERNS = (
         pattern_id="client.connection_refused",
         kind=Kind.CLIENT_DISCONNECTED,
         loggers=_NETWORK_LOGGERS,
-        contains=" could not be established.",
-        regex=CONSUMER_HEAD
-        + r"Connection to node (?P<node>-?\d+) \([^)]*\) (?P<detail>could not be established)\. (?:Broker|Node) may not be available\.$",
-        versions="2.4-4.2",
+        contains="Connection to node ",
+        regex=CONSUMER_HEAD + r"Connection to node (?P<node>-?\d+)(?: \([^)]*\))? "
+        r"(?P<detail>could not be established|terminated during authentication|failed authentication)(?:\. .*| due to: .*)$",
+        versions="2.0-4.2",
         source=f"{_CLIENTS}/NetworkClient.java processDisconnection",
     ),
     Pattern(
         pattern_id="client.request_timed_out",
         kind=Kind.CLIENT_DISCONNECTED,
         loggers=_NETWORK_LOGGERS,
-        contains=" due to request timeout.",
-        regex=CONSUMER_HEAD + r"Disconnecting from node (?P<node>-?\d+) due to (?P<detail>\w*\s?request timeout)\.$",
+        contains="Disconnecting from node ",
+        regex=CONSUMER_HEAD + r"Disconnecting from node (?P<node>-?\d+) due to "
+        r"(?P<detail>\w*\s?request timeout|socket connection setup timeout)\.(?: The timeout value is \d+ ms\.)?$",
         versions="2.4-4.2",
         source=f"{_CLIENTS}/NetworkClient.java handleTimedOutRequests",
     ),

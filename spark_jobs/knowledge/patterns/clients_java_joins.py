@@ -82,6 +82,16 @@ PATTERNS = (
         source=f"{_SOURCE} SyncGroupResponseHandler",
     ),
     Pattern(
+        # Until 2.5 this line follows the response to SyncGroup, not to JoinGroup.
+        pattern_id="client.joined_and_synced",
+        kind=Kind.CLIENT_SYNCED,
+        loggers=_LOGGERS,
+        contains="Successfully joined group with generation ",
+        regex=CONSUMER_HEAD + r"Successfully joined group with generation (?P<generation>\d+)$",
+        versions="1.0-2.5",
+        source=f"{_SOURCE} joinGroupIfNeeded",
+    ),
+    Pattern(
         pattern_id="client.assignment_finished",
         kind=Kind.CLIENT_ASSIGNMENT_FINISHED,
         loggers=_LOGGERS,

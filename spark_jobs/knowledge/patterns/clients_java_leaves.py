@@ -20,9 +20,9 @@ PATTERNS = (
         pattern_id="client.leaving",
         kind=Kind.CLIENT_LEAVING,
         loggers=_LOGGERS,
-        contains=" sending LeaveGroup request to coordinator ",
+        contains="ending LeaveGroup request to coordinator ",
         regex=CONSUMER_HEAD
-        + rf"Member (?P<member_id>{MEMBER}) sending LeaveGroup request to coordinator \S+ \(id: \d+ rack: [^)]*\)"
+        + rf"(?:Member (?P<member_id>{MEMBER}) s|S)ending LeaveGroup request to coordinator \S+ \(id: \d+ rack: [^)]*\)"
         r"(?: due to (?P<client_reason>(?!consumer poll timeout has expired\. This means ).*))?$",
         versions="2.4-4.2",
         source=f"{_SOURCE} maybeLeaveGroup",
@@ -106,5 +106,17 @@ PATTERNS = (
         + rf"\w+ failed: The group instance id \S+ has been fenced by another instance\. Sent generation was {_GENERATION}$",
         versions="2.7-4.2",
         source=f"{_SOURCE} JoinGroupResponseHandler, SyncGroupResponseHandler",
+    ),
+    Pattern(
+        pattern_id="client.instance_fenced_meanwhile",
+        kind=Kind.CLIENT_INSTANCE_FENCED,
+        loggers=_LOGGERS,
+        contains="fenced",
+        regex=CONSUMER_HEAD
+        + r"(?:Caught fenced group\.instance\.id .* error in heartbeat thread|Received fatal exception: group\.instance\.id gets fenced"
+        r"|(?:Attempt to join group|SyncGroup) with .* failed because the group instance id .* has been fenced by another instance"
+        r"|OffsetCommit failed with .* due to group instance id .* fenced)$",
+        versions="2.3-4.3",
+        source=f"{_SOURCE} HeartbeatResponseHandler, JoinGroupResponseHandler; ConsumerCoordinator.java OffsetCommitResponseHandler",
     ),
 )

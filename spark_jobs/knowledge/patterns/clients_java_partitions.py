@@ -30,9 +30,9 @@ PATTERNS = (
         pattern_id="client.assigned",
         kind=Kind.CLIENT_ASSIGNED,
         loggers=_PARTITION_LOGGERS,
-        contains="Adding newly assigned partitions: ",
-        regex=CONSUMER_HEAD + r"Adding newly assigned partitions: \[?(?P<detail>.*?)\]?$",
-        versions="2.4-4.2",
+        contains=" newly assigned partitions",
+        regex=CONSUMER_HEAD + r"(?:Adding|Setting) newly assigned partitions:? \[?(?P<detail>.*?)\]?$",
+        versions="1.0-4.2",
         source=f"{_INVOKER_SOURCE} invokePartitionsAssigned",
     ),
     Pattern(
@@ -41,7 +41,7 @@ PATTERNS = (
         loggers=_PARTITION_LOGGERS,
         contains=" previously assigned partitions ",
         regex=CONSUMER_HEAD + r"Revok(?:e|ing) previously assigned partitions \[?(?P<detail>.*?)\]?$",
-        versions="2.4-4.2",
+        versions="1.0-4.2",
         source=f"{_INVOKER_SOURCE} invokePartitionsRevoked",
     ),
     Pattern(
@@ -98,7 +98,8 @@ PATTERNS = (
         kind=Kind.CLIENT_INSTANCE_FENCED,
         loggers=_HEARTBEAT_LOGGERS,
         contains=" instance id ",
-        regex=CONSUMER_HEAD + r"\w+ failed due to (?:unreleased|fenced) instance id .+?: (?P<error>.+)$",
+        regex=CONSUMER_HEAD
+        + r"\w+ failed due to (?:(?:unreleased|fenced) instance id .+?|the instance id .+? was not released): (?P<error>.+)$",
         versions="3.7-4.2",
         source=f"{_PACKAGE}/ConsumerHeartbeatRequestManager.java handleSpecificExceptionAndErrorInResponse",
     ),
@@ -106,8 +107,9 @@ PATTERNS = (
         pattern_id="client.heartbeat_error",
         kind=Kind.CLIENT_HEARTBEAT_ERROR,
         loggers=_HEARTBEAT_LOGGERS,
-        contains="HeartbeatRequest failed ",
-        regex=CONSUMER_HEAD + r"\w*HeartbeatRequest failed (?:for member (?P<member_id>\S+) )?because (?P<error>.+)$",
+        contains="Heartbeat",
+        regex=CONSUMER_HEAD + r"\w*Heartbeat(?:Request)? failed (?:for member (?P<member_id>\S+) (?:with state \S+ )?)?"
+        r"(?:because|due to)(?! (?:the|fenced|unreleased) instance id )(?: of)? (?P<error>.+)$",
         versions="3.7-4.2",
         source=f"{_HEARTBEAT_SOURCE} onErrorResponse",
     ),

@@ -19,9 +19,10 @@ PATTERNS = (
         pattern_id="kraft.controller_elected",
         kind=Kind.CONTROLLER_ELECTED,
         loggers=_QUORUM_LOGGERS,
-        contains="Becoming the active controller at epoch ",
-        regex=QUORUM_HEAD + r"Becoming the active controller at epoch (?P<controller_epoch>\d+), .*$",
-        versions="3.0-4.2",
+        contains="Becoming ",
+        regex=QUORUM_HEAD
+        + r"Becoming (?:the active controller at epoch|active at controller epoch) (?P<controller_epoch>\d+)(?:, .*|\.)$",
+        versions="2.8-4.2",
         source=f"{_PACKAGE}/QuorumController.java claim",
     ),
     Pattern(
@@ -31,6 +32,16 @@ PATTERNS = (
         contains="In the new epoch ",
         regex=QUORUM_HEAD + r"In the new epoch (?P<controller_epoch>\d+), the leader is (?:(?P<node>\d+)|\(none\))\.$",
         versions="3.3-4.2",
+        source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
+    ),
+    Pattern(
+        pattern_id="kraft.controller_kept",
+        kind=Kind.CONTROLLER_KNOWN,
+        loggers=_QUORUM_LOGGERS,
+        contains="We were the leader in epoch ",
+        regex=r"^\[(?:QuorumController id=|Controller )(?P<node>\d+)\] We were the leader in epoch \d+, "
+        r"and are still the leader in the new epoch (?P<controller_epoch>\d+)\.$",
+        versions="3.3-4.3",
         source=f"{_PACKAGE}/QuorumController.java handleLeaderChange",
     ),
     Pattern(
@@ -108,6 +119,26 @@ PATTERNS = (
         source=f"{_PACKAGE}/ClusterControlManager.java replayRegistrationChange",
     ),
     Pattern(
+        pattern_id="kraft.fence_replayed",
+        kind=Kind.BROKER_REGISTRATION_CHANGED,
+        loggers=_CLUSTER_LOGGERS,
+        contains="Fenced broker: ",
+        regex=QUORUM_HEAD + r"Fenced broker: (?:FenceBrokerRecord\(id=)?(?P<node>\d+)(?:, epoch=\d+\))?$",
+        versions="2.8-3.3",
+        source=f"{_PACKAGE}/ClusterControlManager.java replay",
+        constants={"fenced": "1"},
+    ),
+    Pattern(
+        pattern_id="kraft.unfence_replayed",
+        kind=Kind.BROKER_REGISTRATION_CHANGED,
+        loggers=_CLUSTER_LOGGERS,
+        contains="Unfenced broker: ",
+        regex=QUORUM_HEAD + r"Unfenced broker: (?:UnfenceBrokerRecord\(id=)?(?P<node>\d+)(?:, epoch=\d+\))?$",
+        versions="2.8-3.3",
+        source=f"{_PACKAGE}/ClusterControlManager.java replay",
+        constants={"fenced": "-1"},
+    ),
+    Pattern(
         pattern_id="kraft.broker_incarnated",
         kind=Kind.BROKER_INCARNATED,
         loggers=_CLUSTER_LOGGERS,
@@ -126,6 +157,25 @@ PATTERNS = (
         regex=QUORUM_HEAD + r"The request from broker (?P<node>\d+) to unfence has been granted because .*$",
         versions="3.3-4.2",
         source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
+    ),
+    Pattern(
+        pattern_id="kraft.broker_fence_granted",
+        kind=Kind.BROKER_FENCE_GRANTED,
+        loggers=_HEARTBEAT_LOGGERS,
+        contains=" has requested and been granted fencing",
+        regex=QUORUM_HEAD + r"Unfenced broker (?P<node>\d+) has requested and been granted fencing$",
+        versions="2.8-4.3",
+        source=f"{_PACKAGE}/BrokerHeartbeatManager.java calculateNextBrokerState",
+    ),
+    Pattern(
+        pattern_id="kraft.heartbeat_overlooked",
+        kind=Kind.BROKER_HEARTBEAT_OVERLOOKED,
+        loggers=_REPLICATION_LOGGERS,
+        contains="controller event queue overloaded",
+        regex=QUORUM_HEAD
+        + r"processExpiredBrokerHeartbeat: controller event queue overloaded\. Timed out heartbeat from broker (?P<node>\d+)\.$",
+        versions="3.5-4.3",
+        source=f"{_PACKAGE}/ReplicationControlManager.java processExpiredBrokerHeartbeat",
     ),
     Pattern(
         pattern_id="kraft.controlled_shutdown_granted",

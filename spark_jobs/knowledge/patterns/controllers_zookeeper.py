@@ -14,11 +14,12 @@ PATTERNS = (
         pattern_id="zookeeper.controller_elected",
         kind=Kind.CONTROLLER_ELECTED,
         loggers=_LOGGERS,
-        contains=" successfully elected as the controller.",
+        contains="ncremented ",
+        # Until 2.0 a line of its own follows the election.
         regex=_HEAD
-        + r"(?P<node>\d+) successfully elected as the controller\. Epoch incremented to (?P<controller_epoch>\d+) and .*$",
-        versions="2.1-3.9",
-        source=f"{_SOURCE} elect",
+        + r"(?:(?P<node>\d+) successfully elected as the controller\. )?(?:Epoch incremented|Incremented epoch) to (?P<controller_epoch>\d+)(?: and .*)?$",
+        versions="1.0-3.9",
+        source=f"{_SOURCE} elect, incrementControllerEpoch",
     ),
     Pattern(
         pattern_id="zookeeper.controller_known",
@@ -54,8 +55,8 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains="Newly added brokers: ",
         regex=_HEAD
-        + r"Newly added brokers: (?P<detail>[\d,]*, deleted brokers: [\d,]*, bounced brokers: [\d,]*, all live brokers: [\d,]*)$",
-        versions="2.2-3.9",
+        + r"Newly added brokers: (?P<detail>[\d,]*, deleted brokers: [\d,]*,(?: bounced brokers: [\d,]*,)? all live brokers: [\d,]*)$",
+        versions="1.0-3.9",
         source=f"{_SOURCE} processBrokerChange",
     ),
     Pattern(

@@ -98,8 +98,8 @@ PATTERNS = (
         loggers=_RUNTIME_LOGGERS,
         contains="Finished loading of metadata from ",
         regex=_RUNTIME_HEAD
-        + rf"Finished loading of metadata from {_PARTITION} with epoch {EPOCH} in (?P<took_ms>\d+)ms where .*$",
-        versions="3.8-4.2",
+        + rf"Finished loading of metadata from {_PARTITION} with epoch {EPOCH} (?:in (?P<took_ms>\d+)ms where|and) .*$",
+        versions="3.7-4.2",
         source=f"{_RUNTIME_SOURCE} scheduleLoadOperation",
     ),
     Pattern(

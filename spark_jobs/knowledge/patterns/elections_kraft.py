@@ -58,8 +58,9 @@ PATTERNS = (
         kind=Kind.ELECTION_STARTED,
         loggers=_LOGGERS,
         contains="Triggering unclean leader election for offline partition ",
-        regex=QUORUM_HEAD + r"Triggering unclean leader election for offline partition (?P<members>[\w.-]+-\d+)\.$",
-        versions="3.9-4.2",
+        regex=QUORUM_HEAD
+        + r"Triggering unclean leader election for offline partition (?P<members>[\w.-]+-\d+)\.(?: .*)?$",
+        versions="3.9-4.3",
         source=f"{_SOURCE} maybeTriggerUncleanLeaderElectionForLeaderlessPartitions",
         constants={"reason": "UNCLEAN", "detail": "electUnclean"},
     ),

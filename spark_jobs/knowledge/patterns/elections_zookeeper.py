@@ -25,6 +25,16 @@ PATTERNS = (
         source=f"{_SOURCE} onReplicaElection",
     ),
     Pattern(
+        pattern_id="zookeeper.preferred_election_started",
+        kind=Kind.ELECTION_STARTED,
+        loggers=_LOGGERS,
+        contains="Starting preferred replica leader election for partitions ",
+        regex=_HEAD + r"Starting preferred replica leader election for partitions (?P<members>[\w.,-]*)$",
+        versions="1.0-2.3",
+        source=f"{_SOURCE} onPreferredReplicaElection",
+        constants={"reason": "PREFERRED"},
+    ),
+    Pattern(
         pattern_id="zookeeper.preferred_election_completed",
         kind=Kind.PREFERRED_ELECTION_COMPLETED,
         loggers=_LOGGERS,
@@ -47,10 +57,11 @@ PATTERNS = (
         pattern_id="zookeeper.reassignment_changed",
         kind=Kind.REASSIGNMENT_CHANGED,
         loggers=_LOGGERS,
-        contains=" for reassigning partition ",
+        contains=" caught up with the leader for ",
         regex=_HEAD
-        + rf"(?P<detail>Target replicas .* have all caught up with the leader) for reassigning partition {TOPIC_PARTITION}$",
-        versions="2.4-3.9",
+        + rf"(?P<detail>(?:Target replicas .* have all|\d+/\d+ replicas have) caught up with the leader) for (?:reassigning )?partition {TOPIC_PARTITION}"
+        r"(?: being reassigned\. ?Resuming partition reassignment)?$",
+        versions="1.0-3.9",
         source=f"{_SOURCE} onPartitionReassignment",
     ),
     Pattern(

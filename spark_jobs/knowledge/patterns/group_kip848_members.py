@@ -30,10 +30,31 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" re-joins the consumer group",
         regex=_GROUP
-        + rf"Static member with instance id {_INSTANCE} re-joins the consumer group(?: using the (?P<protocol>\w+) protocol)?\. "
+        + rf"Static member with (?:unknown member id and )?instance id {_INSTANCE} re-joins the consumer group(?: using the (?P<protocol>\w+) protocol)?\. "
         r"Created a new member (?P<member_id>\S+) to replace the existing member (?P<old_member_id>\S+)\.$",
         versions="3.7-4.2",
         source=f"{_SOURCE} getOrMaybeSubscribeStaticConsumerMember",
+    ),
+    Pattern(
+        pattern_id="kip848.static_member_rejoined",
+        kind=Kind.STATIC_MEMBER_RETURNED,
+        loggers=_LOGGERS,
+        contains=" re-joins the consumer group.",
+        regex=_GROUP + rf"Static member {_MEMBER} with instance id {_INSTANCE} re-joins the consumer group\.$",
+        versions="3.7-3.8",
+        source=f"{_SOURCE} consumerGroupHeartbeat",
+        constants=CONSUMER,
+    ),
+    Pattern(
+        pattern_id="kip848.classic_member_id_assigned",
+        kind=Kind.MEMBER_ID_ASSIGNED,
+        loggers=_LOGGERS,
+        contains="Dynamic member with unknown member id joins the consumer group. ",
+        regex=_GROUP + r"Dynamic member with unknown member id joins the consumer group\. "
+        r"Created a new member id (?P<member_id>\S+) and requesting the member to rejoin with this id\.$",
+        versions="3.8-4.3",
+        source=f"{_SOURCE} classicGroupJoinToConsumerGroup",
+        constants=CONSUMER,
     ),
     Pattern(
         pattern_id="kip848.static_member_refused",

@@ -112,10 +112,10 @@ PATTERNS = (
         pattern_id="scala.pending_member_left",
         kind=Kind.PENDING_MEMBER_LEFT,
         loggers=_LOGGERS,
-        contains="Pending member with memberId=",
+        contains="Pending member ",
         regex=_HEAD
-        + rf"Pending member with memberId=(?P<member_id>{MEMBER}) has left group (?P<group_id>.{{1,255}}) through explicit `LeaveGroup` request$",
-        versions="3.0-3.9",
+        + rf"Pending member (?:with memberId=)?(?P<member_id>{MEMBER}) (?:is leaving|has left) group (?P<group_id>.{{1,255}}?)(?:\.| through explicit `LeaveGroup` request)$",
+        versions="2.2-3.9",
         source=f"{_SOURCE} handleLeaveGroup",
         constants=CLASSIC,
     ),

@@ -42,9 +42,9 @@ PATTERNS = (
         loggers=_LOGGERS,
         contains=" with unknown member id rejoins, assigning new member id ",
         regex=_HEAD
-        + rf"Static member Some\((?P<instance_id>{INSTANCE})\) of group (?P<group_id>.{{1,255}}) with unknown member id rejoins, "
-        rf"assigning new member id (?P<member_id>{MEMBER}), while old member id (?P<old_member_id>{MEMBER}) will be removed\.$",
-        versions="2.5-2.8",
+        + rf"Static member Some\((?P<instance_id>{INSTANCE})\)(?: of group (?P<group_id>.{{1,255}}))? with unknown member id rejoins, "
+        rf"assigning new member id (?P<member_id>{MEMBER}), while old member(?: id)? (?P<old_member_id>{MEMBER}) will be removed\.$",
+        versions="2.3-2.8",
         source=f"{_SOURCE} updateStaticMemberAndRebalance",
         constants=CLASSIC,
     ),
@@ -76,10 +76,9 @@ PATTERNS = (
         kind=Kind.STATIC_MEMBER_FENCED,
         loggers=_METADATA_LOGGERS,
         contains=" is identified as a known static member ",
-        regex=rf"^given member\.id (?P<member_id>{MEMBER}) is identified as a known static member (?P<instance_id>{INSTANCE}), "
-        rf"but not matching the expected member\.id {MEMBER} during (?P<detail>[\w-]+), "
-        r"will respond with instance fenced error$",
-        versions="2.5-2.8",
+        regex=rf"^given member\.id (?P<member_id>{MEMBER}) is identified as a known static member (?P<instance_id>{INSTANCE}), ?"
+        rf"but not matching the expected member\.id {MEMBER}(?: during (?P<detail>[\w-]+), will respond with instance fenced error)?$",
+        versions="2.3-2.8",
         source=f"{_METADATA_SOURCE} isStaticMemberFenced",
         constants=CLASSIC,
     ),

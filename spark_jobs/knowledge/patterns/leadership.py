@@ -1,4 +1,4 @@
-"""Leaders and followers, by the brokers' state-change logs (Kafka 2.6-4.2)."""
+"""Leaders and followers, by the brokers' state-change logs, until 2.5 by their server logs (Kafka 1.0-4.2)."""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
 from spark_jobs.knowledge.kinds import Kind
@@ -27,6 +27,17 @@ PATTERNS = (
         r"(?:adding replicas|addingReplicas) \[[\d,]*\] (?:and removing replicas|removingReplicas) \[[\d,]*\] ?"
         r"(?:\(under-min-isr\))?\. " + _PREVIOUS,
         versions="2.6-4.2",
+        source=f"{_SOURCE} makeLeader",
+    ),
+    Pattern(
+        pattern_id="partition.leader_starts",
+        kind=Kind.LEADER_STARTED,
+        loggers=("kafka.cluster.Partition",),
+        contains=" starts at ",
+        regex=rf"^\[Partition \S+ broker=\d+\] {TOPIC_PARTITION} starts at (?:leader epoch|Leader Epoch) (?P<leader_epoch>\d+) "
+        r"from offset (?P<log_offset>\d+)(?: with high watermark (?P<high_watermark>\d+))?\. "
+        r"Previous (?:leader epoch was|Leader Epoch was:) (?P<previous_leader_epoch>-?\d+)\.?$",
+        versions="1.0-2.5",
         source=f"{_SOURCE} makeLeader",
     ),
     Pattern(

@@ -41,9 +41,9 @@ PATTERNS = (
         pattern_id="partition.isr_updated",
         kind=Kind.ISR_UPDATED,
         loggers=_PARTITION_LOGGERS,
-        contains="ISR updated to ",
+        contains="ISR updated ",
         regex=_PARTITION
-        + r"ISR updated to \[?(?P<isr>[\d,]*)\]? (?:\(under-min-isr\))? ?and (?:zkV|v)ersion updated to \[?(?P<partition_epoch>\d+)\]?$",
+        + r"ISR updated (?:from AlterIsr )?to \[?(?P<isr>[\d,]*)\]? (?:\(under-min-isr\))? ?and (?:zkV|v)ersion updated to \[?(?P<partition_epoch>\d+)\]?$",
         versions="2.4-4.2",
         source=f"{_SOURCE} handleAlterPartitionUpdate",
     ),
@@ -51,11 +51,11 @@ PATTERNS = (
         pattern_id="partition.isr_update_rejected",
         kind=Kind.ISR_UPDATE_REJECTED,
         loggers=_PARTITION_LOGGERS,
-        contains="Failed to ",
+        contains="ailed to ",
         regex=_PARTITION
-        + r"Failed to (?:alter partition|update ISR) to .+ (?:since the controller rejected the request with|due to unexpected) "
+        + r"(?:Controller f|F)ailed to (?:alter partition|update ISR) to .+ (?:since the controller rejected the request with|due to unexpected) "
         r"(?P<error>\w+)\. .*$",
-        versions="2.8-4.2",
+        versions="2.7-4.2",
         source=f"{_SOURCE} handleAlterPartitionError",
     ),
     Pattern(
@@ -109,12 +109,12 @@ PATTERNS = (
     Pattern(
         pattern_id="fetcher.truncated_committed",
         kind=Kind.LOG_TRUNCATED,
-        loggers=_FETCHER_LOGGERS,
+        loggers=(*_FETCHER_LOGGERS, *_LOG_LOGGERS),
         contains=" below high watermark ",
-        regex=_CUTTER
+        regex=r"^\[[^\]]*\] "
         + rf"Truncating {TOPIC_PARTITION} to offset (?P<log_offset>\d+) (?P<detail>below high watermark) (?P<high_watermark>\d+)$",
-        versions="2.0-4.1",
-        source="core/src/main/scala/kafka/server/ReplicaFetcherThread.scala truncate",
+        versions="2.0-4.3",
+        source="core/src/main/scala/kafka/server/ReplicaFetcherThread.scala truncate; from 4.2 UnifiedLog.java truncateTo",
     ),
     Pattern(
         pattern_id="fetcher.reset_to_leader",
@@ -140,9 +140,9 @@ PATTERNS = (
         pattern_id="fetcher.fetch_failed",
         kind=Kind.FETCH_FAILED,
         loggers=_FETCHER_LOGGERS,
-        contains="Error in response for fetch request ",
-        regex=_FETCHER + r"Error in response for fetch request \(.*$",
-        versions="1.1-4.2",
+        contains="Error in ",
+        regex=_FETCHER + r"Error in (?:response for fetch request \(|fetch to broker \d+, request ).*$",
+        versions="1.0-4.2",
         source=f"{_FETCHER_SOURCE} processFetchRequest",
     ),
 )

@@ -46,9 +46,9 @@ PATTERNS = (
         pattern_id="kraft.topic_created",
         kind=Kind.TOPIC_CREATED,
         loggers=_REPLICATION_LOGGERS,
-        contains=" with topic ID ",
-        regex=QUORUM_HEAD + rf"(?:Replayed TopicRecord for|Created) topic {_TOPIC} with topic ID \S+\.$",
-        versions="3.0-4.2",
+        contains=" ID ",
+        regex=QUORUM_HEAD + rf"(?:Replayed TopicRecord for|Created) topic {_TOPIC} with (?:topic )?ID \S+\.$",
+        versions="2.8-4.2",
         source=f"{_PACKAGE}/ReplicationControlManager.java replay",
     ),
     Pattern(

@@ -77,12 +77,11 @@ def _not_listed(event: Event, active: Collection[int]) -> list[int]:
     return sorted(set(active) - set(_named(event)))
 
 
-def _in_set(number: int) -> Brokers:
-    """The brokers of one set of ZooKeeper's line: added, deleted, bounced, all live."""
-    return lambda event, _: broker_ids(_SETS.split(event.detail or "")[number]) or ()
+def _in_set(begins: str) -> Brokers:
+    """The brokers of one set of ZooKeeper's line, by the words before it. Until 2.1 it names no bounced brokers."""
+    ids = re.compile(rf"{begins}([\d,]+)")
+    return lambda event, _: broker_ids("".join(ids.findall(event.detail or ""))) or ()
 
-
-_SETS = re.compile(r", (?:deleted|bounced|all live) brokers: ")
 
 _Shown = Sequence[tuple[Brokers, tuple[Signal, ...]]]
 
@@ -105,9 +104,9 @@ _CONTROLLER_SIGNALS: Mapping[str, _Shown] = {
     Kind.BROKERS_LISTED: ((_not_listed, (Signal.DOWN,)),),
     # ZooKeeper's "bounced" is a broker that went and came before the controller looked.
     Kind.BROKERS_CHANGED: (
-        (_in_set(1), (Signal.DOWN,)),
-        (_in_set(2), (Signal.RESTARTED, Signal.DOWN, Signal.SERVES)),
-        (_in_set(0), (Signal.SERVES,)),
+        (_in_set(" deleted brokers: "), (Signal.DOWN,)),
+        (_in_set(" bounced brokers: "), (Signal.RESTARTED, Signal.DOWN, Signal.SERVES)),
+        (_in_set("^"), (Signal.SERVES,)),
     ),
 }
 """What the active controller's line shows, and about which brokers."""

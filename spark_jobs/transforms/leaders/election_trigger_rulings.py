@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from spark_jobs.catalog.codes import Confidence, ElectionTrigger, FailoverKind
 from spark_jobs.catalog.rows import Event
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaders.leader_change import PREFERRED, UNCLEAN, LeaderChange
@@ -54,8 +55,9 @@ def named_as_requested(case: TriggeredChange) -> Proof | None:
 
 
 def named_as_own(case: TriggeredChange) -> Proof | None:
-    """A line shows the election, and names no request."""
-    return proof_if(case.named, *map(quote, case.named[:1]))
+    """A line shows the election and its trigger, which is not a request of an operator's tool."""
+    own = [e for e in case.named if e.detail or e.kind == Kind.PERIODIC_ELECTION]
+    return proof_if(own, *map(quote, own[:1]))
 
 
 def is_unclean(case: TriggeredChange) -> Proof | None:

@@ -1,0 +1,71 @@
+"""How the start of a broker fails, and how its process ends, by its own lines (Kafka 1.0-4.3)."""
+# ruff: noqa: E501 - a regex is easier to read in one piece
+
+from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.knowledge.model import Pattern
+
+_SERVERS = "core/src/main/scala/kafka/server"
+_LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
+_LIFECYCLE = r"^\[BrokerLifecycleManager id=\d+\] "
+
+
+PATTERNS = (
+    Pattern(
+        pattern_id="process.start_failed",
+        kind=Kind.BROKER_START_FAILED,
+        loggers=("kafka.server.KafkaServer", "kafka.server.BrokerServer", "kafka.server.ControllerServer"),
+        contains="Fatal error during ",
+        regex=r"^(?:\[\w+ id=\d+\] )?Fatal error during (?P<detail>KafkaServer|broker|controller) startup\. Prepare to shutdown$",
+        versions="1.0-4.3",
+        source=f"{_SERVERS}/KafkaServer.scala, BrokerServer.scala, ControllerServer.scala (until 3.4) startup",
+    ),
+    Pattern(
+        pattern_id="process.start_aborted",
+        kind=Kind.BROKER_START_FAILED,
+        loggers=("kafka.Kafka$", "kafka.server.KafkaServerStartable"),
+        contains="Exiting Kafka",
+        regex=r"^(?P<detail>Exiting Kafka)(?:\.| due to fatal exception(?: during startup\.)?)$",
+        versions="1.0-4.3",
+        source="core/src/main/scala/kafka/Kafka.scala main; KafkaServerStartable.scala startup (until 2.7)",
+    ),
+    Pattern(
+        pattern_id="kraft.registration_abandoned",
+        kind=Kind.BROKER_START_FAILED,
+        loggers=_LIFECYCLE_LOGGERS,
+        contains="unable to register with the controller quorum",
+        regex=_LIFECYCLE
+        + r"Shutting down because we were (?P<detail>unable to register with the controller quorum)\.$",
+        versions="2.8-4.3",
+        source=f"{_SERVERS}/BrokerLifecycleManager.scala RegistrationTimeoutEvent",
+    ),
+    Pattern(
+        pattern_id="kraft.start_abandoned",
+        kind=Kind.BROKER_START_ABANDONED,
+        loggers=_LIFECYCLE_LOGGERS,
+        contains=" to SHUTTING_DOWN.",
+        regex=_LIFECYCLE + r"Transitioning from (?P<previous_state>NOT_RUNNING|STARTING|RECOVERY) to SHUTTING_DOWN\.$",
+        versions="2.8-4.3",
+        source=f"{_SERVERS}/BrokerLifecycleManager.scala ShutdownEvent",
+    ),
+    Pattern(
+        pattern_id="process.signalled",
+        kind=Kind.PROCESS_SIGNALLED,
+        loggers=("org.apache.kafka.common.utils.LoggingSignalHandler", "kafka.Kafka$"),
+        contains="Terminating process due to signal ",
+        regex=r"^Terminating process due to signal (?P<detail>\w+)$",
+        versions="1.0-4.3",
+        source="clients/src/main/java/org/apache/kafka/common/utils/LoggingSignalHandler.java; kafka/Kafka.scala in 1.0",
+    ),
+    Pattern(
+        pattern_id="process.fatal_fault",
+        kind=Kind.PROCESS_FAULTED,
+        loggers=(
+            "org.apache.kafka.server.fault.ProcessTerminatingFaultHandler",
+            "org.apache.kafka.server.fault.ProcessExitingFaultHandler",
+        ),
+        contains="Encountered fatal fault: ",
+        regex=r"^Encountered fatal fault: (?P<detail>.*)$",
+        versions="3.3-4.3",
+        source="server-common/src/main/java/org/apache/kafka/server/fault/ProcessTerminatingFaultHandler.java handleFault",
+    ),
+)
