@@ -115,7 +115,9 @@ def test_without_the_brokers_own_log_zookeeper_leaves_the_kind_open() -> None:
 
 def gone_for(minutes: int) -> BrokerOutage:
     fenced = row(EVENTS, kind="broker_fenced", broker=4, node=1, source="c/controller.log", line_id="f")
-    last = row(EVENTS, kind="controller_known", broker=4, node=4, controller_epoch=1, line_id="l")
+    last = row(
+        EVENTS, kind="controller_known", broker=4, node=4, controller_epoch=1, source="c/controller.log", line_id="l"
+    )
     around = Window(AT - timedelta(days=1), AT + timedelta(days=1))
     [absence] = rebuild_outages([fenced, replace(last, happened_at=AT + timedelta(minutes=minutes))], [], around)
     return absence

@@ -10,6 +10,7 @@ from spark_jobs.catalog.rows import (
     BrokerSnapshot,
     ControllerChange,
     Event,
+    LogFile,
     MissingBrokerLog,
     ObservedSpan,
     ReadingTime,
@@ -23,7 +24,7 @@ from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.judgement import Judgement, made, table
 from spark_jobs.transforms.judgements import inputs as prepare
-from spark_jobs.transforms.judgements.broker_lines import about_brokers
+from spark_jobs.transforms.judgements.broker_lines import about_brokers, files_seen, proofs_of_service
 from spark_jobs.transforms.judgements.shared_sources import EVENTS, SETTINGS
 from spark_jobs.transforms.rebalances import GroupContext
 from spark_jobs.transforms.rebalances.topics import topic_changes
@@ -40,10 +41,12 @@ class BrokerHistory:
     topic_changes: list[TopicChange]
 
 
-def judge_brokers(events: list[Event], readings: list[BrokerSnapshot], scope: Scope) -> BrokerHistory:
-    """The history of the cluster's brokers."""
+def judge_brokers(
+    events: list[Event], proofs: list[Event], readings: list[BrokerSnapshot], files: list[LogFile], scope: Scope
+) -> BrokerHistory:
+    """The history of the cluster's brokers. Takes: `proofs`, more lines that show a broker to serve."""
     epochs = controller_epochs_of(events)
-    outages = rebuild_outages(events, readings, scope.seen)
+    outages = rebuild_outages(events, readings, scope.seen, files, proofs)
     return BrokerHistory(
         outages,
         rebuild_controller_changes(events, outages, scope.seen),
@@ -56,7 +59,12 @@ BROKERS = Judgement(
     "brokers",
     judge_brokers,
     ("cluster",),
-    {"events": made(about_brokers, EVENTS), "readings": table("bronze.broker_snapshots")},
+    {
+        "events": made(about_brokers, EVENTS),
+        "proofs": made(proofs_of_service, EVENTS),
+        "readings": table("bronze.broker_snapshots"),
+        "files": made(files_seen, table("bronze.log_files", span="")),
+    },
 )
 
 

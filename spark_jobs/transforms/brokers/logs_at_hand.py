@@ -1,0 +1,118 @@
+"""From when to when each log is at hand: what it does not show of that time did not happen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from spark_jobs.catalog.codes import Origin
+from spark_jobs.catalog.rows import Event, LogFile
+from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.transforms.controllers import ControllerEpoch
+from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
+
+ROTATED_WITHIN = timedelta(minutes=2)
+"""Between two files of one log a file is missing where more time lies between their lines. Our choice."""
+
+_ONLY_CONTROLLERS = frozenset({
+    Kind.CONTROLLER_ELECTED,
+    Kind.BROKER_FENCED,
+    Kind.BROKER_UNFENCE_GRANTED,
+    Kind.BROKER_INCARNATED,
+    Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED,
+    Kind.BROKER_SHUTDOWN_GRANTED,
+    Kind.BROKER_SHUTDOWN_REQUESTED,
+    Kind.BROKERS_CHANGED,
+    Kind.BROKERS_LISTED,
+    Kind.BROKER_FAILED,
+    Kind.BROKER_CAME,
+    Kind.BROKER_FENCED_IDLE,
+})  # fmt: skip
+"""Lines of the log in which a controller tells what it does."""
+
+
+class LogsAtHand:
+    """The spans of each broker's own logs, and of the logs in which nodes speak as controllers."""
+
+    def __init__(self, ordered: Sequence[Event], files: Iterable[LogFile], terms: Sequence[ControllerEpoch]) -> None:
+        """Takes: events of brokers, in order; the files of their logs: a log without one is at hand from its first
+        event to its last; the controllers' terms.
+        """
+        lines = [e for e in ordered if e.origin in (Origin.BROKER, Origin.RECORD)]
+        spans = _spans(lines, files)
+        own: dict[int, set[str]] = defaultdict(set)
+        speaking: dict[int | None, set[str]] = defaultdict(set)
+        spoken: dict[int | None, list[datetime]] = defaultdict(list)
+        for event in lines:
+            if event.broker is not None:
+                own[event.broker].add(event.source)
+            if event.kind in _ONLY_CONTROLLERS or event.origin == Origin.RECORD:
+                node = None if event.origin == Origin.RECORD else event.broker
+                speaking[node].add(event.source)
+                spoken[node].append(event.happened_at)
+        self._own = {broker: _joined(i for s in sources for i in spans[s]) for broker, sources in own.items()}
+        self._speaking = {node: _joined(i for s in sources for i in spans[s]) for node, sources in speaking.items()}
+        self._spoken = {node: Timeline(ats, lambda at: at) for node, ats in spoken.items()}
+        self._terms = terms
+
+    def is_own_whole(self, broker: int, start: datetime, end: datetime) -> bool:
+        """Whether the broker's own log is at hand from one instant to another, so that silence is the broker's."""
+        return _holds(self._own.get(broker), start, end)
+
+    def is_controllers_whole(self, start: datetime, end: datetime) -> bool:
+        """Whether each active controller's log is at hand from one instant to another, or the metadata log is.
+
+        Edge case: before the first change of controllers that is known, the active one is who speaks as such.
+        """
+        if _holds(self._speaking.get(None), start, end):
+            return True
+        unknown_until = min(end, self._terms[0].since) if self._terms else end
+        if start < unknown_until and not any(self._speaks(node, start, unknown_until) for node in self._speaking):
+            return False
+        known = [t for t in self._terms if t.since < end and (t.until is None or t.until > start)]
+        return all(
+            _holds(self._speaking.get(t.controller), max(start, t.since), min(end, t.until or end)) for t in known
+        )
+
+    def _speaks(self, node: int | None, start: datetime, end: datetime) -> bool:
+        spoken = self._spoken[node].between(start - ROTATED_WITHIN, end + ROTATED_WITHIN)
+        return bool(spoken) and _holds(self._speaking[node], start, end)
+
+    def missing(self, broker: int, start: datetime, end: datetime) -> list[Interval[None]]:
+        """The parts of a span in which no file of the broker's own log, and none of any controller's, has a line."""
+        nodes = [*self._speaking.values(), *([self._own[broker]] if broker in self._own else [])]
+        held = _joined(i for intervals in nodes for i in intervals.clip(start, end)).intervals
+        edges = [start, *(at for i in held for at in (i.start, i.end or end)), end]
+        return [Interval(a, b, None) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a]
+
+
+def _spans(lines: Iterable[Event], files: Iterable[LogFile]) -> dict[str, list[Interval[None]]]:
+    """The spans of the files of each log."""
+    spans: dict[str, list[Interval[None]]] = defaultdict(list)
+    for file in files:
+        if file.first_at and file.last_at:
+            spans[file.source].append(Interval(file.first_at, file.last_at, None))
+    events: dict[str, list[datetime]] = defaultdict(list)
+    for line in lines:
+        if line.source not in spans:
+            events[line.source].append(line.happened_at)
+    return defaultdict(list, spans | {s: [Interval(min(ats), max(ats), None)] for s, ats in events.items()})
+
+
+def _joined(intervals: Iterable[Interval[None]]) -> Intervals[None]:
+    """The intervals, those of them as one between which no file is missing."""
+    joined: list[Interval[None]] = []
+    for interval in sorted(intervals, key=lambda i: i.start):
+        last = joined[-1] if joined else None
+        if last and last.end and interval.end and interval.start - last.end <= ROTATED_WITHIN:
+            joined[-1] = Interval(last.start, max(last.end, interval.end), None)
+        else:
+            joined.append(interval)
+    return Intervals(joined)
+
+
+def _holds(intervals: Intervals[None] | None, start: datetime, end: datetime) -> bool:
+    """Whether one interval holds the whole span, but for the time within which a log is rotated."""
+    found = intervals.at(start, ROTATED_WITHIN) if intervals else []
+    return any(i.holds(end, ROTATED_WITHIN) for i in found)
