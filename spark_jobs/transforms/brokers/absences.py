@@ -15,7 +15,7 @@ from spark_jobs.transforms.brokers.liveness import (
     Signal,
     signals_by_broker,
 )
-from spark_jobs.transforms.brokers.logs_at_hand import LogsAtHand
+from spark_jobs.transforms.brokers.logs_at_hand import ROTATED_WITHIN, LogsAtHand
 from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
 from spark_jobs.transforms.controllers import ControllerEpoch, active_at, controller_epochs_of
 from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW
@@ -27,6 +27,7 @@ LATE_REPORT = timedelta(minutes=1)
 UNDONE_WITHIN = timedelta(minutes=1)
 """What a controller decides so shortly before another one follows it may never have been committed. Our choice."""
 
+_OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _SHUTDOWNS = (Signal.SHUTDOWN, Signal.STOPPED)
 _ENDS = (*_SHUTDOWNS, Signal.HALTED, Signal.FAULTED)
@@ -122,7 +123,7 @@ class Observed:
     session: timedelta
     since: datetime
     until: datetime
-    has_incarnations: bool
+    uses_zookeeper: bool
     signals: Mapping[int, Sequence[LivenessSignal]]
 
 
@@ -130,16 +131,16 @@ def observe(
     ordered: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
 ) -> Observed:
     """What lines, readings and files show of all brokers. Takes: events in order, at least one; more proofs of life."""
-    kinds = {e.kind for e in ordered}
+    uses_zookeeper = any(e.kind in _OF_ZOOKEEPER for e in ordered)
     terms = controller_epochs_of(ordered)
     return Observed(
         signs=SignsOfLife(ordered, proofs, readings),
         logs=LogsAtHand(ordered, files, terms),
         terms=terms,
-        session=SESSION[not kinds.isdisjoint((Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME))],
+        session=SESSION[uses_zookeeper],
         since=ordered[0].happened_at,
         until=ordered[-1].happened_at,
-        has_incarnations=Kind.BROKER_INCARNATED in kinds,
+        uses_zookeeper=uses_zookeeper,
         signals=signals_by_broker(ordered, terms),
     )
 
@@ -183,7 +184,7 @@ class _Life:
         if self.current is None and self._begins(signal):
             self.current = self._begun(signal)
         if self.current is not None:
-            self.current = _continued(self.current, signal, self.observed.signs)
+            self.current = self._continued(self.current, signal)
             if self.current.up_at:
                 self._close(self.current)
         if signal.is_own and signal.shows is Signal.RESTARTED:
@@ -230,9 +231,8 @@ class _Life:
 
     def _begun(self, signal: LivenessSignal) -> Absence:
         signs, broker = self.observed.signs, self.broker
-        shows_starts = self.observed.has_incarnations or signs.has_log(broker)
         at, until = signal.at, self.observed.until
-        begun = Absence(broker, at, until, gone_by=at, proven_until=at, silent_from=at, shows_starts=shows_starts)
+        begun = Absence(broker, at, until, gone_by=at, proven_until=at, silent_from=at)
         if signal.shows in _ENDS:
             return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN)
         if signal.shows is Signal.FAILED or (signal.is_own and self.start):
@@ -244,7 +244,8 @@ class _Life:
         failure = signs.first_failure(broker, heard_at, signal.at)
         down_at = failure.happened_at if failure else _silent_since(signal, heard_at, self.observed.session)
         replaced_at = _replaced_at(broker, heard_at, signal.at, self.observed.terms)
-        down_at = min(down_at, replaced_at or signal.at)
+        if replaced_at and signal.at - replaced_at <= 2 * self.observed.session:
+            down_at = min(down_at, replaced_at)
         seen = signs.last_service(broker, down_at)
         proofs = (heard_at, seen and seen.happened_at)
         return replace(
@@ -256,6 +257,34 @@ class _Life:
             shows_start=self._is_known(max(heard_at or down_at, down_at - self.observed.session), signal.at),
             lines=tuple(filter(None, (last_line, failure))),
         )
+
+    def _continued(self, absence: Absence, signal: LivenessSignal) -> Absence:
+        """The absence after one more signal."""
+        if signal.shows is Signal.SERVES:
+            restart = absence.restart or (signal if signal.is_own else None)
+            return replace(_returned(absence, signal.event, is_exact=True), restart=restart)
+        absence = replace(
+            absence,
+            lines=(*absence.lines, signal.event),
+            proven_until=max(absence.proven_until, signal.at),
+            silent_from=max(absence.silent_from, signal.at + _LAST_WORDS[signal.shows]),
+        )
+        match signal.shows:
+            case Signal.DOWN | Signal.RELEASED:
+                return replace(absence, detected_at=absence.detected_at or signal.at)
+            case Signal.STOPPED | Signal.HALTED | Signal.FAULTED:
+                return replace(absence, is_over=True)
+            case Signal.FAILED:
+                count = absence.failed_starts + _is_another(absence, signal)
+                failures = (*absence.failures, signal.event)
+                return replace(absence, is_over=True, failures=failures, failed_starts=count)
+            case Signal.RESTARTED if self._is_restart(absence, signal):
+                return replace(absence, is_over=True, restart=absence.restart or signal)
+        return absence
+
+    def _is_restart(self, absence: Absence, signal: LivenessSignal) -> bool:
+        """Whether a line shows a new process: the broker's own, or another's where its own log is not at hand."""
+        return signal.is_own or not self.observed.logs.is_own_whole(self.broker, absence.down_at, signal.at)
 
     def _never_served(self, begun: Absence, signal: LivenessSignal) -> Absence:
         """The absence of a broker whose start fails, from that start on."""
@@ -294,15 +323,25 @@ class _Life:
     def _finished(self, absence: Absence) -> Absence:
         observed, ends = self.observed, [absence.restart and absence.restart.at, absence.up_at]
         until = min((i for i in ends if i), default=_NEVER)
-        end = absence.up_at or observed.until
-        whole = observed.logs.is_controllers_whole(absence.gone_by, end)
-        if not whole and absence.restart and absence.restart.is_own and absence.is_end_exact:
-            whole = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
-        absence = replace(absence, shows_end=whole)
+        end = absence.up_at or self._last_known(absence)
+        by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
+        by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
+        is_told = absence.restart and absence.restart.is_own and absence.is_end_exact
+        absence = replace(
+            absence,
+            shows_end=by_controllers or bool(by_itself and is_told),
+            # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
+            shows_starts=by_itself or (by_controllers and not observed.uses_zookeeper),
+        )
         if absence.detected_at:
             was_active = observed.signs.is_active_between(absence.broker, absence.detected_at, until)
             return replace(absence, was_active=was_active)
         return replace(absence, detected_at=_replaced_at(absence.broker, absence.down_at, until, observed.terms))
+
+    def _last_known(self, absence: Absence) -> datetime:
+        """The end of the logs that would show a return; where those of all brokers end is only a little later, that."""
+        last = self.observed.logs.last_spoken(absence.gone_by)
+        return last if self.observed.until - last <= ROTATED_WITHIN else self.observed.until
 
 
 def _read(signal: LivenessSignal, start: LivenessSignal | None, signs: SignsOfLife) -> LivenessSignal:
@@ -323,30 +362,6 @@ def _silent_since(signal: LivenessSignal, heard_at: datetime | None, session: ti
         return heard_at or signal.at
     earliest = signal.at - session
     return max(heard_at, earliest) if heard_at else earliest
-
-
-def _continued(absence: Absence, signal: LivenessSignal, signs: SignsOfLife) -> Absence:
-    if signal.shows is Signal.SERVES:
-        restart = absence.restart or (signal if signal.is_own else None)
-        return replace(_returned(absence, signal.event, is_exact=True), restart=restart)
-    absence = replace(
-        absence,
-        lines=(*absence.lines, signal.event),
-        proven_until=max(absence.proven_until, signal.at),
-        silent_from=max(absence.silent_from, signal.at + _LAST_WORDS[signal.shows]),
-    )
-    match signal.shows:
-        case Signal.DOWN | Signal.RELEASED:
-            return replace(absence, detected_at=absence.detected_at or signal.at)
-        case Signal.STOPPED | Signal.HALTED | Signal.FAULTED:
-            return replace(absence, is_over=True)
-        case Signal.FAILED:
-            count = absence.failed_starts + _is_another(absence, signal)
-            failures = (*absence.failures, signal.event)
-            return replace(absence, is_over=True, failures=failures, failed_starts=count)
-        case Signal.RESTARTED if signal.is_own or not signs.has_log(signal.broker):
-            return replace(absence, is_over=True, restart=absence.restart or signal)
-    return absence
 
 
 def _is_another(absence: Absence, failure: LivenessSignal) -> bool:

@@ -123,6 +123,7 @@ _CONTROLLER_SIGNALS: Mapping[str, _Shown] = {
 }
 """What the active controller's line shows, and about which brokers."""
 
+OWN_SIGNAL_KINDS = tuple(_OWN_SIGNALS)
 SIGNAL_KINDS = (*_OWN_SIGNALS, *_CONTROLLER_SIGNALS)
 PRESENCE_KINDS = (*SIGNAL_KINDS, Kind.FETCH_FAILED)
 

@@ -9,7 +9,10 @@ from datetime import datetime, timedelta
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event, LogFile
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.transforms.brokers.liveness import OWN_SIGNAL_KINDS
+from spark_jobs.transforms.brokers.signs_of_life import ACTIVE_KINDS
 from spark_jobs.transforms.controllers import ControllerEpoch
+from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
 
 ROTATED_WITHIN = timedelta(minutes=2)
@@ -32,12 +35,22 @@ _ONLY_CONTROLLERS = frozenset({
 """Lines of the log in which a controller tells what it does."""
 
 
+_LIFE_KINDS = frozenset(OWN_SIGNAL_KINDS) | ACTIVE_KINDS - {
+    Kind.LEADER_STARTED,
+    Kind.FOLLOWER_STARTED,
+    Kind.LEADERSHIP_KEPT,
+    Kind.LEADER_UNAVAILABLE,
+    Kind.PARTITION_RECOVERING,
+}
+"""Lines of the log in which a broker tells that it starts and ends. The state changes of partitions have their own."""
+
+
 class LogsAtHand:
-    """The spans of each broker's own logs, and of the logs in which nodes speak as controllers."""
+    """The spans of the logs that tell of each broker's life, and of those in which nodes speak as controllers."""
 
     def __init__(self, ordered: Sequence[Event], files: Iterable[LogFile], terms: Sequence[ControllerEpoch]) -> None:
-        """Takes: events of brokers, in order; the files of their logs: a log without one is at hand from its first
-        event to its last; the controllers' terms.
+        """Takes: events of brokers, in order; the files of their logs: a log without one is at hand all the time;
+        the controllers' terms.
         """
         lines = [e for e in ordered if e.origin in (Origin.BROKER, Origin.RECORD)]
         spans = _spans(lines, files)
@@ -45,7 +58,7 @@ class LogsAtHand:
         speaking: dict[int | None, set[str]] = defaultdict(set)
         spoken: dict[int | None, list[datetime]] = defaultdict(list)
         for event in lines:
-            if event.broker is not None:
+            if event.broker is not None and event.kind in _LIFE_KINDS:
                 own[event.broker].add(event.source)
             if event.kind in _ONLY_CONTROLLERS or event.origin == Origin.RECORD:
                 node = None if event.origin == Origin.RECORD else event.broker
@@ -57,7 +70,7 @@ class LogsAtHand:
         self._terms = terms
 
     def is_own_whole(self, broker: int, start: datetime, end: datetime) -> bool:
-        """Whether the broker's own log is at hand from one instant to another, so that silence is the broker's."""
+        """Whether the broker's log is at hand from one instant to another, so that a start or an end would be in it."""
         return _holds(self._own.get(broker), start, end)
 
     def is_controllers_whole(self, start: datetime, end: datetime) -> bool:
@@ -75,8 +88,13 @@ class LogsAtHand:
             _holds(self._speaking.get(t.controller), max(start, t.since), min(end, t.until or end)) for t in known
         )
 
+    def last_spoken(self, start: datetime) -> datetime:
+        """The last instant up to which each active controller's log is at hand from another instant on."""
+        ends = {i.end for intervals in self._speaking.values() for i in intervals if i.end and i.end > start}
+        return max((end for end in ends if self.is_controllers_whole(start, end)), default=start)
+
     def _speaks(self, node: int | None, start: datetime, end: datetime) -> bool:
-        spoken = self._spoken[node].between(start - ROTATED_WITHIN, end + ROTATED_WITHIN)
+        spoken = self._spoken[node].between(start - CLOCK_SKEW, end + CLOCK_SKEW)
         return bool(spoken) and _holds(self._speaking[node], start, end)
 
     def missing(self, broker: int, start: datetime, end: datetime) -> list[Interval[None]]:
@@ -87,17 +105,14 @@ class LogsAtHand:
         return [Interval(a, b, None) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a]
 
 
-def _spans(lines: Iterable[Event], files: Iterable[LogFile]) -> dict[str, list[Interval[None]]]:
-    """The spans of the files of each log."""
+def _spans(lines: Sequence[Event], files: Iterable[LogFile]) -> dict[str, list[Interval[None]]]:
+    """The spans of the files of each log; of one without files that of all lines."""
     spans: dict[str, list[Interval[None]]] = defaultdict(list)
     for file in files:
         if file.first_at and file.last_at:
             spans[file.source].append(Interval(file.first_at, file.last_at, None))
-    events: dict[str, list[datetime]] = defaultdict(list)
-    for line in lines:
-        if line.source not in spans:
-            events[line.source].append(line.happened_at)
-    return defaultdict(list, spans | {s: [Interval(min(ats), max(ats), None)] for s, ats in events.items()})
+    whole = [Interval(lines[0].happened_at, lines[-1].happened_at, None)] if lines else []
+    return {line.source: whole for line in lines} | spans
 
 
 def _joined(intervals: Iterable[Interval[None]]) -> Intervals[None]:
@@ -113,6 +128,6 @@ def _joined(intervals: Iterable[Interval[None]]) -> Intervals[None]:
 
 
 def _holds(intervals: Intervals[None] | None, start: datetime, end: datetime) -> bool:
-    """Whether one interval holds the whole span, but for the time within which a log is rotated."""
-    found = intervals.at(start, ROTATED_WITHIN) if intervals else []
-    return any(i.holds(end, ROTATED_WITHIN) for i in found)
+    """Whether one interval holds the whole span, as far as clocks agree."""
+    found = intervals.at(start, CLOCK_SKEW) if intervals else []
+    return any(i.holds(end, CLOCK_SKEW) for i in found)

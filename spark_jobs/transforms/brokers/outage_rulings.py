@@ -86,8 +86,13 @@ def came_back(absence: Absence) -> Proof | None:
     return proof_if(absence.up_at)
 
 
+def no_start_hidden(absence: Absence) -> Proof | None:
+    """A start of the broker would be in a log that is at hand from end to end."""
+    return proof_if(absence.shows_starts)
+
+
 def start_would_show(absence: Absence) -> Proof | None:
-    """A start of the broker would be in the known lines; certain where its own last line before is known."""
+    """A start of the broker would be in a log that is at hand; certain where its own last line before is known."""
     return proof_if(absence.shows_starts, confidence=Confidence.CERTAIN if absence.last_line else Confidence.LIKELY)
 
 
@@ -152,7 +157,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         OutageKind.UNRESPONSIVE,
         Confidence.CERTAIN,
         "Broker {broker} was alive while the controller considered it down: it was paused, or the network failed.",
-        proof=(was_active, ends_shown),
+        proof=(was_active, no_start_hidden, ends_shown),
         source="BrokerHeartbeatManager, KafkaController.onBrokerFailure: a session ended, and its process may live",
         decides="pause-4.1 broker 1",
         looks_alike="pause-2.8 broker 1",

@@ -42,7 +42,7 @@ def rebuild_outages(
     Takes: silver.events of all brokers with look-back and look-ahead: all of liveness.PRESENCE_KINDS and
     controllers.CONTROLLER_KINDS, and of all others each broker's last one before and first one after each signal;
     rows of bronze.broker_snapshots (may be none), which show absences where no line does; the files of the brokers'
-    logs: of a log without one, all is at hand from its first event to its last; `proofs`, what else of silver.events
+    logs: a log without one is at hand all the time; `proofs`, what else of silver.events
     shows a broker to serve.
     Gives: what an absence did to partitions and groups is left out: `impacts.add_impact` adds it from their timelines.
     Order: by broker and time.
@@ -91,14 +91,18 @@ def _starts(absence: Absence) -> str:
 
 
 def _ending(absence: Absence) -> str:
-    if absence.up_at and absence.is_end_exact:
-        return f"It served again after {duration(absence.up_at - absence.down_at)}."
-    if absence.up_at:
-        lasted = duration(absence.up_at - absence.down_at)
+    if absence.up_at is None:
+        return (
+            "It had not come back when the lines end."
+            if absence.shows_end
+            else "Whether it came back is not known: no log that would show it reaches further."
+        )
+    lasted = duration(absence.up_at - absence.down_at)
+    if not absence.shows_end:
+        return f"It served again after {lasted} at most: no log of all that time is at hand."
+    if not absence.is_end_exact:
         return f"It served again after {lasted} at most: no line shows its return, and then it served."
-    if absence.shows_end:
-        return "It had not come back when the lines end."
-    return "Whether it came back is not known: no log that would show it reaches further."
+    return f"It served again after {lasted}."
 
 
 def _absences_in_snapshots(
