@@ -12,12 +12,14 @@ from pathlib import Path
 
 from drill.plain_reader import read_folder
 from spark_jobs.catalog.bronze import LOG_FILES
-from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event, Failover, LogFile
+from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event, Failover, LogFile, LogSpan
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
+from spark_jobs.transforms.brokers.logs_at_hand import LogsAtHand
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
+from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.leaders.failovers import rebuild_leaders
-from spark_jobs.transforms.windows import Window
+from spark_jobs.transforms.windows import Window, in_order
 from tests.support.rows import row
 
 Piece = tuple[Event, ...]
@@ -62,7 +64,9 @@ class Night:
     @cached_property
     def failovers(self) -> list[Failover]:
         """The changes of leaders."""
-        return rebuild_leaders(self.events, [], context_of(self.events, self.outages), self.window).failovers
+        logs = LogsAtHand(in_order(self.events), self.log_files, controller_epochs_of(self.events))
+        spans = [LogSpan(cluster="night", broker=b, first_at=a, last_at=z) for b, a, z in logs.own_spans()]
+        return rebuild_leaders(self.events, [], context_of(self.events, self.outages, spans), self.window).failovers
 
     def without(self, cut: Cut) -> Night:
         """The night without a piece. What is left of a file before it and after it are two files."""

@@ -230,7 +230,7 @@ class _Life:
         return signal.event.kind == Kind.BROKERS_CHANGED and not is_late
 
     def _begun(self, signal: LivenessSignal) -> Absence:
-        signs, broker = self.observed.signs, self.broker
+        signs, logs, session, broker = self.observed.signs, self.observed.logs, self.observed.session, self.broker
         at, until = signal.at, self.observed.until
         begun = Absence(broker, at, until, gone_by=at, proven_until=at, silent_from=at)
         if signal.shows in _ENDS:
@@ -239,12 +239,12 @@ class _Life:
             return self._never_served(begun, signal)
         last_line = signs.last_before(broker, at, since=self._served_since)
         heard_at = last_line.happened_at if last_line else self._served_since
-        if signal.is_own and heard_at and not self._is_known(heard_at, signal.at):
+        if signal.is_own and heard_at and not logs.would_show_start(broker, heard_at, signal.at):
             return replace(begun, shows_start=False, last_seen_at=heard_at)
         failure = signs.first_failure(broker, heard_at, signal.at)
-        down_at = failure.happened_at if failure else _silent_since(signal, heard_at, self.observed.session)
+        down_at = failure.happened_at if failure else _silent_since(signal, heard_at, session)
         replaced_at = _replaced_at(broker, heard_at, signal.at, self.observed.terms)
-        if replaced_at and signal.at - replaced_at <= 2 * self.observed.session:
+        if replaced_at and signal.at - replaced_at <= 2 * session:
             down_at = min(down_at, replaced_at)
         seen = signs.last_service(broker, down_at)
         proofs = (heard_at, seen and seen.happened_at)
@@ -254,7 +254,7 @@ class _Life:
             last_line=last_line,
             last_seen_at=max((at for at in proofs if at and at <= down_at), default=None),
             failure=failure,
-            shows_start=self._is_known(max(heard_at or down_at, down_at - self.observed.session), signal.at),
+            shows_start=logs.would_show_start(broker, max(heard_at or down_at, down_at - session), signal.at),
             lines=tuple(filter(None, (last_line, failure))),
         )
 
@@ -298,11 +298,6 @@ class _Life:
             lines=(start,) if self.start else (),
         )
 
-    def _is_known(self, start: datetime, end: datetime) -> bool:
-        """Whether what happened to the broker between two instants is in a log that is at hand."""
-        logs = self.observed.logs
-        return logs.is_own_whole(self.broker, start, end) or logs.is_controllers_whole(start, end)
-
     def _close(self, absence: Absence) -> None:
         """Keeps the absence, with what only the whole of it shows, unless it never happened."""
         self.current = None
@@ -326,7 +321,7 @@ class _Life:
         end = absence.up_at or self._last_known(absence)
         by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
         by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
-        is_told = absence.restart and absence.restart.is_own and absence.is_end_exact
+        is_told = absence.up_at is None or (absence.restart and absence.restart.is_own and absence.is_end_exact)
         absence = replace(
             absence,
             shows_end=by_controllers or bool(by_itself and is_told),
@@ -340,7 +335,7 @@ class _Life:
 
     def _last_known(self, absence: Absence) -> datetime:
         """The end of the logs that would show a return; where those of all brokers end is only a little later, that."""
-        last = self.observed.logs.last_spoken(absence.gone_by)
+        last = self.observed.logs.known_until(self.broker, absence.gone_by)
         return last if self.observed.until - last <= ROTATED_WITHIN else self.observed.until
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from spark_jobs.catalog.codes import Origin
@@ -73,6 +73,11 @@ class LogsAtHand:
         """Whether the broker's log is at hand from one instant to another, so that a start or an end would be in it."""
         return _holds(self._own.get(broker), start, end)
 
+    def own_spans(self) -> Iterator[tuple[int, datetime, datetime]]:
+        """Each broker, with the spans in which its log is at hand, in order."""
+        for broker, intervals in sorted(self._own.items()):
+            yield from ((broker, i.start, i.end) for i in intervals if i.end)
+
     def is_controllers_whole(self, start: datetime, end: datetime) -> bool:
         """Whether each active controller's log is at hand from one instant to another, or the metadata log is.
 
@@ -88,10 +93,15 @@ class LogsAtHand:
             _holds(self._speaking.get(t.controller), max(start, t.since), min(end, t.until or end)) for t in known
         )
 
-    def last_spoken(self, start: datetime) -> datetime:
-        """The last instant up to which each active controller's log is at hand from another instant on."""
-        ends = {i.end for intervals in self._speaking.values() for i in intervals if i.end and i.end > start}
-        return max((end for end in ends if self.is_controllers_whole(start, end)), default=start)
+    def known_until(self, broker: int, start: datetime) -> datetime:
+        """The last instant up to which a return of the broker would be in a log that is at hand from another one on."""
+        spans = [*self._speaking.values(), *([self._own[broker]] if broker in self._own else [])]
+        ends = {i.end for intervals in spans for i in intervals if i.end and i.end > start}
+        return max((end for end in ends if self.would_show_start(broker, start, end)), default=start)
+
+    def would_show_start(self, broker: int, start: datetime, end: datetime) -> bool:
+        """Whether a broker that starts between two instants would be in a log that is at hand."""
+        return self.is_own_whole(broker, start, end) or self.is_controllers_whole(start, end)
 
     def _speaks(self, node: int | None, start: datetime, end: datetime) -> bool:
         spoken = self._spoken[node].between(start - CLOCK_SKEW, end + CLOCK_SKEW)

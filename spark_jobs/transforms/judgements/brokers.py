@@ -11,6 +11,7 @@ from spark_jobs.catalog.rows import (
     ControllerChange,
     Event,
     LogFile,
+    LogSpan,
     MissingBrokerLog,
     ObservedSpan,
     ReadingTime,
@@ -18,6 +19,7 @@ from spark_jobs.catalog.rows import (
 )  # fmt: skip
 from spark_jobs.transforms.brokers.broker_settings import settings_of
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
+from spark_jobs.transforms.brokers.logs_at_hand import LogsAtHand
 from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
@@ -29,6 +31,7 @@ from spark_jobs.transforms.judgements.shared_sources import EVENTS, SETTINGS
 from spark_jobs.transforms.rebalances import GroupContext
 from spark_jobs.transforms.rebalances.topics import topic_changes
 from spark_jobs.transforms.scope import Scope, WindowFacts
+from spark_jobs.transforms.windows import in_order
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class BrokerHistory:
     controller_changes: list[ControllerChange]
     missing_logs: list[MissingBrokerLog]
     topic_changes: list[TopicChange]
+    log_spans: list[LogSpan]
 
 
 def judge_brokers(
@@ -52,6 +56,10 @@ def judge_brokers(
         rebuild_controller_changes(events, outages, scope.seen),
         find_missing_broker_logs(events, readings, epochs),
         topic_changes(events, epochs),
+        [
+            LogSpan(cluster=scope.cluster, broker=broker, first_at=first_at, last_at=last_at)
+            for broker, first_at, last_at in LogsAtHand(in_order(events), files, epochs).own_spans()
+        ],
     )
 
 
@@ -72,6 +80,7 @@ def gather_facts(
     events: list[Event],
     outages: list[BrokerOutage],
     changes: list[TopicChange],
+    log_spans: list[LogSpan],
     observed: list[ObservedSpan],
     readings: list[ReadingTime],
     scope: Scope,
@@ -85,7 +94,7 @@ def gather_facts(
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
         outages=tuple(outages),
-        context=context_of(events, outages),
+        context=context_of(events, outages, log_spans),
         groups=GroupContext(
             cluster=scope.cluster,
             observed_from=first_at,
@@ -110,6 +119,7 @@ FACTS = Judgement(
         "events": made(prepare.about_cluster, EVENTS, SETTINGS),
         "outages": BROKERS.output("outages"),
         "changes": BROKERS.output("topic_changes"),
+        "log_spans": BROKERS.output("log_spans"),
         "observed": made(prepare.observed_span, EVENTS),
         "readings": made(prepare.reading_times, table("bronze.partition_snapshots")),
     },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spark_jobs.catalog.codes import Confidence, FailoverKind
 from spark_jobs.transforms.leaders.failover_proofs import (
+    alone_in_isr,
     another_broker_leads,
     changed_in_zookeeper_mode,
     controller_is_heard,
@@ -17,7 +18,10 @@ from spark_jobs.transforms.leaders.failover_proofs import (
     former_leader_was_away,
     had_every_record,
     had_no_leader,
+    in_zookeeper_mode,
+    isr_may_have_changed,
     isr_unknown,
+    last_leader_was_away,
     marked_recovering,
     no_leader,
     not_in_known_isr,
@@ -72,7 +76,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         Confidence.CERTAIN,
         "Broker {new} was made leader although it was not in sync: the last ISR was {isr}, and the partition was marked"
         " RECOVERING. The records that broker {new} had not copied are lost.",
-        proof=[another_broker_leads, not_in_last_isr, marked_recovering],
+        proof=[another_broker_leads, not_in_last_isr, marked_recovering, alone_in_isr],
         source=_UNCLEAN,
         decides="unclean-4.1 fraud-risky-19-0 epoch 1",
         looks_alike="offline-4.1 crm-single-20-0 epoch 2",
@@ -82,7 +86,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         Confidence.CERTAIN,
         "Broker {new} was made leader although it was not in sync: the last ISR was {isr}. The records that broker"
         " {new} had not copied are lost.",
-        proof=[another_broker_leads, not_in_last_isr, changed_in_zookeeper_mode],
+        proof=[another_broker_leads, not_in_last_isr, changed_in_zookeeper_mode, alone_in_isr],
         source=_UNCLEAN,
         decides="unclean-2.8 ads-risky-18-0 epoch 3",
         looks_alike="crash-2.8 shop-events-2 epoch 1",
@@ -92,7 +96,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         Confidence.LIKELY,
         "The partition was marked RECOVERING when broker {new} was made leader, and broker {new} was not in the ISR"
         " known before, {isr}, which may have changed since. The records that it had not copied are lost.",
-        proof=[another_broker_leads, not_in_known_isr, marked_recovering],
+        proof=[another_broker_leads, not_in_known_isr, marked_recovering, alone_in_isr],
         source=_UNCLEAN,
         decides="made: an ISR of an earlier epoch is known",
         looks_alike="unclean-4.1 fraud-risky-19-0 epoch 1",
@@ -102,10 +106,30 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         Confidence.LIKELY,
         "The partition was marked RECOVERING when broker {new} was made leader; the ISR before is not known. The"
         " records that broker {new} had not copied are lost.",
-        proof=[another_broker_leads, isr_unknown, marked_recovering],
+        proof=[another_broker_leads, isr_unknown, marked_recovering, alone_in_isr],
         source=_UNCLEAN,
         decides="made: no ISR is known",
         looks_alike="offline-4.1 crm-single-20-0 epoch 2",
+    ),
+    Ruling(
+        FailoverKind.UNCLEAN_ELECTION,
+        Confidence.LIKELY,
+        "The partition was marked RECOVERING when broker {new} was made leader; the last ISR that is known, {isr}, is"
+        " not the one just before. The records that broker {new} had not copied are lost.",
+        proof=[another_broker_leads, isr_may_have_changed, marked_recovering, alone_in_isr],
+        source=_UNCLEAN,
+        decides="made: the ISR shrank unseen before an unclean election",
+        looks_alike="made: no ISR is known",
+    ),
+    Ruling(
+        FailoverKind.UNCLEAN_ELECTION,
+        Confidence.POSSIBLE,
+        "Broker {new} was made leader, and is not in the last ISR that is known, {isr}: it was not in sync, or it had"
+        " caught up unseen. Where it was not, the records that it had not copied are lost.",
+        proof=[another_broker_leads, last_leader_was_away, not_in_known_isr, in_zookeeper_mode, alone_in_isr],
+        source=_UNCLEAN,
+        decides="made: an ISR of two epochs before in ZooKeeper mode",
+        looks_alike="unclean-2.8 ads-risky-18-0 epoch 3",
     ),
     Ruling(
         FailoverKind.OFFLINE,
