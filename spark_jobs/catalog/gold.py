@@ -132,24 +132,10 @@ BROKER_OUTAGES = Table(
             "First failure of another broker to reach it before it was detected as down; null where not known",
         ),
         optional(
-            "up_at",
-            "TIMESTAMP",
-            "When it served again, or the first later proof that it did where no line shows its return; null where"
-            " nothing shows that it did",
+            "up_at", "TIMESTAMP", "When it served again, or the first proof that it did; null while none is known"
         ),
-        optional(
-            "away_low_ms",
-            "BIGINT",
-            "How long it was away, at least: from the first proof that it did not serve to the last one",
-            unit="ms",
-        ),
-        optional(
-            "away_high_ms",
-            "BIGINT",
-            "How long it was away, at most: from the last proof that it served to the next one; null where either is"
-            " not known",
-            unit="ms",
-        ),
+        optional("away_low_ms", "BIGINT", "How long it was away, at least: from proof to proof of that", unit="ms"),
+        optional("away_high_ms", "BIGINT", "At most: from the last proof that it served to the next", unit="ms"),
         optional("isr_recovered_at", "TIMESTAMP", "When it was back in every ISR it had been in"),
         optional("leadership_restored_at", "TIMESTAMP", "When it led again what it had led"),
         optional("elections", "INT", "Leader changes it caused"),

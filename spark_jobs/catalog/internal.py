@@ -204,7 +204,7 @@ METADATA_DAYS = Table(
 LOG_SPANS = Table(
     layer="internal",
     name="log_spans",
-    grain="one span in which the log that tells of one broker's life is at hand",
+    grain="one span in which the log about one broker's life is at hand",
     key=("cluster", "broker", "first_at"),
     columns=(
         _CLUSTER,

@@ -127,7 +127,7 @@ class ClusterContext:
         return any(since <= instant for since in self.controller_logs_from.values())
 
     def has_log_between(self, broker: int, start: datetime, end: datetime) -> bool:
-        """Whether the log in which a broker tells what it commits is at hand from one instant to another."""
+        """Whether the log in which a broker says what it commits is at hand from one instant to another."""
         if self.log_spans is None:
             return True
         spans = (s for s in self.log_spans if s.broker == broker)

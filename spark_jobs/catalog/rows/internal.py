@@ -198,7 +198,7 @@ class ReadingTime(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSpan(Row):
-    """One span in which the log that tells of one broker's life is at hand."""
+    """One span in which the log about one broker's life is at hand."""
 
     TABLE: ClassVar[str] = "internal.log_spans"
 

@@ -230,32 +230,35 @@ class _Life:
         return signal.event.kind == Kind.BROKERS_CHANGED and not is_late
 
     def _begun(self, signal: LivenessSignal) -> Absence:
-        signs, logs, session, broker = self.observed.signs, self.observed.logs, self.observed.session, self.broker
         at, until = signal.at, self.observed.until
-        begun = Absence(broker, at, until, gone_by=at, proven_until=at, silent_from=at)
+        begun = Absence(self.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
         if signal.shows in _ENDS:
             return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN)
         if signal.shows is Signal.FAILED or (signal.is_own and self.start):
             return self._never_served(begun, signal)
-        last_line = signs.last_before(broker, at, since=self._served_since)
+        last_line = self.observed.signs.last_before(self.broker, at, since=self._served_since)
         heard_at = last_line.happened_at if last_line else self._served_since
-        if signal.is_own and heard_at and not logs.would_show_start(broker, heard_at, signal.at):
+        if signal.is_own and heard_at and not self.observed.logs.would_show_start(self.broker, heard_at, at):
             return replace(begun, shows_start=False, last_seen_at=heard_at)
-        failure = signs.first_failure(broker, heard_at, signal.at)
+        return self._detected(replace(begun, last_line=last_line), signal, heard_at)
+
+    def _detected(self, begun: Absence, signal: LivenessSignal, heard_at: datetime | None) -> Absence:
+        """The absence that others detected, or a start shows, from when the broker fell silent on."""
+        signs, logs, session = self.observed.signs, self.observed.logs, self.observed.session
+        failure = signs.first_failure(self.broker, heard_at, signal.at)
         down_at = failure.happened_at if failure else _silent_since(signal, heard_at, session)
-        replaced_at = _replaced_at(broker, heard_at, signal.at, self.observed.terms)
+        replaced_at = _replaced_at(self.broker, heard_at, signal.at, self.observed.terms)
         if replaced_at and signal.at - replaced_at <= 2 * session:
             down_at = min(down_at, replaced_at)
-        seen = signs.last_service(broker, down_at)
-        proofs = (heard_at, seen and seen.happened_at)
+        seen = signs.last_service(self.broker, down_at)
+        proofs = (heard_at, seen.happened_at if seen else None)
         return replace(
             begun,
             down_at=down_at,
-            last_line=last_line,
             last_seen_at=max((at for at in proofs if at and at <= down_at), default=None),
             failure=failure,
-            shows_start=logs.would_show_start(broker, max(heard_at or down_at, down_at - session), signal.at),
-            lines=tuple(filter(None, (last_line, failure))),
+            shows_start=logs.would_show_start(self.broker, max(heard_at or down_at, down_at - session), signal.at),
+            lines=tuple(line for line in (begun.last_line, failure) if line),
         )
 
     def _continued(self, absence: Absence, signal: LivenessSignal) -> Absence:

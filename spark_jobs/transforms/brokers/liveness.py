@@ -128,7 +128,7 @@ SIGNAL_KINDS = (*_OWN_SIGNALS, *_CONTROLLER_SIGNALS)
 PRESENCE_KINDS = (*SIGNAL_KINDS, Kind.FETCH_FAILED)
 
 _REPLAYED = re.compile(r"\] Replayed |\] (?:Registered new|Re-registered) broker")
-"""What a controller prints of a record that it reads, be it years old. Source: ClusterControlManager.replay."""
+"""What a controller prints of a record that it reads, however old it is. Source: ClusterControlManager.replay."""
 
 SHUTDOWN_LASTS = timedelta(minutes=5)
 """How long a shutdown may take while the broker goes on to serve.
@@ -157,15 +157,20 @@ def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]
     for event in ordered:
         if event.kind in ACTIVE_KINDS and event.broker is not None:
             active.add(event.broker)
-        own = _OWN_SIGNALS.get(event.kind)
-        if own and event.broker is not None:
-            signals[event.broker].append(LivenessSignal(event.broker, own, event))
-        elif event.kind in _CONTROLLER_SIGNALS and _is_news(event, terms):
-            for brokers, shown in _CONTROLLER_SIGNALS[event.kind]:
-                for broker in brokers(event, active):
-                    signals[broker] += [LivenessSignal(broker, signal, event) for signal in shown]
+        for signal in _signals_in(event, active, terms):
+            signals[signal.broker].append(signal)
     told = {broker: list(_without_failed_starts(own)) for broker, own in signals.items()}
     return {broker: own for broker, own in told.items() if _is_broker(own)}
+
+
+def _signals_in(event: Event, active: Collection[int], terms: Sequence[ControllerEpoch]) -> Iterator[LivenessSignal]:
+    """What one line shows. Takes: the brokers that were active before it."""
+    own = _OWN_SIGNALS.get(event.kind)
+    if own and event.broker is not None:
+        yield LivenessSignal(event.broker, own, event)
+    elif event.kind in _CONTROLLER_SIGNALS and _is_news(event, terms):
+        for brokers, shown in _CONTROLLER_SIGNALS[event.kind]:
+            yield from (LivenessSignal(b, signal, event) for b in brokers(event, active) for signal in shown)
 
 
 def _is_news(event: Event, terms: Sequence[ControllerEpoch]) -> bool:
@@ -190,14 +195,19 @@ def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[Livene
             failed_at = signal.at
         elif signal.is_own and signal.event.kind in _NEW_LIFE:
             failed_at = None
-        elif signal.is_own:
-            is_failing = failed_at is not None and signal.at - failed_at <= SHUTDOWN_LASTS
-            if signal.shows is Signal.SERVES:
-                if is_failing or any(timedelta() <= at - signal.at <= _SAME_START for at in fails_at):
-                    continue
-            elif is_failing and signal.shows in (Signal.SHUTDOWN, Signal.STOPPED):
-                signal = replace(signal, shows=Signal.FAILED)
-        yield signal
+        if not signal.is_own or signal.shows not in _END_A_FAILED_START or not _is_failing(signal, failed_at, fails_at):
+            yield signal
+        elif signal.shows is not Signal.SERVES:
+            yield replace(signal, shows=Signal.FAILED)
 
 
+def _is_failing(signal: LivenessSignal, failed_at: datetime | None, fails_at: Iterable[datetime]) -> bool:
+    """Whether the process of a failed start wrote a line: after the failure, or where it says just before it serves."""
+    if failed_at is not None:
+        return signal.at - failed_at <= SHUTDOWN_LASTS
+    is_last_word = any(timedelta() <= at - signal.at <= _SAME_START for at in fails_at)
+    return signal.shows is Signal.SERVES and is_last_word
+
+
+_END_A_FAILED_START = (Signal.SERVES, Signal.SHUTDOWN, Signal.STOPPED)
 _NEW_LIFE = (Kind.BROKER_STARTING, Kind.BROKER_UNFENCED_SELF)

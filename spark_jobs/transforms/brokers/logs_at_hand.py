@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from spark_jobs.catalog.codes import Origin
@@ -32,8 +32,11 @@ _ONLY_CONTROLLERS = frozenset({
     Kind.BROKER_CAME,
     Kind.BROKER_FENCED_IDLE,
 })  # fmt: skip
-"""Lines of the log in which a controller tells what it does."""
+"""Lines of the log in which a controller says what it does."""
 
+
+_METADATA_LOG = None
+"""Who speaks for the controllers in the metadata log."""
 
 _LIFE_KINDS = frozenset(OWN_SIGNAL_KINDS) | ACTIVE_KINDS - {
     Kind.LEADER_STARTED,
@@ -42,31 +45,28 @@ _LIFE_KINDS = frozenset(OWN_SIGNAL_KINDS) | ACTIVE_KINDS - {
     Kind.LEADER_UNAVAILABLE,
     Kind.PARTITION_RECOVERING,
 }
-"""Lines of the log in which a broker tells that it starts and ends. The state changes of partitions have their own."""
+"""Lines of the log in which a broker says that it starts and ends. The state changes of partitions have their own."""
 
 
 class LogsAtHand:
-    """The spans of the logs that tell of each broker's life, and of those in which nodes speak as controllers."""
+    """The spans of the logs about each broker's life, and of those in which nodes speak as controllers."""
 
     def __init__(self, ordered: Sequence[Event], files: Iterable[LogFile], terms: Sequence[ControllerEpoch]) -> None:
         """Takes: events of brokers, in order; the files of their logs: a log without one is at hand all the time;
         the controllers' terms.
         """
         lines = [e for e in ordered if e.origin in (Origin.BROKER, Origin.RECORD)]
-        spans = _spans(lines, files)
-        own: dict[int, set[str]] = defaultdict(set)
-        speaking: dict[int | None, set[str]] = defaultdict(set)
-        spoken: dict[int | None, list[datetime]] = defaultdict(list)
+        own: dict[int, list[Event]] = defaultdict(list)
+        spoken: dict[int | None, list[Event]] = defaultdict(list)
         for event in lines:
             if event.broker is not None and event.kind in _LIFE_KINDS:
-                own[event.broker].add(event.source)
+                own[event.broker].append(event)
             if event.kind in _ONLY_CONTROLLERS or event.origin == Origin.RECORD:
-                node = None if event.origin == Origin.RECORD else event.broker
-                speaking[node].add(event.source)
-                spoken[node].append(event.happened_at)
-        self._own = {broker: _joined(i for s in sources for i in spans[s]) for broker, sources in own.items()}
-        self._speaking = {node: _joined(i for s in sources for i in spans[s]) for node, sources in speaking.items()}
-        self._spoken = {node: Timeline(ats, lambda at: at) for node, ats in spoken.items()}
+                spoken[_METADATA_LOG if event.origin == Origin.RECORD else event.broker].append(event)
+        spans = _spans(lines, files)
+        self._own = {broker: _joined_of(spans, told) for broker, told in own.items()}
+        self._speaking = {node: _joined_of(spans, told) for node, told in spoken.items()}
+        self._spoken = {node: Timeline((e.happened_at for e in told), lambda at: at) for node, told in spoken.items()}
         self._terms = terms
 
     def is_own_whole(self, broker: int, start: datetime, end: datetime) -> bool:
@@ -83,7 +83,7 @@ class LogsAtHand:
 
         Edge case: before the first change of controllers that is known, the active one is who speaks as such.
         """
-        if _holds(self._speaking.get(None), start, end):
+        if _holds(self._speaking.get(_METADATA_LOG), start, end):
             return True
         unknown_until = min(end, self._terms[0].since) if self._terms else end
         if start < unknown_until and not any(self._speaks(node, start, unknown_until) for node in self._speaking):
@@ -123,6 +123,11 @@ def _spans(lines: Sequence[Event], files: Iterable[LogFile]) -> dict[str, list[I
             spans[file.source].append(Interval(file.first_at, file.last_at, None))
     whole = [Interval(lines[0].happened_at, lines[-1].happened_at, None)] if lines else []
     return {line.source: whole for line in lines} | spans
+
+
+def _joined_of(spans: Mapping[str, Iterable[Interval[None]]], told: Iterable[Event]) -> Intervals[None]:
+    """The spans of all logs that hold these lines."""
+    return _joined(span for source in {e.source for e in told} for span in spans[source])
 
 
 def _joined(intervals: Iterable[Interval[None]]) -> Intervals[None]:
