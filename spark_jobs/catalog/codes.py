@@ -89,6 +89,7 @@ class OutageKind(Code):
     CONTROLLED_SHUTDOWN = "controlled_shutdown", "It was shut down in order."
     CRASH = "crash", "It ended without a shutdown."
     UNRESPONSIVE = "unresponsive", "It was alive, and the controller did not hear it."
+    FAILED_START = "failed_start", "It could not start."
     UNKNOWN = "unknown", "The evidence does not show which."
 
 

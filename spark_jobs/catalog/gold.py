@@ -131,7 +131,11 @@ BROKER_OUTAGES = Table(
             "TIMESTAMP",
             "First failure of another broker to reach it before it was detected as down; null where not known",
         ),
-        optional("up_at", "TIMESTAMP", "When it served again; null while it is gone"),
+        optional(
+            "up_at", "TIMESTAMP", "When it served again, or the first proof that it did; null while none is known"
+        ),
+        optional("away_low_ms", "BIGINT", "How long it was away, at least: from proof to proof of that", unit="ms"),
+        optional("away_high_ms", "BIGINT", "At most: from the last proof that it served to the next", unit="ms"),
         optional("isr_recovered_at", "TIMESTAMP", "When it was back in every ISR it had been in"),
         optional("leadership_restored_at", "TIMESTAMP", "When it led again what it had led"),
         optional("elections", "INT", "Leader changes it caused"),

@@ -201,6 +201,19 @@ METADATA_DAYS = Table(
     ),
 )
 
+LOG_SPANS = Table(
+    layer="internal",
+    name="log_spans",
+    grain="one span in which the log about one broker's life is at hand",
+    key=("cluster", "broker", "first_at"),
+    columns=(
+        _CLUSTER,
+        required("broker", "INT", "Broker id"),
+        required("first_at", "TIMESTAMP", "Instant of its first line"),
+        required("last_at", "TIMESTAMP", "Instant of its last line"),
+    ),
+)
+
 TABLES = (
     METADATA_DAYS,
     PARTITION_STATES,
@@ -215,4 +228,5 @@ TABLES = (
     CLUSTERS,
     OBSERVED_SPANS,
     READING_TIMES,
+    LOG_SPANS,
 )

@@ -50,6 +50,7 @@ OUTAGES: Mapping[OutageKind, Look] = {
     OutageKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "member", "was shut down"),
     OutageKind.CRASH: Look("crash", "broker", "crashed"),
     OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker", "was cut off"),
+    OutageKind.FAILED_START: Look("failed start", "broker", "could not start"),
     OutageKind.UNKNOWN: Look("why is not known", "unknown", "went away"),
 }
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import attrgetter
 
 from spark_jobs.catalog.codes import OutageKind
-from spark_jobs.catalog.rows import BrokerOutage, Event
+from spark_jobs.catalog.rows import BrokerOutage, Event, LogSpan
 from spark_jobs.transforms.controllers import (
     CONTROLLER_KINDS,
     ControllerEpoch,
@@ -46,7 +46,8 @@ class ClusterContext:
 
     `outages` are rows of gold.broker_outages by broker and time; `elections` and `disk_failures` are events in order;
     `reported_tasks` are Kafka's own election tasks that controllers report, even where they elected no leader;
-    `controller_logs_from` is the instant from which each controller's own log is at hand.
+    `controller_logs_from` is the instant from which each controller's own log is at hand, `log_spans` are the spans of
+    the brokers' logs; None: each is at hand all the time.
     """
 
     outages: tuple[BrokerOutage, ...] = ()
@@ -55,6 +56,7 @@ class ClusterContext:
     disk_failures: tuple[Event, ...] = ()
     reported_tasks: frozenset[str | None] = frozenset()
     controller_logs_from: Mapping[int | None, datetime] = field(default_factory=dict)
+    log_spans: tuple[LogSpan, ...] | None = None
 
     @cached_property
     def uses_zookeeper(self) -> bool:
@@ -112,6 +114,13 @@ class ClusterContext:
             return active in self.controller_logs_from
         return any(since <= instant for since in self.controller_logs_from.values())
 
+    def has_log_between(self, broker: int, start: datetime, end: datetime) -> bool:
+        """Whether the log in which a broker says what it commits is at hand from one instant to another."""
+        if self.log_spans is None:
+            return True
+        spans = (s for s in self.log_spans if s.broker == broker)
+        return any(s.first_at <= start + CLOCK_SKEW and end - CLOCK_SKEW <= s.last_at for s in spans)
+
     def has_just_returned(self, broker: int | None, instant: datetime) -> bool:
         """Whether the broker was detected as down and has just come back, so that its lines repeat old changes."""
         return any(i.start < instant for i in self._catching_up.get(broker, _NO_OUTAGES).at(instant))
@@ -139,10 +148,13 @@ def known_at(outage: BrokerOutage) -> datetime:
     return outage.detected_at
 
 
-def context_of(events: Iterable[Event], outages: Iterable[BrokerOutage]) -> ClusterContext:
+def context_of(
+    events: Iterable[Event], outages: Iterable[BrokerOutage], log_spans: Iterable[LogSpan] | None = None
+) -> ClusterContext:
     """The context of a cluster's partitions.
 
-    Takes: silver.events of at least CONTEXT_KINDS, with look-back; rows of gold.broker_outages.
+    Takes: silver.events of at least CONTEXT_KINDS, with look-back; rows of gold.broker_outages; the spans in which
+    brokers' logs are at hand; None: all the time.
     """
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
     epochs = controller_epochs_of(ordered)
@@ -153,6 +165,7 @@ def context_of(events: Iterable[Event], outages: Iterable[BrokerOutage]) -> Clus
         disk_failures=tuple(e for e in ordered if e.kind in _DISK_FAILURES),
         reported_tasks=frozenset(e.reason for e in ordered if e.kind == "periodic_election"),
         controller_logs_from={e.broker: e.happened_at for e in reversed(ordered) if e.kind in _ONLY_CONTROLLERS},
+        log_spans=None if log_spans is None else tuple(log_spans),
     )
 
 

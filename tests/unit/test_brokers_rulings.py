@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from drill.plain_reader import read_folder
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS
+from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
 from spark_jobs.catalog.codes import Confidence
 from spark_jobs.catalog.gold import BROKER_OUTAGES
-from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, ControllerChange, Event
+from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, ControllerChange, Event, LogFile
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS
@@ -54,12 +54,27 @@ def fenced(kind: str, *after: Event) -> list[Event]:
 def heard(minute: int) -> Event:
     """The last known line."""
     return row(
-        EVENTS, kind="controller_known", broker=4, node=4, controller_epoch=1, happened_at=at(f"03:{minute:02}:00")
+        EVENTS,
+        kind="controller_known", broker=4, node=4, controller_epoch=1,
+        source="controller-4", happened_at=at(f"03:{minute:02}:00"),
+    )  # fmt: skip
+
+
+def own(kind: str, clock: str, **columns: object) -> Event:
+    """A line of broker 1 about itself."""
+    return row(
+        EVENTS, kind=kind, broker=1, source="broker-1", line_id=f"{kind} {clock}", happened_at=at(clock), **columns
     )
 
 
+def file(first: str, last: str) -> LogFile:
+    """A file of broker 1's log, with what it holds."""
+    return row(LOG_FILES, origin="broker", source="broker-1", first_at=at(first), last_at=at(last))
+
+
 SNAPSHOTS = [*listed("01:52:20", 1, 2), *listed("01:52:30", 2), *listed("01:52:50", 1, 2)]
-STARTED = row(EVENTS, kind="broker_starting", broker=1, source="broker-1", line_id="s", happened_at=at("03:00:30"))
+STARTED = own("broker_starting", "03:00:30")
+SERVED = own("leader_started", "02:59:00")
 ELECTED = row(
     EVENTS,
     kind="controller_elected", broker=3, node=3, controller_epoch=2, happened_at=at("01:53:00"),
@@ -72,6 +87,22 @@ MADE_OUTAGES = {
     "fenced while it led nothing": (fenced("broker_fenced_idle", heard(1)), []),
     "fenced while it led nothing, and started": (fenced("broker_fenced_idle", STARTED, heard(1)), []),
     "crash-2.8 without the broker's own log": ([e for e in lines("crash-2.8") if e.broker != 1], []),
+    "a fatal fault while it served": (
+        [SERVED, own("process_faulted", "03:00:00"), own("broker_stopped", "03:00:01")],
+        [],
+    ),
+    "it could not register": (
+        [
+            own("broker_starting", "03:00:00"),
+            own("broker_start_failed", "03:01:00", text="unable to register with the controller quorum."),
+            own("broker_start_abandoned", "03:01:00"),
+            own("broker_started", "03:01:00"),
+            own("broker_shutdown_started", "03:01:01"),
+            own("broker_stopped", "03:01:01"),
+        ],
+        [],
+    ),
+    "hours lost before its start": ([SERVED, own("broker_starting", "06:00:00")], [], [file("02:50:00", "02:59:00")]),
     "silent for 5 minutes": (fenced("broker_fenced", heard(5)), []),
     "silent for 15 minutes": (fenced("broker_fenced", heard(15)), []),
 }
@@ -100,7 +131,8 @@ MADE_CHANGES = {
 def outage_of(case: str) -> BrokerOutage:
     """The row of a case: `EXCERPT broker ID`, or a made one."""
     if case.startswith("made: "):
-        [outage] = rebuild_outages(*MADE_OUTAGES[case.removeprefix("made: ")], EVER)
+        lines_of_case, readings, *files = MADE_OUTAGES[case.removeprefix("made: ")]
+        [outage] = rebuild_outages(lines_of_case, readings, EVER, *files)
         return outage
     excerpt, broker = case.split(" broker ")
     [outage] = [o for o in outages(excerpt) if o.broker == int(broker)]

@@ -68,6 +68,27 @@ MADE: dict[str, tuple[str, Callable[[], Witnessed]]] = {
         "t-0 epoch 1",
         lambda: led(line("partition_recovering", 30, broker=2), isr="1"),
     ),
+    "made: the ISR shrank unseen before an unclean election": (
+        "t-0 epoch 1",
+        lambda: (
+            [
+                line("leader_started", 0, broker=1, leader_epoch=0, isr="1,2", partition_epoch=0),
+                line("partition_recovering", 30, broker=2),
+                line("leader_started", 30, broker=2, leader_epoch=1, isr="2", partition_epoch=2),
+            ],
+            [],
+        ),
+    ),
+    "made: an ISR of two epochs before in ZooKeeper mode": (
+        "t-0 epoch 2",
+        lambda: (
+            [
+                line("partition_state_changed", 0, leader=1, leader_epoch=0, isr="1"),
+                line("leader_started", 30, broker=2, leader_epoch=2, isr="2"),
+            ],
+            [row(BROKER_OUTAGES, broker=1, kind="crash", down_at=AT + timedelta(seconds=20), up_at=None)],
+        ),
+    ),
     "made: no ISR is known": ("t-0 epoch 1", lambda: led(line("partition_recovering", 30, broker=2))),
     "made: a leader of -1 in ZooKeeper mode": (
         "t-0 epoch 1",

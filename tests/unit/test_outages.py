@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS
-from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event
+from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
+from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.windows import Window
@@ -62,9 +62,9 @@ def test_what_a_deposed_controller_says_in_its_first_instant_awake_starts_nothin
     )
 
 
-def test_an_incarnation_that_a_controller_repeats_is_no_restart_where_the_brokers_own_log_shows_none() -> None:
+def test_an_incarnation_that_a_controller_repeats_which_is_not_the_active_one_is_no_restart() -> None:
     found = events("pause-4.1")
-    repeated = row(EVENTS, kind="broker_incarnated", broker=3, node=1, happened_at=at("01:52:10"))
+    repeated = row(EVENTS, kind="broker_incarnated", broker=2, node=1, happened_at=at("01:52:10"))
     assert said(rebuild_outages([*found, repeated], [], WHOLE)) == said(rebuild_outages(found, [], WHOLE))
 
 
@@ -125,9 +125,118 @@ def test_without_the_brokers_own_log_zookeeper_leaves_the_kind_open() -> None:
     assert said(rebuild_outages(only_controller, [], WHOLE))[0][1:3] == ("unknown", "unknown")
 
 
+def own(kind: str, clock: str, **columns: object) -> Event:
+    """A line of broker 1 about itself."""
+    return row(
+        EVENTS,
+        kind=kind,
+        broker=1,
+        source="broker-1/server.log",
+        line_id=f"{kind}{clock}",
+        happened_at=at(clock),
+        **columns,
+    )
+
+
+def told_by_controller(kind: str, clock: str, controller: int = 4, **columns: object) -> Event:
+    """A line of a controller, about broker 1."""
+    source = f"broker-{controller}/controller.log"
+    told = {"broker": controller, "node": 1, "source": source, "line_id": f"{kind}{clock}", "happened_at": at(clock)}
+    return row(EVENTS, kind=kind, **told | columns)
+
+
+def held(source: str, first: str, last: str) -> LogFile:
+    """A file of a log, with the time that it covers."""
+    return row(LOG_FILES, origin="broker", source=source, first_at=at(first), last_at=at(last))
+
+
+def failed_start(clock: str) -> list[Event]:
+    """What a broker of KRaft writes whose start fails: it says between that it had started."""
+    return [
+        own("broker_starting", f"{clock}:00"),
+        own("broker_start_failed", f"{clock}:10", text="unable to register with the controller quorum."),
+        own("broker_start_abandoned", f"{clock}:10"),
+        own("broker_started", f"{clock}:10"),
+        own("broker_start_failed", f"{clock}:11", text="Fatal error during broker startup. Prepare to shutdown"),
+        own("broker_shutdown_started", f"{clock}:11"),
+        own("broker_stopped", f"{clock}:12"),
+    ]
+
+
+def test_a_failed_start_is_no_shutdown_and_a_loop_of_them_one_absence() -> None:
+    loop = [line for clock in ("03:00", "03:01", "03:02") for line in failed_start(clock)]
+    works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]
+    [absence] = rebuild_outages([*loop, *works], [], WHOLE)
+    assert (absence.kind, absence.planned, absence.confidence) == ("failed_start", False, "likely")
+    assert (absence.down_at, absence.up_at) == (at("03:00:00"), at("03:05:09"))
+    assert "failed 3 times: the controller quorum did not answer" in absence.explanation
+
+
+def test_starts_that_fail_after_a_shutdown_belong_to_its_absence() -> None:
+    served, stopped = own("leader_started", "02:50:00"), own("broker_shutdown_started", "02:59:00")
+    works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]
+    [absence] = rebuild_outages([served, stopped, *failed_start("03:00"), *works], [], WHOLE)
+    assert (absence.kind, absence.down_at, absence.up_at) == ("controlled_shutdown", at("02:59:00"), at("03:05:09"))
+    assert "Its start failed 1 time" in absence.explanation
+
+
+def test_a_sign_of_life_ends_an_absence_whose_end_is_lost() -> None:
+    """The hour in which the broker came back is missing; later it leads, and is shut down again."""
+    first = [own("broker_shutdown_started", "03:00:00"), own("broker_stopped", "03:00:05")]
+    later = [
+        own("leader_started", "05:10:00"),
+        own("broker_shutdown_started", "07:00:00"),
+        own("broker_stopped", "07:00:05"),
+    ]
+    files = [held("broker-1/server.log", "02:00:00", "03:00:05"), held("broker-1/server.log", "05:10:00", "07:00:05")]
+    one, other = rebuild_outages([*first, *later], [], WHOLE, files)
+    assert (one.kind, one.confidence, one.up_at) == ("controlled_shutdown", "likely", at("05:10:00"))
+    assert (one.away_low_ms, one.away_high_ms) == (5_000, 7_800_000)
+    assert (other.down_at, other.confidence, other.up_at) == (at("07:00:00"), "certain", None)
+
+
+def test_a_later_start_does_not_make_a_crash_of_a_shutdown_that_is_lost() -> None:
+    lines = [
+        own("leader_started", "03:00:00"),
+        own("broker_starting", "06:00:00"),
+        own("broker_unfenced_self", "06:00:09"),
+    ]
+    files = [held("broker-1/server.log", "02:00:00", "03:00:00"), held("broker-1/server.log", "06:00:00", "08:00:00")]
+    [absence] = rebuild_outages(lines, [], WHOLE, files)
+    assert (absence.kind, absence.down_at, absence.away_high_ms) == ("unknown", at("06:00:00"), 10_809_000)
+
+
+def test_a_fence_that_its_controller_could_not_commit_did_not_happen() -> None:
+    """Controller 4 was cut off from its quorum; controller 5, which follows it, never lets broker 1 back in."""
+    lines = [
+        told_by_controller("controller_elected", "02:00:00", controller_epoch=1),
+        own("leader_started", "02:30:00"),
+        told_by_controller("broker_fenced", "03:00:00"),
+        told_by_controller("controller_elected", "03:00:03", controller=5, controller_epoch=2),
+        own("leader_started", "03:01:00"),
+    ]
+    assert rebuild_outages(lines, [], WHOLE) == []
+    unfenced = told_by_controller("broker_unfence_granted", "03:00:40", controller=5)
+    [absence] = rebuild_outages([*lines, unfenced], [], WHOLE)
+    assert (absence.kind, absence.up_at) == ("unresponsive", at("03:00:40")), "the next controller knew of the fence"
+
+
+def test_what_a_controller_replays_before_anybody_is_active_is_no_event() -> None:
+    text = "[QuorumController id=4] Replayed RegisterBrokerRecord establishing a new incarnation of broker 1: ..."
+    fence = told_by_controller("broker_fenced", "03:00:00")
+    replayed = told_by_controller("broker_incarnated", "03:00:20", text=text)
+    back = told_by_controller("broker_unfence_granted", "03:00:40")
+    others = held("broker-1/server.log", "01:00:00", "02:00:00")
+    assert [o.kind for o in rebuild_outages([fence, replayed, back], [], WHOLE, [others])] == ["unresponsive"]
+    granted = told_by_controller("broker_incarnated", "03:00:20", text="Registering a new incarnation of broker 1.")
+    assert [o.kind for o in rebuild_outages([fence, granted, back], [], WHOLE, [others])] == ["crash"]
+
+
 def gone_for(minutes: int) -> BrokerOutage:
     fenced = row(EVENTS, kind="broker_fenced", broker=4, node=1, source="c/controller.log", line_id="f")
-    last = row(EVENTS, kind="controller_known", broker=4, node=4, controller_epoch=1, line_id="l")
+    last = row(
+        EVENTS, kind="controller_known", broker=4, node=4, controller_epoch=1, source="c/controller.log", line_id="l"
+    )
     around = Window(AT - timedelta(days=1), AT + timedelta(days=1))
     [absence] = rebuild_outages([fenced, replace(last, happened_at=AT + timedelta(minutes=minutes))], [], around)
     return absence

@@ -36,6 +36,7 @@ from spark_jobs.catalog.rows.internal import Cluster as Cluster
 from spark_jobs.catalog.rows.internal import GroupAgreement as GroupAgreement
 from spark_jobs.catalog.rows.internal import IncidentLink as IncidentLink
 from spark_jobs.catalog.rows.internal import IsrSpan as IsrSpan
+from spark_jobs.catalog.rows.internal import LogSpan as LogSpan
 from spark_jobs.catalog.rows.internal import MemberSighting as MemberSighting
 from spark_jobs.catalog.rows.internal import MemberStay as MemberStay
 from spark_jobs.catalog.rows.internal import MetadataDay as MetadataDay

@@ -192,6 +192,8 @@ class BrokerOutage(Row):
     last_heard_at: datetime | None = None
     unreachable_at: datetime | None = None
     up_at: datetime | None = None
+    away_low_ms: int | None = None
+    away_high_ms: int | None = None
     isr_recovered_at: datetime | None = None
     leadership_restored_at: datetime | None = None
     elections: int | None = None

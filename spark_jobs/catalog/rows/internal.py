@@ -194,3 +194,15 @@ class ReadingTime(Row):
     snapshot_at: datetime
     last_offsets_partition: int | None = None
     later_blocks: list[TopicBlock]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSpan(Row):
+    """One span in which the log about one broker's life is at hand."""
+
+    TABLE: ClassVar[str] = "internal.log_spans"
+
+    cluster: str
+    broker: int
+    first_at: datetime
+    last_at: datetime

@@ -1,44 +1,86 @@
-"""From when to when each broker was absent, by the lines about its liveness."""
+"""From when to when each broker was absent: between a proof that it served and the next one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-from spark_jobs.catalog.rows import Event, Quote
+from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile, Quote
 from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.transforms.brokers.liveness import SESSION, ActivityIndex, LivenessSignal, Signal, signals_by_broker
+from spark_jobs.transforms.brokers.liveness import (
+    SESSION,
+    SHUTDOWN_LASTS,
+    LivenessSignal,
+    Signal,
+    signals_by_broker,
+)
+from spark_jobs.transforms.brokers.logs_at_hand import ROTATED_WITHIN, LogsAtHand
+from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
 from spark_jobs.transforms.controllers import ControllerEpoch, active_at, controller_epochs_of
+from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
 
 LATE_REPORT = timedelta(minutes=1)
 """A controller busy with a failover reports a restart when the broker already serves again."""
 
+UNDONE_WITHIN = timedelta(minutes=1)
+"""What a controller decides so shortly before another one follows it may never have been committed. Our choice."""
+
+_OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
 _NEVER = datetime.max.replace(tzinfo=UTC)
+_SHUTDOWNS = (Signal.SHUTDOWN, Signal.STOPPED)
+_ENDS = (*_SHUTDOWNS, Signal.HALTED, Signal.FAULTED)
+
+_LAST_WORDS: Mapping[Signal, timedelta] = {
+    Signal.SHUTDOWN: SHUTDOWN_LASTS,
+    Signal.RELEASED: SHUTDOWN_LASTS,
+    Signal.STOPPED: CLOCK_SKEW,
+    Signal.HALTED: CLOCK_SKEW,
+    Signal.FAULTED: CLOCK_SKEW,
+    Signal.DOWN: CATCHING_UP,
+    Signal.FAILED: CLOCK_SKEW,
+    Signal.RESTARTED: timedelta(),
+}
+"""How long after each signal of an absence a line of the broker may still be of the time before it."""
 
 
 @dataclass(frozen=True)
 class Absence:
     """One absence of one broker, as far as lines or snapshots show it.
 
-    `began_with` is the broker's shutdown or halt; None where others detected the absence. `restart` shows a new
-    process. `last_line` is the broker's own last line before, `failure` the first failure to reach it. `was_active`:
-    it wrote lines while it was considered down. `shows_starts`: a start of the broker would be in the lines.
-    `snapshots` quote those that alone show it. `observed_until` is the instant of the last known line.
+    `began_with` is the broker's shutdown, halt or failed start; None where others detected the absence. `restart`
+    shows a new process. `last_line` is the broker's own last line before, `failure` the first failure to reach it.
+    `last_seen_at` is the last proof before it that the broker served, `gone_by` the first proof that it did not,
+    `proven_until` the last one; `silent_from`: from then on a line of the broker is not of the time before.
+    `was_active`: it wrote lines while it was considered down. `shows_starts`: a start of the broker would be in the
+    lines. `shows_start`: what happened to the broker just before is in logs that are at hand; `shows_end`: so is all
+    since; `is_end_exact`: a line shows the return itself. `is_over`: its process had ended. `failures` show starts that
+    failed, `failed_starts` counts these. `snapshots` quote those that alone show it. `observed_until` is the last known
+    instant.
     """
 
     broker: int
     down_at: datetime
     observed_until: datetime
+    gone_by: datetime
+    proven_until: datetime
+    silent_from: datetime
     began_with: Signal | None = None
     detected_at: datetime | None = None
+    last_seen_at: datetime | None = None
     up_at: datetime | None = None
     restart: LivenessSignal | None = None
     last_line: Event | None = None
     failure: Event | None = None
     was_active: bool = False
     shows_starts: bool = False
+    shows_start: bool = True
+    shows_end: bool = True
+    is_end_exact: bool = True
+    is_over: bool = False
+    failures: tuple[Event, ...] = ()
+    failed_starts: int = 0
     lines: tuple[Event, ...] = ()
     snapshots: tuple[Quote, ...] = ()
 
@@ -54,84 +96,262 @@ class Absence:
             return self.last_line.happened_at
         return self.down_at if self.began_with else None
 
+    @property
+    def lasted_at_least(self) -> timedelta:
+        """From the first proof that it did not serve to the last one: the return itself, where a line shows it."""
+        until = self.up_at if self.up_at and self.is_end_exact and self.shows_end else self.proven_until
+        return max(timedelta(), until - self.gone_by)
+
+    @property
+    def lasted_at_most(self) -> timedelta | None:
+        """From the last proof that it served to the next one; None where either is not known."""
+        since = self.last_seen_at or (self.down_at if self.began_with in _ENDS else None)
+        return max(self.lasted_at_least, self.up_at - since) if since and self.up_at else None
+
     def meets(self, start: datetime, end: datetime | None) -> bool:
         """Whether it lasted at any instant of a span; `end` None: of a span that has not ended."""
         return (end is None or self.down_at <= end) and (self.up_at is None or self.up_at >= start)
 
 
 @dataclass(frozen=True)
-class _Observed:
-    """What an absence is rebuilt from, beside the broker's own signals."""
+class Observed:
+    """What absences are rebuilt from, beside the broker's own signals."""
 
-    index: ActivityIndex
+    signs: SignsOfLife
+    logs: LogsAtHand
     terms: Sequence[ControllerEpoch]
     session: timedelta
+    since: datetime
     until: datetime
-    has_incarnations: bool
+    uses_zookeeper: bool
+    signals: Mapping[int, Sequence[LivenessSignal]]
 
 
-def absences_of(ordered: Sequence[Event]) -> dict[int, list[Absence]]:
+def observe(
+    ordered: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
+) -> Observed:
+    """What lines, readings and files show of all brokers. Takes: events in order, at least one; more proofs of life."""
+    uses_zookeeper = any(e.kind in _OF_ZOOKEEPER for e in ordered)
+    terms = controller_epochs_of(ordered)
+    return Observed(
+        signs=SignsOfLife(ordered, proofs, readings),
+        logs=LogsAtHand(ordered, files, terms),
+        terms=terms,
+        session=SESSION[uses_zookeeper],
+        since=ordered[0].happened_at,
+        until=ordered[-1].happened_at,
+        uses_zookeeper=uses_zookeeper,
+        signals=signals_by_broker(ordered, terms),
+    )
+
+
+def absences_of(observed: Observed) -> dict[int, list[Absence]]:
     """The absences of each broker.
 
-    Takes: events as `rebuild_outages` does, in order, at least one.
     Order: by broker and time.
+    Keeps: no sign of life of a broker lies in an absence of it, but those of a broker that was cut off; what a log
+    that is not at hand might show is claimed nowhere.
     """
-    kinds = {e.kind for e in ordered}
-    observed = _Observed(
-        index=ActivityIndex(ordered),
-        terms=controller_epochs_of(ordered),
-        session=SESSION[not kinds.isdisjoint((Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME))],
-        until=ordered[-1].happened_at,
-        has_incarnations=Kind.BROKER_INCARNATED in kinds,
-    )
-    signals = signals_by_broker(ordered, observed.terms)
-    return {broker: _absences(own, observed) for broker, own in sorted(signals.items())}
+    return {broker: _Life(broker, observed).told(own) for broker, own in sorted(observed.signals.items())}
 
 
-def _absences(signals: Iterable[LivenessSignal], observed: _Observed) -> list[Absence]:
-    absences: list[Absence] = []
+@dataclass
+class _Life:
+    """What is known of one broker as far as its signals were read. `start` is its last one, until it served."""
+
+    broker: int
+    observed: Observed
+    absences: list[Absence] = field(default_factory=list)
     current: Absence | None = None
-    for signal in signals:
-        served_since = absences[-1].up_at if absences else None
-        if current is None and _begins(signal, observed.index, served_since):
-            current = _begun(signal, observed, served_since)
-        if current is None:
-            continue
-        current = _continued(current, signal, observed.index)
-        if current.up_at:
-            absences.append(_finished(current, observed))
-            current = None
-    return [*absences, *([_finished(current, observed)] if current else [])]
+    start: LivenessSignal | None = None
+    served_at: datetime | None = None
+
+    def told(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
+        """Its absences."""
+        for signal in signals:
+            self._take(_read(signal, self.start, self.observed.signs))
+        self._end_by_life(None)
+        if self.current:
+            self._close(self.current)
+        return self.absences
+
+    @property
+    def _served_since(self) -> datetime | None:
+        return self.absences[-1].up_at if self.absences else None
+
+    def _take(self, signal: LivenessSignal) -> None:
+        self._end_by_life(signal)
+        if self.current is None and self._begins(signal):
+            self.current = self._begun(signal)
+        if self.current is not None:
+            self.current = self._continued(self.current, signal)
+            if self.current.up_at:
+                self._close(self.current)
+        if signal.is_own and signal.shows is Signal.RESTARTED:
+            self.start = signal
+        elif signal.shows is Signal.SERVES:
+            self.start, self.served_at = None, signal.at
+
+    def _end_by_life(self, coming: LivenessSignal | None) -> None:
+        """Ends the absence by a sign of life before the next signal, unless that signal shows the same return."""
+        if self.current is None:
+            return
+        since = self._silent_from(self.current)
+        life = self.observed.signs.first_service(self.broker, since, is_over=self.current.is_over)
+        if life and coming and coming.shows is Signal.SERVES and coming.at - life.happened_at <= CATCHING_UP:
+            return
+        if life and (coming is None or life.happened_at < coming.at):
+            self.start = None
+            self._close(_returned(self.current, life, is_exact=False))
+        elif coming and since < coming.at and self._must_have_served(coming, self.current):
+            self._close(_returned(self.current, coming.event, is_exact=False))
+
+    def _must_have_served(self, coming: LivenessSignal, absence: Absence) -> bool:
+        """Whether a broker whose shutdown begins came back before it, in a log that is not at hand."""
+        is_unheard = coming.is_own and coming.shows is Signal.SHUTDOWN and self.start is None
+        return is_unheard and not self.observed.logs.is_controllers_whole(absence.gone_by, coming.at)
+
+    def _silent_from(self, absence: Absence) -> datetime:
+        """From when on a line of the broker shows that it is back."""
+        if absence.began_with is Signal.SHUTDOWN and not absence.is_over:
+            return max(absence.down_at + SHUTDOWN_LASTS, absence.silent_from)
+        unnoticed = timedelta() if absence.detected_at or absence.is_over else self.observed.session
+        return max(absence.silent_from, absence.down_at + unnoticed)
+
+    def _begins(self, signal: LivenessSignal) -> bool:
+        """Whether a signal begins an absence of a broker that, as far as known, serves."""
+        if signal.shows is not Signal.RESTARTED:
+            return signal.shows in (*_ENDS, Signal.DOWN, Signal.FAILED)
+        if signal.is_own:
+            known = self.start or self._served_since or self.observed.signs.last_before(self.broker, signal.at)
+            return known is not None
+        # A controller that starts repeats old incarnations, and ZooKeeper's report may be late.
+        is_late = self._served_since is not None and signal.at - self._served_since < LATE_REPORT
+        return signal.event.kind == Kind.BROKERS_CHANGED and not is_late
+
+    def _begun(self, signal: LivenessSignal) -> Absence:
+        at, until = signal.at, self.observed.until
+        begun = Absence(self.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
+        if signal.shows in _ENDS:
+            return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN)
+        if signal.shows is Signal.FAILED or (signal.is_own and self.start):
+            return self._never_served(begun, signal)
+        last_line = self.observed.signs.last_before(self.broker, at, since=self._served_since)
+        heard_at = last_line.happened_at if last_line else self._served_since
+        if signal.is_own and heard_at and not self.observed.logs.would_show_start(self.broker, heard_at, at):
+            return replace(begun, shows_start=False, last_seen_at=heard_at)
+        return self._detected(replace(begun, last_line=last_line), signal, heard_at)
+
+    def _detected(self, begun: Absence, signal: LivenessSignal, heard_at: datetime | None) -> Absence:
+        """The absence that others detected, or a start shows, from when the broker fell silent on."""
+        signs, logs, session = self.observed.signs, self.observed.logs, self.observed.session
+        failure = signs.first_failure(self.broker, heard_at, signal.at)
+        down_at = failure.happened_at if failure else _silent_since(signal, heard_at, session)
+        replaced_at = _replaced_at(self.broker, heard_at, signal.at, self.observed.terms)
+        if replaced_at and signal.at - replaced_at <= 2 * session:
+            down_at = min(down_at, replaced_at)
+        seen = signs.last_service(self.broker, down_at)
+        proofs = (heard_at, seen.happened_at if seen else None)
+        return replace(
+            begun,
+            down_at=down_at,
+            last_seen_at=max((at for at in proofs if at and at <= down_at), default=None),
+            failure=failure,
+            shows_start=logs.would_show_start(self.broker, max(heard_at or down_at, down_at - session), signal.at),
+            lines=tuple(line for line in (begun.last_line, failure) if line),
+        )
+
+    def _continued(self, absence: Absence, signal: LivenessSignal) -> Absence:
+        """The absence after one more signal."""
+        if signal.shows is Signal.SERVES:
+            restart = absence.restart or (signal if signal.is_own else None)
+            return replace(_returned(absence, signal.event, is_exact=True), restart=restart)
+        absence = replace(
+            absence,
+            lines=(*absence.lines, signal.event),
+            proven_until=max(absence.proven_until, signal.at),
+            silent_from=max(absence.silent_from, signal.at + _LAST_WORDS[signal.shows]),
+        )
+        match signal.shows:
+            case Signal.DOWN | Signal.RELEASED:
+                return replace(absence, detected_at=absence.detected_at or signal.at)
+            case Signal.STOPPED | Signal.HALTED | Signal.FAULTED:
+                return replace(absence, is_over=True)
+            case Signal.FAILED:
+                count = absence.failed_starts + _is_another(absence, signal)
+                failures = (*absence.failures, signal.event)
+                return replace(absence, is_over=True, failures=failures, failed_starts=count)
+            case Signal.RESTARTED if self._is_restart(absence, signal):
+                return replace(absence, is_over=True, restart=absence.restart or signal)
+        return absence
+
+    def _is_restart(self, absence: Absence, signal: LivenessSignal) -> bool:
+        """Whether a line shows a new process: the broker's own, or another's where its own log is not at hand."""
+        return signal.is_own or not self.observed.logs.is_own_whole(self.broker, absence.down_at, signal.at)
+
+    def _never_served(self, begun: Absence, signal: LivenessSignal) -> Absence:
+        """The absence of a broker whose start fails, from that start on."""
+        start = self.start.event if self.start else signal.event
+        return replace(
+            begun,
+            began_with=Signal.FAILED,
+            down_at=start.happened_at,
+            gone_by=start.happened_at,
+            is_over=True,
+            lines=(start,) if self.start else (),
+        )
+
+    def _close(self, absence: Absence) -> None:
+        """Keeps the absence, with what only the whole of it shows, unless it never happened."""
+        self.current = None
+        if not self._was_undone(absence):
+            self.absences.append(self._finished(absence))
+
+    def _was_undone(self, absence: Absence) -> bool:
+        """Whether a controller of KRaft declared the broker down, and lost its office before that was committed.
+
+        The next controller knows what was committed. It does not let a broker back in which it never took for down.
+        """
+        fence = next((e for e in absence.lines if e.kind == Kind.BROKER_FENCED), None)
+        if fence is None or absence.began_with or absence.restart or absence.is_end_exact or absence.up_at is None:
+            return False
+        until = min(absence.up_at, fence.happened_at + UNDONE_WITHIN)
+        return any(fence.happened_at < t.since <= until for t in self.observed.terms)
+
+    def _finished(self, absence: Absence) -> Absence:
+        observed, ends = self.observed, [absence.restart and absence.restart.at, absence.up_at]
+        until = min((i for i in ends if i), default=_NEVER)
+        end = absence.up_at or self._last_known(absence)
+        by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
+        by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
+        is_told = absence.up_at is None or (absence.restart and absence.restart.is_own and absence.is_end_exact)
+        absence = replace(
+            absence,
+            shows_end=by_controllers or bool(by_itself and is_told),
+            # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
+            shows_starts=by_itself or (by_controllers and not observed.uses_zookeeper),
+        )
+        if absence.detected_at:
+            was_active = observed.signs.is_active_between(absence.broker, absence.detected_at, until)
+            return replace(absence, was_active=was_active)
+        return replace(absence, detected_at=_replaced_at(absence.broker, absence.down_at, until, observed.terms))
+
+    def _last_known(self, absence: Absence) -> datetime:
+        """The end of the logs that would show a return; where those of all brokers end is only a little later, that."""
+        last = self.observed.logs.known_until(self.broker, absence.gone_by)
+        return last if self.observed.until - last <= ROTATED_WITHIN else self.observed.until
 
 
-def _begins(signal: LivenessSignal, index: ActivityIndex, served_since: datetime | None) -> bool:
-    """Whether a signal begins an absence of a broker that, as far as known, serves."""
-    if signal.shows is not Signal.RESTARTED:
-        return signal.shows in (Signal.SHUTDOWN, Signal.HALTED, Signal.DOWN)
-    if signal.is_own:
-        return served_since is not None or index.last_before(signal.broker, signal.at) is not None
-    # A controller that starts repeats old incarnations, and ZooKeeper's report may be late.
-    is_late = served_since is not None and signal.at - served_since < LATE_REPORT
-    return signal.event.kind == Kind.BROKERS_CHANGED and not is_late
+def _read(signal: LivenessSignal, start: LivenessSignal | None, signs: SignsOfLife) -> LivenessSignal:
+    """The signal: a process that ends before it has served has failed to start, however it ends."""
+    if start is None or not signal.is_own or signal.shows not in _ENDS:
+        return signal
+    life = signs.first_service(signal.broker, start.at, is_over=True)
+    return signal if life and life.happened_at < signal.at else replace(signal, shows=Signal.FAILED)
 
 
-def _begun(signal: LivenessSignal, observed: _Observed, served_since: datetime | None) -> Absence:
-    broker, index = signal.broker, observed.index
-    begun = Absence(broker, signal.at, observed.until, shows_starts=observed.has_incarnations or index.has_log(broker))
-    if signal.shows in (Signal.SHUTDOWN, Signal.HALTED):
-        return replace(begun, began_with=signal.shows)
-    last_line = index.last_before(broker, signal.at, since=served_since)
-    heard_at = last_line.happened_at if last_line else served_since
-    failure = index.first_failure(broker, heard_at, signal.at)
-    down_at = failure.happened_at if failure else _silent_since(signal, heard_at, observed.session)
-    replaced_at = _replaced_at(broker, heard_at, signal.at, observed.terms)
-    return replace(
-        begun,
-        down_at=min(down_at, replaced_at or signal.at),
-        last_line=last_line,
-        failure=failure,
-        lines=tuple(filter(None, (last_line, failure))),
-    )
+def _returned(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
+    return replace(absence, up_at=proof.happened_at, is_end_exact=is_exact, lines=(*absence.lines, proof))
 
 
 def _silent_since(signal: LivenessSignal, heard_at: datetime | None, session: timedelta) -> datetime:
@@ -142,25 +362,13 @@ def _silent_since(signal: LivenessSignal, heard_at: datetime | None, session: ti
     return max(heard_at, earliest) if heard_at else earliest
 
 
-def _continued(absence: Absence, signal: LivenessSignal, index: ActivityIndex) -> Absence:
-    absence = replace(absence, lines=(*absence.lines, signal.event))
-    match signal.shows:
-        case Signal.DOWN | Signal.RELEASED:
-            return replace(absence, detected_at=absence.detected_at or signal.at)
-        case Signal.RESTARTED if signal.is_own or not index.has_log(signal.broker):
-            return replace(absence, restart=absence.restart or signal)
-        case Signal.SERVES:
-            return replace(absence, up_at=signal.at)
-    return absence
-
-
-def _finished(absence: Absence, observed: _Observed) -> Absence:
-    """The absence with what only the whole of it shows."""
-    until = min((i for i in (absence.restart and absence.restart.at, absence.up_at) if i), default=_NEVER)
-    if absence.detected_at:
-        was_active = observed.index.is_active_between(absence.broker, absence.detected_at, until)
-        return replace(absence, was_active=was_active)
-    return replace(absence, detected_at=_replaced_at(absence.broker, absence.down_at, until, observed.terms))
+def _is_another(absence: Absence, failure: LivenessSignal) -> bool:
+    """Whether a line shows another failed start than the line before it."""
+    if not absence.failures:
+        return True
+    last = absence.failures[-1].happened_at
+    started = (e.happened_at for e in absence.lines if e.kind == Kind.BROKER_STARTING)
+    return failure.at - last > SHUTDOWN_LASTS or any(last < at for at in started)
 
 
 def _replaced_at(

@@ -1,18 +1,19 @@
-"""What log lines show of a broker's liveness: when it went, when it came, and when it was last active."""
+"""What log lines show of a broker's liveness: that it went, and that it came."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
+from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event
-from spark_jobs.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
-from spark_jobs.transforms.controllers import ControllerEpoch, speaks_for_cluster
-from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.transforms.brokers.signs_of_life import ACTIVE_KINDS
+from spark_jobs.transforms.controllers import ControllerEpoch, active_at, speaks_for_cluster
 from spark_jobs.transforms.windows import broker_ids
 
 
@@ -21,8 +22,14 @@ class Signal(Enum):
 
     SHUTDOWN = auto()
     """Its shutdown in order began."""
+    STOPPED = auto()
+    """Its process ended in order."""
     HALTED = auto()
     """It ended itself over a disk."""
+    FAULTED = auto()
+    """It ended itself over a fatal fault."""
+    FAILED = auto()
+    """Its start failed: the process ends without having served."""
     DOWN = auto()
     """The controller detected that it was down."""
     RELEASED = auto()
@@ -55,8 +62,11 @@ class LivenessSignal:
 _OWN_SIGNALS: Mapping[str, Signal] = {
     Kind.BROKER_SHUTDOWN_STARTED: Signal.SHUTDOWN,
     Kind.CONTROLLED_SHUTDOWN_STARTED: Signal.SHUTDOWN,
-    Kind.BROKER_STOPPED: Signal.SHUTDOWN,
+    Kind.BROKER_STOPPED: Signal.STOPPED,
     Kind.BROKER_HALTED: Signal.HALTED,
+    Kind.PROCESS_FAULTED: Signal.FAULTED,
+    Kind.BROKER_START_FAILED: Signal.FAILED,
+    Kind.BROKER_START_ABANDONED: Signal.FAILED,
     Kind.BROKER_STARTING: Signal.RESTARTED,
     Kind.BROKER_STARTED: Signal.SERVES,
     Kind.BROKER_UNFENCED_SELF: Signal.SERVES,
@@ -96,6 +106,7 @@ _CONTROLLER_SIGNALS: Mapping[str, _Shown] = {
     Kind.BROKER_SHUTDOWN_REQUESTED: _of_named(Signal.SHUTDOWN),
     Kind.BROKER_FENCED: _of_named(Signal.DOWN),
     Kind.BROKER_FENCED_IDLE: _of_named(Signal.DOWN),
+    Kind.BROKER_FENCE_GRANTED: _of_named(Signal.DOWN),
     Kind.BROKER_FAILED: _of_named(Signal.DOWN),
     Kind.BROKER_INCARNATED: _of_named(Signal.RESTARTED),
     Kind.BROKER_UNFENCE_GRANTED: _of_named(Signal.SERVES),
@@ -111,32 +122,21 @@ _CONTROLLER_SIGNALS: Mapping[str, _Shown] = {
 }
 """What the active controller's line shows, and about which brokers."""
 
-ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | {
-    Kind.LEADER_STARTED,
-    Kind.FOLLOWER_STARTED,
-    Kind.LEADERSHIP_KEPT,
-    Kind.LEADER_UNAVAILABLE,
-    Kind.PARTITION_RECOVERING,
-    Kind.ISR_SHRINK_PROPOSED,
-    Kind.ISR_EXPAND_PROPOSED,
-    Kind.ISR_UPDATED,
-    Kind.ISR_UPDATE_REJECTED,
-    Kind.LOG_TRUNCATED,
-    Kind.FETCH_FAILED,
-    Kind.BROKER_STARTED,
-    Kind.BROKER_UNFENCED_SELF,
-    Kind.BROKER_HEARTBEAT_FAILED,
-    Kind.ZOOKEEPER_SESSION_EXPIRED,
-}  # fmt: skip
-"""Lines that only a broker that serves (or tries to) writes. A controller's lines are not among them: a starting node
-of a combined cluster first repeats, as controller, what happened before."""
-
+OWN_SIGNAL_KINDS = tuple(_OWN_SIGNALS)
 SIGNAL_KINDS = (*_OWN_SIGNALS, *_CONTROLLER_SIGNALS)
 PRESENCE_KINDS = (*SIGNAL_KINDS, Kind.FETCH_FAILED)
 
-_SAME_TROUBLE = timedelta(seconds=35)
-"""A follower tries again every second (replica.fetch.backoff.ms), or waits 30 s for an answer
-(replica.socket.timeout.ms): failures further apart than this are two troubles. Source: ReplicationConfigs."""
+_REPLAYED = re.compile(r"\] Replayed |\] (?:Registered new|Re-registered) broker")
+"""What a controller prints of a record that it reads, however old it is. Source: ClusterControlManager.replay."""
+
+SHUTDOWN_LASTS = timedelta(minutes=5)
+"""How long a shutdown may take while the broker goes on to serve.
+Source: BrokerServer.shutdown waits that long for the controlled shutdown."""
+
+_SAME_START = timedelta(seconds=5)
+"""A broker whose start fails prints first that it started, and then that its start failed.
+Source: BrokerServer.startup, in its handler of exceptions."""
+
 
 SESSION = {False: timedelta(seconds=9), True: timedelta(seconds=18)}
 """How long the controller waits for a broker, by whether it learns of it through ZooKeeper.
@@ -148,65 +148,65 @@ def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]
 
     Takes: events of at least PRESENCE_KINDS, in order; the controllers' terms.
     Order: as the lines.
-    Keeps: of controllers only the active one's lines count.
+    Keeps: of controllers only the active one's lines count; a start that failed shows neither a service nor a shutdown.
+    Edge case: where nothing shows who is active, what a controller replays counts for nothing.
     """
     signals: dict[int, list[LivenessSignal]] = defaultdict(list)
     active: set[int] = set()
     for event in ordered:
         if event.kind in ACTIVE_KINDS and event.broker is not None:
             active.add(event.broker)
-        own = _OWN_SIGNALS.get(event.kind)
-        if own and event.broker is not None:
-            signals[event.broker].append(LivenessSignal(event.broker, own, event))
-        elif event.kind in _CONTROLLER_SIGNALS and speaks_for_cluster(terms, event):
-            for brokers, shown in _CONTROLLER_SIGNALS[event.kind]:
-                for broker in brokers(event, active):
-                    signals[broker] += [LivenessSignal(broker, signal, event) for signal in shown]
-    return signals
+        for signal in _signals_in(event, active, terms):
+            signals[signal.broker].append(signal)
+    told = {broker: list(_without_failed_starts(own)) for broker, own in signals.items()}
+    return {broker: own for broker, own in told.items() if _is_broker(own)}
 
 
-class ActivityIndex:
-    """When each broker was active, and when others failed to reach it."""
-
-    def __init__(self, ordered: Iterable[Event]) -> None:
-        """Takes: events of brokers, in order."""
-        active: dict[int, list[Event]] = defaultdict(list)
-        failures: dict[int, list[Event]] = defaultdict(list)
-        for event in ordered:
-            if event.kind in ACTIVE_KINDS and event.broker is not None:
-                active[event.broker].append(event)
-            if event.kind == Kind.FETCH_FAILED and event.node is not None and event.node != event.broker:
-                failures[event.node].append(event)
-        self._active = {broker: Timeline(events, _at) for broker, events in active.items()}
-        self._failures = {broker: Timeline(events, _at) for broker, events in failures.items()}
-
-    def has_log(self, broker: int) -> bool:
-        """Whether the broker's own log is known, so that a start would be in it."""
-        return broker in self._active
-
-    def last_before(self, broker: int, instant: datetime, since: datetime | None = None) -> Event | None:
-        """The broker's own last line before an instant, and not before another one."""
-        line = self._active.get(broker, _NO_EVENTS).last_before(instant)
-        return line if line and (since is None or line.happened_at >= since) else None
-
-    def is_active_between(self, broker: int, start: datetime, end: datetime) -> bool:
-        """Whether the broker itself wrote a line between two instants, neither included."""
-        line = self._active.get(broker, _NO_EVENTS).first_after(start)
-        return line is not None and line.happened_at < end
-
-    def first_failure(self, broker: int, after: datetime | None, until: datetime) -> Event | None:
-        """The first of the failures to reach the broker that lead up to an instant without a pause."""
-        first, before = None, until
-        for failure in reversed(self._failures.get(broker, _NO_EVENTS).until(until)):
-            at = failure.happened_at
-            if before - at > _SAME_TROUBLE or (after and at <= after):
-                break
-            first, before = failure, at
-        return first
+def _signals_in(event: Event, active: Collection[int], terms: Sequence[ControllerEpoch]) -> Iterator[LivenessSignal]:
+    """What one line shows. Takes: the brokers that were active before it."""
+    own = _OWN_SIGNALS.get(event.kind)
+    if own and event.broker is not None:
+        yield LivenessSignal(event.broker, own, event)
+    elif event.kind in _CONTROLLER_SIGNALS and _is_news(event, terms):
+        for brokers, shown in _CONTROLLER_SIGNALS[event.kind]:
+            yield from (LivenessSignal(b, signal, event) for b in brokers(event, active) for signal in shown)
 
 
-def _at(event: Event) -> datetime:
-    return event.happened_at
+def _is_news(event: Event, terms: Sequence[ControllerEpoch]) -> bool:
+    if not speaks_for_cluster(terms, event):
+        return False
+    return event.origin == Origin.RECORD or not (
+        _REPLAYED.search(event.text) and active_at(terms, event.happened_at) is None
+    )
 
 
-_NO_EVENTS: Timeline[Event] = Timeline((), _at)
+def _is_broker(signals: Iterable[LivenessSignal]) -> bool:
+    """Whether a node is a broker: of one that is only a controller, starts may fail, and it may meet a fault."""
+    return any(s.shows not in (Signal.FAILED, Signal.FAULTED) for s in signals)
+
+
+def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[LivenessSignal]:
+    """The signals of one broker, of which each that a failed start's process wrote shows that failure."""
+    fails_at = [s.at for s in signals if s.shows is Signal.FAILED]
+    failed_at: datetime | None = None
+    for signal in signals:
+        if signal.shows is Signal.FAILED:
+            failed_at = signal.at
+        elif signal.is_own and signal.event.kind in _NEW_LIFE:
+            failed_at = None
+        if not signal.is_own or signal.shows not in _END_A_FAILED_START or not _is_failing(signal, failed_at, fails_at):
+            yield signal
+        elif signal.shows is not Signal.SERVES:
+            yield replace(signal, shows=Signal.FAILED)
+
+
+def _is_failing(signal: LivenessSignal, failed_at: datetime | None, fails_at: Iterable[datetime]) -> bool:
+    """Whether the process of a failed start wrote a line: after the failure, or where it says just before it serves."""
+    if failed_at is not None:
+        return signal.at - failed_at <= SHUTDOWN_LASTS
+    is_last_word = any(timedelta() <= at - signal.at <= _SAME_START for at in fails_at)
+    return signal.shows is Signal.SERVES and is_last_word
+
+
+_END_A_FAILED_START = (Signal.SERVES, Signal.SHUTDOWN, Signal.STOPPED)
+_NEW_LIFE = (Kind.BROKER_STARTING, Kind.BROKER_UNFENCED_SELF)

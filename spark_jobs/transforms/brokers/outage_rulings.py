@@ -24,12 +24,34 @@ def only_in_snapshots(absence: Absence) -> Proof | None:
 
 def was_shut_down(absence: Absence) -> Proof | None:
     """The broker or the active controller reports that its shutdown began."""
-    return proof_if(absence.began_with is Signal.SHUTDOWN)
+    return proof_if(absence.began_with in (Signal.SHUTDOWN, Signal.STOPPED))
 
 
 def halted(absence: Absence) -> Proof | None:
     """The broker reports that it halts over its log directories."""
     return proof_if(absence.began_with is Signal.HALTED)
+
+
+def faulted(absence: Absence) -> Proof | None:
+    """The broker reports a fatal fault, with which its process ends."""
+    return proof_if(absence.began_with is Signal.FAULTED)
+
+
+def start_failed(absence: Absence) -> Proof | None:
+    """The broker's start failed, and no line shows that it served before; certain where a line says that it failed."""
+    says_so = any(e.kind in _FAILED_STARTS for e in absence.failures)
+    is_failed = absence.began_with is Signal.FAILED
+    return proof_if(is_failed, confidence=Confidence.CERTAIN if says_so else Confidence.LIKELY)
+
+
+_FAILED_STARTS = (Kind.BROKER_START_FAILED, Kind.BROKER_START_ABANDONED)
+
+
+def ends_shown(absence: Absence) -> Proof | None:
+    """Both ends are shown, and the logs of the time between; less sure where one is not."""
+    if not (absence.shows_start and absence.shows_end):
+        return Proof(confidence=Confidence.LIKELY if absence.began_with else Confidence.POSSIBLE)
+    return Proof(confidence=Confidence.CERTAIN if absence.is_end_exact else Confidence.LIKELY)
 
 
 def was_active(absence: Absence) -> Proof | None:
@@ -48,6 +70,11 @@ def reports_start(absence: Absence) -> Proof | None:
     return proof_if(absence.restart and absence.restart.is_own)
 
 
+def before_is_hidden(absence: Absence) -> Proof | None:
+    """No log of the time just before is at hand that would show how the process before ended."""
+    return proof_if(not absence.shows_start and absence.detected_at is None)
+
+
 def new_process(absence: Absence) -> Proof | None:
     """A new process of the broker started; certain where its own log shows the start and lines before it."""
     is_certain = absence.restart and absence.restart.is_own and absence.last_line
@@ -59,9 +86,19 @@ def came_back(absence: Absence) -> Proof | None:
     return proof_if(absence.up_at)
 
 
+def no_start_hidden(absence: Absence) -> Proof | None:
+    """A start of the broker would be in a log that is at hand from end to end."""
+    return proof_if(absence.shows_starts)
+
+
 def start_would_show(absence: Absence) -> Proof | None:
-    """A start of the broker would be in the known lines; certain where its own last line before is known."""
+    """A start of the broker would be in a log that is at hand; certain where its own last line before is known."""
     return proof_if(absence.shows_starts, confidence=Confidence.CERTAIN if absence.last_line else Confidence.LIKELY)
+
+
+def logs_reach_on(absence: Absence) -> Proof | None:
+    """The logs of the time since then are at hand."""
+    return proof_if(absence.shows_end)
 
 
 def silent_for_long(absence: Absence) -> Proof | None:
@@ -83,7 +120,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         OutageKind.CONTROLLED_SHUTDOWN,
         Confidence.CERTAIN,
         "Broker {broker} was shut down in order.",
-        proof=(was_shut_down,),
+        proof=(was_shut_down, ends_shown),
         source="KafkaServer.controlledShutdown; ReplicationControlManager.processBrokerHeartbeat",
         decides="shutdown-3.9 broker 1",
         looks_alike="crash-2.8 broker 1",
@@ -92,16 +129,35 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         OutageKind.CRASH,
         Confidence.CERTAIN,
         "Broker {broker} halted: a log directory that it needs had failed.",
-        proof=(halted,),
+        proof=(halted, ends_shown),
         source="LogManager.handleLogDirFailure halts a broker whose last log directory failed",
         decides="disk-4.3 broker 3",
         looks_alike="crash-2.8 broker 1",
     ),
     Ruling(
+        OutageKind.CRASH,
+        Confidence.LIKELY,
+        "Broker {broker} met a fatal fault, with which its process ended.",
+        proof=(faulted, ends_shown),
+        source="ProcessTerminatingFaultHandler.handleFault halts the process, ProcessExitingFaultHandler ends it",
+        decides="made: a fatal fault while it served",
+        looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.FAILED_START,
+        Confidence.LIKELY,
+        "Broker {broker} could not start.",
+        proof=(start_failed, ends_shown),
+        source="BrokerServer.startup and KafkaServer.startup shut a broker down whose start fails;"
+        " BrokerLifecycleManager leaves STARTING or RECOVERY for SHUTTING_DOWN",
+        decides="made: it could not register",
+        looks_alike="shutdown-3.9 broker 1",
+    ),
+    Ruling(
         OutageKind.UNRESPONSIVE,
         Confidence.CERTAIN,
         "Broker {broker} was alive while the controller considered it down: it was paused, or the network failed.",
-        proof=(was_active,),
+        proof=(was_active, no_start_hidden, ends_shown),
         source="BrokerHeartbeatManager, KafkaController.onBrokerFailure: a session ended, and its process may live",
         decides="pause-4.1 broker 1",
         looks_alike="pause-2.8 broker 1",
@@ -117,10 +173,19 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         looks_alike="made: fenced while it led nothing, and started",
     ),
     Ruling(
+        OutageKind.UNKNOWN,
+        Confidence.UNKNOWN,
+        "Broker {broker} was started; no log of the time just before shows how its process before ended.",
+        proof=(before_is_hidden,),
+        source="KafkaServer.startup, BrokerServer.startup: a start follows a shutdown in order or a crash",
+        decides="made: hours lost before its start",
+        looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
         OutageKind.CRASH,
         Confidence.CERTAIN,
         "Broker {broker} ended without a shutdown, and a new process took its place.",
-        proof=(new_process,),
+        proof=(new_process, ends_shown),
         source="KafkaServer.startup, BrokerServer.startup: a start without a shutdown before it follows a crash",
         decides="crash-2.8 broker 1",
         looks_alike="pause-2.8 broker 1",
@@ -130,7 +195,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         Confidence.CERTAIN,
         "Broker {broker} was considered down and came back with the same process: it was paused, or the network"
         " failed.",
-        proof=(came_back, start_would_show),
+        proof=(came_back, start_would_show, ends_shown),
         source="ClusterControlManager.registerBroker: a new process registers with a new incarnation id; an unfenced"
         " broker without one was alive",
         decides="pause-2.8 broker 1",
@@ -150,7 +215,7 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         OutageKind.CRASH,
         Confidence.LIKELY,
         "Broker {broker} fell silent without a shutdown and did not come back.",
-        proof=(silent_for_long,),
+        proof=(silent_for_long, logs_reach_on),
         source="a paused broker or a cut network mostly lasts seconds to minutes; ten minutes are our choice",
         decides="made: silent for 15 minutes",
         looks_alike="made: silent for 5 minutes",

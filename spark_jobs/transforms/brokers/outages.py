@@ -3,42 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain, groupby, pairwise
 
 from spark_jobs.catalog.codes import OutageKind
-from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event
-from spark_jobs.shared.words import duration
-from spark_jobs.transforms.brokers.absences import LATE_REPORT, Absence, absences_of
+from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
+from spark_jobs.knowledge.start_failures import why_starts_failed
+from spark_jobs.shared.words import counted, duration
+from spark_jobs.transforms.brokers.absences import LATE_REPORT, Absence, Observed, absences_of, observe
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
+from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
+from spark_jobs.transforms.durations import CATCHING_UP
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot, row_id
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.windows import Window, in_order
+
+_MS = timedelta(milliseconds=1)
 
 CAUSED_BY: Mapping[str, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down in order",
     OutageKind.CRASH: "had crashed",
     OutageKind.UNRESPONSIVE: "was alive but did not respond",
+    OutageKind.FAILED_START: "could not start",
     OutageKind.UNKNOWN: "was down for an unknown reason",
 }
 """What a broker did whose outage is of that kind, as sentences go on."""
 
 
-def rebuild_outages(events: Iterable[Event], readings: Iterable[BrokerSnapshot], window: Window) -> list[BrokerOutage]:
+def rebuild_outages(
+    events: Iterable[Event],
+    readings: Iterable[BrokerSnapshot],
+    window: Window,
+    files: Iterable[LogFile] = (),
+    proofs: Iterable[Event] = (),
+) -> list[BrokerOutage]:
     """Rows of gold.broker_outages, each once, as far as brokers and controllers report them.
 
     Takes: silver.events of all brokers with look-back and look-ahead: all of liveness.PRESENCE_KINDS and
     controllers.CONTROLLER_KINDS, and of all others each broker's last one before and first one after each signal;
-    rows of bronze.broker_snapshots (may be none), which show absences where no line does.
+    rows of bronze.broker_snapshots (may be none), which show absences where no line does; the files of the brokers'
+    logs: a log without one is at hand all the time; `proofs`, what else of silver.events
+    shows a broker to serve.
     Gives: what an absence did to partitions and groups is left out: `impacts.add_impact` adds it from their timelines.
     Order: by broker and time.
     Keeps: the absences of one broker do not overlap; up_at and detected_at are no earlier than down_at.
-    Edge case: the first start of a broker of which nothing is known before is not an absence.
+    Edge case: the first start of a broker of which nothing is known before is not an absence, unless it fails.
     """
     ordered = in_order(events)
     readings = list(readings)
-    in_lines = absences_of(ordered) if ordered else {}
-    in_snapshots = _absences_in_snapshots(readings, in_lines)
+    observed = observe(ordered, in_order(proofs), readings, files) if ordered else None
+    in_lines = absences_of(observed) if observed else {}
+    in_snapshots = _absences_in_snapshots(readings, in_lines, observed)
     cluster = next(chain((e.cluster for e in ordered), (r.cluster for r in readings)), "")
     absences = [*(a for some in in_lines.values() for a in some), *in_snapshots]
     return [_row(cluster, a) for a in absences if window.holds(a.down_at)]
@@ -58,21 +73,40 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
         last_heard_at=absence.last_heard_at,
         unreachable_at=absence.failure.happened_at if absence.failure else None,
         up_at=absence.up_at,
+        away_low_ms=absence.lasted_at_least // _MS,
+        away_high_ms=None if absence.lasted_at_most is None else absence.lasted_at_most // _MS,
         group_ids=[],
         confidence=verdict.confidence,
-        explanation=f"{verdict.sentence} {_ending(absence)}",
+        explanation=" ".join(filter(None, (verdict.sentence, _starts(absence), _ending(absence)))),
         evidence=evidence_of(absence.evidence),
     )
 
 
+def _starts(absence: Absence) -> str:
+    """The starts that failed while the broker was away."""
+    if not absence.failures:
+        return ""
+    failure = why_starts_failed(e.text for e in absence.failures)
+    return f"Its start failed {counted(absence.failed_starts, 'time')}: {failure.reason}. {failure.advice}"
+
+
 def _ending(absence: Absence) -> str:
-    if absence.up_at:
-        return f"It served again after {duration(absence.up_at - absence.down_at)}."
-    return "It had not come back when the lines end."
+    if absence.up_at is None:
+        return (
+            "It had not come back when the lines end."
+            if absence.shows_end
+            else "Whether it came back is not known: no log that would show it reaches further."
+        )
+    lasted = duration(absence.up_at - absence.down_at)
+    if not absence.shows_end:
+        return f"It served again after {lasted} at most: no log of all that time is at hand."
+    if not absence.is_end_exact:
+        return f"It served again after {lasted} at most: no line shows its return, and then it served."
+    return f"It served again after {lasted}."
 
 
 def _absences_in_snapshots(
-    readings: Iterable[BrokerSnapshot], in_lines: Mapping[int, Sequence[Absence]]
+    readings: Iterable[BrokerSnapshot], in_lines: Mapping[int, Sequence[Absence]], observed: Observed | None
 ) -> Iterator[Absence]:
     """Absences that only snapshots show: of a broker that they list, then do not list."""
     ordered = sorted(readings, key=lambda r: (r.snapshot_at, r.broker))
@@ -84,16 +118,28 @@ def _absences_in_snapshots(
                 seen, without = snapshots[last][broker], next(iter(snapshots[last + 1].values()))
                 up_at = snapshots[back][broker].snapshot_at if back < len(snapshots) else None
                 if not any(a.meets(seen.snapshot_at - LATE_REPORT, up_at) for a in in_lines.get(broker, ())):
-                    yield _absence_between(seen, without, up_at)
+                    yield _absence_between(seen, without, up_at, observed)
 
 
-def _absence_between(seen: BrokerSnapshot, without: BrokerSnapshot, up_at: datetime | None) -> Absence:
+def _absence_between(
+    seen: BrokerSnapshot, without: BrokerSnapshot, up_at: datetime | None, observed: Observed | None
+) -> Absence:
+    """The absence between two readings, or between lines of the broker that lie closer to it."""
+    signs = observed.signs if observed else SignsOfLife(())
+    last = signs.last_service(seen.broker, without.snapshot_at)
+    first = signs.first_service(seen.broker, without.snapshot_at + CATCHING_UP, is_over=False)
+    ends = [at for at in (first and first.happened_at, up_at) if at]
     return Absence(
         broker=seen.broker,
-        down_at=seen.snapshot_at,
-        observed_until=seen.snapshot_at,
+        down_at=max(seen.snapshot_at, last.happened_at if last else seen.snapshot_at),
+        observed_until=observed.until if observed else without.snapshot_at,
+        gone_by=without.snapshot_at,
+        proven_until=without.snapshot_at,
+        silent_from=without.snapshot_at,
         detected_at=without.snapshot_at,
-        up_at=up_at,
+        last_seen_at=seen.snapshot_at,
+        up_at=min(ends, default=None),
+        is_end_exact=not (first and up_at and first.happened_at < up_at),
         snapshots=(
             quote_snapshot(seen, f"broker {seen.broker} is listed"),
             quote_snapshot(without, f"broker {seen.broker} is not listed"),

@@ -6,10 +6,13 @@ from pyspark.sql import Column, DataFrame, GroupedData
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.controller_changes import WHY_CONTROLLERS_CHANGE
-from spark_jobs.transforms.brokers.liveness import ACTIVE_KINDS, PRESENCE_KINDS, SIGNAL_KINDS
+from spark_jobs.transforms.brokers.liveness import PRESENCE_KINDS, SIGNAL_KINDS
+from spark_jobs.transforms.brokers.signs_of_life import ACTIVE_KINDS, MEMBER_KINDS, SERVING_KINDS
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS
 from spark_jobs.transforms.rebalances.topics import TOPIC_CHANGE_KINDS
+from spark_jobs.transforms.scope import Scope
 from spark_jobs.transforms.windows import BROKER_ID
 
 BROKER_KINDS = frozenset({*PRESENCE_KINDS, *CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE, *TOPIC_CHANGE_KINDS})
@@ -18,6 +21,11 @@ _QUOTED = ("line_id", "cluster", "origin", "source", "happened_at", "order", "br
 """All that is read of a line that only shows a sign of life."""
 
 _IN_ORDER = ("happened_at", "source", "order")
+
+_SEGMENT = ("hour", "passed")
+
+_SHOW_SERVICE = (*SERVING_KINDS, Kind.FOLLOWER_STARTED)
+"""The kinds of lines that prove a broker to serve: the one that writes it, or the leader that a follower names."""
 
 
 def about_brokers(events: DataFrame) -> DataFrame:
@@ -35,16 +43,39 @@ def signs_of_life(lines: DataFrame, about: DataFrame) -> DataFrame:
     Gives: rows as silver.events, with what is quoted of a line.
     Keeps: just before and just after each signal, each broker has the line that it has among those of all seconds.
     """
-    at, hour, line = F.col("happened_at"), F.date_trunc("hour", "happened_at").alias("hour"), F.struct(*_QUOTED)
+    line, is_active = F.struct(*_QUOTED), F.col("kind").isin(*sorted(ACTIVE_KINDS)).alias("is_active")
+    seconds = lines.groupBy("broker", F.date_trunc("second", "happened_at").alias("second"))
+    first = seconds.agg(F.min_by(line, F.struct(*_IN_ORDER)).alias("line")).select("line.*")
+    between = _between_signals(first.select(*_QUOTED, is_active), about).groupBy("broker", *_SEGMENT, "is_active")
+    return _as_events(_ends(between, line))
+
+
+def proofs_of_service(events: DataFrame) -> DataFrame:
+    """The lines that prove a broker to serve: of each sort the first and the last between two signals, in each hour.
+
+    Takes and gives: rows of silver.events, with what is quoted of a line, and the leader that a follower names.
+    """
+    proofs = events.where((F.col("origin") == "broker") & F.col("kind").isin(*sorted(_SHOW_SERVICE)))
+    is_member = F.col("kind").isin(*sorted(MEMBER_KINDS)).alias("is_member")
+    leader = F.when(F.col("kind") == str(Kind.FOLLOWER_STARTED), F.col("leader")).alias("leader")
+    between = _between_signals(proofs.select(*_QUOTED, leader, is_member), events)
+    sorts = between.groupBy("broker", *_SEGMENT, "is_member", "leader")
+    return _as_events(_ends(sorts, F.struct(*_QUOTED, "leader")))
+
+
+def files_seen(files: DataFrame, scope: Scope) -> DataFrame:
+    """The files of brokers' logs that reach into what is seen."""
+    reaches = (F.col("last_at") >= F.lit(scope.seen.start)) & (F.col("first_at") < F.lit(scope.seen.end))
+    return files.where((F.col("origin") == "broker") & reaches)
+
+
+def _between_signals(lines: DataFrame, about: DataFrame) -> DataFrame:
+    """The lines, with the hour of each and how many signals about any broker had passed in it."""
+    at, hour = F.col("happened_at"), F.date_trunc("hour", "happened_at").alias("hour")
     signals = about.where(F.col("kind").isin(*sorted(SIGNAL_KINDS))).groupBy(hour)
     known = signals.agg(F.collect_set("happened_at").alias("signals"))
     passed = F.size(F.filter("signals", lambda s: s < at)) + F.size(F.filter("signals", lambda s: s <= at))
-    is_active = F.col("kind").isin(*sorted(ACTIVE_KINDS)).alias("is_active")
-    seconds = lines.groupBy("broker", F.date_trunc("second", "happened_at").alias("second"))
-    first = seconds.agg(F.min_by(line, F.struct(*_IN_ORDER)).alias("line")).select("line.*")
-    placed = first.select(*_QUOTED, hour, is_active).join(F.broadcast(known), "hour", "left")
-    between = placed.withColumn("passed", passed).groupBy("broker", "hour", "passed", "is_active")
-    return _as_events(_ends(between, line))
+    return lines.select("*", hour).join(F.broadcast(known), "hour", "left").withColumn("passed", passed)
 
 
 def namings(lines: DataFrame) -> DataFrame:

@@ -8,17 +8,19 @@ from itertools import chain
 from spark_jobs.catalog import rows
 from spark_jobs.transforms.brokers.broker_settings import settings_of
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
+from spark_jobs.transforms.brokers.logs_at_hand import LogsAtHand
 from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.judgement import Judgement, made, table
 from spark_jobs.transforms.judgements import inputs as prepare
-from spark_jobs.transforms.judgements.broker_lines import about_brokers
+from spark_jobs.transforms.judgements.broker_lines import about_brokers, files_seen, proofs_of_service
 from spark_jobs.transforms.judgements.shared_sources import EVENTS, SETTINGS
 from spark_jobs.transforms.rebalances import GroupContext
 from spark_jobs.transforms.rebalances.topics import topic_changes
 from spark_jobs.transforms.scope import Scope, WindowFacts
+from spark_jobs.transforms.windows import in_order
 
 
 @dataclass(frozen=True)
@@ -29,17 +31,28 @@ class BrokerHistory:
     controller_changes: list[rows.ControllerChange]
     missing_logs: list[rows.MissingBrokerLog]
     topic_changes: list[rows.TopicChange]
+    log_spans: list[rows.LogSpan]
 
 
-def judge_brokers(events: list[rows.Event], readings: list[rows.BrokerSnapshot], scope: Scope) -> BrokerHistory:
-    """The history of the cluster's brokers."""
+def judge_brokers(
+    events: list[rows.Event],
+    proofs: list[rows.Event],
+    readings: list[rows.BrokerSnapshot],
+    files: list[rows.LogFile],
+    scope: Scope,
+) -> BrokerHistory:
+    """The history of the cluster's brokers. Takes: `proofs`, more lines that show a broker to serve."""
     epochs = controller_epochs_of(events)
-    outages = rebuild_outages(events, readings, scope.seen)
+    outages = rebuild_outages(events, readings, scope.seen, files, proofs)
     return BrokerHistory(
         outages,
         rebuild_controller_changes(events, outages, scope.seen),
         find_missing_broker_logs(events, readings, epochs),
         topic_changes(events, epochs),
+        [
+            rows.LogSpan(cluster=scope.cluster, broker=broker, first_at=first_at, last_at=last_at)
+            for broker, first_at, last_at in LogsAtHand(in_order(events), files, epochs).own_spans()
+        ],
     )
 
 
@@ -47,7 +60,12 @@ BROKERS = Judgement(
     "brokers",
     judge_brokers,
     ("cluster",),
-    {"events": made(about_brokers, EVENTS), "readings": table("bronze.broker_snapshots")},
+    {
+        "events": made(about_brokers, EVENTS),
+        "proofs": made(proofs_of_service, EVENTS),
+        "readings": table("bronze.broker_snapshots"),
+        "files": made(files_seen, table("bronze.log_files", span="")),
+    },
 )
 
 
@@ -55,6 +73,7 @@ def gather_facts(
     events: list[rows.Event],
     outages: list[rows.BrokerOutage],
     changes: list[rows.TopicChange],
+    log_spans: list[rows.LogSpan],
     observed: list[rows.ObservedSpan],
     readings: list[rows.ReadingTime],
     scope: Scope,
@@ -68,7 +87,7 @@ def gather_facts(
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
     return WindowFacts(
         outages=tuple(outages),
-        context=context_of(events, outages),
+        context=context_of(events, outages, log_spans),
         groups=GroupContext(
             cluster=scope.cluster,
             observed_from=first_at,
@@ -93,6 +112,7 @@ FACTS = Judgement(
         "events": made(prepare.about_cluster, EVENTS, SETTINGS),
         "outages": BROKERS.output("outages"),
         "changes": BROKERS.output("topic_changes"),
+        "log_spans": BROKERS.output("log_spans"),
         "observed": made(prepare.observed_span, EVENTS),
         "readings": made(prepare.reading_times, table("bronze.partition_snapshots")),
     },

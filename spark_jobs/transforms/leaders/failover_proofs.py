@@ -66,6 +66,17 @@ def not_in_known_isr(change: LeaderChange) -> Proof | None:
     return proof_if(is_known and change.new not in change.eligible, isr=sorted(change.isr_before or ()))
 
 
+def isr_may_have_changed(change: LeaderChange) -> Proof | None:
+    """The last ISR that is known holds the new leader, and may not be the one just before the change."""
+    is_old = change.isr_before is not None and not change.isr_is_last
+    return proof_if(is_old, isr=sorted(change.isr_before or ()))
+
+
+def alone_in_isr(change: LeaderChange) -> Proof | None:
+    """The new leader began alone in the ISR, as after each unclean election, or that ISR is not known."""
+    return proof_if(change.after.isr is None or set(change.after.isr) == {change.new})
+
+
 def isr_unknown(change: LeaderChange) -> Proof | None:
     """No ISR before the change is known, and the new leader was not in the ELR."""
     return proof_if(change.isr_before is None and change.new not in change.eligible)
@@ -82,6 +93,17 @@ def _marks_recovering(event: Event, change: LeaderChange) -> bool:
         return event.leader_epoch == change.after.epoch and _RECOVERING.search(event.detail or "") is not None
     is_of_leader = event.kind == "partition_recovering" and event.broker == change.new
     return is_of_leader and abs(event.happened_at - change.at) <= CLOCK_SKEW
+
+
+def last_leader_was_away(change: LeaderChange) -> Proof | None:
+    """The last broker that led was away."""
+    outage = change.context.outage_at(change.last_leader, change.at)
+    return _in_outage(outage) if outage else None
+
+
+def in_zookeeper_mode(change: LeaderChange) -> Proof | None:
+    """The cluster's controllers are those of ZooKeeper mode, which mark nothing as RECOVERING."""
+    return proof_if(change.is_by_zookeeper or change.context.uses_zookeeper)
 
 
 def changed_in_zookeeper_mode(change: LeaderChange) -> Proof | None:

@@ -49,7 +49,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         Confidence.CERTAIN,
         "Broker {new} was made leader although it was not in sync: the last ISR was {isr}, and the partition was marked"
         " RECOVERING. The records that broker {new} had not copied are lost.",
-        proof=[proofs.another_broker_leads, proofs.not_in_last_isr, proofs.marked_recovering],
+        proof=[proofs.another_broker_leads, proofs.not_in_last_isr, proofs.marked_recovering, proofs.alone_in_isr],
         source=_UNCLEAN,
         decides="unclean-4.1 fraud-risky-19-0 epoch 1",
         looks_alike="offline-4.1 crm-single-20-0 epoch 2",
@@ -59,7 +59,12 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         Confidence.CERTAIN,
         "Broker {new} was made leader although it was not in sync: the last ISR was {isr}. The records that broker"
         " {new} had not copied are lost.",
-        proof=[proofs.another_broker_leads, proofs.not_in_last_isr, proofs.changed_in_zookeeper_mode],
+        proof=[
+            proofs.another_broker_leads,
+            proofs.not_in_last_isr,
+            proofs.changed_in_zookeeper_mode,
+            proofs.alone_in_isr,
+        ],
         source=_UNCLEAN,
         decides="unclean-2.8 ads-risky-18-0 epoch 3",
         looks_alike="crash-2.8 shop-events-2 epoch 1",
@@ -69,7 +74,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         Confidence.LIKELY,
         "The partition was marked RECOVERING when broker {new} was made leader, and broker {new} was not in the ISR"
         " known before, {isr}, which may have changed since. The records that it had not copied are lost.",
-        proof=[proofs.another_broker_leads, proofs.not_in_known_isr, proofs.marked_recovering],
+        proof=[proofs.another_broker_leads, proofs.not_in_known_isr, proofs.marked_recovering, proofs.alone_in_isr],
         source=_UNCLEAN,
         decides="made: an ISR of an earlier epoch is known",
         looks_alike="unclean-4.1 fraud-risky-19-0 epoch 1",
@@ -79,10 +84,36 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
         Confidence.LIKELY,
         "The partition was marked RECOVERING when broker {new} was made leader; the ISR before is not known. The"
         " records that broker {new} had not copied are lost.",
-        proof=[proofs.another_broker_leads, proofs.isr_unknown, proofs.marked_recovering],
+        proof=[proofs.another_broker_leads, proofs.isr_unknown, proofs.marked_recovering, proofs.alone_in_isr],
         source=_UNCLEAN,
         decides="made: no ISR is known",
         looks_alike="offline-4.1 crm-single-20-0 epoch 2",
+    ),
+    Ruling(
+        FailoverKind.UNCLEAN_ELECTION,
+        Confidence.LIKELY,
+        "The partition was marked RECOVERING when broker {new} was made leader; the last ISR that is known, {isr}, is"
+        " not the one just before. The records that broker {new} had not copied are lost.",
+        proof=[proofs.another_broker_leads, proofs.isr_may_have_changed, proofs.marked_recovering, proofs.alone_in_isr],
+        source=_UNCLEAN,
+        decides="made: the ISR shrank unseen before an unclean election",
+        looks_alike="made: no ISR is known",
+    ),
+    Ruling(
+        FailoverKind.UNCLEAN_ELECTION,
+        Confidence.POSSIBLE,
+        "Broker {new} was made leader, and is not in the last ISR that is known, {isr}: it was not in sync, or it had"
+        " caught up unseen. Where it was not, the records that it had not copied are lost.",
+        proof=[
+            proofs.another_broker_leads,
+            proofs.last_leader_was_away,
+            proofs.not_in_known_isr,
+            proofs.in_zookeeper_mode,
+            proofs.alone_in_isr,
+        ],
+        source=_UNCLEAN,
+        decides="made: an ISR of two epochs before in ZooKeeper mode",
+        looks_alike="unclean-2.8 ads-risky-18-0 epoch 3",
     ),
     Ruling(
         FailoverKind.OFFLINE,

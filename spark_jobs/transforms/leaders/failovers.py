@@ -89,7 +89,7 @@ def leader_changes_of(
         if before.leader == after.leader or at is None:
             yield None, gap
             continue
-        isr, is_last = _isr_before(after, at, commits, _shows_commits(before, incarnation))
+        isr, is_last = _isr_before(after, at, commits, _shows_commits(before, incarnation, at, context))
         yield LeaderChange(incarnation, before, after, at, last_leader, isr, is_last, context), gap
         last_leader = None if gap and gap.hides_leaders else last_leader
 
@@ -109,12 +109,15 @@ def _happened_at(before: Leadership, after: Leadership, context: ClusterContext)
     return detected_at if detected_at and before.at <= detected_at <= after.at else after.at
 
 
-def _shows_commits(leadership: Leadership, incarnation: Incarnation) -> bool:
-    """Whether the leader's own log is at hand, which shows what it commits."""
-    return any(
-        e.kind == "leader_started" and e.broker == leadership.leader and e.leader_epoch == leadership.epoch
-        for e in incarnation.events
-    )
+def _shows_commits(leadership: Leadership, incarnation: Incarnation, until: datetime, context: ClusterContext) -> bool:
+    """Whether the leader's own logs are at hand up to the change: they show when it began to lead, and its commits."""
+    own = (e for e in incarnation.events if e.kind == "leader_started" and e.broker == leadership.leader)
+    started = next((e for e in own if e.leader_epoch == leadership.epoch), None)
+    if started is None:
+        return False
+    outage = context.outage_between(leadership.leader, started.happened_at, until)
+    ended_at = min(until, outage.last_heard_at or until) if outage else until
+    return context.has_log_between(leadership.leader, started.happened_at, ended_at)
 
 
 def _isr_before(

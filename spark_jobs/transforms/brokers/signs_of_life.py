@@ -1,0 +1,163 @@
+"""When each broker was proven to live: by its own lines, by others' lines about it, and by readings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+
+from spark_jobs.catalog.codes import Origin
+from spark_jobs.catalog.rows import BrokerSnapshot, Event
+from spark_jobs.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
+from spark_jobs.transforms.timelines import Timeline
+from spark_jobs.transforms.windows import broker_ids
+
+ACTIVE_KINDS = frozenset(GROUP_KINDS) | frozenset(COORDINATOR_KINDS) | {
+    Kind.LEADER_STARTED,
+    Kind.FOLLOWER_STARTED,
+    Kind.LEADERSHIP_KEPT,
+    Kind.LEADER_UNAVAILABLE,
+    Kind.PARTITION_RECOVERING,
+    Kind.ISR_SHRINK_PROPOSED,
+    Kind.ISR_EXPAND_PROPOSED,
+    Kind.ISR_UPDATED,
+    Kind.ISR_UPDATE_REJECTED,
+    Kind.LOG_TRUNCATED,
+    Kind.FETCH_FAILED,
+    Kind.BROKER_STARTED,
+    Kind.BROKER_UNFENCED_SELF,
+    Kind.BROKER_HEARTBEAT_FAILED,
+    Kind.ZOOKEEPER_SESSION_EXPIRED,
+}  # fmt: skip
+"""Lines that only a broker that serves (or tries to) writes. A controller's lines are not among them: a starting node
+of a combined cluster first repeats, as controller, what happened before."""
+
+MEMBER_KINDS = frozenset({Kind.LEADER_STARTED, Kind.ISR_UPDATED, Kind.COORDINATOR_ELECTED, Kind.COORDINATOR_LOADED})
+"""Lines that only a broker writes which its controller counts as a member of the cluster: it gave it a leadership, or
+committed its change of an ISR. One that is cut off goes on to serve the clients that it still reaches."""
+
+SERVING_KINDS = MEMBER_KINDS | frozenset(GROUP_KINDS) | {Kind.ISR_SHRINK_PROPOSED, Kind.ISR_EXPAND_PROPOSED}
+"""Lines that only a broker which leads partitions writes, whoever still hears it. One that starts writes none."""
+
+LISTED = "broker_listed"
+"""The kind of what a reading shows of a broker that it lists. No line has it."""
+
+STALE_AFTER_START = timedelta(minutes=1)
+"""A reading shows what the broker knows that answers: one that has just started lists brokers that are gone. (13 s in a
+recorded night.) Our choice."""
+
+_SAME_TROUBLE = timedelta(seconds=35)
+"""A follower tries again every second (replica.fetch.backoff.ms), or waits 30 s for an answer
+(replica.socket.timeout.ms): failures further apart than this are two troubles. Source: ReplicationConfigs."""
+
+
+class SignsOfLife:
+    """When each broker was active, when others failed to reach it, and when they saw it live."""
+
+    def __init__(
+        self, ordered: Iterable[Event], proofs: Iterable[Event] = (), readings: Iterable[BrokerSnapshot] = ()
+    ) -> None:
+        """Takes: events of brokers, in order; more lines that show a broker to serve, in order; readings of brokers."""
+        active: dict[int, list[Event]] = defaultdict(list)
+        failures: dict[int, list[Event]] = defaultdict(list)
+        ordered = list(ordered)
+        for event in ordered:
+            if event.kind in ACTIVE_KINDS and event.broker is not None:
+                active[event.broker].append(event)
+            if event.kind == Kind.FETCH_FAILED and event.node is not None and event.node != event.broker:
+                failures[event.node].append(event)
+        self._active, self._failures = _timelines(active), _timelines(failures)
+        shown = list(_shown_by_lines([*ordered, *proofs]))
+        by_members = ((broker, e) for broker, e in shown if e.broker != broker or e.kind in MEMBER_KINDS)
+        self._shown = {False: _timelines(_by_broker(by_members)), True: _timelines(_by_broker(shown))}
+        self._listed = _timelines(_by_broker((r.broker, _listing(r)) for r in readings))
+
+    def has_log(self, broker: int) -> bool:
+        """Whether the broker's own log is known, so that a start would be in it."""
+        return broker in self._active
+
+    def last_before(self, broker: int, instant: datetime, since: datetime | None = None) -> Event | None:
+        """The broker's own last line before an instant, and not before another one."""
+        line = self._active.get(broker, _NO_EVENTS).last_before(instant)
+        return line if line and (since is None or line.happened_at >= since) else None
+
+    def is_active_between(self, broker: int, start: datetime, end: datetime) -> bool:
+        """Whether the broker itself wrote a line between two instants, neither included."""
+        line = self._active.get(broker, _NO_EVENTS).first_after(start)
+        return line is not None and line.happened_at < end
+
+    def first_failure(self, broker: int, after: datetime | None, until: datetime) -> Event | None:
+        """The first of the failures to reach the broker that lead up to an instant without a pause."""
+        first, before = None, until
+        for failure in reversed(self._failures.get(broker, _NO_EVENTS).until(until)):
+            at = failure.happened_at
+            if before - at > _SAME_TROUBLE or (after and at <= after):
+                break
+            first, before = failure, at
+        return first
+
+    def first_service(self, broker: int, after: datetime, *, is_over: bool) -> Event | None:
+        """The first proof after an instant that the broker serves again.
+
+        `is_over`: its process had ended, so that each line of one that serves is of a new process; else only lines of
+        a member of the cluster count.
+        """
+        line = self._shown[is_over].get(broker, _NO_EVENTS).first_after(after)
+        listing = self._listed.get(broker, _NO_EVENTS).first_after(after + STALE_AFTER_START)
+        return min((e for e in (line, listing) if e), key=_at, default=None)
+
+    def last_service(self, broker: int, before: datetime) -> Event | None:
+        """The last line before an instant that proves the broker to serve."""
+        return self._shown[True].get(broker, _NO_EVENTS).last_before(before)
+
+
+def _shown_by_lines(lines: Iterable[Event]) -> Iterator[tuple[int, Event]]:
+    """Each broker that a line shows to serve: the one that wrote it, or others."""
+    for event in lines:
+        if event.kind in SERVING_KINDS and event.broker is not None:
+            yield event.broker, event
+        for broker in _seen_by_others(event):
+            yield broker, event
+
+
+def _by_broker(shown: Iterable[tuple[int, Event]]) -> dict[int, list[Event]]:
+    found: dict[int, list[Event]] = defaultdict(list)
+    for broker, event in shown:
+        found[broker].append(event)
+    return found
+
+
+def _seen_by_others(event: Event) -> Iterable[int]:
+    """The brokers that a line of another one shows to live: followers of theirs start, or ZooKeeper lists them."""
+    if event.kind == Kind.FOLLOWER_STARTED and event.leader is not None and event.leader not in (event.broker, -1):
+        return (event.leader,)
+    if event.kind == Kind.BROKERS_LISTED:
+        return broker_ids(event.nodes) or ()
+    if event.kind == Kind.BROKERS_CHANGED:
+        return broker_ids((event.detail or "").rpartition("all live brokers: ")[2]) or ()
+    return ()
+
+
+def _listing(reading: BrokerSnapshot) -> Event:
+    return Event(
+        line_id=reading.snapshot_id,
+        cluster=reading.cluster,
+        origin=Origin.SNAPSHOT,
+        source="snapshots",
+        happened_at=reading.snapshot_at,
+        order=0,
+        kind=LISTED,
+        pattern_id=LISTED,
+        text=f"broker {reading.broker} is listed",
+    )
+
+
+def _timelines(events: dict[int, list[Event]]) -> dict[int, Timeline[Event]]:
+    return {broker: Timeline(own, _at) for broker, own in events.items()}
+
+
+def _at(event: Event) -> datetime:
+    return event.happened_at
+
+
+_NO_EVENTS: Timeline[Event] = Timeline((), _at)
