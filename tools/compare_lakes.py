@@ -113,6 +113,12 @@ def _compared(
         Counter(before.mapping.comparable(table, row, both, ids) for row in rows)
         for rows, ids in zip((old_rows, new_rows), contents)
     )
+    added = Counter(
+        after.mapping.comparable(table, row, both, contents[1])
+        for row in new_rows
+        if after.mapping.may_be_added(table, row)
+    )
+    new -= added - old
     differences = (
         *(f"column {c}: two columns of OLD have this name, see `columns`" for c, n in Counter(had).items() if n > 1),
         *(f"column {c}: only in OLD, see `columns` and `removed`" for c in had if c not in has),

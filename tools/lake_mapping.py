@@ -33,6 +33,7 @@ class LakeMapping:
     reworded: Columns = field(default_factory=dict)
     rehashed: Columns = field(default_factory=dict)
     added: Columns = field(default_factory=dict)
+    added_rows: Mapping[str, Columns] = field(default_factory=dict)
     removed: Columns = field(default_factory=dict)
     left_out: Columns = field(default_factory=dict)
 
@@ -67,6 +68,10 @@ class LakeMapping:
             row = _at(row, column.split("."), lambda text: text and SENTENCE)
         return json.dumps(_replaced(row, ids) if ids else row, default=str, sort_keys=True, ensure_ascii=False)
 
+    def may_be_added(self, table: str, row: Row) -> bool:
+        """Whether a row may be in the new lake alone."""
+        return any(row.get(column) in values for column, values in self.added_rows.get(table, {}).items())
+
     def is_whole(self, section: Columns, table: str) -> bool:
         """Whether `added`, `removed` or `left_out` names all columns of a table."""
         return ALL in section.get(table, ())
@@ -87,7 +92,7 @@ def read_mapping(path: Path | None) -> LakeMapping:
     known = [f.name for f in fields(LakeMapping)]
     if strange := sorted(said.keys() - known):
         raise MappingError(f"Found in {path} the sections {', '.join(strange)}. Needed: {', '.join(known)}.")
-    shapes = {"tables": str, "columns": dict, "values": dict}
+    shapes = {"tables": str, "columns": dict, "values": dict, "added_rows": dict}
     for name, section in said.items():
         if wrong := [k for k, v in section.items() if not isinstance(v, shapes.get(name, list))]:
             raise MappingError(

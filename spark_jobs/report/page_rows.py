@@ -166,7 +166,19 @@ class PageRows:
     @cached_property
     def incidents_of(self) -> Mapping[str | None, Sequence[Incident]]:
         """The incidents that an outage led to, by its id, in order of time."""
-        return grouped(sorted(self.of(Incident), key=lambda r: (r.started_at, r.incident_id)), lambda r: r.outage_id)
+        return grouped(
+            sorted(self.of(Incident), key=lambda r: (r.started_at, r.incident_id)), lambda r: r.first_outage_id
+        )
+
+    @cached_property
+    def outages_of(self) -> Mapping[str | None, Sequence[BrokerOutage]]:
+        """The absences of each incident, in order of time."""
+        return grouped(self.outages.values(), lambda r: r.incident_id)
+
+    @cached_property
+    def failovers_of(self) -> Mapping[str | None, Sequence[Failover]]:
+        """The changes of leaders of each incident, in order of time."""
+        return grouped(self.failovers, lambda r: r.incident_id)
 
     def is_planned(self, rebalance: Rebalance) -> bool:
         """Whether a rebalance belongs to planned work."""

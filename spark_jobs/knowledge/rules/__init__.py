@@ -9,3 +9,6 @@ RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}
 
 STANDING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_standing)
 """The rules about settings: the report shows them after what happened."""
+
+UNSEEN, UNREAD = data_coverage.UNSEEN, data_coverage.UNREAD
+"""What the rules about our own input say was not seen, in a few words; and those of them that count lines."""

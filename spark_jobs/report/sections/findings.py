@@ -67,4 +67,4 @@ def _item(page: PageRows, row: Finding) -> ui.Item:
 
 
 READS = (Finding,)
-SECTION = Section(150, "findings", "Findings", "Findings", findings, READS, counts=Finding)
+SECTION = Section(40, "findings", "Findings", "Findings", findings, READS, counts=Finding)

@@ -255,4 +255,4 @@ def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
 
 
 READS = (BrokerOutage, ControllerChange, Failover, LeaderImbalance, OutOfSyncPeriod, Rebalance)
-SECTION = Section(40, "timeline", "The window in a picture", "Timeline", timeline, READS)
+SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline, READS)
