@@ -113,12 +113,10 @@ def _compared(
         Counter(before.mapping.comparable(table, row, both, ids) for row in rows)
         for rows, ids in zip((old_rows, new_rows), contents)
     )
-    added = Counter(
-        after.mapping.comparable(table, row, both, contents[1])
-        for row in new_rows
-        if after.mapping.may_be_added(table, row)
-    )
-    new -= added - old
+    mapping = after.mapping
+    came = Counter(mapping.comparable(table, r, both, contents[1]) for r in new_rows if mapping.is_new(table, r))
+    gone = Counter(mapping.comparable(table, r, both, contents[0]) for r in old_rows if mapping.is_gone(table, r))
+    old, new = old - (gone - new), new - (came - old)
     differences = (
         *(f"column {c}: two columns of OLD have this name, see `columns`" for c, n in Counter(had).items() if n > 1),
         *(f"column {c}: only in OLD, see `columns` and `removed`" for c in had if c not in has),

@@ -21,6 +21,7 @@ from spark_jobs.catalog.gold import (
 )
 from spark_jobs.catalog.rows import BrokerOutage, Failover, Incident, IsrSpan
 from spark_jobs.knowledge.harms import HARM_NOTES
+from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.incidents import Found, judge_incidents
 from spark_jobs.transforms.windows import Window
 from tests.support.rows import AT, row
@@ -202,6 +203,20 @@ def test_what_began_before_the_window_is_of_another_night() -> None:
 def test_the_order_in_which_rows_come_changes_nothing(order: list[int]) -> None:
     rows = [outage(b, 50 * b) for b in range(3)] + [stop(b, 50 * b) for b in range(3, 6)]
     assert told(outages=[rows[n] for n in order]) == told(outages=rows)
+
+
+def test_each_unplanned_absence_is_a_finding_and_a_planned_stop_is_none() -> None:
+    crash, gone, planned = outage(1), outage(2, 100, up_after=None), stop(3, 200)
+    lost = [failover("offline", n, 205, outage_id=o.outage_id, leader_to=-1) for n, o in enumerate((crash, planned))]
+    facts = Facts("c", outages=[crash, gone, planned], lost_brokers=[crash, gone], failovers=lost)
+    assert [(f.rule_id, f.severity, f.subject) for f in judge_findings(facts)] == [
+        ("broker_gone", "critical", "2"),
+        ("offline_partitions", "critical", "t-0"),
+        ("broker_lost", "warning", "1"),
+    ]
+    (message,) = [f.message for f in judge_findings(facts) if f.rule_id == "broker_gone"]
+    at = gone.down_at
+    assert message == f"Broker '2' crashed at {at:%H:%M:%S} and had not come back by the end"
 
 
 def test_every_harm_is_noted_in_its_order_and_says_what_it_asks() -> None:

@@ -76,10 +76,15 @@ _EFFECTS: Mapping[Harm, Callable[[Impact], str]] = {
 
 def absence(outage: BrokerOutage) -> str:
     """What became of a broker, as sure as that is, and for how long."""
+    return f"broker {outage.broker} {fate(outage)}"
+
+
+def fate(outage: BrokerOutage) -> str:
+    """What became of a broker, after its name."""
     verb = f"{_HEDGES.get(outage.confidence, '')}{OUTAGE_VERBS[outage.kind]}"
     gone = words.elapsed_ms(outage.down_at, outage.up_at)
     lasted = " and had not come back by the end" if gone is None else f", away for {words.duration(gone)}"
-    return f"broker {outage.broker} {verb} at {outage.down_at:%H:%M:%S}{lasted}"
+    return f"{verb} at {outage.down_at:%H:%M:%S}{lasted}"
 
 
 def _away(happening: Happening) -> str:

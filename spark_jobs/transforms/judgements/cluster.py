@@ -146,6 +146,7 @@ def judge_cluster(
         partial=partial,
         settings=member_settings,
         outages=away,
+        lost_brokers=[o for o in _inside(window, away, lambda o: o.down_at) if not o.planned],
         restarts=_inside(window, restarts, lambda r: r.started_at),
         out_of_sync_periods=out_of_sync_periods,
         isr_spans=isr_spans,
