@@ -30,8 +30,7 @@ SELECT
     coalesce(moved.coordinator_moves, 0) AS coordinator_moves,
     coalesce(o.rebalances, 0) AS rebalances,
     round(o.partition_seconds, 1) AS partition_seconds,
-    array_to_string(o.group_ids, ', ') AS groups_concerned,
-    o.incident_id
+    array_to_string(o.group_ids, ', ') AS groups_concerned
 FROM gold.broker_outages AS o
 LEFT JOIN led USING (cluster, outage_id)
 LEFT JOIN moved USING (cluster, outage_id)

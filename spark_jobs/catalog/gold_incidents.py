@@ -69,9 +69,9 @@ INCIDENTS = Table(
     checks=(
         Check("ends_after_start", "ended_at >= started_at", "an incident ends no earlier than it starts"),
         Check(
-            "rebalances_have_a_cause",
-            "(rebalance_count = 0) = (cause IS NULL)",
-            "an incident has a cause exactly where it has rebalances",
+            "cause_of_rebalances",
+            "cause IS NULL OR rebalance_count > 0",
+            "only an incident with rebalances has a cause of them",
         ),
         Check(
             "loss_bounds_ordered",

@@ -121,6 +121,7 @@ def test_an_upgrade_that_was_killed_goes_on_where_it_stopped(
     spark: SparkSession, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lake_upgrade, "UPGRADES", {2: SMALL})
+    monkeypatch.setattr(lake_upgrade, "LAKE_VERSION", 2)
     write, kept_as = lake_upgrade._write, tmp_path / "written"
 
     def written_once(session: SparkSession, frame: DataFrame, table: Table, path: str) -> None:
