@@ -37,15 +37,15 @@ def seen(
 ) -> Ledger:
     """The ledger after a look at nights.
 
-    Takes: `nights`, those that were published: what lasted and the newest of them no longer shows has healed.
+    Takes: `nights`, those that were published: what lasted and the newest of them no longer shows has ended.
     Keeps: looking again changes nothing; what lasts is one entry; what is planned or muted is due to no receiver until
     a night shows it that is neither.
     """
     routed = {k: _routed(e, settings, now) if e.held == UNROUTED else e for k, e in ledger.items()}
-    return _healed(_after(routed, sightings, now, lambda s: _new(s, settings, now)), nights, settings)
+    return _with_ends(_after(routed, sightings, now, lambda s: _new(s, settings, now)), nights, settings)
 
 
-def _healed(ledger: Ledger, nights: Iterable[Night], settings: AlertSettings) -> Ledger:
+def _with_ends(ledger: Ledger, nights: Iterable[Night], settings: AlertSettings) -> Ledger:
     newest: dict[str, Night] = {}
     for night in sorted(nights, key=lambda n: n[1]):
         newest[night[0]] = night
@@ -53,12 +53,12 @@ def _healed(ledger: Ledger, nights: Iterable[Night], settings: AlertSettings) ->
 
 
 def _over(entry: Entry, night: Night | None, settings: AlertSettings) -> Entry:
-    """The entry, healed where the night comes after those that showed it. Who had it is told, by the same routes."""
-    is_open = entry.sighting.lasts and entry.told and not entry.waiting and not entry.healed_at
+    """The entry, ended where the night comes after those that showed it. The routes that sent it send that too."""
+    is_open = entry.sighting.lasts and entry.told and not entry.waiting and not entry.ended_at
     if night is None or not is_open or night[1] < entry.seen_to:
         return entry
     known = {r.name for r in settings.routes}
-    return replace(entry, healed_at=night[2], waiting={route: () for route in entry.told if route in known})
+    return replace(entry, ended_at=night[2], waiting={route: () for route in entry.told if route in known})
 
 
 def kept(ledger: Ledger, events: Iterable[Sighting], now: datetime) -> Ledger:
@@ -67,7 +67,7 @@ def kept(ledger: Ledger, events: Iterable[Sighting], now: datetime) -> Ledger:
 
 
 def due(ledger: Ledger, settings: AlertSettings, receivers: Receivers, now: datetime) -> list[Message]:
-    """What is to be sent now to each receiver: what cannot wait, by cluster and rule; what of that has healed; then a
+    """What is to be sent now to each receiver: what cannot wait, by cluster and rule; what of that has ended; then a
     digest of all else for each cluster."""
     open_now = [r for r in settings.routes if not (r.quiet and r.quiet.holds(now))]
     return [
@@ -90,34 +90,39 @@ def _told(entry: Entry, message: Message, receivers: Receivers, now: datetime) -
 
 
 def _messages(ledger: Ledger, route: Route, receiver: str, link: str) -> Iterator[Message]:
-    owed = [e for e in _ordered(ledger) if route.name in e.waiting and receiver not in e.waiting[route.name]]
-    paged = [e for e in owed if route.pages(e.sighting)]
-    for entries in grouped((e for e in paged if not e.healed_at), _rule).values():
+    owed = [e for e in _ordered(ledger) if receiver not in e.waiting.get(route.name, (receiver,))]
+    paged = grouped(owed, lambda e: (route.pages(e.sighting), e.ended_at is not None))
+    for entries in grouped(paged.pop((True, False), []), _rule).values():
         seen = [e.sighting for e in entries]
         yield Message(route.name, receiver, _keys(entries), seen[0].severity, title_of(seen), body_of(seen, link))
-    for entry in paged:
-        if entry.healed_at:
-            title, body = title_of([entry.sighting]), recovery_of(entry)
-            yield Message(route.name, receiver, _keys([entry]), RECOVERED, title, body)
-    for cluster, entries in grouped((e for e in owed if e not in paged), lambda e: e.sighting.cluster).items():
+    for entry in paged.pop((True, True), []):
+        yield Message(route.name, receiver, _keys([entry]), RECOVERED, title_of([entry.sighting]), recovery_of(entry))
+    rest = [e for entries in paged.values() for e in entries]
+    for cluster, entries in grouped(rest, lambda e: e.sighting.cluster).items():
         digest = _digest(ledger, route, cluster, entries)
         yield Message(route.name, receiver, _keys(entries), digest.severity, digest.title, digest.body(link))
 
 
 def _digest(ledger: Ledger, route: Route, cluster: str, owed: Sequence[Entry]) -> Digest:
-    """What is new, what is still so, and what has healed, of a cluster; what was sent by itself is named."""
-    keys = set(_keys(owed))
-    night = max(e.seen_to for e in owed)
-    now = [e for e in _ordered(ledger) if e.sighting.cluster == cluster and e.seen_to == night and not e.held]
-    others = [e for e in now if e.sighting.key not in keys and route.wants(e.sighting) and not e.healed_at]
+    """What is new, what is still so, and what has ended, of a cluster; what was sent by itself is named."""
+    keys, night = set(_keys(owed)), max(e.seen_to for e in owed)
+    others = [e for e in _ordered(ledger) if e.sighting.key not in keys and _is_of(e, route, cluster, night)]
+    paged = grouped(others, lambda e: route.pages(e.sighting))
+    states = grouped((e.sighting for e in owed), lambda s: ledger[s.key].ended_at is not None)
     return Digest(
         cluster=cluster,
         night_to=night,
-        new=[e.sighting for e in owed if not e.healed_at],
-        paged=[e.sighting for e in others if route.pages(e.sighting) and e.seen_from == e.sighting.night_from],
-        lasting=[e for e in others if not route.pages(e.sighting) and route.name in e.told and e.sighting.lasts],
-        healed=[e.sighting for e in owed if e.healed_at],
+        new=states.get(False, ()),
+        paged=[e.sighting for e in paged.get(True, ()) if e.seen_from == e.sighting.night_from],
+        lasting=[e for e in paged.get(False, ()) if route.name in e.told and e.sighting.lasts],
+        ended=states.get(True, ()),
     )
+
+
+def _is_of(entry: Entry, route: Route, cluster: str, night: datetime) -> bool:
+    """Whether a night of a cluster shows what an entry is about, and the route wants it."""
+    shown = entry.sighting.cluster == cluster and entry.seen_to == night
+    return shown and not entry.held and not entry.ended_at and route.wants(entry.sighting)
 
 
 def _ordered(ledger: Ledger) -> list[Entry]:
@@ -139,7 +144,7 @@ def _after(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, new: Ca
     for s in sorted(sightings, key=lambda s: (s.night_to, s.began_at)):
         if now - s.night_to <= OLDEST:
             before = held.get(s.key)
-            held[s.key] = _lasting(before, s, new) if before and not before.healed_at and _lasts(before, s) else new(s)
+            held[s.key] = _lasting(before, s, new) if before and not before.ended_at and _lasts(before, s) else new(s)
     return {k: e for k, e in held.items() if e.waiting or now - e.seen_to < FORGOTTEN}
 
 

@@ -61,8 +61,8 @@ class Entry:
 
     `sighting` is the one that is sent; `seen_from` and `seen_to` span the nights that showed it; `waiting` names the
     routes that still owe it, each with the receivers that have it; `told` when each route had sent it to all of its
-    receivers; `held` says why it is not sent: planned, or a mute; `healed_at` the end of the first night that no longer
-    showed it: the routes that had it are told that too.
+    receivers; `held` says why it is not sent: planned, or a mute; `ended_at` the end of the first night that no longer
+    showed it: the routes that sent it send that too.
     """
 
     sighting: Sighting
@@ -71,7 +71,7 @@ class Entry:
     waiting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     told: Mapping[str, datetime] = field(default_factory=dict)
     held: str | None = None
-    healed_at: datetime | None = None
+    ended_at: datetime | None = None
 
     def to_json(self) -> str:
         """The entry on one line."""
@@ -86,7 +86,7 @@ class Entry:
             k: datetime.fromisoformat(v) if k in instants else tuple(v) if k in ("groups", "topics") else v
             for k, v in said["sighting"].items()
         }
-        healed_at = said.get("healed_at")
+        ended_at = said.get("ended_at")
         return cls(
             sighting=Sighting(**seen),
             seen_from=datetime.fromisoformat(said["seen_from"]),
@@ -94,7 +94,7 @@ class Entry:
             waiting={route: tuple(receivers) for route, receivers in said["waiting"].items()},
             told={route: datetime.fromisoformat(at) for route, at in said["told"].items()},
             held=said["held"],
-            healed_at=datetime.fromisoformat(healed_at) if healed_at else None,
+            ended_at=datetime.fromisoformat(ended_at) if ended_at else None,
         )
 
     def with_told(self, route: str, receiver: str) -> Entry:

@@ -24,7 +24,7 @@ class Digest:
     new: Sequence[Sighting] = ()
     paged: Sequence[Sighting] = ()
     lasting: Sequence[Entry] = ()
-    healed: Sequence[Sighting] = ()
+    ended: Sequence[Sighting] = ()
 
     @property
     def severity(self) -> str:
@@ -34,7 +34,7 @@ class Digest:
     @property
     def title(self) -> str:
         """One line: how bad, which cluster, which night, how much of what."""
-        counts = ((self.new, "new"), (self.lasting, "still so"), (self.healed, "no longer seen"))
+        counts = ((self.new, "new"), (self.lasting, "still so"), (self.ended, "no longer seen"))
         said = listed([f"{len(rows)} {what}" for rows, what in counts if rows])
         return f"[{self.severity}] {_name(self.cluster)}: night until {_minute(self.night_to)}: {said}"
 
@@ -45,7 +45,7 @@ class Digest:
             ("Sent by itself:", _all([_brief(s) for s in self.paged])),
             ("New:", body_of(self.new, link) if self.new else ""),
             ("Still so:", _all(lasting)),
-            ("No longer seen:", _all([_brief(s) for s in self.healed])),
+            ("No longer seen:", _all([_brief(s) for s in self.ended])),
         )
         return "\n\n".join(f"{heading}\n{part}" for heading, part in parts if part)
 
@@ -62,7 +62,7 @@ def _brief(seen: Sighting) -> str:
 
 def recovery_of(entry: Entry) -> str:
     """That what was sent by itself is no longer so."""
-    until = f" The night until {_minute(entry.healed_at)} no longer shows it." if entry.healed_at else ""
+    until = f" The night until {_minute(entry.ended_at)} no longer shows it." if entry.ended_at else ""
     return f"Recovered: {_brief(entry.sighting)}.{until}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from spark_jobs.catalog.codes import FailoverKind, TruncationVerdict
-from spark_jobs.catalog.rows import Finding, PartitionSnapshot, Truncation
+from spark_jobs.catalog.rows import Failover, Finding, PartitionSnapshot, Truncation
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.findings.facts import Facts, finding_of
@@ -65,9 +65,7 @@ def _leaderless(facts: Facts) -> Iterator[Finding]:
     Edge case: a planned shutdown raises none, although partitions have no leader meanwhile.
     """
     restored = {(f.topic, f.partition, f.epoch_from): f.happened_at for f in facts.failovers}
-    planned = {o.outage_id for o in facts.outages if o.planned}
-    offline = (f for f in facts.failovers if f.kind == FailoverKind.OFFLINE and f.outage_id not in planned)
-    for _, rows in sorted(grouped(offline, lambda f: f.outage_id or f.topic).items()):
+    for _, rows in sorted(grouped(_offline(facts), lambda f: f.outage_id or f.topic).items()):
         first = min(f.happened_at for f in rows)
         ends = [end for f in rows if (end := restored.get((f.topic, f.partition, f.epoch_to)))]
         names = sorted(f"{f.topic}-{f.partition}" for f in rows)
@@ -82,6 +80,11 @@ def _leaderless(facts: Facts) -> Iterator[Finding]:
             since=f"{first:%H:%M:%S}",
             until=f"to {max(ends):%H:%M:%S}" if len(ends) == len(rows) else "on",
         )
+
+
+def _offline(facts: Facts) -> list[Failover]:
+    planned = {o.outage_id for o in facts.outages if o.planned}
+    return [f for f in facts.failovers if f.kind == FailoverKind.OFFLINE and f.outage_id not in planned]
 
 
 def _lost(facts: Facts) -> Iterator[Finding]:
