@@ -9,7 +9,7 @@ from spark_jobs.catalog.rows import BrokerOutage, Failover, Incident, Rebalance,
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import figures, plain, vocabulary
 from spark_jobs.report.page_rows import PageRows, Section
-from spark_jobs.report.phrases import incident_headline, lost_records, outage_at, who
+from spark_jobs.report.phrases import incident_headline, lost_records, outage_at, outage_words, who
 from spark_jobs.shared import words
 from spark_jobs.shared.grouping import grouped
 
@@ -17,6 +17,7 @@ SHOWN_OPEN = 3
 SHOWN_IN_FULL = 200
 LINKS_PER_INCIDENT = 60
 MOMENTS = 10
+TOPICS = 3
 
 
 def incidents(page: PageRows) -> Iterator[ui.Block]:
@@ -83,6 +84,7 @@ def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
     yield ui.Fact("From, to", (ui.At(row.started_at), until))
     yield ui.Fact("Kind", f"{kind}, {planned}")
     yield from _figures(row)
+    yield from _earlier(page, row)
     if row.cause is not None:
         look = vocabulary.CAUSES[row.cause]
         yield ui.Fact("Cause", (ui.Badge(look.label, f"cause t-{look.tone}"), f", {row.confidence}"))
@@ -91,6 +93,21 @@ def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
     if row.group_ids:
         label = "Group" if len(row.group_ids) == 1 else "Groups"
         yield ui.Fact(label, ui.names([plain.shortened(g) for g in row.group_ids], 24), is_wide=len(row.group_ids) > 1)
+
+
+def _earlier(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
+    """Whether the nights before had it too: new, still so, or back again."""
+    history = page.run.history
+    if history is None or not history.windows or figures.needs(row) == "calm":
+        return
+    count, before = len(history.windows), page.incidents_before.get(row.recurrence_id)
+    if before is None:
+        yield ui.Fact("Nights before", f"new: on none of the {words.counted(count, 'night')} before")
+        return
+    last_night = max(w.window_from for w in history.windows)
+    how = "as on the night before" if before.last_at >= last_night else "back again"
+    seen = f"{how}; on {words.number(before.nights)} of the {words.counted(count, 'night')} before, first at "
+    yield ui.Fact("Nights before", (seen, words.instant(before.first_at), ", last at ", words.instant(before.last_at)))
 
 
 def _figures(row: Incident) -> Iterator[ui.Fact]:
@@ -116,7 +133,7 @@ def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
     """What happened when, as far as rows tell: absences, changes of leaders by kind, rebalances."""
     moments: list[tuple[ui.At, str]] = []
     for outage in page.outages_of.get(row.incident_id, ()):
-        moments.append((ui.At(outage.down_at), f"{words.sentence(outage_at(page, outage))}."))
+        moments.append((ui.At(outage.down_at), f"{words.sentence(outage_words(outage))}."))
         for at, said in (
             (outage.detected_at, "The controller took notice."),
             (outage.up_at, "It served again."),
@@ -127,7 +144,9 @@ def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
                 moments.append((ui.At(at), said))
     for kind, rows in grouped(page.failovers_of.get(row.incident_id, ()), lambda f: f.kind).items():
         label = vocabulary.FAILOVERS[kind].label
-        moments.append((ui.At(rows[0].happened_at), f"{words.counted(len(rows), 'leader change')}: {label}."))
+        topics = words.listed([plain.shortened(t, 48) for t in dict.fromkeys(f.topic for f in rows)], TOPICS)
+        said = f"{words.counted(len(rows), 'leader change')}: {label}, of {topics}."
+        moments.append((ui.At(rows[0].happened_at), said))
     for rebalance in page.rebalances_of.get(row.incident_id, ())[:MOMENTS]:
         moments.append((ui.At(rebalance.started_at), _rebalance(rebalance)))
     if len(moments) > 1:
@@ -170,7 +189,7 @@ def _parts(page: PageRows, row: Incident) -> Iterator[ui.Block]:
         for o in page.outages_of.get(row.incident_id, ())
     ]
     if outages:
-        yield ui.Paragraph(("Absences: ", ui.separated(outages), "."), "links")
+        yield ui.Paragraph(("Absences: ", ui.separated(outages)), "links")
     several = len(row.group_ids) > 1
     rebalances = page.rebalances_of.get(row.incident_id, ())
     links = [_link(page, r, several) for r in rebalances]
