@@ -21,13 +21,18 @@ TOLERATED_BREAK_SHARE = 0.25
 """Of the generations rebuilt: beyond it, more than one in four follows a hole, and gold shows another history than the
 night. A handful are tolerated whatever the share, since a short window has few generations to compare with."""
 
-_OUTAGE_KNOWN = Check(
-    "outage_known",
-    "outage_id IS NULL OR outage_id IN (SELECT outage_id FROM broker_outages)"
-    " OR outage_id IN (SELECT outage_id FROM published_broker_outages)",
-    "the outage a row names is a row of broker_outages; one that began before the first window is not",
-    severity="warning",
-)
+
+def _outage_known(column: str) -> Check:
+    return Check(
+        "outage_known",
+        f"{column} IS NULL OR {column} IN (SELECT outage_id FROM broker_outages)"
+        f" OR {column} IN (SELECT outage_id FROM published_broker_outages)",
+        "the outage a row names is a row of broker_outages; one that began before the first window is not",
+        severity="warning",
+    )
+
+
+_OUTAGE_KNOWN = _outage_known("outage_id")
 _BEFORE = "OVER (PARTITION BY topic, `partition`, topic_incarnation ORDER BY epoch_to)"
 _MARKED = "(SELECT topic, `partition`, topic_incarnation, next_epoch FROM leadership_gaps)"
 
@@ -61,7 +66,27 @@ LAWS: Mapping[str, tuple[Check, ...]] = {
             " (SELECT count(*) FROM rebalances r WHERE r.incident_id = incidents.incident_id)",
             "an incident that ended inside the window counts the rebalances that name it",
         ),
-        _OUTAGE_KNOWN,
+        _outage_known("first_outage_id"),
+        Check(
+            "counts_its_failovers",
+            "ended_at >= (SELECT window_to FROM published_window) OR coalesce(failover_count, 0) ="
+            " (SELECT count(*) FROM failovers f WHERE f.incident_id = incidents.incident_id)",
+            "an incident that ended inside the window counts the failovers that name it",
+        ),
+        Check(
+            "ranked_once",
+            "harm_rank IS NULL OR count(*) OVER (PARTITION BY harm_rank) = 1",
+            "no two incidents of a window have the same rank",
+        ),
+    ),
+    "gold.broker_outages": (
+        Check(
+            "incident_known",
+            "incident_id IS NULL OR incident_id IN (SELECT incident_id FROM incidents)"
+            " OR incident_id IN (SELECT incident_id FROM published_incidents)",
+            "the incident that an outage names is a row of incidents; one that began before the first window is not",
+            severity="warning",
+        ),
     ),
     "gold.rebalances": (
         Check(

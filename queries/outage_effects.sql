@@ -17,12 +17,6 @@ moved AS (
     FROM gold.coordinator_moves
     WHERE outage_id IS NOT NULL
     GROUP BY ALL
-),
-rebalanced AS (
-    SELECT cluster, outage_id, sum(rebalance_count) AS rebalances, sum(partition_seconds) AS partition_seconds
-    FROM gold.incidents
-    WHERE outage_id IS NOT NULL
-    GROUP BY ALL
 )
 SELECT
     o.cluster, o.broker, o.kind, o.planned, o.confidence, o.down_at,
@@ -34,12 +28,11 @@ SELECT
     coalesce(led.left_without_leader, 0) AS left_without_leader,
     led.longest_leaderless_ms, led.records_lost_low, led.records_lost_high,
     coalesce(moved.coordinator_moves, 0) AS coordinator_moves,
-    coalesce(rebalanced.rebalances, 0) AS rebalances,
-    round(rebalanced.partition_seconds, 1) AS partition_seconds,
-    array_to_string(o.group_ids, ', ') AS disturbed_groups
+    coalesce(o.rebalances, 0) AS rebalances,
+    round(o.partition_seconds, 1) AS partition_seconds,
+    array_to_string(o.group_ids, ', ') AS groups_concerned
 FROM gold.broker_outages AS o
 LEFT JOIN led USING (cluster, outage_id)
 LEFT JOIN moved USING (cluster, outage_id)
-LEFT JOIN rebalanced USING (cluster, outage_id)
 WHERE o.broker = coalesce(getvariable('broker')::INTEGER, o.broker)
 ORDER BY o.down_at, o.cluster, o.broker;

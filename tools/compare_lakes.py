@@ -113,14 +113,29 @@ def _compared(
         Counter(before.mapping.comparable(table, row, both, ids) for row in rows)
         for rows, ids in zip((old_rows, new_rows), contents)
     )
+    gone, came = (
+        Counter(after.mapping.comparable(table, row, both, ids) for row in rows if may_differ(table, row))
+        for rows, ids, may_differ in (
+            (old_rows, contents[0], after.mapping.is_gone),
+            (new_rows, contents[1], after.mapping.is_new),
+        )
+    )
+    old, new = old - (gone - new), new - (came - old)
     differences = (
-        *(f"column {c}: two columns of OLD have this name, see `columns`" for c, n in Counter(had).items() if n > 1),
-        *(f"column {c}: only in OLD, see `columns` and `removed`" for c in had if c not in has),
-        *(f"column {c}: only in NEW, see `columns` and `added`" for c in has if c not in had),
+        *_of_columns(had, has),
         *_hint(old - new, new - old),
         *_differences(old - new, new - old, [c for c in key if c in both]),
     )
     return Comparison(table, len(old_rows), len(new_rows), differences)
+
+
+def _of_columns(had: Sequence[str], has: Sequence[str]) -> Iterator[str]:
+    """A line for each column that one side alone holds, or that has the name of another."""
+    yield from (
+        f"column {c}: two columns of OLD have this name, see `columns`" for c, n in Counter(had).items() if n > 1
+    )
+    yield from (f"column {c}: only in OLD, see `columns` and `removed`" for c in had if c not in has)
+    yield from (f"column {c}: only in NEW, see `columns` and `added`" for c in has if c not in had)
 
 
 def _hint(gone: Counter[str], came: Counter[str]) -> Iterator[str]:

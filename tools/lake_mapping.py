@@ -33,6 +33,8 @@ class LakeMapping:
     reworded: Columns = field(default_factory=dict)
     rehashed: Columns = field(default_factory=dict)
     added: Columns = field(default_factory=dict)
+    added_rows: Mapping[str, Columns] = field(default_factory=dict)
+    removed_rows: Mapping[str, Columns] = field(default_factory=dict)
     removed: Columns = field(default_factory=dict)
     left_out: Columns = field(default_factory=dict)
 
@@ -67,6 +69,14 @@ class LakeMapping:
             row = _at(row, column.split("."), lambda text: text and SENTENCE)
         return json.dumps(_replaced(row, ids) if ids else row, default=str, sort_keys=True, ensure_ascii=False)
 
+    def is_new(self, table: str, row: Row) -> bool:
+        """Whether a row may be in the new lake alone."""
+        return _has_value(self.added_rows.get(table, {}), row)
+
+    def is_gone(self, table: str, row: Row) -> bool:
+        """Whether a row may be in the old lake alone."""
+        return _has_value(self.removed_rows.get(table, {}), row)
+
     def is_whole(self, section: Columns, table: str) -> bool:
         """Whether `added`, `removed` or `left_out` names all columns of a table."""
         return ALL in section.get(table, ())
@@ -87,7 +97,7 @@ def read_mapping(path: Path | None) -> LakeMapping:
     known = [f.name for f in fields(LakeMapping)]
     if strange := sorted(said.keys() - known):
         raise MappingError(f"Found in {path} the sections {', '.join(strange)}. Needed: {', '.join(known)}.")
-    shapes = {"tables": str, "columns": dict, "values": dict}
+    shapes = {"tables": str, "columns": dict, "values": dict, "added_rows": dict, "removed_rows": dict}
     for name, section in said.items():
         if wrong := [k for k, v in section.items() if not isinstance(v, shapes.get(name, list))]:
             raise MappingError(
@@ -95,6 +105,10 @@ def read_mapping(path: Path | None) -> LakeMapping:
                 "Needed: the form that tools/since_28d0312.toml shows."
             )
     return LakeMapping(**said)
+
+
+def _has_value(values: Columns, row: Row) -> bool:
+    return any(row.get(column) in known for column, known in values.items())
 
 
 def _of(section: Mapping[str, Mapping[str, Any]], table: str) -> dict[str, Any]:

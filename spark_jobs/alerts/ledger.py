@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from spark_jobs.alerts.model import Entry, Ledger, Message, Sighting
+from spark_jobs.alerts.model import RECOVERED, Entry, Ledger, Message, Night, Sighting
 from spark_jobs.alerts.settings import AlertSettings, Route
-from spark_jobs.alerts.words import body_of, title_of
+from spark_jobs.alerts.words import Digest, body_of, recovery_of, title_of
+from spark_jobs.shared.grouping import grouped
 
 LASTS = timedelta(hours=36)
 """What is seen again before as long has passed since it was last seen, still lasts: one night without an audit, or a
@@ -27,14 +28,37 @@ Receivers = Mapping[str, tuple[str, ...]]
 """The receivers of each route that has any, under names that hold no secret."""
 
 
-def seen(ledger: Ledger, sightings: Iterable[Sighting], settings: AlertSettings, now: datetime) -> Ledger:
+def seen(
+    ledger: Ledger,
+    sightings: Iterable[Sighting],
+    settings: AlertSettings,
+    now: datetime,
+    nights: Iterable[Night] = (),
+) -> Ledger:
     """The ledger after a look at nights.
 
+    Takes: `nights`, those that were published: what lasted and the newest of them no longer shows has ended.
     Keeps: looking again changes nothing; what lasts is one entry; what is planned or muted is due to no receiver until
     a night shows it that is neither.
     """
     routed = {k: _routed(e, settings, now) if e.held == UNROUTED else e for k, e in ledger.items()}
-    return _after(routed, sightings, now, lambda s: _new(s, settings, now))
+    return _with_ends(_after(routed, sightings, now, lambda s: _new(s, settings, now)), nights, settings)
+
+
+def _with_ends(ledger: Ledger, nights: Iterable[Night], settings: AlertSettings) -> Ledger:
+    newest: dict[str, Night] = {}
+    for night in sorted(nights, key=lambda n: n[1]):
+        newest[night[0]] = night
+    return {k: _over(e, newest.get(e.sighting.cluster), settings) for k, e in ledger.items()}
+
+
+def _over(entry: Entry, night: Night | None, settings: AlertSettings) -> Entry:
+    """The entry, ended where the night comes after those that showed it. The routes that sent it send that too."""
+    is_open = entry.sighting.lasts and entry.told and not entry.waiting and not entry.ended_at
+    if night is None or not is_open or night[1] < entry.seen_to:
+        return entry
+    known = {r.name for r in settings.routes}
+    return replace(entry, ended_at=night[2], waiting={route: () for route in entry.told if route in known})
 
 
 def kept(ledger: Ledger, events: Iterable[Sighting], now: datetime) -> Ledger:
@@ -43,13 +67,14 @@ def kept(ledger: Ledger, events: Iterable[Sighting], now: datetime) -> Ledger:
 
 
 def due(ledger: Ledger, settings: AlertSettings, receivers: Receivers, now: datetime) -> list[Message]:
-    """What is to be sent now: one message for each receiver, cluster, rule and severity; worst first."""
+    """What is to be sent now to each receiver: what cannot wait, by cluster and rule; what of that has ended; then a
+    digest of all else for each cluster."""
     open_now = [r for r in settings.routes if not (r.quiet and r.quiet.holds(now))]
     return [
-        _message(route, receiver, entries, settings)
+        message
         for route in open_now
         for receiver in receivers.get(route.name, ())
-        for entries in _together(ledger, route, receiver)
+        for message in _messages(ledger, route, receiver, settings.link)
     ]
 
 
@@ -64,19 +89,54 @@ def _told(entry: Entry, message: Message, receivers: Receivers, now: datetime) -
     return after if owed else after.with_done(message.route, now)
 
 
-def _together(ledger: Ledger, route: Route, receiver: str) -> list[list[Entry]]:
-    owed = [e for e in ledger.values() if route.name in e.waiting and receiver not in e.waiting[route.name]]
-    groups: dict[tuple[str, ...], list[Entry]] = {}
-    for entry in sorted(owed, key=lambda e: (e.sighting.severity, e.sighting.began_at, e.sighting.subject)):
-        s = entry.sighting
-        groups.setdefault((s.severity, s.cluster, s.rule), []).append(entry)
-    return list(groups.values())
+def _messages(ledger: Ledger, route: Route, receiver: str, link: str) -> Iterator[Message]:
+    owed = [e for e in _ordered(ledger) if receiver not in e.waiting.get(route.name, (receiver,))]
+    paged = grouped(owed, lambda e: (route.pages(e.sighting), e.ended_at is not None))
+    for entries in grouped(paged.pop((True, False), []), _rule).values():
+        seen = [e.sighting for e in entries]
+        yield Message(route.name, receiver, _keys(entries), seen[0].severity, title_of(seen), body_of(seen, link))
+    for entry in paged.pop((True, True), []):
+        yield Message(route.name, receiver, _keys([entry]), RECOVERED, title_of([entry.sighting]), recovery_of(entry))
+    rest = [e for entries in paged.values() for e in entries]
+    for cluster, entries in grouped(rest, lambda e: e.sighting.cluster).items():
+        digest = _digest(ledger, route, cluster, entries)
+        yield Message(route.name, receiver, _keys(entries), digest.severity, digest.title, digest.body(link))
 
 
-def _message(route: Route, receiver: str, entries: list[Entry], settings: AlertSettings) -> Message:
-    seen = [e.sighting for e in entries]
-    keys = tuple(s.key for s in seen)
-    return Message(route.name, receiver, keys, seen[0].severity, title_of(seen), body_of(seen, settings.link))
+def _digest(ledger: Ledger, route: Route, cluster: str, owed: Sequence[Entry]) -> Digest:
+    """What is new, what is still so, and what has ended, of a cluster; what was sent by itself is named."""
+    keys, night = set(_keys(owed)), max(e.seen_to for e in owed)
+    others = [e for e in _ordered(ledger) if e.sighting.key not in keys and _is_of(e, route, cluster, night)]
+    paged = grouped(others, lambda e: route.pages(e.sighting))
+    states = grouped((e.sighting for e in owed), lambda s: ledger[s.key].ended_at is not None)
+    return Digest(
+        cluster=cluster,
+        night_to=night,
+        new=states.get(False, ()),
+        paged=[e.sighting for e in paged.get(True, ()) if e.seen_from == e.sighting.night_from],
+        lasting=[e for e in paged.get(False, ()) if route.name in e.told and e.sighting.lasts],
+        ended=states.get(True, ()),
+    )
+
+
+def _is_of(entry: Entry, route: Route, cluster: str, night: datetime) -> bool:
+    """Whether a night of a cluster shows what an entry is about, and the route wants it."""
+    shown = entry.sighting.cluster == cluster and entry.seen_to == night
+    return shown and not entry.held and not entry.ended_at and route.wants(entry.sighting)
+
+
+def _ordered(ledger: Ledger) -> list[Entry]:
+    """The entries, the worst first."""
+    return sorted(ledger.values(), key=lambda e: (e.sighting.severity, e.sighting.began_at, e.sighting.subject))
+
+
+def _rule(entry: Entry) -> tuple[str, str, str]:
+    s = entry.sighting
+    return s.severity, s.cluster, s.rule
+
+
+def _keys(entries: Iterable[Entry]) -> tuple[str, ...]:
+    return tuple(e.sighting.key for e in entries)
 
 
 def _after(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, new: Callable[[Sighting], Entry]) -> Ledger:
@@ -84,7 +144,7 @@ def _after(ledger: Ledger, sightings: Iterable[Sighting], now: datetime, new: Ca
     for s in sorted(sightings, key=lambda s: (s.night_to, s.began_at)):
         if now - s.night_to <= OLDEST:
             before = held.get(s.key)
-            held[s.key] = _lasting(before, s, new) if before and _lasts(before, s) else new(s)
+            held[s.key] = _lasting(before, s, new) if before and not before.ended_at and _lasts(before, s) else new(s)
     return {k: e for k, e in held.items() if e.waiting or now - e.seen_to < FORGOTTEN}
 
 
@@ -100,7 +160,7 @@ def _lasting(before: Entry, s: Sighting, new: Callable[[Sighting], Entry]) -> En
 
 def _new(s: Sighting, settings: AlertSettings, now: datetime) -> Entry:
     held = _held(s, settings, now)
-    waiting = {} if held else {r.name: () for r in settings.routes if s.severity in r.severities}
+    waiting = {} if held else {r.name: () for r in settings.routes if r.wants(s)}
     return Entry(s, s.night_from, s.night_to, waiting, {}, held)
 
 

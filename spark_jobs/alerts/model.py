@@ -10,6 +10,12 @@ from typing import Any
 
 from spark_jobs.catalog.ids import row_id
 
+Night = tuple[str, datetime, datetime]
+"""A cluster, and the window of one of its nights."""
+
+RECOVERED = "recovered"
+"""The severity of a message that says that something is no longer so."""
+
 
 @dataclass(frozen=True)
 class Sighting:
@@ -17,7 +23,8 @@ class Sighting:
 
     `rule` is the rule that fired, or a kind of trouble of our own (sightings.OWN); `night_from` and `night_to` the
     window that shows it; `began_at` when it began; `page` and `anchor` where the report says more; `planned` says that
-    it lies within planned work.
+    it lies within planned work; `cannot_wait` that it is sent by itself, and not in the digest; `groups` and `topics`
+    are those that it concerns, for routes that ask.
     """
 
     cluster: str
@@ -33,6 +40,14 @@ class Sighting:
     page: str = ""
     anchor: str = ""
     planned: bool = False
+    cannot_wait: bool = False
+    groups: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+
+    @property
+    def lasts(self) -> bool:
+        """Whether a later night can show that it is over: what happened is over anyway."""
+        return self.subject_kind != "incident"
 
     @property
     def key(self) -> str:
@@ -46,7 +61,8 @@ class Entry:
 
     `sighting` is the one that is sent; `seen_from` and `seen_to` span the nights that showed it; `waiting` names the
     routes that still owe it, each with the receivers that have it; `told` when each route had sent it to all of its
-    receivers; `held` says why it is not sent: planned, or a mute.
+    receivers; `held` says why it is not sent: planned, or a mute; `ended_at` the end of the first night that no longer
+    showed it: the routes that sent it send that too.
     """
 
     sighting: Sighting
@@ -55,6 +71,7 @@ class Entry:
     waiting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     told: Mapping[str, datetime] = field(default_factory=dict)
     held: str | None = None
+    ended_at: datetime | None = None
 
     def to_json(self) -> str:
         """The entry on one line."""
@@ -66,8 +83,10 @@ class Entry:
         said = json.loads(line)
         instants = ("night_from", "night_to", "began_at")
         seen: dict[str, Any] = {
-            k: datetime.fromisoformat(v) if k in instants else v for k, v in said["sighting"].items()
+            k: datetime.fromisoformat(v) if k in instants else tuple(v) if k in ("groups", "topics") else v
+            for k, v in said["sighting"].items()
         }
+        ended_at = said.get("ended_at")
         return cls(
             sighting=Sighting(**seen),
             seen_from=datetime.fromisoformat(said["seen_from"]),
@@ -75,6 +94,7 @@ class Entry:
             waiting={route: tuple(receivers) for route, receivers in said["waiting"].items()},
             told={route: datetime.fromisoformat(at) for route, at in said["told"].items()},
             held=said["held"],
+            ended_at=datetime.fromisoformat(ended_at) if ended_at else None,
         )
 
     def with_told(self, route: str, receiver: str) -> Entry:
@@ -93,7 +113,10 @@ Ledger = Mapping[str, Entry]
 
 @dataclass(frozen=True)
 class Message:
-    """What one receiver of one route is sent: all of one rule in one cluster that it has not been sent yet."""
+    """What one receiver of one route is sent: what cannot wait by itself, all else of a cluster as one digest.
+
+    `severity` is the worst of it, or `recovered`: a pager that can resolve then resolves what had the same title.
+    """
 
     route: str
     receiver: str

@@ -6,9 +6,10 @@ Receivers' URLs are never written there.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
+from fnmatch import fnmatchcase
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -18,11 +19,16 @@ from spark_jobs.shared.exits import BadInput
 
 _ROUTE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _KNOWN = {
-    "alerts": ("link", "routes", "mutes"),
-    "routes": ("name", "severities", "quiet"),
+    "alerts": ("link", "routes", "mutes", "owners"),
+    "routes": ("name", "severities", "quiet", "sends", "clusters", "groups", "topics", "rules", "owner"),
+    "owners": ("name", "clusters", "groups", "topics"),
     "quiet": ("from", "to", "zone"),
     "mutes": ("rule", "group", "cluster", "until", "why"),
 }
+
+
+SENDS = ("pages", "digest")
+"""What a route may send."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +48,54 @@ class Quiet:
 
 
 @dataclass(frozen=True)
+class Patterns:
+    """Names of clusters, groups and topics, with `*` for any text. Empty: all of them."""
+
+    clusters: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+
+    def matches(self, seen: Sighting) -> list[bool]:
+        """Whether each of the kinds of patterns that are given fits."""
+        named = ((self.clusters, (seen.cluster,)), (self.groups, seen.groups), (self.topics, seen.topics))
+        return [fits(patterns, names) for patterns, names in named if patterns]
+
+
+def fits(patterns: Iterable[str], names: Iterable[str]) -> bool:
+    """Whether one of the names fits one of the patterns."""
+    known = [*names]
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in known)
+
+
+@dataclass(frozen=True)
 class Route:
-    """Severities, and the receivers of their alerts: HINDSIGHT_ALERTS_<NAME>, or the connection
-    hindsight_alerts_<name>.
+    """What is sent where, and its receivers: HINDSIGHT_ALERTS_<NAME>, or the connection hindsight_alerts_<name>.
+
+    All that is given has to fit: `severities`, `rules`, `about`; of what an `owner` owns, one pattern. `sends`: pages,
+    which are what cannot wait, and the digest, which is all else.
     """
 
     name: str
     severities: tuple[str, ...]
     quiet: Quiet | None = None
+    sends: tuple[str, ...] = SENDS
+    rules: tuple[str, ...] = ()
+    about: Patterns = Patterns()
+    owner: Patterns | None = None
+
+    def wants(self, seen: Sighting) -> bool:
+        """Whether an alert goes this way."""
+        asked = [
+            seen.severity in self.severities,
+            "digest" in self.sends or self.pages(seen),
+            not self.rules or fits(self.rules, [seen.rule]),
+            *self.about.matches(seen),
+        ]
+        return all(asked) and (self.owner is None or any(self.owner.matches(seen)))
+
+    def pages(self, seen: Sighting) -> bool:
+        """Whether an alert is sent by itself."""
+        return seen.cannot_wait and "pages" in self.sends
 
     @property
     def variable(self) -> str:
@@ -102,9 +148,11 @@ class _Reading:
 
     def __init__(self) -> None:
         self.problems: list[str] = []
+        self.owners: dict[str, Patterns] = {}
 
     def settings(self, said: Mapping[str, Any]) -> AlertSettings:
         self.known("alerts", said)
+        self.owners = {str(o.get("name", "")): self.owner(o) for o in self.tables(said, "owners")}
         routes = tuple(self.route(r) for r in self.tables(said, "routes"))
         names = [r.name for r in routes]
         for name in sorted({n for n in names if names.count(n) > 1}):
@@ -140,7 +188,44 @@ class _Reading:
                 f"[alerts] route {name}: severities is {severities!r}. Needed: some of {', '.join(FindingSeverity)}."
             )
             severities = []
-        return Route(name, tuple(map(str, severities)), self.quiet(name, said["quiet"]) if "quiet" in said else None)
+        return Route(
+            name,
+            tuple(map(str, severities)),
+            self.quiet(name, said["quiet"]) if "quiet" in said else None,
+            self.sends(name, said),
+            self.texts(f"route {name}", said, "rules"),
+            self.patterns(f"route {name}", said),
+            self.owned(name, said.get("owner")),
+        )
+
+    def sends(self, route: str, said: Mapping[str, Any]) -> tuple[str, ...]:
+        sends = self.texts(f"route {route}", said, "sends") or SENDS
+        if set(sends) - set(SENDS):
+            self.problems.append(f"[alerts] route {route}: sends is {list(sends)}. Needed: some of {', '.join(SENDS)}.")
+        return sends
+
+    def owned(self, route: str, owner: Any) -> Patterns | None:
+        if owner is not None and owner not in self.owners:
+            known = ", ".join(self.owners) or "a table [[alerts.owners]] of that name"
+            self.problems.append(f"[alerts] route {route}: owner is {owner!r}. Needed: {known}.")
+        return self.owners.get(owner)
+
+    def owner(self, said: Mapping[str, Any]) -> Patterns:
+        self.known("owners", said)
+        read = self.patterns(f"owner {said.get('name', '')}", said)
+        if not said.get("name") or read == Patterns():
+            self.problems.append("[alerts] owners: one has no name or owns nothing. Needed: a name, and what is owned.")
+        return read
+
+    def patterns(self, what: str, said: Mapping[str, Any]) -> Patterns:
+        return Patterns(*(self.texts(what, said, name) for name in ("clusters", "groups", "topics")))
+
+    def texts(self, what: str, said: Mapping[str, Any], name: str) -> tuple[str, ...]:
+        given = said.get(name, [])
+        if isinstance(given, list) and all(isinstance(text, str) for text in given):
+            return tuple(given)
+        self.problems.append(f"[alerts] {what}: {name} is {given!r}. Needed: a list of texts.")
+        return ()
 
     def quiet(self, route: str, said: Any) -> Quiet | None:
         try:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from spark_jobs.alerts.model import Sighting
+from spark_jobs.alerts.model import Night, Sighting
+from spark_jobs.catalog.codes import Harm
+from spark_jobs.knowledge.harms import HARM_NOTES
+from spark_jobs.knowledge.rules import INCIDENT_RULES, URGENT_RULES
 from spark_jobs.report.places import VALIDATION_PAGE, page_name
 from spark_jobs.report.plain import anchor
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.shared.words import duration
 
 Row = Mapping[str, Any]
-Night = tuple[str, datetime, datetime]
-"""A cluster, and the window of one of its nights."""
-
 EVERY_CLUSTER = "every cluster"
 """Where a trouble of the look itself belongs: it may hide what befell any of them."""
 
 FORMER_NIGHTS = timedelta(days=8)
 """How far back the nights lie that tell what is usual of a log."""
+
+_MORE = re.compile(r" and \d+ more$")
 
 ENOUGH_NIGHTS = 2
 SILENT_FOR = timedelta(hours=1)
@@ -50,8 +53,47 @@ OWN = {
 """Troubles of our own, in addition to the rules about the cluster: what to do about each."""
 
 
+def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sighting]:
+    """Takes: rows of gold.incidents that were not planned; the windows published.
+
+    Gives: one for each incident that asks its reader to act. It cannot wait where records or partitions were hit, or a
+    broker had not come back.
+    """
+    return [
+        _of_incident(i, w)
+        for w in windows
+        for i in incidents
+        if i["cluster"] == w["cluster"] and w["window_from"] <= i["started_at"] < w["window_to"]
+        if HARM_NOTES[Harm(i["harm"])].state == "act"
+    ]
+
+
+def _of_incident(incident: Row, window: Row) -> Sighting:
+    cannot_wait = incident["harm"] != Harm.BROKER_LOST or incident["ended_at"] is None
+    return Sighting(
+        cluster=incident["cluster"],
+        rule=incident["harm"],
+        severity="critical" if cannot_wait else "warning",
+        subject_kind="incident",
+        subject=incident["headline"],
+        night_from=window["window_from"],
+        night_to=window["window_to"],
+        began_at=incident["started_at"],
+        reason=f"{incident['headline']}.",
+        advice=incident["advice"],
+        page=page_name(window["cluster"], window["window_from"], window["window_to"]),
+        anchor=anchor("incident", incident["incident_id"]),
+        cannot_wait=cannot_wait,
+        groups=tuple(incident["group_ids"]),
+        topics=tuple(incident["topics"] or ()),
+    )
+
+
 def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterable[Row]) -> list[Sighting]:
-    """Takes: rows of gold.findings; the windows published; planned work: cluster, subject_kind, subject, from, to."""
+    """Takes: rows of gold.findings; the windows published; planned work: cluster, subject_kind, subject, from, to.
+
+    Gives: none for what is an incident of its own.
+    """
     work = list(planned)
     return [
         Sighting(
@@ -68,11 +110,26 @@ def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterab
             page=page_name(w["cluster"], w["window_from"], w["window_to"]),
             anchor=anchor("finding", f["finding_id"]),
             planned=any(_lies_within(f, p) for p in work),
+            cannot_wait=f["rule_id"] in URGENT_RULES,
+            groups=(_first(f["subject"]),) if f["subject_kind"] == "group" else (),
+            topics=_topics(f["subject_kind"], _first(f["subject"])),
         )
         for w in windows
         for f in findings
         if f["cluster"] == w["cluster"] and w["window_from"] <= f["first_at"] < w["window_to"]
+        if f["rule_id"] not in INCIDENT_RULES
     ]
+
+
+def _first(subject: str) -> str:
+    """The first of the subjects that a finding stands for."""
+    return _MORE.sub("", subject)
+
+
+def _topics(kind: str, subject: str) -> tuple[str, ...]:
+    if kind == "topic":
+        return (subject,)
+    return (subject.rpartition("-")[0],) if kind == "partition" else ()
 
 
 def of_validations(failed: Iterable[Row]) -> list[Sighting]:
@@ -124,7 +181,9 @@ def _of_logs(night: Night, sources: Mapping[str, Row], former: Sequence[Mapping[
 
 def of_look(rule: str, subject: str, reason: str, now: datetime) -> Sighting:
     """What went wrong with a look itself, so that an alert may be missing. Takes: a rule of OWN."""
-    return Sighting(EVERY_CLUSTER, rule, "critical", "look", subject, now, now, now, reason, OWN[rule])
+    return Sighting(
+        EVERY_CLUSTER, rule, "critical", "look", subject, now, now, now, reason, OWN[rule], cannot_wait=True
+    )
 
 
 def of_event(said: Mapping[str, Any]) -> Sighting:
@@ -144,6 +203,7 @@ def of_event(said: Mapping[str, Any]) -> Sighting:
             began_at=datetime.fromisoformat(said["at"]),
             reason=str(said["reason"]),
             advice=OWN[said["rule"]],
+            cannot_wait=said["severity"] == "critical",
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise BadInput(
@@ -179,6 +239,7 @@ def _of_check(rule: str, severity: str, broken: Sequence[Row]) -> Sighting:
         reason=whole + " ".join(sentences),
         advice=OWN[rule],
         page=VALIDATION_PAGE,
+        cannot_wait=severity == "critical",
     )
 
 

@@ -3,28 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from urllib.parse import quote
 
-from spark_jobs.alerts.model import Sighting
-from spark_jobs.report.plain import shortened, visible
+from spark_jobs.alerts.model import RECOVERED, Entry, Sighting
+from spark_jobs.report.plain import MAX_NAME, shortened, visible
+from spark_jobs.shared.words import listed
 
 MOST_TOLD = 10
 """Subjects that one message names; the report has all of them."""
 
 
+@dataclass(frozen=True)
+class Digest:
+    """One night of a cluster: what is new, what was sent by itself, what is still so, what no longer is."""
+
+    cluster: str
+    night_to: datetime
+    new: Sequence[Sighting] = ()
+    paged: Sequence[Sighting] = ()
+    lasting: Sequence[Entry] = ()
+    ended: Sequence[Sighting] = ()
+
+    @property
+    def severity(self) -> str:
+        """The worst of what is new; of a digest of good news, that."""
+        return min((s.severity for s in self.new), default=RECOVERED)
+
+    @property
+    def title(self) -> str:
+        """One line: how bad, which cluster, which night, how much of what."""
+        counts = ((self.new, "new"), (self.lasting, "still so"), (self.ended, "no longer seen"))
+        said = listed([f"{len(rows)} {what}" for rows, what in counts if rows])
+        return f"[{self.severity}] {_name(self.cluster)}: night until {_minute(self.night_to)}: {said}"
+
+    def body(self, link: str) -> str:
+        """The parts, each with its heading; what to do stands below what is new."""
+        lasting = [f"since {e.seen_from:%Y-%m-%d}  {_brief(e.sighting)}" for e in self.lasting]
+        parts = (
+            ("Sent by itself:", _all([_brief(s) for s in self.paged])),
+            ("New:", body_of(self.new, link) if self.new else ""),
+            ("Still so:", _all(lasting)),
+            ("No longer seen:", _all([_brief(s) for s in self.ended])),
+        )
+        return "\n\n".join(f"{heading}\n{part}" for heading, part in parts if part)
+
+
+def _all(lines: Sequence[str]) -> str:
+    more = [f"and {len(lines) - MOST_TOLD} more"] if len(lines) > MOST_TOLD else []
+    return "\n".join([*lines[:MOST_TOLD], *more])
+
+
+def _brief(seen: Sighting) -> str:
+    what = "" if seen.subject_kind == "incident" else f"{seen.rule.replace('_', ' ')}: "
+    return f"{seen.severity}  {what}{_name(seen.subject)}"
+
+
+def recovery_of(entry: Entry) -> str:
+    """That what was sent by itself is no longer so."""
+    until = f" The night until {_minute(entry.ended_at)} no longer shows it." if entry.ended_at else ""
+    return f"Recovered: {_brief(entry.sighting)}.{until}"
+
+
 def title_of(seen: Sequence[Sighting]) -> str:
-    """One line: how bad, which cluster, which rule, and which subject."""
+    """One line: how bad, which cluster, which rule, and which subject; of several incidents the worst by itself."""
     first = seen[0]
+    head = f"[{first.severity}] {_name(first.cluster)}: "
+    if first.subject_kind == "incident":
+        also = f" (and {len(seen) - 1} more: {first.rule.replace('_', ' ')})" if len(seen) > 1 else ""
+        return f"{head}{_name(first.subject, 180)}{also}"
     whom = _name(first.subject) if len(seen) == 1 else f"{len(seen)} {first.subject_kind}s"
-    return f"[{first.severity}] {_name(first.cluster)}: {first.rule.replace('_', ' ')}: {whom}"
+    return f"{head}{first.rule.replace('_', ' ')}: {whom}"
 
 
 def body_of(seen: Sequence[Sighting], link: str) -> str:
     """The reasons with their addresses, then what to do, each advice once."""
     told = [_told(s, link) for s in seen[:MOST_TOLD]]
     more = [f"And {len(seen) - MOST_TOLD} more: the report has all of them."] if len(seen) > MOST_TOLD else []
-    advice = dict.fromkeys(visible(s.advice) for s in seen if s.advice)
+    advice = dict.fromkeys(visible(s.advice) for s in seen[:MOST_TOLD] if s.advice)
     return "\n\n".join([*told, *more, *(f"What to do: {a}" for a in advice)])
 
 
@@ -37,10 +94,13 @@ def link_to(seen: Sighting, template: str) -> str:
 
 
 def _told(s: Sighting, template: str) -> str:
-    at = s.began_at.astimezone(UTC)
-    lines = [f"{at:%Y-%m-%d %H:%M} UTC  {visible(shortened(s.reason, 600))}", link_to(s, template)]
+    lines = [f"{_minute(s.began_at)}  {visible(shortened(s.reason, 600))}", link_to(s, template)]
     return "\n".join(filter(None, lines))
 
 
-def _name(text: str) -> str:
-    return visible(shortened(text))
+def _name(text: str, limit: int = MAX_NAME) -> str:
+    return visible(shortened(text, limit))
+
+
+def _minute(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

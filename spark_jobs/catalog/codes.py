@@ -36,7 +36,7 @@ class Outcome(Code):
 
 
 class IncidentKind(Code):
-    """What the rebalances of one incident have in common."""
+    """What one incident is: what its rows have in common."""
 
     SINGLE = "single", "One rebalance."
     COOPERATIVE_PAIR = "cooperative_pair", "A cooperative rebalance and its follow-up."
@@ -45,6 +45,26 @@ class IncidentKind(Code):
     COORDINATOR_MOVE = "coordinator_move", "The coordinator moved."
     BROKER_OUTAGE = "broker_outage", "A broker was away."
     HOST_SILENT = "host_silent", "All members on one host fell silent."
+    CLUSTER_RESTART = "cluster_restart", "Brokers were restarted one after another."
+    LEADERS_LOST = "leaders_lost", "Partitions lost their leader, and no absence of a broker explains it."
+    REPLICAS_OUT = "replicas_out", "Replicas fell out of sync though their broker was not away."
+    LOG_CUT = "log_cut", "A replica cut committed records off its log, and no absence of a broker explains it."
+    LAG = "lag", "A group fell behind."
+
+
+class Harm(Code):
+    """The gravest thing that an incident did; from the gravest down."""
+
+    RECORDS_LOST = "records_lost", "Committed records were lost, or may have been."
+    PARTITIONS_OFFLINE = "partitions_offline", "Partitions had no leader, and no replica in sync could take over."
+    WRITES_REFUSED = "writes_refused", "Fewer replicas than min.insync.replicas were in sync: acks=all was refused."
+    BROKER_LOST = "broker_lost", "A broker was away, and its absence was not planned."
+    DATA_AT_RISK = "data_at_risk", "Replicas were missing: one more failure could lose records or stop partitions."
+    CONSUMERS_STOPPED = "consumers_stopped", "Consumers stopped since something failed."
+    LAG_GREW = "lag_grew", "A group fell behind."
+    POSTURE = "posture", "Nothing happened; a setting or a placement would make a failure worse."
+    ROUTINE = "routine", "Members came and went, or topics changed: consumers paused, and nothing failed."
+    PLANNED = "planned", "Planned work, told apart."
 
 
 class Fingerprint(Code):

@@ -21,9 +21,9 @@ from spark_jobs.catalog.gold_balance import LEADER_BALANCE as LEADER_BALANCE
 from spark_jobs.catalog.gold_brokers import OUT_OF_SYNC_PERIODS as OUT_OF_SYNC_PERIODS
 from spark_jobs.catalog.gold_brokers import ROLLING_RESTARTS as ROLLING_RESTARTS
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
-from spark_jobs.catalog.gold_groups import INCIDENTS as INCIDENTS
 from spark_jobs.catalog.gold_groups import REBALANCES as REBALANCES
 from spark_jobs.catalog.gold_groups import REMEDIES as REMEDIES
+from spark_jobs.catalog.gold_incidents import INCIDENTS as INCIDENTS
 from spark_jobs.catalog.gold_losses import TRUNCATIONS as TRUNCATIONS
 from spark_jobs.catalog.gold_risk import LOSS_SIMULATIONS as LOSS_SIMULATIONS
 from spark_jobs.catalog.gold_risk import PARTITION_RISKS as PARTITION_RISKS
@@ -83,6 +83,7 @@ FAILOVERS = Table(
         optional("records_lost_low", "BIGINT", "Records lost at least; null where nothing can be lost", unit="records"),
         optional("records_lost_high", "BIGINT", "Records lost at most; null where nothing can be lost", unit="records"),
         optional("outage_id", "STRING", "The broker outage behind it"),
+        optional("incident_id", "STRING", "The incident it belongs to; null where it belongs to none"),
         CONFIDENCE,
         required("explanation", "STRING", "What happened, in one sentence"),
         VERSION,
@@ -147,6 +148,7 @@ BROKER_OUTAGES = Table(
         optional("rebalances", "INT", "Rebalances in incidents that it accounts for"),
         optional("partition_seconds", "DOUBLE", "What those cost; null where none's cost is known", unit="s"),
         optional("restart_id", "STRING", "The rolling restart of the cluster that it belongs to"),
+        optional("incident_id", "STRING", "The incident it belongs to"),
         CONFIDENCE,
         required("explanation", "STRING", "What happened, when it was over and who was disturbed, in a few sentences"),
         VERSION,

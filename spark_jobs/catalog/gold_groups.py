@@ -1,6 +1,6 @@
 """Gold: what consumer groups went through."""
 
-from spark_jobs.catalog.codes import Cause, Confidence, Fingerprint, IncidentKind, Outcome, Protocol, RemedySetting
+from spark_jobs.catalog.codes import Cause, Confidence, Outcome, Protocol, RemedySetting
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -99,45 +99,6 @@ REBALANCES = Table(
             "cause <> 'unknown' OR confidence = 'unknown'",
             "an unknown cause claims no confidence",
         ),
-        HAS_EVIDENCE,
-    ),
-)
-
-INCIDENTS = Table(
-    layer="gold",
-    name="incidents",
-    grain="rebalances with one origin",
-    key=("incident_id",),
-    time_column="started_at",
-    columns=(
-        CLUSTER,
-        required("incident_id", "STRING", "Hash of what it is"),
-        required("kind", "STRING", "Kind of incident", codes=IncidentKind),
-        required("planned", "BOOLEAN", "Whether it looks like planned work"),
-        required("started_at", "TIMESTAMP", "Start of its first rebalance"),
-        optional("ended_at", "TIMESTAMP", "End of its last rebalance; null while open"),
-        required("group_ids", "ARRAY<STRING>", "Groups that took part"),
-        required("rebalance_count", "INT", "Rebalances in it"),
-        required("cause", "STRING", "Why it began", codes=Cause),
-        CONFIDENCE,
-        optional(
-            "fingerprint", "STRING", "What the rhythm of a storm resembles; null where it is none", codes=Fingerprint
-        ),
-        optional("outage_id", "STRING", "The broker outage behind it"),
-        optional(
-            "partition_seconds",
-            "DOUBLE",
-            "What its rebalances cost: partitions stopped times the seconds they stood",
-            unit="partition seconds",
-        ),
-        required("explanation", "STRING", "What happened, in one sentence"),
-        required("advice", "STRING", "What to do about it"),
-        VERSION,
-        EVIDENCE,
-    ),
-    checks=(
-        Check("ends_after_start", "ended_at >= started_at", "an incident ends no earlier than it starts"),
-        Check("has_rebalances", "rebalance_count >= 1", "an incident has at least one rebalance"),
         HAS_EVIDENCE,
     ),
 )

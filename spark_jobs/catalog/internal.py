@@ -96,10 +96,10 @@ TOPIC_CHANGES = Table(
 INCIDENT_LINKS = Table(
     layer="internal",
     name="incident_links",
-    grain="one rebalance of one incident",
-    key=("rebalance_id",),
+    grain="one rebalance or one failover of one incident",
+    key=("part_id",),
     columns=(
-        required("rebalance_id", "STRING", "The rebalance"),
+        required("part_id", "STRING", "The rebalance or the failover"),
         required("incident_id", "STRING", "The incident that it belongs to"),
     ),
 )

@@ -78,6 +78,7 @@ UPGRADES: Mapping[int, Renames] = {
             ("quality.verdict_changes", "table"): _TABLES,
         },
     ),
+    3: Renames(columns={"gold.incidents": {"outage_id": "first_outage_id"}}),
 }
 """The renames that lead to each version. Version 1 is what 28d0312 wrote, which keeps no version in the lake."""
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TextIO
 
 from spark_jobs.alerts import ledger, sightings
-from spark_jobs.alerts.model import Ledger, Sighting, of_text, to_text
+from spark_jobs.alerts.model import Ledger, Night, Sighting, of_text, to_text
 from spark_jobs.alerts.settings import AlertSettings, settings_of
 from spark_jobs.edges import landing
 from spark_jobs.edges.alert_rows import read_alert_rows
@@ -118,8 +118,8 @@ def _look(order: Order, known: Ledger, say: Callable[[str], None]) -> list[Excep
     before = _Sent(ledger.seen(known, [], settings, order.at))
     if order.event:
         before = _send(order, before.state, settings, write)
-    seen, unread = _seen(order)
-    after = _send(order, ledger.seen(before.state, seen, settings, order.at), settings, write)
+    seen, nights, unread = _seen(order)
+    after = _send(order, ledger.seen(before.state, seen, settings, order.at, nights), settings, write)
     say(f"{before.told + after.told} messages went out, {after.waiting} wait for their receiver")
     return [*after.problems, *unread]
 
@@ -178,20 +178,23 @@ def _owes(state: Ledger, urls: Mapping[str, str]) -> bool:
     return any(set(entry.waiting) & set(urls) for entry in state.values())
 
 
-def _seen(order: Order) -> tuple[list[Sighting], list[Exception]]:
-    """What the lake holds, and what of it cannot be read, which is an alert as well."""
+def _seen(order: Order) -> tuple[list[Sighting], list[Night], list[Exception]]:
+    """What the lake holds, the nights that were published, and what cannot be read, which is an alert as well."""
     since = order.at - ledger.OLDEST
     rows = read_alert_rows(order.lake, since, since - sightings.FORMER_NIGHTS)
     found = [
+        *sightings.of_incidents(rows.incidents, rows.windows),
         *sightings.of_findings(rows.findings, rows.windows, rows.planned),
         *sightings.of_validations(rows.broken),
         *sightings.of_coverage(rows.coverage, since),
     ]
+    nights = [(w["cluster"], w["window_from"], w["window_to"]) for w in rows.windows]
     if not rows.unread:
-        return found, []
+        return found, nights, []
     lake = masked(order.lake)
     reason = f"The lake {lake} could not be read, or not all of it: {' '.join(rows.unread)}"
-    return [*found, sightings.of_look("lake_unreadable", lake, reason, order.at)], [LakeUnreadable(reason)]
+    told = sightings.of_look("lake_unreadable", lake, reason, order.at)
+    return [*found, told], [], [LakeUnreadable(reason)]
 
 
 def _settings() -> AlertSettings:

@@ -22,6 +22,11 @@ _FINDINGS = """
     SELECT f.cluster, finding_id, rule_id, severity, subject_kind, subject, first_at, last_at, message, advice
     FROM gold.findings f
     WHERE first_at >= (SELECT min(window_from) FROM quality.publications WHERE window_to >= $since)"""
+_INCIDENTS = """
+    SELECT cluster, incident_id, harm, headline, advice, started_at, ended_at, group_ids, topics
+    FROM gold.incidents
+    WHERE NOT planned AND harm IS NOT NULL
+        AND started_at >= (SELECT min(window_from) FROM quality.publications WHERE window_to >= $since)"""
 _PLANNED = """
     SELECT cluster, 'group' AS subject_kind, unnest(group_ids) AS subject, started_at AS "from", ended_at AS "to"
     FROM gold.incidents WHERE planned AND coalesce(ended_at, started_at) >= $former
@@ -37,7 +42,7 @@ _COVERAGE = """
     SELECT cluster, source, window_from, window_to, lines_in, last_at, longest_silence_ms
     FROM quality.coverage WHERE window_to >= $former"""
 _PARTS = (
-    {"windows": _WINDOWS, "findings": _FINDINGS, "planned": _PLANNED},
+    {"windows": _WINDOWS, "findings": _FINDINGS, "incidents": _INCIDENTS, "planned": _PLANNED},
     {"broken": _BROKEN},
     {"coverage": _COVERAGE},
 )
@@ -65,6 +70,7 @@ class AlertRows:
 
     windows: Rows = ()
     findings: Rows = ()
+    incidents: Rows = ()
     planned: Rows = ()
     broken: Rows = ()
     coverage: Rows = ()

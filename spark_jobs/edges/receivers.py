@@ -43,7 +43,11 @@ class Receivers:
         """Whether the receiver of that name took the message."""
         import apprise
 
-        kind = {"critical": apprise.NotifyType.FAILURE, "warning": apprise.NotifyType.WARNING}
+        kind = {
+            "critical": apprise.NotifyType.FAILURE,
+            "warning": apprise.NotifyType.WARNING,
+            "recovered": apprise.NotifyType.SUCCESS,
+        }
         one = apprise.Apprise()
         one.add(self._servers[name])
         try:

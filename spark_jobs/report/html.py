@@ -63,15 +63,19 @@ class _Renderer:
         shown: Markup = self.macros[type(content).__name__](content)
         return shown
 
-    def cells(self, row: TableRow) -> Markup:
-        """The cells of a row, the first with its address. Not a macro: a page may hold a hundred thousand of them."""
+    def cells(self, row: TableRow, headings: Sequence[str]) -> Markup:
+        """The cells of a row, the first with its address, each with its heading for a narrow screen.
+
+        Not a macro: a page may hold a hundred thousand of them.
+        """
         html = []
-        for i, given in enumerate(row.cells):
+        for i, (given, heading) in enumerate(zip(row.cells, headings, strict=False)):
             cell = given if isinstance(given, Cell) else Cell(given)
             tag = 'th scope="row"' if cell.is_head else "td"
             style = f' class="{escape(cell.style)}"' if cell.style else ""
+            label = f' data-of="{escape(heading.rstrip("<"))}"' if i and heading else ""
             address = self.macros["Address"](row) if row.anchor and not i else ""
-            html.append(f"<{tag}{style}>{address}{self.show(cell.content)}</{tag[:2]}>")
+            html.append(f"<{tag}{style}{label}>{address}{self.show(cell.content)}</{tag[:2]}>")
         return Markup("".join(html))
 
 

@@ -44,13 +44,28 @@ class EarlierFinding(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History(Row):
-    """The windows before this one, in any order, and the findings of the last of them."""
+class EarlierIncident(Row):
+    """What happened on windows before: on how many of them, and when it began there first and last."""
 
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"windows": EarlierWindow, "findings": EarlierFinding}
+    recurrence_id: str
+    nights: int
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History(Row):
+    """The windows before this one, in any order, the findings of the last of them, and what happened on them."""
+
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {
+        "windows": EarlierWindow,
+        "findings": EarlierFinding,
+        "incidents": EarlierIncident,
+    }
 
     windows: Sequence[EarlierWindow] = ()
     findings: Sequence[EarlierFinding] = ()
+    incidents: Sequence[EarlierIncident] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +181,25 @@ class PageRows:
     @cached_property
     def incidents_of(self) -> Mapping[str | None, Sequence[Incident]]:
         """The incidents that an outage led to, by its id, in order of time."""
-        return grouped(sorted(self.of(Incident), key=lambda r: (r.started_at, r.incident_id)), lambda r: r.outage_id)
+        return grouped(
+            sorted(self.of(Incident), key=lambda r: (r.started_at, r.incident_id)), lambda r: r.first_outage_id
+        )
+
+    @cached_property
+    def outages_of(self) -> Mapping[str | None, Sequence[BrokerOutage]]:
+        """The absences of each incident, in order of time."""
+        return grouped(self.outages.values(), lambda r: r.incident_id)
+
+    @cached_property
+    def failovers_of(self) -> Mapping[str | None, Sequence[Failover]]:
+        """The changes of leaders of each incident, in order of time."""
+        return grouped(self.failovers, lambda r: r.incident_id)
+
+    @cached_property
+    def incidents_before(self) -> Mapping[str | None, EarlierIncident]:
+        """What happened on earlier windows, by its recurrence."""
+        history = self.run.history
+        return {row.recurrence_id: row for row in history.incidents} if history else {}
 
     def is_planned(self, rebalance: Rebalance) -> bool:
         """Whether a rebalance belongs to planned work."""

@@ -20,16 +20,9 @@ def outage_at(page: PageRows, outage: BrokerOutage) -> str:
     return f"{outage_words(outage)} at {words.minute(outage.down_at, page.day)}"
 
 
-def incident_headline(page: PageRows, incident: Incident) -> str:
-    """An incident in a few words: what it was, and which groups it disturbed."""
-    disturbed = groups_named(incident.group_ids)
-    outage = page.outages.get(incident.outage_id)
-    if outage:
-        return f"{words.sentence(outage_words(outage))}: {disturbed}"
-    cause = vocabulary.CAUSES[incident.cause].label
-    if incident.kind == "single":
-        return f"{words.sentence(cause)}: {disturbed}"
-    return f"{vocabulary.INCIDENT_LABELS[incident.kind]} of {disturbed}: {cause}"
+def incident_headline(incident: Incident) -> str:
+    """An incident in one line. Edge case: rows of an earlier version have no headline."""
+    return plain.shortened(incident.headline or incident.explanation.rstrip("."), 220)
 
 
 def groups_named(group_ids: Sequence[str]) -> str:

@@ -13,8 +13,8 @@ ENTRIES = 5
 """Of the incidents, and of the findings."""
 
 BOLD, RED, YELLOW, GREY, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[0m"
-_MARKS = {"good": "✓ ", "plain": "· ", "warn": "! "}
-_COLOURS = {"critical": RED, "warning": YELLOW, "info": GREY, "warn": YELLOW}
+_MARKS = {"good": "✓ ", "plain": "· ", "warn": "! ", "act": "! ", "look": "· "}
+_COLOURS = {"critical": RED, "warning": YELLOW, "info": GREY, "warn": YELLOW, "act": RED, "look": YELLOW}
 
 
 def render_terminal(page: ui.Page, width: int = 100, colours: bool = False) -> str:
@@ -76,10 +76,12 @@ class Terminal:
         yield from self.blocks(item.blocks, indent + 2)
 
     def box(self, box: ui.Box, indent: int) -> Iterator[str]:
-        """The paragraphs of a box as one, then what else it holds."""
+        """The paragraphs of a box as one, then what else it holds; the first screen block by block."""
         said = " ".join(self.plain(block.words) for block in box.blocks if isinstance(block, ui.Paragraph))
         if box.style == "advice":
             yield from self.advice(said, indent)
+        elif box.style.startswith("lead"):
+            yield from self.blocks(box.blocks, indent)
         else:
             yield from self.text(said, indent, RED if box.style == "refusal" else "")
             yield from self.blocks((block for block in box.blocks if isinstance(block, ui.List)), indent)
@@ -148,7 +150,7 @@ def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
     yield from terminal.text(f"{page.heading}, {terminal.plain(page.subtitle)}", colour=BOLD)
     yield from terminal.blocks([box for box in verdict if box.style == "refusal"])
     yield ""
-    yield from terminal.blocks([box for box in verdict if box.style == "verdict"])
+    yield from terminal.blocks([box for box in verdict if box.style.startswith("lead")])
     yield from _entries(terminal, "Worst incidents", blocks["incidents"], "lesser incident")
     yield from _entries(terminal, "Findings", blocks["findings"], "further rule")
     yield from terminal.title("Coverage")

@@ -147,7 +147,7 @@ def _event_of(page: PageRows, rebalance: Rebalance) -> _Event | None:
     incident = page.incidents.get(rebalance.incident_id)
     if incident is None:
         return None
-    outage = page.outages.get(incident.outage_id)
+    outage = page.outages.get(incident.first_outage_id)
     if outage:
         return _Event(outage.outage_id, outage_at(page, outage))
     if incident.kind in (IncidentKind.SINGLE, IncidentKind.COOPERATIVE_PAIR):
@@ -166,5 +166,5 @@ def _event(page: PageRows, incident: Incident) -> str:
             return f"a move of coordinators at {at}"
         case IncidentKind.ROLLING_RESTART:
             return f"a {'planned ' if incident.planned else ''}rolling restart of {groups} at {at}"
-    cause = vocabulary.HEDGES[incident.confidence] + vocabulary.CAUSES[incident.cause].label
+    cause = vocabulary.HEDGES[incident.confidence] + (incident.cause.label if incident.cause else "no known cause")
     return f"a storm in {groups} from {at} on ({cause})"

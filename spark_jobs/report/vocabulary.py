@@ -9,6 +9,7 @@ from spark_jobs.catalog.causes import Cause, CauseFamily
 from spark_jobs.catalog.codes import (
     Confidence,
     FailoverKind,
+    Harm,
     IncidentKind,
     LagStatus,
     MoveEffect,
@@ -17,6 +18,7 @@ from spark_jobs.catalog.codes import (
     RemedySetting,
     TruncationVerdict,
 )
+from spark_jobs.knowledge.harms import HARM_NOTES, OUTAGE_VERBS
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,11 @@ CAUSES: Mapping[Cause, Look] = {
 """In the order of how bad they are."""
 
 OUTAGES: Mapping[OutageKind, Look] = {
-    OutageKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "member", "was shut down"),
-    OutageKind.CRASH: Look("crash", "broker", "crashed"),
-    OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker", "was cut off"),
-    OutageKind.FAILED_START: Look("failed start", "broker", "could not start"),
-    OutageKind.UNKNOWN: Look("why is not known", "unknown", "went away"),
+    OutageKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "member", OUTAGE_VERBS[OutageKind.CONTROLLED_SHUTDOWN]),
+    OutageKind.CRASH: Look("crash", "broker", OUTAGE_VERBS[OutageKind.CRASH]),
+    OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker", OUTAGE_VERBS[OutageKind.UNRESPONSIVE]),
+    OutageKind.FAILED_START: Look("failed start", "broker", OUTAGE_VERBS[OutageKind.FAILED_START]),
+    OutageKind.UNKNOWN: Look("why is not known", "unknown", OUTAGE_VERBS[OutageKind.UNKNOWN]),
 }
 
 FAILOVERS: Mapping[FailoverKind, Look] = {
@@ -100,7 +102,25 @@ INCIDENT_LABELS: Mapping[IncidentKind, str] = {
     IncidentKind.COORDINATOR_MOVE: "Coordinator move",
     IncidentKind.BROKER_OUTAGE: "Broker outage",
     IncidentKind.HOST_SILENT: "Silent host",
+    IncidentKind.CLUSTER_RESTART: "Restart of the cluster",
+    IncidentKind.LEADERS_LOST: "Lost leaders",
+    IncidentKind.REPLICAS_OUT: "Replicas out of sync",
+    IncidentKind.LOG_CUT: "Log cut",
+    IncidentKind.LAG: "Lag",
 }
+_HARM_TONES: Mapping[Harm, str] = {
+    Harm.BROKER_LOST: "broker",
+    Harm.DATA_AT_RISK: "broker",
+    Harm.CONSUMERS_STOPPED: "unknown",
+    Harm.LAG_GREW: "unknown",
+    Harm.POSTURE: "unknown",
+    Harm.ROUTINE: "member",
+    Harm.PLANNED: "member",
+}
+HARMS: Mapping[Harm, Look] = {
+    harm: Look(note.label, _HARM_TONES.get(harm, "lost")) for harm, note in HARM_NOTES.items()
+}
+"""In the order of harm."""
 MOVE_LABELS: Mapping[MoveEffect, str] = {
     MoveEffect.NONE: "undisturbed",
     MoveEffect.REBALANCED: "rebalanced",

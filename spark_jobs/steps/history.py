@@ -10,9 +10,10 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs.catalog.gold import FAILOVERS, FINDINGS, REBALANCES
+from spark_jobs.catalog.gold import FAILOVERS, FINDINGS, INCIDENTS, REBALANCES
 from spark_jobs.catalog.quality import PUBLICATIONS
 from spark_jobs.edges.store import Store, at_once
+from spark_jobs.knowledge.harms import HARM_NOTES
 from spark_jobs.transforms.windows import Window
 
 NIGHTS = 30
@@ -22,19 +23,20 @@ _SHOWN = ("rule_id", "subject_kind", "subject", "severity", "message")
 
 
 def windows_before(store: Store, cluster: str, window: Window, published: Iterable[Window]) -> dict[str, Any]:
-    """What report.history takes: the windows published before this one, at most 30, with their numbers, and what the
-    rules found in the last of them. Empty where there is none as long as this one.
+    """What report.history takes: the windows published before this one, at most 30, with their numbers, what the
+    rules found in the last of them, and what happened on them. Empty where there is none as long as this one.
 
-    Takes: what published_since gives. Edge case: two small reads where there is one.
+    Takes: what published_since gives. Edge case: three small reads where there is one.
     """
     before = apart(w for w in published if w.end <= window.start and _as_long(w, window))
     if not before:
         return {}
-    numbers, findings = at_once(
+    numbers, findings, incidents = at_once(
         partial(_numbers, store, cluster, before),
         lambda: store.read_window(FINDINGS, cluster, before[-1]).select(*_SHOWN).toArrow().to_pylist(),
+        partial(_incidents, store, cluster, before),
     )
-    return {"windows": numbers, "findings": findings}
+    return {"windows": numbers, "findings": findings, "incidents": incidents}
 
 
 def apart(windows: Iterable[Window]) -> list[Window]:
@@ -79,12 +81,29 @@ def _numbers(store: Store, cluster: str, windows: Sequence[Window]) -> list[dict
     ]
 
 
+def _incidents(store: Store, cluster: str, windows: Sequence[Window]) -> list[dict[str, Any]]:
+    """What happened on the windows before and asked its reader to act or look: on how many, and when first and last."""
+    calm = [harm for harm, note in HARM_NOTES.items() if note.state == "calm"]
+    at = F.col("started_at")
+    held = store.read(INCIDENTS).where((F.col("cluster") == cluster) & at.between(windows[0].start, windows[-1].end))
+    asked = held.where(F.col("recurrence_id").isNotNull() & ~F.col("harm").isin(*calm))
+    nights = asked.select("recurrence_id", at, _night_of(at, windows).alias("night")).where("night IS NOT NULL")
+    seen = nights.groupBy("recurrence_id").agg(
+        F.count_distinct("night").alias("nights"), F.min(at).alias("first_at"), F.max(at).alias("last_at")
+    )
+    return list(seen.toArrow().to_pylist())
+
+
+def _night_of(at: Column, windows: Sequence[Window]) -> Column:
+    """The number of the window that holds an instant; null where none does."""
+    return F.coalesce(*(F.when((at >= w.start) & (at < w.end), F.lit(i)) for i, w in enumerate(windows)))
+
+
 def _cost(name: str) -> dict[str, Column]:
     return {name: F.coalesce(F.col(name), F.lit(0))}
 
 
 def _counted(frame: DataFrame, cluster: str, windows: Sequence[Window], at: Column, **numbers: Column) -> DataFrame:
-    night = F.coalesce(*(F.when((at >= w.start) & (at < w.end), F.lit(i)) for i, w in enumerate(windows)))
     columns = [numbers.get(name, F.lit(0)).cast("double").alias(name) for name in _NUMBERS]
     held = frame.where((F.col("cluster") == cluster) & at.between(windows[0].start, windows[-1].end))
-    return held.select(night.alias("night"), *columns).where(F.col("night").isNotNull())
+    return held.select(_night_of(at, windows).alias("night"), *columns).where(F.col("night").isNotNull())

@@ -58,7 +58,7 @@ def test_every_row_of_a_lake_of_before_is_kept_under_its_new_names(
     assert lake_version(str(lake)) == 1
     lake_views.open_lake(str(lake)).close()
     assert "The next run of any step upgrades the lake" in capsys.readouterr().err
-    assert lake_upgrade.upgrade_lake(spark, str(lake)) == RENAMES.touched
+    assert lake_upgrade.upgrade_lake(spark, str(lake)) == [*RENAMES.touched, *UPGRADES[3].touched]
     for name in RENAMES.touched:
         kept = [renamed(row, name) for row in rows(old, RENAMES.old_name(name))]
         order = BY_NAME[name].column_names
@@ -102,10 +102,26 @@ def ending_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(lake_files, name, counted(getattr(lake_files, name)))
 
 
+def test_incidents_of_before_keep_their_outage_and_may_have_no_cause(
+    spark: SparkSession, old: Path, tmp_path: Path
+) -> None:
+    lake = tmp_path / "lake"
+    shutil.copytree(old, lake)
+    lake_upgrade.upgrade_lake(spark, str(lake))
+    before, after = ({r["incident_id"]: r for r in rows(at, "gold.incidents")} for at in (old, lake))
+    assert before and {i: r["outage_id"] for i, r in before.items()} == {
+        i: r["first_outage_id"] for i, r in after.items()
+    }
+    assert {r["harm"] for r in after.values()} == {None}
+    fields = {f.name: f.nullable for f in DeltaTable(str(lake / "gold/incidents")).schema().fields}
+    assert fields["cause"] and not fields["kind"]
+
+
 def test_an_upgrade_that_was_killed_goes_on_where_it_stopped(
     spark: SparkSession, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lake_upgrade, "UPGRADES", {2: SMALL})
+    monkeypatch.setattr(lake_upgrade, "LAKE_VERSION", 2)
     write, kept_as = lake_upgrade._write, tmp_path / "written"
 
     def written_once(session: SparkSession, frame: DataFrame, table: Table, path: str) -> None:

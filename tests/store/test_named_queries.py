@@ -77,8 +77,9 @@ LAKE = {
     ),
     "gold.incidents": rows_of(
         "gold.incidents",
-        {"incident_id": "i", "kind": "rolling_restart", "planned": True, "rebalance_count": 2},
-        {"incident_id": "j", "kind": "single", "rebalance_count": 1},
+        {"incident_id": "i", "kind": "rolling_restart", "planned": True, "rebalance_count": 2, "harm": "planned",
+         "harm_rank": 2, "headline": "Group orders restarted its members"},
+        {"incident_id": "j", "kind": "single", "rebalance_count": 1, "harm": "consumers_stopped", "harm_rank": 1},
     ),
     "gold.rebalances": rows_of(
         "gold.rebalances",
@@ -177,6 +178,11 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "deaths_by_host from=2026-10-01": [{"host": "h1"}, {"host": "h2", "fell_silent": 0}],
     "outage_effects broker=2": [{"broker": 2}],
+    "incidents_by_harm": [
+        {"harm": "consumers_stopped", "rebalances": 1},
+        {"harm": "planned", "headline": "Group orders restarted its members"},
+    ],
+    "incidents_by_harm harm=planned": [{"rebalances": 2}],
 }  # fmt: skip
 
 

@@ -78,7 +78,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"broker": 2, "kind": "crash", "seconds_to_detect": 9.0, "seconds_down": 120.0, "seconds_to_full_isr": None,
          "failovers": 2, "left_without_leader": 1, "longest_leaderless_ms": 120_000, "records_lost_low": 1,
          "records_lost_high": 6, "coordinator_moves": 1, "rebalances": 3, "partition_seconds": 12.5,
-         "disturbed_groups": "orders, billing"},
+         "groups_concerned": "orders, billing"},
     ],
     "rolling_restart_scorecard": [
         {"is_complete": True, "broker": 1, "seconds_down": 30.0, "seconds_to_full_isr": 11.0,

@@ -53,13 +53,16 @@ LAKE = {
     ),
     "gold.incidents": rows_of(
         "gold.incidents",
-        {"incident_id": "i", "outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5, "planned": True},
-        {"incident_id": "j", "rebalance_count": 8, "kind": "storm", "group_ids": ["orders"], "fingerprint": "steady"},
+        {"incident_id": "i", "first_outage_id": "o", "rebalance_count": 3, "partition_seconds": 12.5, "planned": True,
+         "harm": "planned", "harm_rank": 2, "headline": "Broker 2 was shut down"},
+        {"incident_id": "j", "rebalance_count": 8, "kind": "storm", "group_ids": ["orders"], "fingerprint": "steady",
+         "harm": "consumers_stopped", "harm_rank": 1},
     ),
     "gold.broker_outages": rows_of(
         "gold.broker_outages",
         {"outage_id": "o", "broker": 2, "kind": "crash", "down_at": at(0), "detected_at": at(0.15), "up_at": at(2),
-         "isr_recovered_at": None, "leadership_restored_at": None, "group_ids": ["orders", "billing"]},
+         "isr_recovered_at": None, "leadership_restored_at": None, "group_ids": ["orders", "billing"], "rebalances": 3,
+         "partition_seconds": 12.5, "incident_id": "i"},
     ),
     "gold.failovers": rows_of(
         "gold.failovers",

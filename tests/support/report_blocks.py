@@ -82,7 +82,7 @@ def statements(page: Page, name: str) -> list[tuple[str, str]]:
 
 def paragraphs(page: Page) -> list[tuple[str, ...]]:
     """The verdict, paragraph by paragraph, each as its sentences."""
-    (box,) = [b for b in section(page, "verdict") if isinstance(b, Box) and b.style == "verdict"]
+    (box,) = [b for b in found(Box, section(page, "verdict")) if b.style == "verdict"]
     return [
         tuple(t for word in cast("Sequence[Any]", each.words) if (t := text(word)) != " ")
         for each in box.blocks

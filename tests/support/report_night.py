@@ -10,7 +10,7 @@ from typing import Any
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.ids import row_id
 from tests.support.report_cluster import told_by_replicas
-from tests.support.report_rows import DAY, Tables, at, empty, failover, incident, made, outage, rebalance, run
+from tests.support.report_rows import DAY, Tables, at, empty, failover, incident, judge, made, outage, rebalance, run
 
 Night = tuple[Tables, dict[str, Any]]
 
@@ -44,6 +44,7 @@ def night() -> Night:
         _quality,
     ):
         tell(tables)
+    judge(tables)
     return tables, run()
 
 
@@ -83,7 +84,7 @@ def _cut_off(tables: Tables) -> None:
             "broker_outage",
             rows,
             cause="coordinator_moved",
-            outage_id=cut["outage_id"],
+            first_outage_id=cut["outage_id"],
             explanation="Broker 2 was cut off for 4 min 27 s; the groups it coordinated went to brokers 1 and 3.",
             advice="Look at the network between broker 2 and the controllers at 02:13.",
         )

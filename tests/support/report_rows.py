@@ -6,7 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.classes import ROW_CLASS
 from spark_jobs.catalog.ids import row_id
+from spark_jobs.transforms.incidents import Found, judge_incidents
+from spark_jobs.transforms.windows import Window
 from tests.support.rows import values
 
 DAY = datetime(2026, 10, 3, tzinfo=UTC)
@@ -157,3 +160,29 @@ def run(**columns: Any) -> dict[str, Any]:
         "took_seconds": 71.4,
         **columns,
     }
+
+
+def judge(tables: Tables) -> None:
+    """The incidents of all kinds in the place of those of groups alone, and their ids in what belongs to them."""
+
+    def rows(name: str) -> list[Any]:
+        return [ROW_CLASS[name].of(r) for r in tables[name]]
+
+    found = Found(
+        Window(DAY, END),
+        rows("gold.incidents"),
+        rows("gold.broker_outages"),
+        rows("gold.failovers"),
+        rows("gold.truncations"),
+        rows("gold.out_of_sync_periods"),
+        lag=[v for v in rows("gold.lag_verdicts") if v.status != "ok"],
+    )
+    told = judge_incidents(CLUSTER, found)
+    tables["gold.incidents"] = [i.as_dict() for i in told.incidents]
+    tables["gold.broker_outages"] = [o.as_dict() for o in told.name(found.outages)]
+    for name, key, ids in (
+        ("gold.rebalances", "incident_id", told.of_groups),
+        ("gold.failovers", "failover_id", told.of_failover),
+    ):
+        for r in tables[name]:
+            r["incident_id"] = ids.get(r[key])

@@ -79,6 +79,14 @@ def test_what_is_added_or_removed_has_to_be_so() -> None:
     assert differences(old, new, left_out={"*": ["both"]}) == ()
 
 
+def test_rows_of_one_side_are_a_difference_unless_their_values_are_declared() -> None:
+    old, new = ([{"kind": kind} for kind in kinds] for kinds in ("ab", "ac"))
+    declared = {"removed_rows": {"gold.failovers": {"kind": ["b"]}}, "added_rows": {"gold.failovers": {"kind": ["c"]}}}
+    assert len(differences(old, new)) == 2
+    assert differences(old, new, **declared) == ()
+    assert len(differences(new, old, **declared)) == 2
+
+
 def test_renamed_tables_columns_and_codes_are_the_same_rows() -> None:
     old = lake(isr_lapses=[{"owed_to": "slow", "spans": [{"down": 1, "up": 2}], "kinds": ["slow", "disk"]}])
     new = lake(out_of_sync=[{"cause": "lagging", "spans": [{"from": 1, "up": 2}], "kinds": ["lagging", "disk"]}])

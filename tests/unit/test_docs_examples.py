@@ -166,7 +166,7 @@ def test_a_module_among_the_sections_is_on_the_page(tmp_path: Path, monkeypatch:
     page = render_html(report_build.build_report(*night()))
     titles = re.findall(r'<h2 id="[a-z]+-title">([^<]+) <', page)
     after = titles.index("Who coordinated")
-    assert titles[after - 1 : after + 2] == ["Every rebalance", "Who coordinated", "Rolling restarts"]
+    assert titles[after - 1 : after + 2] == ["Broker outages", "Who coordinated", "Failovers without an outage"]
 
 
 # --- what pages name is there -------------------------------------------------------------------------------------

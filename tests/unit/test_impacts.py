@@ -125,7 +125,7 @@ class TestStory:
         away = [row(BROKER_OUTAGES, **known | columns)]
         moved = [row(COORDINATOR_MOVES, group_id=f"g{i}", outage_id="o") for i in range(moves)]
         spans = [out(0, 1, 13, "o"), out(1, 1, 15, "o")]
-        incident = row(INCIDENTS, outage_id="o", group_ids=["g0", "h"], rebalance_count=3, partition_seconds=12.5)
+        incident = row(INCIDENTS, first_outage_id="o", group_ids=["g0", "h"], rebalance_count=3, partition_seconds=12.5)
         counted = add_rebalances(add_impact(away, [], spans, moved), [incident] if moves else [])
         return explain_outages(counted, {"o": "r"})[0]
 

@@ -119,7 +119,7 @@ def test_a_coordinator_that_cannot_write_owes_it_to_the_replica_that_is_away() -
     failed = [rebalance(n, "storage_error", coordinator=7, outcome="completed") for n in (40, 65)]
     for outages in ([own, late], [late, own]):
         (incident,), _ = group_incidents(failed, outages, [])
-        assert (incident.outage_id, incident.rebalance_count) == ("late", 2)
+        assert (incident.first_outage_id, incident.rebalance_count) == ("late", 2)
     over = rebalance(200, "storage_error", coordinator=7)
     assert told([over], [own, late]) == [("single", False, 1)]
 

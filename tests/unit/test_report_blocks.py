@@ -83,8 +83,8 @@ def test_several_outages_are_each_told_once():
     first = [rebalance(f"a-{i}", at("02:13:10"), "coordinator_moved") for i in range(3)]
     second = [rebalance(f"b-{i}", at("01:58:10"), "coordinator_moved") for i in range(3)]
     incidents = [
-        incident("broker_outage", first, outage_id=cut["outage_id"]),
-        incident("broker_outage", second, outage_id=crash["outage_id"]),
+        incident("broker_outage", first, first_outage_id=cut["outage_id"]),
+        incident("broker_outage", second, first_outage_id=crash["outage_id"]),
     ]
     verdict = told(gold__rebalances=first + second, gold__incidents=incidents, gold__broker_outages=[crash, cut])
     assert verdict[0] == (
@@ -104,7 +104,7 @@ def test_the_outages_of_one_broker_are_added_up():
         for n, size in enumerate((3, 2))
     ]
     incidents = [
-        incident("broker_outage", owed, outage_id=cut["outage_id"]) for owed, cut in zip(rows, cuts, strict=True)
+        incident("broker_outage", owed, first_outage_id=cut["outage_id"]) for owed, cut in zip(rows, cuts, strict=True)
     ]
     alone = rebalance("orders", at("02:00:00"), "member_left")
     verdict = told(gold__rebalances=[*rows[0], *rows[1], alone], gold__incidents=incidents, gold__broker_outages=cuts)
@@ -175,31 +175,32 @@ def test_unread_lines_count_by_shape_however_they_are_given():
     assert by_line == by_shape
 
 
-def test_incidents_come_by_cost_and_planned_work_last(report):
-    incidents = seen.entries(report, "incidents")
-    assert [(i.headline, PLANNED in i.badges) for i in incidents[:3]] == [
-        ("Broker 2 was cut off: 12 groups", False),
-        ("Storm of group ads-etl: a member joined", False),
-        ("Max poll interval exceeded: group billing", False),
+def test_incidents_come_by_harm_and_planned_work_is_folded(report):
+    harmful = seen.entries(report, "incidents")
+    assert [(i.headline, i.cost) for i in harmful[:4]] == [
+        (
+            "40 to 52 committed records were lost in risky.raw-0: no replica could take over from broker 2 and"
+            " a replica out of sync became the leader",
+            "records lost",
+        ),
+        ("Broker 2 was cut off at 02:13:04, away for 4 min 27 s", "brokers lost"),
+        ("Broker 3 was out of sync in 12 partitions for 10 min: it was alive and fetched too late", "data at risk"),
+        (
+            "Group ads-etl rebalanced in a storm, in 14 rebalances within 9 min 16 s: a member joined",
+            "consumers stopped",
+        ),
     ]
-    assert incidents[-1].headline == "Rolling restart of group checkout-worker: a member left"
-
-
-def test_incidents_of_equal_cost_come_by_how_bad_their_cause_is():
-    causes = ("member_joined", "cooperative_followup", "member_dead", "coordinator_moved")
-    rows = [rebalance(f"g{i}", at("02:00:00", plus=i), cause) for i, cause in enumerate(causes)]
-    incidents = [incident("single", [row], partition_seconds=None) for row in rows]
-    told = seen.entries(build_report({"gold.rebalances": rows, "gold.incidents": incidents}, run()), "incidents")
-    assert [i.headline for i in told] == [
-        "A member died: group g2",
-        "The coordinator moved: group g3",
-        "A member joined: group g0",
-        "Cooperative follow-up: group g1",
+    assert not [i for i in harmful if PLANNED in i.badges]
+    folded = [i for i in seen.found(Entry, seen.section(report, "incidents")) if PLANNED in i.badges]
+    assert [i.headline for i in folded] == [
+        "Group checkout-worker restarted its members one after another, in 9 rebalances within 1 min 29 s",
+        "Broker 1 was shut down at 06:38:00, away for 41 s",
     ]
 
 
-def test_an_incident_and_the_outage_behind_it_lead_to_each_other(report):
-    worst, cut = seen.entries(report, "incidents")[0], seen.entries(report, "outages")[0]
+def test_an_incident_and_what_it_is_made_of_lead_to_each_other(report):
+    (worst,) = [i for i in seen.entries(report, "incidents") if i.headline.startswith("Broker 2 was cut off")]
+    cut = seen.entries(report, "outages")[0]
     links = [link.anchor for link in seen.found(Link, worst)]
     rows = {row.anchor: row for row in seen.rows(report, "rebalances")}
     assert links[0] == cut.anchor

@@ -122,7 +122,7 @@ def test_zooming_tells_apart_what_is_one_mark_from_afar(browser, places):
     browser.open(places["usual"])
     marks = "document.querySelectorAll('.track[aria-label^=orders-index] .m').length"
     from_afar = browser.tell(marks)
-    for move in ("busiest", "in", "in"):
+    for move in ("in", "earlier", "in", "earlier", "in"):
         browser.tell(f"document.querySelector('[data-move={move}]').click()")
     assert browser.tell(f"{DRAWN}.then(() => {marks})") > from_afar
 
@@ -135,3 +135,95 @@ def test_strangers_names_do_nothing_in_a_browser(browser, places):
         assert browser.said == []
         assert browser.tell("document.scripts.length") == 1
         assert browser.tell("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize(("width", "height"), [(1600, 1000), (390, 844)])
+def test_the_first_screen_says_what_was_lost_what_crashed_and_what_to_do(browser, places, width, height):
+    browser.open(places["usual"], width, height=height)
+    low = "[...document.querySelectorAll('.state, .gravest li')].map(e => e.getBoundingClientRect().bottom)"
+    assert max(browser.tell(low)) <= height
+    assert browser.tell("document.querySelector('.state').innerText") == "Act"
+    lost, gone, slow = browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)")
+    assert lost.startswith("40 to 52 committed records were lost in risky.raw-0: ")
+    assert lost.endswith("Find out who wrote those records, and send them again.")
+    assert gone.startswith("Broker 2 was cut off at 02:13:04, away for 4 min 27 s. Find out why: ")
+    assert "Broker 3 was out of sync" in slow
+    assert "3 lines of 1.9 million" in browser.tell("document.querySelector('.state-line').innerText")
+    if width == 1600:
+        assert browser.tell("document.querySelector('.tiles').getBoundingClientRect().bottom") <= height
+
+
+@pytest.mark.parametrize(("width", "height"), [(1600, 1000), (390, 844)])
+def test_a_calm_night_looks_calm_on_one_screen_and_says_what_was_read(browser, tmp_path, width, height):
+    tables, about = night()
+    kept = {name: rows if name.startswith("quality.") else [] for name, rows in tables.items()}
+    kept["quality.unparsed_lines"] = kept["quality.quarantine"] = []
+    for r in kept["quality.coverage"]:
+        r.update(unparsed=0, quarantined=0, ignored=r["lines_in"] - r["events"])
+    browser.open(_written(tmp_path / "calm.html", (kept, about)), width, height=height)
+    assert browser.tell("document.querySelector('.state').innerText") == "Calm"
+    said = browser.tell("document.querySelector('.lead').innerText")
+    assert "No record was lost, no partition was offline" in said and "could be read" in said
+    assert browser.tell("document.querySelectorAll('.tiles .bad, .tiles .warn').length") == 0
+    assert browser.tell("document.querySelector('.tiles').getBoundingClientRect().bottom") <= height
+
+
+def test_a_link_to_a_section_unfolds_no_row_and_a_row_folds_again(browser, places):
+    browser.open(f"{places['usual']}#rebalances")
+    shown = (
+        "[...document.querySelectorAll('.story .proof')].filter(e => e.checkVisibility({contentVisibilityAuto: true}))"
+    )
+    assert browser.tell(f"{shown}.filter(e => e.getBoundingClientRect().height > 0).length") == 0
+    address = browser.tell("document.querySelector('.rebalances > tbody').id")
+    browser.open(f"{places['usual']}#{address}")
+    row = f"document.getElementById('{address}')"
+    height = f"{row}.getBoundingClientRect().height"
+    unfolded = browser.tell(height)
+    browser.tell(f"{row}.querySelector('summary').click()")
+    assert browser.tell(f"{DRAWN}.then(() => {height})") < unfolded
+
+
+def test_on_a_phone_nothing_scrolls_sideways(browser, places):
+    browser.open(places["usual"], 390)
+    wide = "[...document.querySelectorAll('main *')].filter(e => !e.closest('svg') && !e.closest('nav')"
+    assert (
+        browser.tell(f"{wide} && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === 'auto')") == []
+    )
+
+
+def test_on_paper_every_lane_is_whole(browser, places):
+    browser.open(places["usual"])
+    browser.press("+")
+    browser.tell("dispatchEvent(new Event('beforeprint'))")
+    lane = "document.querySelector('.axis').getBoundingClientRect()"
+    right = browser.tell(
+        "Math.max(...[...document.querySelectorAll('.track .m')].map(e => e.getBoundingClientRect().right))"
+    )
+    assert browser.tell(f"{lane}.width") < 720
+    assert right <= browser.tell(f"{lane}.right") + 12
+    assert browser.tell("document.getElementById('timeline-view').textContent").startswith("00:00:00")
+    browser.tell("dispatchEvent(new Event('afterprint'))")
+    assert browser.tell(f"{lane}.width") > 720
+
+
+def test_what_the_timeline_shows_is_in_the_address(browser, places):
+    browser.open(places["usual"])
+    browser.tell("document.querySelector('[data-move=worst]').click()")
+    view = "document.getElementById('timeline-view').textContent"
+    shown, address = browser.tell(f"{DRAWN}.then(() => [{view}, location.hash])")
+    assert shown.startswith("06:")
+    browser.open(places["usual"] + address)
+    assert browser.tell(f"{DRAWN}.then(() => {view})") == shown
+
+
+def test_an_incident_is_copied_as_markdown_where_there_is_no_clipboard(browser, places):
+    browser.open(places["usual"])
+    browser.tell(
+        "document.execCommand = () => { window.held = document.activeElement.value; return true; };"
+        "Object.defineProperty(navigator, 'clipboard', {value: undefined}); document.querySelector('.copy').click()"
+    )
+    said = browser.tell(f"{DRAWN}.then(() => window.held)")
+    assert said.startswith("## 40 to 52 committed records were lost in risky.raw-0")
+    for part in ("#incident-", "- Harm: ", "### What to do", "    kafka-topics.sh ", "\n> "):
+        assert part in said
+    assert browser.tell("document.getElementById('announced').textContent") == "The incident is copied."

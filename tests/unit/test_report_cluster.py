@@ -118,7 +118,11 @@ def test_brokers_come_first_where_they_made_the_groups_night():
     cut = outage(2, at("02:13:04"), "unresponsive")
     owed = [rebalance(f"g-{i}", at("02:13:10"), "coordinator_moved") for i in range(3)]
     incident = made(
-        "gold.incidents", incident_id="1", kind="broker_outage", cause="coordinator_moved", outage_id=cut["outage_id"]
+        "gold.incidents",
+        incident_id="1",
+        kind="broker_outage",
+        cause="coordinator_moved",
+        first_outage_id=cut["outage_id"],
     )
     for row in owed:
         row["incident_id"] = "1"

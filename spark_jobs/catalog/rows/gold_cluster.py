@@ -205,6 +205,7 @@ class BrokerOutage(Row):
     rebalances: int | None = None
     partition_seconds: float | None = None
     restart_id: str | None = None
+    incident_id: str | None = None
     confidence: Confidence
     explanation: str
     knowledge_version: str | None = None
@@ -260,6 +261,7 @@ class Failover(Row):
     records_lost_low: int | None = None
     records_lost_high: int | None = None
     outage_id: str | None = None
+    incident_id: str | None = None
     confidence: Confidence
     explanation: str
     knowledge_version: str | None = None

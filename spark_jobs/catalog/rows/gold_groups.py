@@ -11,6 +11,7 @@ from spark_jobs.catalog.codes import (
     Cause,
     Confidence,
     Fingerprint,
+    Harm,
     IncidentKind,
     LagStatus,
     MoveEffect,
@@ -20,6 +21,53 @@ from spark_jobs.catalog.codes import (
 )
 from spark_jobs.catalog.row import Row
 from spark_jobs.catalog.rows.structs import Contributor, Delay, Quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident(Row):
+    """One thing that happened, with all that followed from it."""
+
+    TABLE: ClassVar[str] = "gold.incidents"
+    CODES: ClassVar[Mapping[str, type[str]]] = {
+        "kind": IncidentKind,
+        "harm": Harm,
+        "cause": Cause,
+        "confidence": Confidence,
+        "fingerprint": Fingerprint,
+    }
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    incident_id: str
+    kind: IncidentKind
+    planned: bool
+    harm: Harm | None = None
+    harm_rank: int | None = None
+    headline: str | None = None
+    started_at: datetime
+    ended_at: datetime | None = None
+    group_ids: list[str]
+    rebalance_count: int
+    cause: Cause | None = None
+    confidence: Confidence
+    fingerprint: Fingerprint | None = None
+    first_outage_id: str | None = None
+    brokers: list[int] | None = None
+    topics: list[str] | None = None
+    failover_count: int | None = None
+    partitions_offline: int | None = None
+    offline_ms: int | None = None
+    partitions_refusing: int | None = None
+    records_lost_low: int | None = None
+    records_lost_high: int | None = None
+    partition_seconds: float | None = None
+    explanation: str
+    advice: str
+    prevention: str | None = None
+    commands: list[str] | None = None
+    recurrence_id: str | None = None
+    knowledge_version: str | None = None
+    evidence: list[Quote]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,38 +162,6 @@ class Remedy(Row):
     rebalance_ids: list[str]
     confidence: Confidence
     explanation: str
-    knowledge_version: str | None = None
-    evidence: list[Quote]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incident(Row):
-    """Rebalances with one origin."""
-
-    TABLE: ClassVar[str] = "gold.incidents"
-    CODES: ClassVar[Mapping[str, type[str]]] = {
-        "kind": IncidentKind,
-        "cause": Cause,
-        "confidence": Confidence,
-        "fingerprint": Fingerprint,
-    }
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
-
-    cluster: str
-    incident_id: str
-    kind: IncidentKind
-    planned: bool
-    started_at: datetime
-    ended_at: datetime | None = None
-    group_ids: list[str]
-    rebalance_count: int
-    cause: Cause
-    confidence: Confidence
-    fingerprint: Fingerprint | None = None
-    outage_id: str | None = None
-    partition_seconds: float | None = None
-    explanation: str
-    advice: str
     knowledge_version: str | None = None
     evidence: list[Quote]
 

@@ -125,11 +125,11 @@ class TopicChange(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentLink(Row):
-    """One rebalance of one incident."""
+    """One rebalance or one failover of one incident."""
 
     TABLE: ClassVar[str] = "internal.incident_links"
 
-    rebalance_id: str
+    part_id: str
     incident_id: str
 
 

@@ -9,3 +9,12 @@ RULE_BY_ID: dict[str, Rule] = {rule.rule_id: rule for rule in RULES}
 
 STANDING_RULES = frozenset(rule.rule_id for rule in RULES if rule.is_standing)
 """The rules about settings: the report shows them after what happened."""
+
+INCIDENT_RULES = frozenset({"offline_partitions", "unclean_election", "broker_lost", "broker_gone"})
+"""The rules about what is an incident of its own: alerts read it there, once."""
+
+URGENT_RULES = frozenset({"under_min_isr", "records_truncated"})
+"""The rules whose findings cannot wait until a reader takes up the digest."""
+
+UNSEEN, UNREAD = data_coverage.UNSEEN, data_coverage.UNREAD
+"""What the rules about our own input say was not seen, in a few words; and those of them that count lines."""

@@ -48,6 +48,24 @@ RULES: tuple[Rule, ...] = (
         source="OfflinePartitionsCount, normal 0 (Kafka operations guide)",
     ),
     Rule(
+        rule_id="broker_gone",
+        severity="critical",
+        subject_kind="broker",
+        says="{subject} {fate}",
+        advice="Start the broker, or bring back its connection to the controllers. Stop no other broker until it is"
+        " back in every ISR.",
+        source="Orion alerts after 5 minutes, Cruise Control after 15; here the records end before it was back",
+    ),
+    Rule(
+        rule_id="broker_lost",
+        severity="warning",
+        subject_kind="broker",
+        says="{subject} {fate}",
+        advice="Find out why: the end of its log, its exit code, kills for memory, pauses, its network and its host."
+        " See the incident for what followed.",
+        source="Our choice: each absence that was not planned; planned shutdowns are left out",
+    ),
+    Rule(
         rule_id="unclean_election",
         severity="critical",
         subject_kind="partition",

@@ -299,4 +299,4 @@ def _source(page: PageRows, row: Coverage) -> ui.TableRow:
 
 
 READS = (Coverage, Failover, Finding, GenerationGap, LeaderImbalance, LeadershipGap, Rebalance, ValidationResult)
-SECTION = Section(20, "coverage", "What was seen, and what was not", "Coverage", coverage, READS)
+SECTION = Section(150, "coverage", "What was seen, and what was not", "Coverage", coverage, READS)

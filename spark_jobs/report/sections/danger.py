@@ -243,4 +243,4 @@ def _risk(page: PageRows, row: PartitionRisk) -> ui.TableRow:
 
 
 READS = (Failover, Truncation, PartitionRisk, LossSimulation)
-SECTION = Section(110, "danger", "Data lost, data at risk", "Data at risk", danger, READS)
+SECTION = Section(60, "danger", "Data lost, data at risk", "Data at risk", danger, READS)

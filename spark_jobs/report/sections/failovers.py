@@ -114,4 +114,4 @@ def _controller(page: PageRows, row: ControllerChange) -> ui.TableRow:
 
 
 READS = (Failover, BrokerOutage, ControllerChange, IsrChange)
-SECTION = Section(100, "failovers", "Failovers without an outage", "Failovers", failovers, READS)
+SECTION = Section(80, "failovers", "Failovers without an outage", "Failovers", failovers, READS)

@@ -42,9 +42,9 @@ def _rule(page: PageRows, rows: Sequence[Finding]) -> ui.Entry:
     return ui.Entry(
         words.sentence(first.rule_id.replace("_", " ")),
         (
-            ui.Paragraph(first.advice, "advice"),
             ui.List(items[:SHOWN_OPEN]),
             *((ui.Expandable(f"{len(rest):,} more of this rule", (ui.List(rest),)),) if rest else ()),
+            ui.what_to_do(first.advice),
             ui.Paragraph(f"Threshold: {first.source}", "quiet"),
         ),
         style=f"finding {first.severity}",
@@ -56,10 +56,9 @@ def _rule(page: PageRows, rows: Sequence[Finding]) -> ui.Entry:
 
 
 def _item(page: PageRows, row: Finding) -> ui.Item:
-    subject = f"{row.subject_kind} {plain.shortened(row.subject)}"
     until = (" to ", ui.At(row.last_at)) if row.last_at != row.first_at else ""
     return ui.Item(
-        (row.message, " ", ui.Quiet((ui.Name(subject), ", ", ui.At(row.first_at), until))),
+        (row.message, " ", ui.Quiet((ui.At(row.first_at), until))),
         anchor=plain.anchor("finding", row.finding_id),
         noun="finding",
         blocks=(page.evidence(row.evidence),),
@@ -67,4 +66,4 @@ def _item(page: PageRows, row: Finding) -> ui.Item:
 
 
 READS = (Finding,)
-SECTION = Section(150, "findings", "Findings", "Findings", findings, READS, counts=Finding)
+SECTION = Section(40, "findings", "Findings", "Findings", findings, READS, counts=Finding)

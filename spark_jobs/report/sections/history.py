@@ -111,4 +111,4 @@ def _trend(
 
 
 READS = (Rebalance, Failover, Finding)
-SECTION = Section(30, "history", "What changed", "Changes", history, READS)
+SECTION = Section(50, "history", "What changed", "Changes", history, READS)

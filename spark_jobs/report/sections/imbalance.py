@@ -185,4 +185,4 @@ def _balance(row: LeaderBalance) -> ui.TableRow:
 
 
 READS = (LeaderImbalance, ImbalancePeriod, LeaderBalance, BrokerOutage)
-SECTION = Section(130, "imbalance", "Leader imbalance", "Imbalance", imbalance, READS)
+SECTION = Section(110, "imbalance", "Leader imbalance", "Imbalance", imbalance, READS)

@@ -92,7 +92,7 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
     if restart:
         yield ui.Paragraph(("Part of ", restart, "."))
     incidents = [
-        ui.Link(incident_headline(page, i), plain.anchor("incident", i.incident_id))
+        ui.Link(incident_headline(i), plain.anchor("incident", i.incident_id))
         for i in page.incidents_of.get(row.outage_id, ())
     ]
     if incidents:
@@ -100,4 +100,4 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
 
 
 READS = (BrokerOutage, Failover, CoordinatorMove, Incident, RollingRestart)
-SECTION = Section(90, "outages", "Broker outages", "Outages", outages, READS, counts=BrokerOutage)
+SECTION = Section(70, "outages", "Broker outages", "Outages", outages, READS, counts=BrokerOutage)

@@ -83,4 +83,4 @@ def _incident_link(incident: Incident) -> ui.Link:
 
 
 READS = (Rebalance, Incident)
-SECTION = Section(70, "rebalances", "Every rebalance", "Rebalances", rebalances, READS, counts=Rebalance)
+SECTION = Section(130, "rebalances", "Every rebalance", "Rebalances", rebalances, READS, counts=Rebalance)

@@ -72,4 +72,4 @@ def _avoided(page: PageRows, row: Remedy) -> ui.Words:
 
 
 READS = (Remedy, Rebalance)
-SECTION = Section(60, "remedies", "What would have helped", "Remedies", remedies, READS, counts=Remedy)
+SECTION = Section(120, "remedies", "What would have helped", "Remedies", remedies, READS, counts=Remedy)

@@ -67,4 +67,4 @@ def _facts(row: OutOfSyncPeriod) -> Iterator[str]:
 
 
 READS = (OutOfSyncPeriod, BrokerOutage)
-SECTION = Section(120, "replicas", "Replicas out of sync", "Replicas", replicas, READS, counts=OutOfSyncPeriod)
+SECTION = Section(100, "replicas", "Replicas out of sync", "Replicas", replicas, READS, counts=OutOfSyncPeriod)

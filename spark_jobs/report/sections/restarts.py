@@ -94,4 +94,4 @@ def _stop(page: PageRows, i: int, score: RestartStep) -> ui.TableRow:
 
 
 READS = (RollingRestart, BrokerOutage)
-SECTION = Section(80, "restarts", "Rolling restarts", "Restarts", restarts, READS, counts=RollingRestart)
+SECTION = Section(90, "restarts", "Rolling restarts", "Restarts", restarts, READS, counts=RollingRestart)

@@ -11,12 +11,13 @@ from spark_jobs.catalog.rows import (
     BrokerOutage,
     ControllerChange,
     Failover,
+    Incident,
     LeaderImbalance,
     OutOfSyncPeriod,
     Rebalance,
 )
 from spark_jobs.report import blocks as ui
-from spark_jobs.report import plain, vocabulary
+from spark_jobs.report import figures, plain, vocabulary
 from spark_jobs.report.lanes import Lane, Legend, Timeline
 from spark_jobs.report.marks import Span, items, marks, tallied, ticks
 from spark_jobs.report.page_rows import PageRows, Section
@@ -27,7 +28,6 @@ from spark_jobs.shared.grouping import grouped
 BROKER_LANES = 12
 PARTITION_LANES = 8
 GROUP_LANES = 24
-FOCUS_PARTS = 200
 
 _PLANNED = (FailoverKind.CONTROLLED_SHUTDOWN, FailoverKind.PREFERRED_ELECTION, FailoverKind.REASSIGNMENT)
 
@@ -64,11 +64,9 @@ def _legend(title: str, labels: Mapping[str, str], lanes: Sequence[Lane]) -> Leg
 
 
 def _focus(page: PageRows) -> float:
-    """The middle of the part of the axis in which most rebalances began, in percent."""
-    slots = Counter(min(FOCUS_PARTS - 1, int(page.place(r.started_at) * FOCUS_PARTS / 100)) for r in page.rebalances)
-    if not slots:
-        return 50.0
-    return round(100 * (min(slots, key=lambda slot: (-slots[slot], slot)) + 0.5) / FOCUS_PARTS, 3)
+    """Where the most harmful incident lies on the axis, in percent; without one the middle."""
+    worst = next((i for i in figures.ranked(page.of(Incident)) if figures.needs(i) != "calm"), None)
+    return round(page.place(worst.started_at), 3) if worst else 50.0
 
 
 def _lane(page: PageRows, kind: str, label: str, note: str, says: str, anchor: str, spans: Sequence[Span]) -> Lane:
@@ -254,5 +252,5 @@ def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
     return Span("bar", start, row.ended_at or start, look.tone, page.is_planned(row), says, look.label, anchor)
 
 
-READS = (BrokerOutage, ControllerChange, Failover, LeaderImbalance, OutOfSyncPeriod, Rebalance)
-SECTION = Section(40, "timeline", "The window in a picture", "Timeline", timeline, READS)
+READS = (BrokerOutage, ControllerChange, Failover, Incident, LeaderImbalance, OutOfSyncPeriod, Rebalance)
+SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline, READS)

@@ -45,15 +45,42 @@
   addEventListener("hashchange", reveal);
   reveal();
 
-  // An address that is clicked goes to the clipboard, to be pasted into a chat.
+  // What is copied is to be pasted into a chat. A frame in a sandbox has no clipboard of its own: there the old way works.
+  const copied = (text) => navigator.clipboard ? navigator.clipboard.writeText(text).catch(() => copiedOldly(text)) : copiedOldly(text);
+  const copiedOldly = (text) => {
+    const box = document.createElement("textarea");
+    box.value = text;
+    document.body.append(box);
+    box.select();
+    const done = document.execCommand("copy");
+    box.remove();
+    return done ? Promise.resolve() : Promise.reject(new Error(text));
+  };
+  const announce = (words) => { byId("announced").textContent = words; };
+
+  // An incident as text: headings, lists, facts, commands and quotations as Markdown has them.
+  const FORMS = {
+    H3: (text) => `\n### ${text}\n`, P: (text) => `${text}\n`, LI: (text) => `- ${text}`, CODE: (text) => `    ${text}`, Q: (text) => `> ${text.replaceAll("\n", "\n> ")}`,
+  };
+  const markdown = (row) => {
+    const lines = [`## ${row.querySelector(".what b").textContent.trim()}`, "", `${location.href.split("#")[0]}#${row.querySelector(".body").id}`, ""];
+    for (const part of row.querySelectorAll(".body :is(h3, p, dt, code, q, .moments li)")) {
+      const text = part.textContent.trim();
+      if (part.tagName === "DT") lines.push(`- ${text}: ${part.nextElementSibling.innerText.trim().replace(/\s*#$/, "").replaceAll("\n", ", ")}`);
+      else lines.push(FORMS[part.tagName](text));
+    }
+    return `${lines.join("\n")}\n`;
+  };
+  for (const button of document.querySelectorAll(".copy")) button.hidden = false;
   document.addEventListener("click", (event) => {
-    const here = event.target.closest("a.here");
-    if (!here || !navigator.clipboard) return;
-    navigator.clipboard.writeText(here.href).then(() => {
-      byId("announced").textContent = "The address is copied.";
-      here.classList.add("copied");
-      setTimeout(() => here.classList.remove("copied"), 1500);
-    }, () => {});
+    const here = event.target.closest("a.here"), button = event.target.closest(".copy");
+    const from = here ?? button;
+    if (!from) return;
+    copied(here ? here.href : markdown(button.closest(".row"))).then(() => {
+      announce(here ? "The address is copied." : "The incident is copied.");
+      from.classList.add("copied");
+      setTimeout(() => from.classList.remove("copied"), 1500);
+    }, () => announce("The browser does not allow this page to copy."));
   });
 
   const filter = document.querySelector(".filter");

@@ -108,8 +108,21 @@
     from = Math.min(span - length, Math.max(0, (start + end - length) / 2));
     to = from + length;
     hush();
+    keep();
     pending ||= requestAnimationFrame(draw);
   };
+  // What is shown is part of the address, so that a link leads to it. A frame in a sandbox may not change its own.
+  const keep = () => {
+    const whole = from === 0 && to === span;
+    try { history.replaceState(null, "", whole ? "#timeline" : `#timeline-${Math.round(from)}-${Math.round(to)}`); } catch { /* no address to keep */ }
+  };
+  const shown = () => {
+    const [, start, end] = /^#timeline-(\d+)-(\d+)$/.exec(location.hash) ?? [];
+    if (end === undefined) return;
+    look(Number(start), Number(end));
+    figure.scrollIntoView();
+  };
+  addEventListener("hashchange", shown);
   const zoom = (factor, around = (from + to) / 2) => {
     const length = Math.min(span, Math.max(SHORTEST, (to - from) * factor)), kept = (around - from) / (to - from);
     look(around - kept * length, around + (1 - kept) * length);
@@ -121,7 +134,7 @@
   const middle = Number(lanes.dataset.focus) / 100 * span;
   const moves = {
     in: () => zoom(0.5), out: () => zoom(2), earlier: () => shift(-0.5), later: () => shift(0.5),
-    whole: () => look(0, span), busiest: () => look(middle - span / 40, middle + span / 40),
+    whole: () => look(0, span), worst: () => look(middle - span / 40, middle + span / 40),
   };
 
   // What lies under the pointer, or has the focus, is described beside it.
@@ -209,4 +222,19 @@
   for (const track of tracks) track.svg.removeAttribute("data-items");
   new ResizeObserver(() => { pending ||= requestAnimationFrame(draw); }).observe(lanes);
   draw();
+  shown();
+
+  // Paper is narrower than the screen and cannot be moved: it shows the whole window at its own width.
+  let held;
+  addEventListener("beforeprint", () => {
+    held = [from, to];
+    [from, to] = [0, span];
+    document.documentElement.classList.add("printing");
+    draw();
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("printing");
+    [from, to] = held ?? [0, span];
+    draw();
+  });
 })();

@@ -110,7 +110,7 @@ def add_rebalances(outages: Iterable[BrokerOutage], incidents: Iterable[Incident
 
     Takes: what `add_impact` gives; rows of gold.incidents of the same cluster.
     """
-    caused = grouped(incidents, lambda i: i.outage_id)
+    caused = grouped(incidents, lambda i: i.first_outage_id)
     return [_with_rebalances(outage, caused.get(outage.outage_id, ())) for outage in outages]
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from spark_jobs.catalog.codes import FailoverKind, TruncationVerdict
-from spark_jobs.catalog.rows import Finding, PartitionSnapshot, Truncation
+from spark_jobs.catalog.rows import Failover, Finding, PartitionSnapshot, Truncation
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.findings.facts import Facts, finding_of
 from spark_jobs.transforms.findings.replicas import missing_brokers
+from spark_jobs.transforms.incidents.headlines import fate
 
 
 def _imbalance(facts: Facts) -> Iterator[Finding]:
@@ -59,10 +60,12 @@ def _lacking_replicas(facts: Facts, rule_id: str, partitions: Sequence[Partition
 
 
 def _leaderless(facts: Facts) -> Iterator[Finding]:
-    """One finding for each outage, or topic, that left partitions without a leader, however many of them."""
+    """One finding for each outage, or topic, that left partitions without a leader, however many of them.
+
+    Edge case: a planned shutdown raises none, although partitions have no leader meanwhile.
+    """
     restored = {(f.topic, f.partition, f.epoch_from): f.happened_at for f in facts.failovers}
-    offline = (f for f in facts.failovers if f.kind == FailoverKind.OFFLINE)
-    for _, rows in sorted(grouped(offline, lambda f: f.outage_id or f.topic).items()):
+    for _, rows in sorted(grouped(_offline(facts), lambda f: f.outage_id or f.topic).items()):
         first = min(f.happened_at for f in rows)
         ends = [end for f in rows if (end := restored.get((f.topic, f.partition, f.epoch_to)))]
         names = sorted(f"{f.topic}-{f.partition}" for f in rows)
@@ -79,14 +82,28 @@ def _leaderless(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def _offline(facts: Facts) -> list[Failover]:
+    planned = {o.outage_id for o in facts.outages if o.planned}
+    return [f for f in facts.failovers if f.kind == FailoverKind.OFFLINE and f.outage_id not in planned]
+
+
+def _lost(facts: Facts) -> Iterator[Finding]:
+    """One finding for each absence of a broker that was not planned."""
+    for outage in facts.lost_brokers:
+        rule = "broker_lost" if outage.up_at else "broker_gone"
+        ends = outage.up_at or outage.down_at
+        subject = str(outage.broker)
+        yield finding_of(facts, rule, subject, outage.down_at, ends, outage.evidence, fate=fate(outage))
+
+
 def _unclean(facts: Facts) -> Iterator[Finding]:
     for f in facts.failovers:
         if f.kind == FailoverKind.UNCLEAN_ELECTION:
-            name, lost = f"{f.topic}-{f.partition}", _lost(f.records_lost_low, f.records_lost_high)
+            name, lost = f"{f.topic}-{f.partition}", _records(f.records_lost_low, f.records_lost_high)
             yield finding_of(facts, "unclean_election", name, f.happened_at, f.happened_at, f.evidence, lost=lost)
 
 
-def _lost(low: int | None, high: int | None) -> str:
+def _records(low: int | None, high: int | None) -> str:
     if low is None:
         return "the number of lost records is not known"
     if high is None:
@@ -126,4 +143,4 @@ def _harmful_truncations(facts: Facts) -> Iterator[Truncation]:
             yield t
 
 
-RULES = (_imbalance, _replication, _leaderless, _unclean, _truncated)
+RULES = (_imbalance, _replication, _leaderless, _lost, _unclean, _truncated)

@@ -21,8 +21,8 @@ class Facts:
     """What the rules look at, all of one cluster and one window.
 
     `unanswered` are readings of groups with an error; `partial` readings that lack a part; `unheard` nodes without a
-    log; `partitions` and `brokers` the last reading; `judged_at` the instant of that reading, else the end of the
-    window: the settings at that instant are judged.
+    log; `lost_brokers` the absences of the window that were not planned; `partitions` and `brokers` the last reading;
+    `judged_at` the instant of that reading, else the end of the window: the settings at that instant are judged.
     """
 
     cluster: str
@@ -41,6 +41,7 @@ class Facts:
     partial: Sequence[rows.SnapshotReading] = ()
     settings: Sequence[rows.MemberSetting] = ()
     outages: Sequence[rows.BrokerOutage] = ()
+    lost_brokers: Sequence[rows.BrokerOutage] = ()
     restarts: Sequence[rows.RollingRestart] = ()
     out_of_sync_periods: Sequence[rows.OutOfSyncPeriod] = ()
     isr_spans: Sequence[rows.IsrSpan] = ()

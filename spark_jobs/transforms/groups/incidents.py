@@ -140,7 +140,7 @@ def _row(case: Gathered, chains: Chains) -> Incident:
         cause=case.leading.cause,
         confidence=case.confidence,
         fingerprint=Fingerprint(case.fingerprint.code) if case.fingerprint else None,
-        outage_id=case.outage.outage_id if case.outage else None,
+        first_outage_id=case.outage.outage_id if case.outage else None,
         partition_seconds=case.cost,
         explanation=verdict.sentence + _in_chain(case.rebalances, chains),
         advice=case.leading.cause.advice,

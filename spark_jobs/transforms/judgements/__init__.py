@@ -11,6 +11,9 @@ from spark_jobs.transforms.judgement import Judgement, Source, in_order, made, o
 from spark_jobs.transforms.judgements import inputs as prepare
 from spark_jobs.transforms.judgements.cluster import CLUSTER
 from spark_jobs.transforms.judgements.groups import GROUPS
+from spark_jobs.transforms.judgements.partitions import PARTITIONS
+
+LINKS = CLUSTER.output("incident_links")
 
 
 def declared() -> list[Judgement]:
@@ -28,7 +31,8 @@ def published() -> dict[str, Source]:
     filled = {t.full_name for t in TABLES if t.layer in ("gold", "quality")}
     rows = ((judgement, name, cls) for judgement in declared() for name, cls in outputs_of(judgement.function).items())
     return {cls.TABLE: judgement.output(name) for judgement, name, cls in rows if cls.TABLE in filled} | {
-        "gold.rebalances": made(prepare.with_incidents, GROUPS.output("rebalances"), CLUSTER.output("incident_links"))
+        "gold.rebalances": made(prepare.with_incidents, GROUPS.output("rebalances"), LINKS),
+        "gold.failovers": made(prepare.with_incident_or_none, PARTITIONS.output("failovers"), LINKS),
     }
 
 

@@ -16,6 +16,7 @@ from spark_jobs.transforms.brokers.missing_broker_logs import named_within
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.groups.coordinators import losses_of_groups
 from spark_jobs.transforms.groups.incidents import group_incidents
+from spark_jobs.transforms.incidents import Found, judge_incidents
 from spark_jobs.transforms.judgement import Judgement, made, table
 from spark_jobs.transforms.judgements import inputs as prepare
 from spark_jobs.transforms.judgements.brokers import BROKERS, FACTS
@@ -62,6 +63,7 @@ def judge_cluster(
     stays: list[rows.MemberStay],
     imbalance: list[rows.LeaderImbalance],
     truncations: list[rows.Truncation],
+    risks: list[rows.PartitionRisk],
     lag: list[rows.LagVerdict],
     member_settings: list[rows.MemberSetting],
     coverage: list[rows.Coverage],
@@ -79,13 +81,17 @@ def judge_cluster(
     away = add_impact(outages, failovers, isr_spans, moves, led_before, out_of_sync)
     judged = _inside(window, rebalances, lambda r: r.started_at)
     losses = losses_of_groups((r.group_id for r in judged), failovers, facts.offsets_partitions)
-    incidents, incident_of = group_incidents(judged, away, moves, losses, stays)
-    away = add_rebalances(away, incidents)
+    of_groups, incident_of = group_incidents(judged, away, moves, losses, stays)
+    away = add_rebalances(away, of_groups)
     brokers = {r.broker for found in (outages, isr_spans, out_of_sync) for r in found}
     restarts, restart_of = rebuild_rolling_restarts(away, isr_spans, brokers)
     away = explain_outages(away, restart_of)
     out_of_sync_periods = rebuild_out_of_sync_periods(isr_spans, away, window)
     imbalance_periods = rebuild_imbalance_periods(imbalance, failovers)
+    told = judge_incidents(
+        scope.cluster,
+        Found(window, of_groups, away, failovers, truncations, out_of_sync_periods, isr_spans, risks, lag),
+    )
     reading = Reading(
         partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
         brokers=last_brokers,
@@ -95,7 +101,7 @@ def judge_cluster(
     found = Facts(
         cluster=scope.cluster,
         rebalances=[replace(r, incident_id=incident_of[r.rebalance_id]) for r in judged],
-        incidents=incidents,
+        incidents=of_groups,
         failovers=_inside(window, failovers, lambda f: f.happened_at),
         imbalance=[r for r in imbalance if r.over_threshold],
         imbalance_periods=imbalance_periods,
@@ -109,6 +115,7 @@ def judge_cluster(
         partial=partial,
         settings=member_settings,
         outages=away,
+        lost_brokers=[o for o in _inside(window, away, lambda o: o.down_at) if not o.planned],
         restarts=_inside(window, restarts, lambda r: r.started_at),
         out_of_sync_periods=out_of_sync_periods,
         isr_spans=isr_spans,
@@ -117,13 +124,14 @@ def judge_cluster(
         broker_settings=reading.settings,
         judged_at=reading.at if reading.partitions else window.end - timedelta.resolution,
     )
+    links = {r: told.of_groups[i] for r, i in incident_of.items()} | told.of_failover
     return ClusterHistory(
-        away,
+        told.name(away),
         restarts,
         out_of_sync_periods,
         imbalance_periods,
-        incidents,
-        [rows.IncidentLink(rebalance_id=r, incident_id=i) for r, i in incident_of.items()],
+        list(told.incidents),
+        [rows.IncidentLink(part_id=part, incident_id=i) for part, i in links.items()],
         simulate_losses(reading),
         judge_findings(found),
         back_test(found, window),
@@ -143,7 +151,8 @@ CLUSTER = Judgement(
         "clusters": table("internal.clusters", span=""),
         "outages": BROKERS.output("outages"),
         "failovers": made(
-            prepare.evidence_where("kind IN ('offline', 'unclean_election')"), PARTITIONS.output("failovers")
+            prepare.evidence_where("kind IN ('offline', 'unclean_election', 'log_dir_failed')"),
+            PARTITIONS.output("failovers"),
         ),
         "isr_spans": PARTITIONS.output("isr_spans"),
         "out_of_sync": READINGS.output("out_of_sync"),
@@ -158,6 +167,7 @@ CLUSTER = Judgement(
         "truncations": made(
             prepare.rows_where("verdict <> 'nothing_committed_lost'"), PARTITIONS.output("truncations")
         ),
+        "risks": made(prepare.rows_where("under_min_isr_ms > 0"), PARTITIONS.output("risks")),
         "lag": made(prepare.rows_where("status <> 'ok'"), GROUP_READINGS.output("lag")),
         "member_settings": GROUPS.output("settings"),
         "coverage": made(prepare.rows_where("unparsed + quarantined > 0"), table("quality.coverage", span="window")),

@@ -154,4 +154,11 @@ def inside(window: Window, time: str) -> Column:
 
 def with_incidents(rebalances: DataFrame, links: DataFrame) -> DataFrame:
     """Rebalances with the incident that each belongs to; those outside of the window belong to none and go."""
-    return rebalances.drop("incident_id").join(links, "rebalance_id")
+    of = links.withColumnRenamed("part_id", "rebalance_id")
+    return rebalances.drop("incident_id").join(of, "rebalance_id")
+
+
+def with_incident_or_none(failovers: DataFrame, links: DataFrame) -> DataFrame:
+    """Failovers with the incident that each belongs to; one that nothing began belongs to none."""
+    of = links.withColumnRenamed("part_id", "failover_id")
+    return failovers.drop("incident_id").join(of, "failover_id", "left")

@@ -1,0 +1,113 @@
+"""The first screen: what the window asks of its reader, the gravest things that happened, and the figures of harm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from spark_jobs.catalog.codes import Harm
+from spark_jobs.catalog.rows import BrokerOutage, Finding, Incident
+from spark_jobs.knowledge.harms import HARM_NOTES, State
+from spark_jobs.knowledge.rules import UNREAD, UNSEEN
+from spark_jobs.report import blocks as ui
+from spark_jobs.report import figures, plain
+from spark_jobs.report.page_rows import PageRows
+from spark_jobs.report.phrases import incident_headline
+from spark_jobs.report.sections import coverage
+from spark_jobs.shared import words
+
+SENTENCES = 3
+NAMED = 4
+STATES: dict[State, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
+NOTHING = (
+    "No record was lost, no partition was offline, no broker was away unplanned, and no group stopped since something"
+    " failed."
+)
+
+
+def lead(page: PageRows) -> ui.Box:
+    """The badge, what could not be seen, then at most three sentences: what happened, for how long, what to do."""
+    state = figures.state_of(page.of(Incident), page.of(Finding))
+    grave = [
+        (harm, rows) for harm, rows in figures.by_harm(page.of(Incident)).items() if HARM_NOTES[harm].state != "calm"
+    ][:SENTENCES]
+    items = [_sentence(page, harm, rows) for harm, rows in grave]
+    calm = (
+        () if items else (ui.Paragraph(NOTHING if coverage.totals(page).lines_in else coverage.unread_sentence(page)),)
+    )
+    return ui.Box(
+        f"lead {state}",
+        (
+            ui.Paragraph((ui.Badge(STATES[state], f"state {state}"), " ", _seen(page)), "state-line"),
+            *calm,
+            *((ui.List(tuple(items), "gravest"),) if items else ()),
+            *ui.said(_planned(page)),
+        ),
+    )
+
+
+def _seen(page: PageRows) -> str:
+    """What could not be seen, before anything is claimed."""
+    gaps = [UNSEEN[f.rule_id] for f in figures.unseen(page.of(Finding)) if f.rule_id not in UNREAD]
+    total = coverage.totals(page)
+    lines = [f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)}"] if total.lost else []
+    missed = [*lines, *dict.fromkeys(gaps)]
+    return f"Not seen: {words.listed(missed, NAMED)}." if missed else coverage.unread_sentence(page)
+
+
+def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
+    """What happened, each with the way to it, and what to do about the worst of it."""
+    said = [incident_headline(row) for row in rows[:NAMED]]
+    links = [
+        ui.Link(f"{s[:1].lower()}{s[1:]}" if i else s, plain.anchor("incident", row.incident_id))
+        for i, (s, row) in enumerate(zip(said, rows))
+    ]
+    rest = len(rows) - NAMED
+    more = f"; and {words.counted(rest, 'more like these', 'more like these')}" if rest > 0 else ""
+    what: ui.Words = (ui.separated(links, "; "), more, ".")
+    return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now), HARM_NOTES[harm].state)
+
+
+def _planned(page: PageRows) -> str:
+    """Planned work, told apart."""
+    rows = [i for i in figures.ranked(page.of(Incident)) if i.planned and figures.harm_of(i) == Harm.PLANNED]
+    said = [incident_headline(row) for row in sorted(rows, key=lambda i: i.started_at)]
+    more = f"; and {words.number(len(said) - NAMED)} more" if len(said) > NAMED else ""
+    return f"Planned: {'; '.join(f'{s[:1].lower()}{s[1:]}' for s in said[:NAMED])}{more}." if said else ""
+
+
+def tiles(page: PageRows) -> Iterator[ui.Tile]:
+    """The figures of harm, and what could not be seen."""
+    incidents, findings = page.of(Incident), page.of(Finding)
+    lost, offline = figures.lost_records(incidents), figures.offline(incidents)
+    away, stopped = figures.absences(page.of(BrokerOutage)), figures.groups_stopped(incidents)
+    critical, unseen = figures.critical(findings), figures.unseen(findings)
+    first = {harm: rows[0] for harm, rows in figures.by_harm(incidents).items()}
+    yield _tile(
+        lost.number, "committed records lost", bool(lost.low or lost.high != 0), "bad", _at(first, Harm.RECORDS_LOST)
+    )
+    longest = words.duration(offline.longest_ms) or "0 s"
+    count = words.counted(offline.partitions, "partition")
+    yield _tile(
+        f"{longest}+" if offline.is_open else longest,
+        f"longest without a leader, {count}",
+        bool(offline.partitions),
+        "bad",
+        _at(first, Harm.PARTITIONS_OFFLINE),
+    )
+    planned = f", {words.number(away.planned)} planned" if away.planned else ""
+    noun = words.verb(away.unplanned, "unplanned absence of a broker", "unplanned absences of brokers")
+    yield _tile(words.number(away.unplanned), f"{noun}{planned}", bool(away.unplanned), "bad", "outages")
+    noun = words.verb(len(stopped), "group stopped by a failure", "groups stopped by a failure")
+    yield _tile(words.number(len(stopped)), noun, bool(stopped), "warn", _at(first, Harm.CONSUMERS_STOPPED))
+    noun = words.verb(len(critical), "critical finding", "critical findings")
+    yield _tile(words.number(len(critical)), noun, bool(critical), "bad", "findings")
+    noun = words.verb(len(unseen), "gap in what was seen", "gaps in what was seen")
+    yield _tile(words.number(len(unseen)), noun, bool(unseen), "warn", "coverage")
+
+
+def _at(first: dict[Harm, Incident], harm: Harm) -> str:
+    return plain.anchor("incident", first[harm].incident_id) if harm in first else "incidents"
+
+
+def _tile(value: str, label: str, is_bad: bool, tone: str, anchor: str) -> ui.Tile:
+    return ui.Tile(value, label, tone if is_bad else "good", anchor)

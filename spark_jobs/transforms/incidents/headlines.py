@@ -1,0 +1,165 @@
+"""An incident in one line: what happened, to what, for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from spark_jobs.catalog.codes import Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
+from spark_jobs.catalog.rows import BrokerOutage, Incident, OutOfSyncPeriod
+from spark_jobs.knowledge.harms import OUTAGE_VERBS
+from spark_jobs.shared import words
+from spark_jobs.transforms.incidents.happenings import NOBODY, Happening
+from spark_jobs.transforms.incidents.impact import Impact, Place
+
+_NAMED = 3
+_HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
+_OUT_OF_SYNC = {
+    OutOfSyncKind.SLOW: "it was alive and fetched too late",
+    OutOfSyncKind.DISK: "a log directory failed",
+    OutOfSyncKind.UNKNOWN: "no line shows why",
+}
+
+
+def headline_of(impact: Impact) -> str:
+    """What happened, to what and for how long: one sentence without its full stop."""
+    origin = _ORIGINS.get(impact.of.kind, _groups)(impact.of)
+    effect = _EFFECTS[impact.harm](impact) if impact.harm in _EFFECTS else ""
+    if impact.of.planned and impact.offline:
+        effect = _offline(impact)
+        return f"{words.sentence(origin)}; {effect}"
+    return f"{words.sentence(effect)}: {origin}" if effect else words.sentence(origin)
+
+
+def partitions_of(places: Sequence[Place]) -> str:
+    """Partitions in words, none of them cut off: by name where they are few, else by their number and their topics."""
+    topics = list(dict.fromkeys(topic for topic, _ in places))
+    if len(places) == 1:
+        return f"{places[0][0]}-{places[0][1]}"
+    count = words.counted(len(places), "partition")
+    return f"{count} of {words.counted(len(topics), 'topic')}" if len(topics) > 1 else f"{count} of {topics[0]}"
+
+
+def _lost(impact: Impact) -> str:
+    low, high = impact.lost or (0, None)
+    where = partitions_of(list(impact.losses))
+    if not low:
+        most = f"up to {words.counted(high, 'committed record')}" if high else "committed records"
+        return f"{most} may have been lost in {where}"
+    least = "at least " if high is None else "" if low == high else f"{words.number(low)} to "
+    return f"{least}{words.counted(low if high is None else high, 'committed record')} were lost in {where}"
+
+
+def _offline(impact: Impact) -> str:
+    lasted = impact.offline_ms
+    if impact.is_still_offline:
+        until = ", and it was not over by the end"
+    else:
+        until = f" for {words.duration(lasted)}" if lasted is not None else ""
+    return f"{_subject(impact.offline)} had no leader{until}"
+
+
+def _refused(impact: Impact) -> str:
+    return f"{_subject(impact.refusing)} refused writes with acks=all"
+
+
+def _subject(places: Sequence[Place]) -> str:
+    """Partitions at the beginning of a sentence: a name keeps its small letter."""
+    return f"{'partition ' if len(places) == 1 else ''}{partitions_of(places)}"
+
+
+_EFFECTS: Mapping[Harm, Callable[[Impact], str]] = {
+    Harm.RECORDS_LOST: _lost,
+    Harm.PARTITIONS_OFFLINE: _offline,
+    Harm.WRITES_REFUSED: _refused,
+}
+
+
+def absence(outage: BrokerOutage) -> str:
+    """What became of a broker, as sure as that is, and for how long."""
+    return f"broker {outage.broker} {fate(outage)}"
+
+
+def fate(outage: BrokerOutage) -> str:
+    """What became of a broker, after its name."""
+    verb = f"{_HEDGES.get(outage.confidence, '')}{OUTAGE_VERBS[outage.kind]}"
+    gone = words.elapsed_ms(outage.down_at, outage.up_at)
+    lasted = " and had not come back by the end" if gone is None else f", away for {words.duration(gone)}"
+    return f"{verb} at {outage.down_at:%H:%M:%S}{lasted}"
+
+
+def _away(happening: Happening) -> str:
+    rows = happening.outages
+    if len(rows) == 1:
+        return absence(rows[0])
+    brokers = words.listed([str(b) for b in sorted({o.broker for o in rows})], 8)
+    if happening.kind == IncidentKind.CLUSTER_RESTART:
+        return f"brokers {brokers} were restarted one after another from {rows[0].down_at:%H:%M:%S} on"
+    back = "" if all(o.up_at for o in rows) else " and had not all come back by the end"
+    return f"brokers {brokers} were shut down at {rows[0].down_at:%H:%M:%S}{back}"
+
+
+def _out_of_sync(happening: Happening) -> str:
+    period: OutOfSyncPeriod = happening.periods[0]
+    gone = words.elapsed_ms(period.started_at, period.ended_at)
+    lasted = "and was not over by the end" if gone is None else f"for {words.duration(gone)}"
+    count = words.counted(period.partitions, "partition")
+    why = _OUT_OF_SYNC.get(period.kind, "no line shows why")
+    return f"broker {period.broker} was out of sync in {count} {lasted}: {why}"
+
+
+def _leaders_lost(happening: Happening) -> str:
+    brokers = sorted({f.leader_from for f in happening.failovers if f.leader_from is not None} - {NOBODY})
+    led = _named("broker", brokers) if brokers else "the former leader"
+    said = {
+        FailoverKind.LOG_DIR_FAILED: f"a log directory of {led} failed",
+        FailoverKind.OFFLINE: f"no replica could take over from {led}",
+        FailoverKind.UNCLEAN_ELECTION: "a replica out of sync became the leader",
+    }
+    kinds = {f.kind for f in happening.failovers}
+    return words.listed([sentence for kind, sentence in said.items() if kind in kinds])
+
+
+def _log_cut(happening: Happening) -> str:
+    return f"{_named('broker', sorted({t.broker for t in happening.truncations}))} cut its log"
+
+
+def _behind(happening: Happening) -> str:
+    places = [(v.topic, v.partition) for v in happening.lag]
+    most = max((v.lag_max or 0 for v in happening.lag), default=0)
+    grown = f", at worst by {words.counted(most, 'record')}" if most else ""
+    return f"group {happening.lag[0].group_id} fell behind in {partitions_of(places)}{grown}"
+
+
+def _named(noun: str, ids: Iterable[int]) -> str:
+    names = [str(i) for i in ids]
+    return f"{words.verb(len(names), noun, f'{noun}s')} {words.listed(names, 8)}"
+
+
+_GROUP_VERBS = {
+    IncidentKind.ROLLING_RESTART: "restarted its members one after another",
+    IncidentKind.STORM: "rebalanced in a storm",
+    IncidentKind.HOST_SILENT: "lost all members on one host",
+    IncidentKind.BROKER_OUTAGE: "rebalanced since a broker was away",
+}
+
+
+def _groups(happening: Happening) -> str:
+    incident: Incident = happening.of_groups[0]
+    groups = [f"group {g}" for g in incident.group_ids]
+    who = groups[0] if len(groups) == 1 else words.counted(len(groups), "group")
+    verb = _GROUP_VERBS.get(incident.kind, "rebalanced")
+    count = f", in {words.counted(incident.rebalance_count, 'rebalance')}" if incident.rebalance_count > 1 else ""
+    gone = words.elapsed_ms(incident.started_at, incident.ended_at)
+    lasted = f" within {words.duration(gone)}" if count and gone else f" for {words.duration(gone)}" if gone else ""
+    why = f": {incident.cause.label}" if incident.cause is not None and not incident.planned else ""
+    return f"{who} {verb}{count}{lasted}{why}"
+
+
+_ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
+    IncidentKind.CLUSTER_RESTART: _away,
+    IncidentKind.REPLICAS_OUT: _out_of_sync,
+    IncidentKind.LEADERS_LOST: _leaders_lost,
+    IncidentKind.LOG_CUT: _log_cut,
+    IncidentKind.LAG: _behind,
+    IncidentKind.BROKER_OUTAGE: lambda h: _away(h) if h.outages else _groups(h),
+}

@@ -1,0 +1,226 @@
+"""One list of incidents of every kind, the most harmful first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.catalog.codes import FailoverKind, Harm, IncidentKind, LagStatus, OutOfSyncKind
+from spark_jobs.catalog.gold import (
+    BROKER_OUTAGES,
+    FAILOVERS,
+    INCIDENTS,
+    LAG_VERDICTS,
+    OUT_OF_SYNC_PERIODS,
+    PARTITION_RISKS,
+    TRUNCATIONS,
+)
+from spark_jobs.catalog.rows import BrokerOutage, Failover, Incident, IsrSpan
+from spark_jobs.knowledge.harms import HARM_NOTES
+from spark_jobs.transforms.findings import Facts, judge_findings
+from spark_jobs.transforms.incidents import Found, judge_incidents
+from spark_jobs.transforms.windows import Window
+from tests.support.rows import AT, row
+
+WINDOW = Window(AT - timedelta(hours=1), AT + timedelta(hours=1))
+
+
+def outage(broker: int = 1, second: int = 0, up_after: int | None = 20, **columns: Any) -> BrokerOutage:
+    down = AT + timedelta(seconds=second)
+    defaults = {
+        "outage_id": f"o{broker}-{second}",
+        "broker": broker,
+        "kind": "crash",
+        "planned": False,
+        "down_at": down,
+        "up_at": None if up_after is None else down + timedelta(seconds=up_after),
+        "confidence": "certain",
+    }
+    return row(BROKER_OUTAGES, **defaults | columns)
+
+
+def stop(broker: int, second: int, **columns: Any) -> BrokerOutage:
+    return outage(broker, second, planned=True, kind="controlled_shutdown", **columns)
+
+
+def failover(kind: str, partition: int = 0, second: int = 10, topic: str = "t", **columns: Any) -> Failover:
+    happened = AT + timedelta(seconds=second)
+    defaults = {"failover_id": f"{topic}-{partition}-{second}", "leader_from": 1, "leader_to": 2}
+    return row(FAILOVERS, kind=kind, topic=topic, partition=partition, happened_at=happened, **defaults | columns)
+
+
+def unclean(low: int | None, high: int | None, **columns: Any) -> Failover:
+    return failover("unclean_election", records_lost_low=low, records_lost_high=high, leaderless_ms=14_000, **columns)
+
+
+def of_groups(kind: str = "single", cause: str = "member_dead", **columns: Any) -> Incident:
+    defaults = {"group_ids": ["g"], "rebalance_count": 1, "started_at": AT, "ended_at": AT, "planned": False}
+    return row(INCIDENTS, kind=kind, cause=cause, **defaults | columns)
+
+
+def told(**found: Any) -> list[Incident]:
+    return list(judge_incidents("c", Found(WINDOW, **found)).incidents)
+
+
+def harms(**found: Any) -> list[str | None]:
+    return [i.harm for i in told(**found)]
+
+
+def test_a_crash_with_all_that_followed_is_one_incident() -> None:
+    crash = outage()
+    rows = [unclean(40, 40, outage_id=crash.outage_id), failover("broker_crash", 1, outage_id=crash.outage_id)]
+    cut = row(
+        TRUNCATIONS,
+        topic="t",
+        partition=0,
+        broker=1,
+        outage_id=crash.outage_id,
+        verdict="committed_lost",
+        records_cut=40,
+    )
+    groups = of_groups("broker_outage", first_outage_id=crash.outage_id, rebalance_count=3, incident_id="of groups")
+    judged = judge_incidents("c", Found(WINDOW, [groups], [crash], rows, [cut]))
+    (incident,) = judged.incidents
+    assert (incident.harm, incident.harm_rank, incident.records_lost_low, incident.records_lost_high) == (
+        "records_lost", 1, 40, 40,
+    )  # fmt: skip
+    assert (incident.failover_count, incident.rebalance_count, incident.group_ids) == (2, 3, ["g"])
+    assert incident.headline == (
+        f"40 committed records were lost in t-0: broker 1 crashed at {AT:%H:%M:%S}, away for 20 s"
+    )
+    ids = {*judged.of_outage.values(), *judged.of_groups.values(), *judged.of_failover.values()}
+    assert ids == {incident.incident_id}
+    assert [o.incident_id for o in judged.name([crash])] == [incident.incident_id]
+
+
+def test_harm_decides_the_order_and_planned_work_never_ranks_as_harm() -> None:
+    lossy, gone, planned = outage(1), outage(2, 100), stop(3, 200)
+    rows = [
+        unclean(5, 9, outage_id=lossy.outage_id),
+        failover("offline", 1, 205, outage_id=planned.outage_id, leader_from=3, leader_to=-1),
+    ]
+    lag = row(LAG_VERDICTS, group_id="slow", status="stop", window_from=WINDOW.start, window_to=WINDOW.end)
+    late = row(OUT_OF_SYNC_PERIODS, kind="slow", broker=3, partitions=4, started_at=AT, ended_at=None, outage_id=None)
+    groups = [of_groups(incident_id="a"), of_groups(cause="member_joined", incident_id="b")]
+    incidents = told(of_groups=groups, outages=[planned, gone, lossy], failovers=rows, periods=[late], lag=[lag])
+    assert [i.harm for i in incidents] == [
+        "records_lost", "broker_lost", "data_at_risk", "consumers_stopped", "lag_grew", "routine", "planned",
+    ]  # fmt: skip
+    assert [i.harm_rank for i in incidents] == [*range(1, 8)]
+
+
+def test_partitions_without_a_leader_come_before_refused_writes_and_before_a_crash() -> None:
+    offline, refusing, plain = outage(1), outage(2, 100), outage(3, 200)
+    span = IsrSpan(
+        cluster="c", topic="t", partition=7, broker=2, happened_at=AT, is_back=True, outage_id=refusing.outage_id,
+        isr_size=1, evidence=[],
+    )  # fmt: skip
+    risk = row(PARTITION_RISKS, topic="t", partition=7, under_min_isr_ms=680)
+    lost = failover("offline", 1, outage_id=offline.outage_id, leader_to=-1, leaderless_low_ms=16_300)
+    incidents = told(outages=[offline, refusing, plain], failovers=[lost], spans=[span], risks=[risk])
+    assert [(i.harm, i.partitions_offline, i.partitions_refusing) for i in incidents] == [
+        ("partitions_offline", 1, 0), ("writes_refused", 0, 1), ("broker_lost", 0, 0),
+    ]  # fmt: skip
+    assert str(incidents[0].headline).startswith("Partition t-1 had no leader for 16.3 s: broker 1 crashed")
+
+
+def test_a_restart_and_stops_within_a_minute_are_one_act_and_crashes_are_not() -> None:
+    restart = [stop(b, b * 30, restart_id="r") for b in (1, 2, 3)]
+    stopped = [stop(b, 1_000 + b, up_after=None) for b in (1, 2, 3)]
+    crashes = [outage(b, 2_000 + b) for b in (1, 2)]
+    incidents = told(outages=[*restart, *stopped, *crashes])
+    assert sorted((i.kind, i.planned, tuple(i.brokers or ())) for i in incidents) == [
+        ("broker_outage", False, (1,)),
+        ("broker_outage", False, (2,)),
+        ("broker_outage", True, (1, 2, 3)),
+        ("cluster_restart", True, (1, 2, 3)),
+    ]
+    assert [i.ended_at for i in incidents if i.planned and i.kind == IncidentKind.BROKER_OUTAGE] == [None]
+
+
+def test_a_leader_that_came_back_belongs_to_what_had_taken_it() -> None:
+    crash = outage()
+    lost = failover("offline", outage_id=crash.outage_id, leader_to=-1)
+    back = failover("leader_restored", second=20, leader_from=-1)
+    judged = judge_incidents("c", Found(WINDOW, outages=[crash], failovers=[back, lost]))
+    assert len({judged.of_failover[f.failover_id] for f in (lost, back)}) == 1
+
+
+def test_leaders_lost_without_an_absence_are_an_incident_until_they_are_back() -> None:
+    rows = [
+        failover("offline", 0, 10, leader_to=-1),
+        unclean(0, 12, partition=0, second=90, leader_from=-1),
+        failover("preferred_election", 5, 10),
+    ]
+    (incident,) = told(failovers=rows)
+    assert (incident.kind, incident.harm, incident.failover_count) == ("leaders_lost", "records_lost", 2)
+    assert str(incident.headline).startswith("Up to 12 committed records may have been lost in t-0: ")
+
+
+def test_an_election_that_lost_nothing_is_no_loss() -> None:
+    assert harms(failovers=[unclean(0, 0)]) == [Harm.PARTITIONS_OFFLINE]
+    assert harms(failovers=[unclean(0, None)]) == [Harm.RECORDS_LOST]
+
+
+def test_a_disk_that_failed_takes_its_partitions_along_as_one_incident() -> None:
+    period = row(OUT_OF_SYNC_PERIODS, kind="disk", broker=1, started_at=AT, ended_at=None, outage_id=None, partitions=2)
+    rows = [failover(FailoverKind.LOG_DIR_FAILED, p, 5) for p in (0, 1)]
+    (incident,) = told(periods=[period], failovers=rows)
+    assert (incident.kind, incident.harm, incident.failover_count) == ("replicas_out", "data_at_risk", 2)
+
+
+def test_a_replica_that_was_away_as_planned_is_none() -> None:
+    kinds = (OutOfSyncKind.OUTAGE, OutOfSyncKind.REASSIGNMENT)
+    assert told(periods=[row(OUT_OF_SYNC_PERIODS, kind=kind, outage_id=None, started_at=AT) for kind in kinds]) == []
+    assert told(lag=[row(LAG_VERDICTS, status=LagStatus.OK)]) == []
+
+
+def test_the_same_trouble_on_another_night_is_known_again() -> None:
+    one, other = outage(1), replace(outage(1, 600), down_at=AT + timedelta(minutes=10))
+    crash, again = told(outages=[one, other])
+    assert crash.recurrence_id == again.recurrence_id and crash.incident_id != again.incident_id
+    assert told(outages=[outage(2)])[0].recurrence_id != crash.recurrence_id
+
+
+def test_commands_name_what_was_hit_and_a_stranger_s_name_commands_no_shell() -> None:
+    (incident,) = told(of_groups=[of_groups(group_ids=["g; rm -rf /"])])
+    assert incident.commands == [
+        "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group 'g; rm -rf /' --members --verbose"
+    ]
+
+
+def test_what_began_before_the_window_is_of_another_night() -> None:
+    early = replace(outage(), down_at=WINDOW.start - timedelta(seconds=5), up_at=WINDOW.start + timedelta(seconds=5))
+    groups = of_groups("broker_outage", first_outage_id=early.outage_id, incident_id="kept")
+    assert [i.incident_id for i in told(of_groups=[groups], outages=[early])] == ["kept"]
+
+
+@given(st.permutations(range(6)))
+def test_the_order_in_which_rows_come_changes_nothing(order: list[int]) -> None:
+    rows = [outage(b, 50 * b) for b in range(3)] + [stop(b, 50 * b) for b in range(3, 6)]
+    assert told(outages=[rows[n] for n in order]) == told(outages=rows)
+
+
+def test_each_unplanned_absence_is_a_finding_and_a_planned_stop_is_none() -> None:
+    crash, gone, planned = outage(1), outage(2, 100, up_after=None), stop(3, 200)
+    lost = [failover("offline", n, 205, outage_id=o.outage_id, leader_to=-1) for n, o in enumerate((crash, planned))]
+    facts = Facts("c", outages=[crash, gone, planned], lost_brokers=[crash, gone], failovers=lost)
+    assert [(f.rule_id, f.severity, f.subject) for f in judge_findings(facts)] == [
+        ("broker_gone", "critical", "2"),
+        ("offline_partitions", "critical", "t-0"),
+        ("broker_lost", "warning", "1"),
+    ]
+    (message,) = [f.message for f in judge_findings(facts) if f.rule_id == "broker_gone"]
+    at = gone.down_at
+    assert message == f"Broker '2' crashed at {at:%H:%M:%S} and had not come back by the end"
+
+
+def test_every_harm_is_noted_in_its_order_and_says_what_it_asks() -> None:
+    assert list(HARM_NOTES) == list(Harm)
+    assert all(note.source for note in HARM_NOTES.values())
+    states = [note.state for note in HARM_NOTES.values()]
+    assert states == sorted(states, key=["act", "look", "calm"].index)
