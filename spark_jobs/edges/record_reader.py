@@ -20,7 +20,6 @@ from spark_jobs.catalog import bronze
 from spark_jobs.edges.file_bytes import Bytes, Unit, is_packed, spread
 from spark_jobs.edges.log_files import LogFile, describe
 from spark_jobs.edges.store import Store
-from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.transforms.intake import collect
 from spark_jobs.transforms.intake.cutting import CONTESTED, SCHEMA, contested, cut
 from spark_jobs.transforms.intake.file_order import Turn
@@ -61,9 +60,10 @@ def records_of(
     if not units:
         return None
     contest = _contests(store, cluster, files, placed)
-    fixes = _fixes(store, cluster, files, turns, placed, contest) if contest else None
+    layouts = {n: held[0].layouts for n, held in pieces.items() if held}
+    fixes = _fixes(store, cluster, files, layouts, turns, placed, contest) if contest else None
     rows = spread(store.spark, units, _cut, SCHEMA, fixes)
-    return _as_bronze(rows, cluster, files)
+    return _as_bronze(rows, cluster, files, layouts)
 
 
 def changed_file(failure: Exception) -> int | None:
@@ -88,11 +88,13 @@ def _units(
             numbered = [_Placed(len(placed) + i, held, count) for i, held in enumerate(group)]
             placed += numbered
             count += 1
-            units += [_unit(files[n], numbered)] if n in new else []
+            units += [_unit(files[n], pieces[n][0].layouts, numbered)] if n in new else []
     return units, placed
 
 
-def _unit(file: LogFile, held: Sequence[_Placed], contest: Mapping[int, Contest] | None = None) -> Unit:
+def _unit(
+    file: LogFile, layouts: Sequence[str], held: Sequence[_Placed], contest: Mapping[int, Contest] | None = None
+) -> Unit:
     told = [
         {
             "number": p.number,
@@ -104,7 +106,7 @@ def _unit(file: LogFile, held: Sequence[_Placed], contest: Mapping[int, Contest]
     packed = is_packed(file.name)
     first, last = held[0].range, held[-1].range
     part = (0, file.size) if packed else (first.begin, last.begin + last.size)
-    return Unit(file.uri, (part,), {"zone": file.zone, "ranges": told}, packed)
+    return Unit(file.uri, (part,), {"zone": file.zone, "layouts": layouts, "ranges": told}, packed)
 
 
 def _read(told: Mapping[str, Any], held: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
@@ -125,14 +127,14 @@ def _cut(told: Mapping[str, Any], held: Bytes, numbers: Any) -> Iterator[pa.Reco
         if fixes is not None:
             low, high = np.searchsorted(fixes[:, 0], (placed.begin, placed.begin + placed.size))
             own = dict(zip(collect.FIXED, fixes[low:high].T, strict=True))
-        yield cut(data, placed, clock, own)
+        yield cut(data, placed, clock, own, told["layouts"])
 
 
 def _gather(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
     clock = Clock(told["zone"])
     for number, placed, data, contest in _read(told, held):
         if contest:
-            yield contested(data, number, placed, clock, contest)
+            yield contested(data, number, placed, clock, contest, told["layouts"])
 
 
 def _contests(
@@ -177,6 +179,7 @@ def _fixes(
     store: Store,
     cluster: str,
     files: Mapping[int, LogFile],
+    layouts: Mapping[int, Sequence[str]],
     turns: Mapping[int, Turn],
     placed: Sequence[_Placed],
     contest: Mapping[int, Contest],
@@ -186,7 +189,7 @@ def _fixes(
     for p in placed:
         units.setdefault(p.unit, []).append(p)
     wanted = [held for held in units.values() if any(p.number in contest for p in held)]
-    read = [_unit(files[held[0].range.file], held, contest) for held in wanted]
+    read = [_unit(files[n], layouts[n], held, contest) for held in wanted for n in [held[0].range.file]]
     rows = [
         {
             "range": p.number,
@@ -209,18 +212,21 @@ def _fixes(
     return collect.settle(gathered, held)
 
 
-def _as_bronze(rows: DataFrame, cluster: str, files: Mapping[int, LogFile]) -> DataFrame:
+def _as_bronze(
+    rows: DataFrame, cluster: str, files: Mapping[int, LogFile], layouts: Mapping[int, Sequence[str]]
+) -> DataFrame:
     """The rows with what all records of a file, of a layout and of the cluster have in common."""
     told = [
-        {"origin": files[n].origin, "source": files[n].source} if n in files else None for n in range(max(files) + 1)
+        {"origin": files[n].origin, "source": files[n].source, "layouts": layouts.get(n, ())} if n in files else None
+        for n in range(max(files) + 1)
     ]
-    known = F.from_json(F.lit(json.dumps(told)), "array<struct<origin: string, source: string>>")
-    names = F.array(*(F.lit(layout.name) for layout in LAYOUTS))
+    shape = "array<struct<origin: string, source: string, layouts: array<string>>>"
+    known = F.from_json(F.lit(json.dumps(told)), shape)
     named = rows.withColumns({"of_file": F.get(known, F.col("file")), "cluster": F.lit(cluster)}).withColumns(
         {
             "origin": F.col("of_file.origin"),
             "source": F.col("of_file.source"),
-            "layout": F.get(names, F.col("layout").cast("int")),
+            "layout": F.get("of_file.layouts", F.col("layout").cast("int")),
         }
     )
     return named.withColumn("line_id", collect.row_id(*map(F.col, ("cluster", "source", "text", "twin"))))

@@ -18,10 +18,12 @@ from spark_jobs.edges.file_bytes import CHUNK, Bytes, Unit, is_packed, spread
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.log_files import LogFile, instant
 from spark_jobs.knowledge.layouts import APACHE, LAYOUTS
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
+from spark_jobs.transforms.intake.detection import layout_of, layouts_of, sampled
 from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
-from spark_jobs.transforms.intake.heads import NO_INSTANT, Clock
+from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, Clock
 from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, look
 from spark_jobs.transforms.intake.reading import fields_of, read_record
 
@@ -32,14 +34,14 @@ _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
 _KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
 
 _NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
-_HEAD = re.compile(APACHE.head, re.ASCII)
 
 READ_AS = row_id(
     *(part for layout in LAYOUTS for part in (layout.name, layout.head)),
+    *(part for layout in PATTERN_LAYOUTS for part in (layout.name, layout.pattern)),
     *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.regex)),
     *_KAFKAS_OWN,
 )
-"""Stands for everything that a file's facts rest on: where it changes, files are read again."""
+"""Stands for everything that a file's facts rest on, but for what a user says of it."""
 
 _MOST_PIECES = 20_000
 _MOST_BYTES = 64 * 1024 * 1024
@@ -93,6 +95,11 @@ class Survey:
         return Survey({**self.pieces, **other.pieces}, {**self.facts, **other.facts})
 
 
+def read_as(file: LogFile) -> str:
+    """Stands for everything that a file's facts rest on: where it changes, the file is read again."""
+    return row_id(READ_AS, file.pattern) if file.pattern else READ_AS
+
+
 def warnings_about(files: Iterable[FileFacts]) -> list[str]:
     """What a person should know about files, a sentence each."""
     facts = sorted(files, key=lambda f: f.file.name)
@@ -115,12 +122,14 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
     """Reads every file once. Takes: the files by their numbers.
 
     Gives: what could be read. A file that vanished or shrank is left out.
-    Edge case: a compressed file that breaks off is read up to the break; a file with an hour that its clock shows twice
-        is read again in one go.
+    Edge case: a compressed file that breaks off is read up to the break. A file of several pieces is read again where
+        its beginning shows another layout than Kafka's, and in one go where its clock shows an hour twice.
     """
-    found = _looked(spark, files, frozenset())
+    found = _looked(spark, files, {}, frozenset())
+    others = {n: pieces[0].layouts for n, pieces in found.items() if len({p.layouts for p in pieces}) > 1}
+    found |= _looked(spark, {n: files[n] for n in others}, others, frozenset())
     again = {n: files[n] for n, pieces in found.items() if len(pieces) > 1 and any(p.is_doubled for p in pieces)}
-    found |= _looked(spark, again, frozenset(again)) if again else {}
+    found |= _looked(spark, again, {n: found[n][0].layouts for n in again}, frozenset(again))
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 
@@ -166,10 +175,10 @@ def _in_bytes(text: str) -> int:
 
 
 def _looked(
-    spark: SparkSession, files: Mapping[int, LogFile], in_one_go: frozenset[int]
+    spark: SparkSession, files: Mapping[int, LogFile], layouts: Mapping[int, Sequence[str]], in_one_go: frozenset[int]
 ) -> dict[int, tuple[Piece, ...]]:
     size = piece_size(spark, sum(f.size for f in files.values()))
-    units = [unit for n, f in files.items() for unit in _units(n, f, size, n in in_one_go)]
+    units = [unit for n, f in files.items() for unit in _units(n, f, size, layouts.get(n), n in in_one_go)]
     rows = spread(spark, units, _look, "piece string").collect() if units else []
     found: dict[int, list[Piece]] = {n: [] for n in files}
     for piece in (Piece.of(json.loads(row["piece"])) for row in rows):
@@ -177,8 +186,9 @@ def _looked(
     return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in found.items()}
 
 
-def _units(number: int, file: LogFile, size: int, in_one_go: bool) -> Iterator[Unit]:
+def _units(number: int, file: LogFile, size: int, layouts: Sequence[str] | None, in_one_go: bool) -> Iterator[Unit]:
     told = {"file": number, "zone": file.zone, "size": file.size, "piece": size}
+    told |= {"layouts": layouts, "pattern": file.pattern}
     if is_packed(file.name):
         yield Unit(file.uri, ((0, file.size),), {**told, "from": 0, "until": None}, is_packed=True)
         return
@@ -201,6 +211,7 @@ def _look(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBat
 
 def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
     clock, begin, until = Clock(told["zone"]), told["from"], told["until"]
+    layouts = told["layouts"] or (PLAIN if begin else None)
     while until is None or begin < until:
         offset, end = max(begin - 1, 0), begin + told["piece"] if until is None else min(begin + told["piece"], until)
         data = held.between(offset, end + REACH if until is None else min(end + REACH, told["size"]))
@@ -212,20 +223,26 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
         elif reached < end:
             yield Piece(told["file"], begin, end, is_there=False)
             return
-        is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES)
-        piece = look(data, told["file"], begin, end, clock)
-        yield replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(set(_cluster_ids(data)))))
+        layouts = layouts or layouts_of(sampled(data), told["pattern"])
+        yield _known(look(data, told["file"], begin, end, clock, layouts), data)
         begin = end
 
 
-def _cluster_ids(data: bytes) -> Iterator[str]:
+def _known(piece: Piece, data: bytes) -> Piece:
+    """A piece with what its lines say of who wrote them. A layout that is a pattern was found by what Kafka says."""
+    is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES) or piece.layouts[0] != APACHE.name
+    return replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(set(_cluster_ids(data, piece.layouts)))))
+
+
+def _cluster_ids(data: bytes, layouts: Sequence[str]) -> Iterator[str]:
     """The ids of clusters that lines name. Edge case: a line at the end of a piece may be seen in the next one too."""
     for literal in _NAMING:
         at = data.find(literal)
         while at >= 0:
             begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
             line = data[begin : end if end >= 0 else None].decode(errors="replace")
-            told = read_record(APACHE.name, line) if _HEAD.match(line) else None
+            layout = layout_of(line, layouts)
+            told = read_record(layout, line) if layout else None
             if told and told.pattern in _NAMES_CLUSTER:
                 yield from fields_of(told.pattern, [told.found])["detail"]
             at = data.find(literal, end) if end >= 0 else -1

@@ -43,6 +43,17 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class PatternLayout:
+    """A layout as a pattern of conversion words, with records that begin by it and lines that do not."""
+
+    name: str
+    pattern: str
+    source: str = field(compare=False)
+    samples: tuple[str, ...] = field(compare=False)
+    counter_samples: tuple[str, ...] = field(compare=False)
+
+
+@dataclass(frozen=True)
 class Sample:
     """A record that a Kafka of `version` wrote, with the fields that its pattern must read from it.
 

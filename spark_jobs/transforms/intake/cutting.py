@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spark_jobs.knowledge.layouts import MOST_LINES
-from spark_jobs.transforms.intake.heads import NO_INSTANT, Clock, Ints
+from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, Clock, Ints
 from spark_jobs.transforms.intake.pieces import Contest, Range, beginnings
 
 SCHEMA = (
@@ -25,14 +25,16 @@ LIKENESS = 16
 _DROPPED = -1
 
 
-def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None) -> pa.RecordBatch:
+def cut(
+    data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None, layouts: Sequence[str] = PLAIN
+) -> pa.RecordBatch:
     """The records of a range.
 
     Takes: its bytes; what is known better of records whose instants other ranges cover: place, order and twin of each,
     order below zero where another holds the record already.
     Gives: a row for each record, in their order; see SCHEMA.
     """
-    lines, heads = beginnings(data, True)
+    lines, heads = beginnings(data, True, layouts)
     at = clock.instants(heads)
     counts = np.diff(heads.lines, append=len(lines))
     counts[-1] += held.lines_beyond
@@ -61,9 +63,11 @@ def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None
     return batch if kept is None else batch.filter(kept)
 
 
-def contested(data: bytes, number: int, held: Range, clock: Clock, contest: Contest) -> pa.RecordBatch:
+def contested(
+    data: bytes, number: int, held: Range, clock: Clock, contest: Contest, layouts: Sequence[str] = PLAIN
+) -> pa.RecordBatch:
     """Those records of a range whose instants other ranges cover as well: place, instant and a hash, no text."""
-    _, heads = beginnings(data, True)
+    _, heads = beginnings(data, True, layouts)
     at = clock.instants(heads)
     is_wanted = (at >= contest.first) & (at <= contest.last) & (at != NO_INSTANT)
     if contest.is_timeless:
