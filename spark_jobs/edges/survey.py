@@ -21,7 +21,7 @@ from spark_jobs.knowledge.layouts import APACHE, LAYOUTS
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.transforms.intake.detection import layout_of, layouts_of, sampled
+from spark_jobs.transforms.intake.detection import closest, layout_of, layouts_of, sampled
 from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
 from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, Clock
 from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, look
@@ -43,6 +43,7 @@ READ_AS = row_id(
 )
 """Stands for everything that a file's facts rest on, but for what a user says of it."""
 
+_SHOWN = 3
 _MOST_PIECES = 20_000
 _MOST_BYTES = 64 * 1024 * 1024
 
@@ -51,7 +52,8 @@ _MOST_BYTES = 64 * 1024 * 1024
 class FileFacts:
     """What one file holds; instants are null where no line of it has a head.
 
-    `timeless` counts records without an instant; `cluster_ids` are those that its lines name.
+    `timeless` counts records without an instant; `cluster_ids` are those that its lines name; `misfit` says how far its
+    lines fit a layout where none has a head.
     """
 
     file: LogFile
@@ -63,6 +65,7 @@ class FileFacts:
     is_kafka_log: bool
     damage: str | None
     cluster_ids: frozenset[str]
+    misfit: str | None = None
 
     @property
     def span(self) -> Span:
@@ -107,6 +110,7 @@ def warnings_about(files: Iterable[FileFacts]) -> list[str]:
         *(broken_off(f) for f in facts if f.damage),
         *(
             f"No line of {f.file.name} begins as a log line that we know: all {f.lines} are counted, no more."
+            + (f" {f.misfit}" if f.misfit else "")
             for f in facts
             if f.lines and not f.first_at
         ),
@@ -158,9 +162,16 @@ def refuse_foreign(facts: Iterable[FileFacts]) -> None:
     some = ", ".join(f.file.name for f in brokers[:5])
     raise BadInput(
         f"None of the {lines} lines in the {len(brokers)} files of LOGS ({some}) is one that a Kafka broker wrote. "
-        "Needed: logs in the layout of Kafka's distribution, such as "
-        "'[2026-11-20 23:59:59,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)'. Check the path."
+        f"{_misfits(brokers)}Needed: logs in the layout of Kafka's distribution, such as "
+        "'[2026-11-20 23:59:59,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)', or in one that "
+        "PATTERN gives. Check the path, and the pattern in the brokers' log4j configuration."
     )
+
+
+def _misfits(facts: Iterable[FileFacts]) -> str:
+    """What was seen instead, of one file for each sentence."""
+    told = {f.misfit: f.file.name for f in facts if f.misfit}
+    return "".join(f"{name}: {misfit} " for misfit, name in [*told.items()][:_SHOWN])
 
 
 def piece_size(spark: SparkSession, total: int) -> int:
@@ -224,7 +235,9 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
             yield Piece(told["file"], begin, end, is_there=False)
             return
         layouts = layouts or layouts_of(sampled(data), told["pattern"])
-        yield _known(look(data, told["file"], begin, end, clock, layouts), data)
+        piece = look(data, told["file"], begin, end, clock, layouts)
+        misfit = None if begin or piece.first_at != NO_INSTANT else closest(sampled(data), told["pattern"])
+        yield replace(_known(piece, data), misfit=misfit)
         begin = end
 
 
@@ -263,6 +276,7 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
         is_kafka_log=any(p.is_kafka_log for p in pieces),
         damage=damages[0] if damages else None,
         cluster_ids=frozenset(i for p in pieces for i in p.cluster_ids),
+        misfit=pieces[0].misfit if pieces and not times.are_any else None,
     )
 
 

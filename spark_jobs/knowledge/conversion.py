@@ -123,12 +123,24 @@ class NotAPattern(ValueError):
 class Compiled:
     """A pattern as regexes: what stands before a message, and what stands after it in its line.
 
-    `head` has the groups of a clock; `is_utc` where the pattern itself says that this clock runs in UTC.
+    `head` has the groups of a clock; `is_utc` where the pattern itself says that this clock runs in UTC. `words` are
+    the conversion words and the literals of the head, each with its regex.
     """
 
     head: re.Pattern[str]
     tail: re.Pattern[str] | None
     is_utc: bool
+    words: tuple[tuple[str, str], ...]
+
+    def fits_until(self, line: str) -> tuple[int, str]:
+        """How many characters of a line fit the head, and what was needed next: a conversion word, or a literal."""
+        reached = 0
+        for count, (word, regex) in enumerate(self.words, 1):
+            begun = re.match(_named_once(list(self.words[:count])), line, re.ASCII)
+            if begun is None:
+                return reached, f"%{word}" if word else re.sub(r"\\(.)", r"\1", regex)
+            reached = begun.end()
+        return reached, ""
 
     def cut(self, text: str) -> Words:
         """The logger and the message of a record with such a head."""
@@ -162,7 +174,7 @@ def compiled(pattern: str) -> Compiled:
         raise NotAPattern(f"{pattern!r} shows its date after its message. Needed: the date before it.")
     before, after = _named_once(tokens[:at]), _named_once(tokens[at + 1 :])
     tail = re.compile(f"(?s:.*)(?P<tail>{after})", re.ASCII) if after.strip() else None
-    return Compiled(re.compile(before, re.ASCII), tail, "UTC" in words[clock : clock + 2])
+    return Compiled(re.compile(before, re.ASCII), tail, "UTC" in words[clock : clock + 2], tuple(tokens[:at]))
 
 
 def instant_of(part: Mapping[str, str], is_utc: bool) -> tuple[datetime, bool] | None:

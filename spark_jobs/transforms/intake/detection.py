@@ -20,6 +20,12 @@ _PLACES = 3
 _FEW = 3
 """A layout by which three of four lines that matter are understood needs no other."""
 
+_KAFKAS = "[%d] %p %m (%c)%n"
+_TRIED = 20
+_QUOTED = 160
+_LEAST = len("[2026-11-21")
+"""As many characters that fit are more than chance."""
+
 _HEADS = {layout.name: re.compile(layout.head, re.ASCII) for layout in LAYOUTS}
 
 
@@ -88,3 +94,20 @@ def head_of(name: str) -> re.Pattern[str]:
 
 def _order(fit: Fit) -> tuple[int, int]:
     return fit.events, -fit.unread
+
+
+def closest(lines: Sequence[str], given: str | None = None) -> str:
+    """A sentence about lines of which none has a head: what the first of them is, and where which layout ends to fit."""
+    told = [line for line in lines if line.strip()][:_TRIED]
+    if not told:
+        return "It holds no text."
+    patterns = {given: given} if given else {}
+    patterns |= {_KAFKAS: _KAFKAS, **{layout.name: layout.pattern for layout in PATTERN_LAYOUTS}}
+    reached = [(*layout_pattern(name).fits_until(line), name, line) for name in patterns for line in told]
+    at, needed, name, line = max(reached, key=lambda r: r[0])
+    if at < _LEAST:
+        return f"The first line is {told[0][:_QUOTED]!r}: no layout that is known begins so."
+    return (
+        f"The closest layout is {patterns[name]!r}: of {line[:_QUOTED]!r} the first {at} characters fit, "
+        f"{line[:at][-_QUOTED:]!r}; then {needed!r} was needed."
+    )

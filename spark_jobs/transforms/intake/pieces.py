@@ -62,8 +62,8 @@ class Piece:
     begin, NOWHERE where none does; `lines_before` those lines of it that belong to a record of an earlier piece;
     `lines_of_last` those of its last record. `cut` is a record of it where the clock goes on: what lies before it is
     `before`. The marks are of the bytes at `first` and `cut`. `set_back` is how far the clock goes back at most.
-    `layouts` are those by which it was read. The bytes are not there where the file vanished, or ends before it did
-    when it was listed.
+    `layouts` are those by which it was read, `misfit` says how far its lines fit where none has a head. The bytes are
+    not there where the file vanished, or ends before it did when it was listed.
     """
 
     file: int
@@ -86,6 +86,7 @@ class Piece:
     is_doubled: bool = False
     cluster_ids: tuple[str, ...] = ()
     layouts: tuple[str, ...] = PLAIN
+    misfit: str | None = None
     damage: str | None = None
     is_there: bool = True
 
