@@ -48,7 +48,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
 
 
 _MOST_UNREAD = 0.1
-"""Where no line says anything that is known, and a larger share could not be read, nothing can be concluded."""
+"""Where the logs show nothing that is known, and a larger share could not be read, nothing can be concluded."""
 _SHAPES = 3
 _QUOTED = 200
 

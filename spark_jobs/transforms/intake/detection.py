@@ -97,7 +97,7 @@ def _order(fit: Fit) -> tuple[int, int]:
 
 
 def closest(lines: Sequence[str], given: str | None = None) -> str:
-    """A sentence about lines of which none has a head: what the first of them is, and where which layout ends to fit."""
+    """A sentence about lines of which none has a head: what the first one is, and where the closest layout ends."""
     told = [line for line in lines if line.strip()][:_TRIED]
     if not told:
         return "It holds no text."

@@ -1,8 +1,8 @@
 """Where records begin in the bytes of a log, and when: whole arrays at once, no Python for each line.
 
 A head is what a layout recognises at the beginning of a line. The message, all that is behind the head, is cut where
-it is parsed. Kafka's own layout and librdkafka's are looked for by whole arrays; a layout that is a pattern is tried on each
-line. Which layouts a file has, `detection` finds.
+it is parsed. Kafka's own layout and librdkafka's are looked for by whole arrays; a layout that is a pattern is
+tried on each line. Which layouts a file has, `detection` finds.
 """
 
 from __future__ import annotations
