@@ -93,7 +93,7 @@ class _Local(Bytes):
             os.close(self.file)
 
 
-class _Arriving(Bytes):
+class Arriving(Bytes):
     """What arrives part after part, each with the byte that it begins with."""
 
     def __init__(self, parts: Iterator[tuple[int, bytes]]) -> None:
@@ -110,12 +110,12 @@ class _Arriving(Bytes):
         return bytes(memoryview(self.held)[begin - self.first : end - self.first])
 
 
-class _Unpacked(_Arriving):
+class _Unpacked(Arriving):
     """What a compressed file holds, as far as it can be unpacked."""
 
     def __init__(self, packed: Iterator[bytes], uri: str) -> None:
         codec = next((codec for suffix, codec in _CODECS.items() if uri.endswith(suffix)), None)
-        super().__init__(_placed(self._decoded(packed, codec) if codec else self._unzipped(packed)))
+        super().__init__(placed(self._decoded(packed, codec) if codec else self._unzipped(packed)))
 
     def _unzipped(self, packed: Iterator[bytes]) -> Iterator[bytes]:
         """Edge case: what follows the last stream of a gzip file and is none is passed over, as gzip does."""
@@ -157,7 +157,8 @@ class _File(io.RawIOBase):
         return given
 
 
-def _placed(parts: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+def placed(parts: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Parts with the byte that each begins with."""
     begin = 0
     for part in parts:
         yield begin, part
@@ -263,7 +264,7 @@ def _opened(first: _Row, others: Iterator[_Row], end: int) -> Iterator[Bytes]:
         if first.is_packed.as_py():
             yield _Unpacked(local.chunks(end) if local else (part for _, part in arriving), uri)
         else:
-            yield local or _Arriving(arriving)
+            yield local or Arriving(arriving)
     finally:
         deque(others, maxlen=0)
         if local:

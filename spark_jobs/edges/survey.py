@@ -17,15 +17,18 @@ from spark_jobs.catalog.ids import row_id
 from spark_jobs.edges.file_bytes import CHUNK, Bytes, Unit, is_packed, spread
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.log_files import LogFile, instant
-from spark_jobs.knowledge.layouts import APACHE, LAYOUTS
+from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
+from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.transforms.intake.detection import closest, layout_of, layouts_of, sampled
+from spark_jobs.transforms.intake.detection import layout_of, layouts_of, sampled
 from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
+from spark_jobs.transforms.intake.frames import FRAME, MARK
 from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, Clock
-from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, look
+from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, look
 from spark_jobs.transforms.intake.reading import fields_of, read_record
+from spark_jobs.transforms.intake.unwrapping import every_layout, misfit_of
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
@@ -127,13 +130,16 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
 
     Gives: what could be read. A file that vanished or shrank is left out.
     Edge case: a compressed file that breaks off is read up to the break. A file of several pieces is read again where
-        its beginning shows another layout than Kafka's, and in one go where its clock shows an hour twice.
+        its beginning shows another layout than Kafka's, and in one go where its lines are wrapped or its clock shows
+        an hour twice.
     """
     found = _looked(spark, files, {}, frozenset())
-    others = {n: pieces[0].layouts for n, pieces in found.items() if len({p.layouts for p in pieces}) > 1}
-    found |= _looked(spark, {n: files[n] for n in others}, others, frozenset())
-    again = {n: files[n] for n, pieces in found.items() if len(pieces) > 1 and any(p.is_doubled for p in pieces)}
-    found |= _looked(spark, again, {n: found[n][0].layouts for n in again}, frozenset(again))
+    others = {n: pieces[0].layouts for n, pieces in found.items() if _is_read(pieces[0]) != _is_read(pieces[-1])}
+    wrapped = frozenset(n for n in others if found[n][0].is_wrapped)
+    found |= _looked(spark, {n: files[n] for n in others if n not in wrapped}, others, frozenset())
+    found |= _looked(spark, {n: files[n] for n in wrapped}, {}, wrapped)
+    again = {n: pieces[0].layouts for n, pieces in found.items() if len(pieces) > 1 and _shows_an_hour_twice(pieces)}
+    found |= _looked(spark, {n: files[n] for n in again}, again, frozenset(again))
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 
@@ -185,9 +191,18 @@ def _in_bytes(text: str) -> int:
     return int(size) << 10 * " kmgt".index(unit or " ")
 
 
+def _is_read(piece: Piece) -> tuple[tuple[str, ...], bool]:
+    return piece.layouts, piece.is_wrapped
+
+
+def _shows_an_hour_twice(pieces: Sequence[Piece]) -> bool:
+    return any(p.is_doubled for p in pieces) and not pieces[0].is_wrapped
+
+
 def _looked(
     spark: SparkSession, files: Mapping[int, LogFile], layouts: Mapping[int, Sequence[str]], in_one_go: frozenset[int]
 ) -> dict[int, tuple[Piece, ...]]:
+    """The pieces of files. Takes: the layouts of those of which they are known."""
     size = piece_size(spark, sum(f.size for f in files.values()))
     units = [unit for n, f in files.items() for unit in _units(n, f, size, layouts.get(n), n in in_one_go)]
     rows = spread(spark, units, _look, "piece string").collect() if units else []
@@ -199,7 +214,7 @@ def _looked(
 
 def _units(number: int, file: LogFile, size: int, layouts: Sequence[str] | None, in_one_go: bool) -> Iterator[Unit]:
     told = {"file": number, "zone": file.zone, "size": file.size, "piece": size}
-    told |= {"layouts": layouts, "pattern": file.pattern}
+    told |= {"layouts": layouts, "is_wrapped": False, "pattern": file.pattern}
     if is_packed(file.name):
         yield Unit(file.uri, ((0, file.size),), {**told, "from": 0, "until": None}, is_packed=True)
         return
@@ -221,8 +236,23 @@ def _look(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBat
 
 
 def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
+    layouts, is_wrapped, until = told["layouts"], told["is_wrapped"], told["until"]
+    size = None if until is None else told["size"]
+    if layouts is None and not told["from"]:
+        first = held.between(0, CHUNK if size is None else min(CHUNK, size))
+        layouts = layouts_of(sampled(first), told["pattern"])
+        is_wrapped = wrapped_as(first, told["pattern"]) is not None
+    if not is_wrapped:
+        yield from _in_pieces(told, held, Way(tuple(layouts or PLAIN)))
+    elif until == size:
+        unwrapped = Unwrapped(held, size, told["pattern"])
+        yield from _in_pieces({**told, "until": None}, unwrapped, Way(every_layout(told["pattern"]), unwrapped.sources))
+    else:
+        yield Piece(told["file"], 0, until, is_wrapped=True)
+
+
+def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way) -> Iterator[Piece]:
     clock, begin, until = Clock(told["zone"]), told["from"], told["until"]
-    layouts = told["layouts"] or (PLAIN if begin else None)
     while until is None or begin < until:
         offset, end = max(begin - 1, 0), begin + told["piece"] if until is None else min(begin + told["piece"], until)
         data = held.between(offset, end + REACH if until is None else min(end + REACH, told["size"]))
@@ -234,16 +264,15 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
         elif reached < end:
             yield Piece(told["file"], begin, end, is_there=False)
             return
-        layouts = layouts or layouts_of(sampled(data), told["pattern"])
-        piece = look(data, told["file"], begin, end, clock, layouts)
-        misfit = None if begin or piece.first_at != NO_INSTANT else closest(sampled(data), told["pattern"])
+        piece = look(data, told["file"], begin, end, clock, way)
+        misfit = misfit_of(sampled(data), told["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
         yield replace(_known(piece, data), misfit=misfit)
         begin = end
 
 
 def _known(piece: Piece, data: bytes) -> Piece:
-    """A piece with what its lines say of who wrote them. A layout that is a pattern was found by what Kafka says."""
-    is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES) or piece.layouts[0] != APACHE.name
+    """A piece with what its lines say of who wrote them. Another layout than Kafka's was found by what Kafka says."""
+    is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES) or _is_read(piece) != (PLAIN, False)
     return replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(set(_cluster_ids(data, piece.layouts)))))
 
 
@@ -253,6 +282,7 @@ def _cluster_ids(data: bytes, layouts: Sequence[str]) -> Iterator[str]:
         at = data.find(literal)
         while at >= 0:
             begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            begin += FRAME if data.startswith(MARK, begin) else 0
             line = data[begin : end if end >= 0 else None].decode(errors="replace")
             layout = layout_of(line, layouts)
             told = read_record(layout, line) if layout else None

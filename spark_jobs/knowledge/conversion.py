@@ -57,6 +57,7 @@ _AROUND = (
     "encode",
 )
 _OPTIONAL = ("notEmpty", "varsNotEmpty", "variablesNotEmpty")
+_SAME = {**dict.fromkeys(("p", "le", "level"), "level"), **dict.fromkeys(("c", "lo", "logger"), "logger")}
 _NAMES = sorted({*_WORDS, *_CLOCKS, *_MESSAGES, *_ENDS, *_AROUND} - {"connector"}, key=len, reverse=True)
 
 _CONVERSION = re.compile(rf"%(?P<least>-?\d+)?(?:[.]-?\d+)?(?P<word>{'|'.join(_NAMES)})(?![(])")
@@ -164,12 +165,13 @@ def compiled(pattern: str) -> Compiled:
     """A pattern as regexes. Raises: NotAPattern where it holds no date, no message, or a word that is not known."""
     tokens = list(_tokens(_without_variables(pattern)))
     words = [word for word, _ in tokens]
-    if not any(word in _CLOCKS for word in words):
-        raise NotAPattern(f"{pattern!r} holds no date. Needed: %d, by which a record is known to begin.")
+    is_dated, is_known = any(word in _CLOCKS for word in words), {"level", "logger"} <= {_SAME.get(w) for w in words}
+    if not is_dated and not is_known:
+        raise NotAPattern(f"{pattern!r} holds no date. Needed: %d, or %p and %c, by which a record is known to begin.")
     if not any(word in _MESSAGES for word in words):
         raise NotAPattern(f"{pattern!r} holds no message. Needed: %m.")
     at = next(n for n, word in enumerate(words) if word in _MESSAGES)
-    clock = next(n for n, word in enumerate(words) if word in _CLOCKS)
+    clock = next((n for n, word in enumerate(words) if word in _CLOCKS), 0)
     if clock > at:
         raise NotAPattern(f"{pattern!r} shows its date after its message. Needed: the date before it.")
     before, after = _named_once(tokens[:at]), _named_once(tokens[at + 1 :])

@@ -150,9 +150,35 @@ PATTERN_LAYOUTS = (
 """Order: of layouts that read the same the first is taken."""
 
 
+UNDATED = (
+    PatternLayout(
+        name="clock-alone",
+        pattern="%d{ABSOLUTE} [%t] %-5p %c - %m%n",
+        source="log4j2's default configuration: %d{HH:mm:ss.SSS} [%t] %level %logger{36} - %msg%n",
+        samples=(f"01:44:29.117 [main] INFO  o.a.k.c.c.internals.ConsumerCoordinator - {_JOINS}",),
+        counter_samples=(_PLAIN,),
+    ),
+    PatternLayout(
+        name="logback-default",
+        pattern="%d{ABSOLUTE} [%t] %-5p %c -- %m%n",
+        source="logback 1.3 and later without a configuration: ... %-5level %logger{36} -%kvp- %msg%n",
+        samples=(f"01:44:29.117 [main] INFO  o.a.k.c.c.internals.ConsumerCoordinator -- {_JOINS}",),
+        counter_samples=(_PLAIN,),
+    ),
+    PatternLayout(
+        name="slf4j-simple",
+        pattern="[%t] %p %c - %m%n",
+        source="slf4j-simple without a configuration",
+        samples=(f"[main] INFO org.apache.kafka.clients.consumer.internals.ConsumerCoordinator - {_JOINS}",),
+        counter_samples=(_PLAIN,),
+    ),
+)
+"""Layouts without a day: read where an envelope gives the instant."""
+
+
 def layout_pattern(name: str) -> Compiled:
     """The pattern of a layout by its name; any other name is a pattern that a user gave."""
     return compiled(_BY_NAME.get(name, name))
 
 
-_BY_NAME = {layout.name: layout.pattern for layout in PATTERN_LAYOUTS}
+_BY_NAME = {layout.name: layout.pattern for layout in (*PATTERN_LAYOUTS, *UNDATED)}

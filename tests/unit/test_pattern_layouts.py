@@ -18,7 +18,7 @@ from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.transforms.intake.cutting import cut
 from spark_jobs.transforms.intake.detection import head_of, layouts_of, sampled
 from spark_jobs.transforms.intake.heads import PLAIN, Clock
-from spark_jobs.transforms.intake.pieces import REACH, look, ranges_of
+from spark_jobs.transforms.intake.pieces import REACH, Way, look, ranges_of
 from spark_jobs.transforms.intake.reading import read_record
 
 each_layout = pytest.mark.parametrize("layout", PATTERN_LAYOUTS, ids=lambda x: x.name)
@@ -68,9 +68,9 @@ def test_a_file_of_any_layout_is_read_however_it_is_cut(
     data = "".join(in_pattern(r, layout.pattern) + "\n" for r in records).encode()
     names = (layout.name, PLAIN[1])
     ends = [(begin, min(begin + size, len(data))) for begin in range(0, len(data), size)]
-    pieces = [look(data[max(b - 1, 0) : e + REACH], 0, b, e, Clock("UTC"), names) for b, e in ends]
+    pieces = [look(data[max(b - 1, 0) : e + REACH], 0, b, e, Clock("UTC"), Way(names)) for b, e in ends]
     ranges = ranges_of(pieces)
-    batches = [cut(data[r.begin : r.begin + r.size], r, Clock("UTC"), None, names) for r in ranges]
+    batches = [cut(data[r.begin : r.begin + r.size], r, Clock("UTC"), None, Way(names)) for r in ranges]
     rows = [row for batch in batches for row in batch.to_pylist()]
     assert sum(row["line_count"] for row in rows) == data.count(b"\n")
     assert [(row["happened_at"], *said(names[row["layout"]], row["text"])) for row in rows] == [
@@ -102,8 +102,8 @@ def test_a_pattern_that_a_user_gives_is_read(pattern: str, line: str, at: dateti
     assert compiled(pattern).cut(line) == ("a.b.C", "hello")
     data = line.encode()
     berlin = Clock("Europe/Berlin")
-    (held,) = ranges_of([look(data, 0, 0, len(data), berlin, (pattern,))])
-    (row,) = cut(data, held, berlin, None, (pattern,)).to_pylist()
+    (held,) = ranges_of([look(data, 0, 0, len(data), berlin, Way((pattern,)))])
+    (row,) = cut(data, held, berlin, None, Way((pattern,))).to_pylist()
     assert row["happened_at"] == (at or datetime(2026, 11, 21, 0, 44, 29, 117_000, UTC))
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from spark_jobs.catalog.codes import LineFate
 from spark_jobs.knowledge.layouts import LAYOUTS, LIBRDKAFKA
-from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, layout_pattern
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED, layout_pattern
 from spark_jobs.transforms.intake.heads import PLAIN
 from spark_jobs.transforms.intake.reading import read_record
 
@@ -29,6 +29,11 @@ _LEAST = len("[2026-11-21")
 _HEADS = {layout.name: re.compile(layout.head, re.ASCII) for layout in LAYOUTS}
 
 
+DATED = tuple(layout.name for layout in PATTERN_LAYOUTS)
+EVERY = (*DATED, *(layout.name for layout in UNDATED))
+"""The layouts that are patterns, and with them those that show no day."""
+
+
 class Fit(NamedTuple):
     """How well lines are understood by a layout: records that are events, and those that are not understood."""
 
@@ -46,19 +51,20 @@ def sampled(data: bytes) -> list[str]:
     return [line.decode(errors="replace") for line in chosen]
 
 
-def layouts_of(lines: Sequence[str], given: str | None = None) -> tuple[str, ...]:
+def layouts_of(lines: Sequence[str], given: str | None = None, *, is_wrapped: bool = False) -> tuple[str, ...]:
     """The layouts of a file by some of its lines.
 
-    Takes: the pattern that a user gave, if one did. Order: it is tried before those that are known. A layout replaces
-    Kafka's own where more lines are events by it, or as many and fewer are not understood.
+    Takes: the pattern that a user gave, if one did; whether an envelope gives their instants.
+    Order: the user's pattern is tried before those that are known. A layout replaces Kafka's own where more lines are
+        events by it, or as many and fewer are not understood.
     """
     plain = fit(lines, PLAIN)
-    if plain.unread * _FEW <= plain.events:
+    if is_enough(plain):
         return PLAIN
-    names = [*([given] if given else []), *(layout.name for layout in PATTERN_LAYOUTS)]
+    names = [*([given] if given else []), *(EVERY if is_wrapped else DATED)]
     found = {name: fit(lines, (name, LIBRDKAFKA.name)) for name in names}
-    best = max(found, key=lambda name: _order(found[name]))
-    is_better = (found[best].events > 0 or best == given) and _order(found[best]) > _order(plain)
+    best = max(found, key=lambda name: order_of(found[name]))
+    is_better = (found[best].events > 0 or best == given) and order_of(found[best]) > order_of(plain)
     return (best, LIBRDKAFKA.name) if is_better else PLAIN
 
 
@@ -92,7 +98,13 @@ def head_of(name: str) -> re.Pattern[str]:
     return _HEADS.get(name) or layout_pattern(name).head
 
 
-def _order(fit: Fit) -> tuple[int, int]:
+def is_enough(fit: Fit) -> bool:
+    """Whether so much is understood that no other layout needs to be tried."""
+    return fit.unread * _FEW <= fit.events
+
+
+def order_of(fit: Fit) -> tuple[int, int]:
+    """By what one layout is better than another."""
     return fit.events, -fit.unread
 
 

@@ -108,7 +108,7 @@ def _heads(data: bytes, rows: Bytes, lines: Ints, number: int, told_as: int) -> 
     which, window = _alike(rows, lines, layout.begins)
     if layout.has_clock:
         is_head = _has_level(data, window, lines[which], number)
-        which, told = which[is_head], _told(window[is_head][:, _digits(layout.begins)])
+        which, told = which[is_head], told_by_digits(window[is_head][:, _digits(layout.begins)])
     else:
         matches = [_HEADS[number].match(data[at : at + HEAD_REACH]) for at in lines[which].tolist()]
         which = which[np.array([m is not None for m in matches], bool)]
@@ -124,7 +124,7 @@ def _heads(data: bytes, rows: Bytes, lines: Ints, number: int, told_as: int) -> 
 
 def _patterned(data: bytes, lines: Ints, name: str, told_as: int) -> Heads:
     """The heads of a layout that is a pattern: a regex for each line."""
-    head = _byte_head(name)
+    head = byte_head(name)
     matches = [head.match(data, at) for at in lines.tolist()]
     told = [pattern_clock(name, m) for m in matches if m]
     which = np.flatnonzero(np.array([m is not None for m in matches], bool))
@@ -138,13 +138,14 @@ def _patterned(data: bytes, lines: Ints, name: str, told_as: int) -> Heads:
 
 
 @cache
-def _byte_head(name: str) -> re.Pattern[bytes]:
+def byte_head(name: str) -> re.Pattern[bytes]:
+    """The regex of the head of a layout that is a pattern."""
     return re.compile(layout_pattern(name).head.pattern.encode(), re.ASCII)
 
 
 def pattern_clock(name: str, told: re.Match[bytes]) -> tuple[int, bool]:
     """The microseconds that a head's clock says, and whether they are an instant."""
-    whole, is_instant = _whole_seconds(name, told.group(*_clock_groups(name)))
+    whole, is_instant = _whole_seconds(name, tuple(map(told.group, _clock_groups(name))))
     if whole == NO_INSTANT or "fraction" not in told.re.groupindex:
         return whole, is_instant
     return whole + int((told["fraction"] or b"").ljust(6, b"0")[:6]), is_instant
@@ -156,9 +157,8 @@ def _clock_groups(name: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _whole_seconds(name: str, parts: Any) -> tuple[int, bool]:
-    told = (parts,) if isinstance(parts, bytes) else parts
-    named = {n: value.decode() for n, value in zip(_clock_groups(name), told, strict=True) if value}
+def _whole_seconds(name: str, parts: tuple[bytes | None, ...]) -> tuple[int, bool]:
+    named = {n: value.decode() for n, value in zip(_clock_groups(name), parts, strict=True) if value}
     found = instant_of(named, layout_pattern(name).is_utc)
     return ((found[0] - _EPOCH) // _MICRO, found[1]) if found else (int(NO_INSTANT), False)
 
@@ -203,7 +203,7 @@ for _column, _first, _last in ((1, 8, 10), (2, 10, 12), (3, 12, 14), (4, 14, 17)
     _WEIGHTS[range(_first, _last), _column] = [10**i for i in range(_last - _first - 1, -1, -1)]
 
 
-def _told(digits: Bytes) -> Ints:
+def told_by_digits(digits: Bytes) -> Ints:
     """The microseconds of year, month, day, hour, minute, second and milliseconds; none where no calendar has them."""
     numbers = ((digits - np.uint8(_ZERO)).astype(np.float64) @ _WEIGHTS).astype(np.int64)
     days, hours, minutes, seconds, millis = numbers.T

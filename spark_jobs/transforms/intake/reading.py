@@ -158,8 +158,9 @@ def broker_told(message: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def broker_of_folder(source: str) -> int | None:
-    """The broker that the nearest folder of a log names."""
-    for folder in reversed(source.split("/")[:-1]):
+    """The broker that the nearest folder of a log names; within a wrapped file, who wrote the line counts as one."""
+    file, _, part = source.partition("//")
+    for folder in reversed([*file.split("/")[:-1], *part.split("/")]):
         if match := _FOLDER.match(folder):
             return int(match[1])
     return None
