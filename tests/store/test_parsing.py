@@ -120,9 +120,10 @@ def test_a_window_may_cut_an_hour_in_two(spark: SparkSession, store: Store) -> N
     text = "".join(resigned(n, f"01:{n:02}:00,000") for n in range(0, 60, 10))
     assert night(store, spark, text, "01:00", "02:00")["lines"]["lines_in"] == 6
     assert night(store, spark, text, "01:15", "01:45")["lines"]["lines_in"] == 3
-    assert night(store, spark, text, "01:00", "02:00")["lines"]["lines_in"] == 6
     (whole, part) = rows(store, quality.COVERAGE, "window_from")
     assert (whole["longest_silence_ms"], part["longest_silence_ms"]) == (600_000, 600_000)
     assert part["first_at"].replace(tzinfo=UTC) == datetime(2026, 11, 21, 1, 20, tzinfo=UTC)
+    assert night(store, spark, text, "01:00", "02:00")["lines"]["lines_in"] == 6
+    assert rows(store, quality.COVERAGE) == [whole], "the window that holds another one replaces it"
     counted = [(r["hour_from"].minute, r["records"]) for r in rows(store, quality.PARSED_HOURS, "hour_from")]
     assert counted == [(0, 6)], "an hour is counted once, as it was parsed last"
