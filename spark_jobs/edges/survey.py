@@ -133,13 +133,11 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
         its beginning shows another layout than Kafka's, and in one go where its lines are wrapped or its clock shows
         an hour twice.
     """
-    found = _looked(spark, files, {}, frozenset())
-    others = {n: pieces[0].layouts for n, pieces in found.items() if _is_read(pieces[0]) != _is_read(pieces[-1])}
-    wrapped = frozenset(n for n in others if found[n][0].is_wrapped)
-    found |= _looked(spark, {n: files[n] for n in others if n not in wrapped}, others, frozenset())
-    found |= _looked(spark, {n: files[n] for n in wrapped}, {}, wrapped)
-    again = {n: pieces[0].layouts for n, pieces in found.items() if len(pieces) > 1 and _shows_an_hour_twice(pieces)}
-    found |= _looked(spark, {n: files[n] for n in again}, again, frozenset(again))
+    found = _looked(spark, files)
+    for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_shows_an_hour_twice, True)):
+        again = {n: pieces[0].layouts for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
+        layouts = {} if is_wanted is _is_wrapped else again
+        found |= _looked(spark, {n: files[n] for n in again}, layouts, in_one_go)
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 
@@ -191,8 +189,13 @@ def _in_bytes(text: str) -> int:
     return int(size) << 10 * " kmgt".index(unit or " ")
 
 
-def _is_read(piece: Piece) -> tuple[tuple[str, ...], bool]:
-    return piece.layouts, piece.is_wrapped
+def _is_wrapped(pieces: Sequence[Piece]) -> bool:
+    """Whether the beginning of a file shows that all of it has to be taken out of envelopes."""
+    return pieces[0].is_wrapped and not pieces[-1].is_wrapped
+
+
+def _is_of_another_layout(pieces: Sequence[Piece]) -> bool:
+    return pieces[0].layouts != pieces[-1].layouts
 
 
 def _shows_an_hour_twice(pieces: Sequence[Piece]) -> bool:
@@ -200,11 +203,15 @@ def _shows_an_hour_twice(pieces: Sequence[Piece]) -> bool:
 
 
 def _looked(
-    spark: SparkSession, files: Mapping[int, LogFile], layouts: Mapping[int, Sequence[str]], in_one_go: frozenset[int]
+    spark: SparkSession,
+    files: Mapping[int, LogFile],
+    layouts: Mapping[int, Sequence[str]] | None = None,
+    in_one_go: bool = False,
 ) -> dict[int, tuple[Piece, ...]]:
     """The pieces of files. Takes: the layouts of those of which they are known."""
+    known = layouts or {}
     size = piece_size(spark, sum(f.size for f in files.values()))
-    units = [unit for n, f in files.items() for unit in _units(n, f, size, layouts.get(n), n in in_one_go)]
+    units = [unit for n, f in files.items() for unit in _units(n, f, size, known.get(n), in_one_go)]
     rows = spread(spark, units, _look, "piece string").collect() if units else []
     found: dict[int, list[Piece]] = {n: [] for n in files}
     for piece in (Piece.of(json.loads(row["piece"])) for row in rows):
@@ -272,7 +279,7 @@ def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way) -> Iterator[Piece
 
 def _known(piece: Piece, data: bytes) -> Piece:
     """A piece with what its lines say of who wrote them. Another layout than Kafka's was found by what Kafka says."""
-    is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES) or _is_read(piece) != (PLAIN, False)
+    is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES) or piece.is_wrapped or piece.layouts != PLAIN
     return replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(set(_cluster_ids(data, piece.layouts)))))
 
 

@@ -7,7 +7,7 @@ log4j2 Pattern Layout and logback's PatternLayout, Spring Boot's defaults.xml, J
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -165,18 +165,21 @@ def compiled(pattern: str) -> Compiled:
     """A pattern as regexes. Raises: NotAPattern where it holds no date, no message, or a word that is not known."""
     tokens = list(_tokens(_without_variables(pattern)))
     words = [word for word, _ in tokens]
-    is_dated, is_known = any(word in _CLOCKS for word in words), {"level", "logger"} <= {_SAME.get(w) for w in words}
-    if not is_dated and not is_known:
+    clock, at = _first(words, _CLOCKS), _first(words, _MESSAGES)
+    if clock is None and not {"level", "logger"} <= {_SAME.get(word) for word in words}:
         raise NotAPattern(f"{pattern!r} holds no date. Needed: %d, or %p and %c, by which a record is known to begin.")
-    if not any(word in _MESSAGES for word in words):
+    if at is None:
         raise NotAPattern(f"{pattern!r} holds no message. Needed: %m.")
-    at = next(n for n, word in enumerate(words) if word in _MESSAGES)
-    clock = next((n for n, word in enumerate(words) if word in _CLOCKS), 0)
+    clock = clock or 0
     if clock > at:
         raise NotAPattern(f"{pattern!r} shows its date after its message. Needed: the date before it.")
     before, after = _named_once(tokens[:at]), _named_once(tokens[at + 1 :])
     tail = re.compile(f"(?s:.*)(?P<tail>{after})", re.ASCII) if after.strip() else None
     return Compiled(re.compile(before, re.ASCII), tail, "UTC" in words[clock : clock + 2], tuple(tokens[:at]))
+
+
+def _first(words: Sequence[str], wanted: Sequence[str]) -> int | None:
+    return next((n for n, word in enumerate(words) if word in wanted), None)
 
 
 def instant_of(part: Mapping[str, str], is_utc: bool) -> tuple[datetime, bool] | None:
@@ -238,20 +241,23 @@ def _literal(pattern: str, at: int) -> str:
 
 
 def _converted(word: str, options: list[str]) -> Iterator[tuple[str, str]]:
+    option, zone = [*options, "", ""][:2]
     if word in _AROUND:
-        inner = list(_tokens(options[0] if options else ""))
-        if word in _OPTIONAL and not any(w in (*_MESSAGES, *_CLOCKS) for w, _ in inner):
-            yield "", f"(?:{''.join(regex for _, regex in inner)})?"
-        else:
-            yield from inner
+        yield from _around(word, list(_tokens(option)))
     elif word in _CLOCKS:
-        yield word, _clock(options[0] if options else "DEFAULT")
-        if len(options) > 1 and options[1] in _UTC:
-            yield "UTC", ""
-    elif word in ("X", "mdc") and options and options[0].startswith("connector.context"):
+        yield word, _clock(option or "DEFAULT")
+        yield from [("UTC", "")] if zone in _UTC else []
+    elif option.startswith("connector.context"):
         yield word, _CONNECTOR
     else:
         yield word, _WORDS.get(word, "")
+
+
+def _around(word: str, inner: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What a word encloses. Edge case: what is shown only where it is not empty may be missing."""
+    if word not in _OPTIONAL or any(w in (*_MESSAGES, *_CLOCKS) for w, _ in inner):
+        return inner
+    return [("", f"(?:{''.join(regex for _, regex in inner)})?")]
 
 
 def _padded(tokens: Iterator[tuple[str, str]], least: str | None) -> Iterator[tuple[str, str]]:

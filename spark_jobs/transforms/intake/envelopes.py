@@ -184,14 +184,17 @@ def _out_of_object(envelope: JsonEnvelope, line: bytes) -> list[Inner] | None:
     if told is None or any(field(told, path) is None for path in envelope.has):
         return None
     text = field(told, envelope.line)
-    if text is None and envelope.otherwise:
-        text = field(told, envelope.otherwise)
-    if isinstance(text, list):
-        text = bytes(n for n in text if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
-    inside = text if isinstance(text, str) else json.dumps(text)
+    inside = _text_of(field(told, envelope.otherwise) if text is None and envelope.otherwise else text)
     at = next((value for path in envelope.at if (value := field(told, path)) is not None), None)
     is_part = envelope.name in _PARTS and not inside.endswith("\n")
     return [Inner(inside.removesuffix("\n").encode(errors="replace"), _origin_of(told, envelope.origin), at, is_part)]
+
+
+def _text_of(value: Any) -> str:
+    """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object inside is an envelope again."""
+    if isinstance(value, list):
+        return bytes(n for n in value if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 @lru_cache(maxsize=1024)
