@@ -45,6 +45,7 @@ _MASKS = tuple(
         (r"\b[A-Za-z0-9_-]{22}\b", "<id>"),
         (r"\b((?:group|topic|member|client|instance)(?:[ _]?id)?[ =:]+)[^\s,;)\]]+", r"\1<name>"),
         (r"[0-9]+", "#"),
+        (r"(?<![\w.#-])(?=[\w.#-]*[a-z])(?=[\w.#-]*(?:#|[\w#][-_][\w#]))[\w.#-]*[\w#]", "<name>"),
     )
 )
 """What varies in lines of one shape, in the order in which it is masked."""
