@@ -4,8 +4,8 @@ PYTHON ?= $(firstword $(shell command -v python3.11 python3) python3.11)
 FIND_PYTHON = command -v $(PYTHON) >/dev/null || { \
 	echo 'Found: no Python. Needed: Python 3.11. What to do: install it so that python3.11 is on the PATH.' >&2; exit 2; }
 SPARK := .venv-spark/bin
-INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ LOOK_AHEAD_HOURS LOOK_BACK_HOURS Q KAFKA_CONFIG \
-	KAFKA LAYOUT SCENARIOS LESSON SEED KEEP SHORT
+INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ PATTERN CLIENT_PATTERN LOOK_AHEAD_HOURS \
+	LOOK_BACK_HOURS Q KAFKA_CONFIG KAFKA LAYOUT SCENARIOS LESSON SEED KEEP SHORT
 
 # What a user gives reaches the programs through the environment, never through a shell line, and make
 # does not expand a dollar in it.
@@ -22,6 +22,7 @@ help: ## this list
 	@echo
 	@echo '  make audit LOGS=/path/to/broker/logs [CLIENT_LOGS=...] [SNAPSHOTS=file.jsonl] [CLUSTER=name] [LAKE=dir]'
 	@echo '             [FROM=2026-11-20T00:00Z TO=2026-11-21T00:00Z] [GLOB=...] [LOGS_TZ=Europe/Berlin] [CLIENT_TZ=...]'
+	@echo '             [PATTERN=log4j-pattern-of-LOGS] [CLIENT_PATTERN=...]'
 	@echo '  make drill [KAFKA=4.3.1] [LAYOUT=separate] [SCENARIOS=crash,slow] [SEED=7] [KEEP=night.tar.gz] | LESSON=failover'
 
 setup: ## build what is missing: both environments, jars, the sample night

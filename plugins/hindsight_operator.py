@@ -41,7 +41,14 @@ LATE = _WINDOWS.format("quality.late_windows WHERE run_id = '{}'")
 WINDOW = ("window_from", "window_to")
 """What a run of one window, or of the past, is asked."""
 
-_TITLES = {"window_from": "From", "window_to": "To", "logs_tz": "Zone of LOGS", "client_tz": "Zone of CLIENT_LOGS"}
+_TITLES = {
+    "window_from": "From",
+    "window_to": "To",
+    "logs_tz": "Zone of LOGS",
+    "client_tz": "Zone of CLIENT_LOGS",
+    "pattern": "Layout of LOGS",
+    "client_pattern": "Layout of CLIENT_LOGS",
+}
 _ON_THE_FORM = {
     "window_from": "first instant of the window; goes with To",
     "window_to": "instant at which the window ends; without From and To: the night that the data interval names",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import os
 import tempfile
 import zipfile
@@ -36,6 +37,7 @@ _GZIP = 31
 
 _GZIP_BEGINS = b"\x1f"
 _CODECS = {".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+_XZ = ".xz"
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class _Local(Bytes):
             os.close(self.file)
 
 
-class _Arriving(Bytes):
+class Arriving(Bytes):
     """What arrives part after part, each with the byte that it begins with."""
 
     def __init__(self, parts: Iterator[tuple[int, bytes]]) -> None:
@@ -110,12 +112,13 @@ class _Arriving(Bytes):
         return bytes(memoryview(self.held)[begin - self.first : end - self.first])
 
 
-class _Unpacked(_Arriving):
+class _Unpacked(Arriving):
     """What a compressed file holds, as far as it can be unpacked."""
 
     def __init__(self, packed: Iterator[bytes], uri: str) -> None:
         codec = next((codec for suffix, codec in _CODECS.items() if uri.endswith(suffix)), None)
-        super().__init__(_placed(self._decoded(packed, codec) if codec else self._unzipped(packed)))
+        unpacked = self._unxzed if uri.endswith(_XZ) else self._unzipped
+        super().__init__(placed(self._decoded(packed, codec) if codec else unpacked(packed)))
 
     def _unzipped(self, packed: Iterator[bytes]) -> Iterator[bytes]:
         """Edge case: what follows the last stream of a gzip file and is none is passed over, as gzip does."""
@@ -131,6 +134,20 @@ class _Unpacked(_Arriving):
             self.damage = "it is not a gzip file, or its bytes were changed"
             return
         if unzip:
+            self.damage = "it ends before its end: it was cut off, or is still being written"
+
+    def _unxzed(self, packed: Iterator[bytes]) -> Iterator[bytes]:
+        unpack: Any = None
+        try:
+            for part in packed:
+                while part:
+                    unpack = unpack or lzma.LZMADecompressor()
+                    yield unpack.decompress(part)
+                    part, unpack = unpack.unused_data.lstrip(b"\0"), None if unpack.eof else unpack
+        except lzma.LZMAError:
+            self.damage = "it is not a file of xz, or its bytes were changed"
+            return
+        if unpack:
             self.damage = "it ends before its end: it was cut off, or is still being written"
 
     def _decoded(self, packed: Iterator[bytes], codec: str) -> Iterator[bytes]:
@@ -157,7 +174,8 @@ class _File(io.RawIOBase):
         return given
 
 
-def _placed(parts: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+def placed(parts: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Parts with the byte that each begins with."""
     begin = 0
     for part in parts:
         yield begin, part
@@ -176,7 +194,7 @@ def is_local(uri: str) -> bool:
 
 def is_packed(name: str) -> bool:
     """Whether a file has to be unpacked, and so is read from its beginning."""
-    return name.endswith((".gz", *_CODECS))
+    return name.endswith((".gz", _XZ, *_CODECS))
 
 
 def read_local(uri: str, parts: Iterable[tuple[int, int]]) -> list[bytes]:
@@ -263,7 +281,7 @@ def _opened(first: _Row, others: Iterator[_Row], end: int) -> Iterator[Bytes]:
         if first.is_packed.as_py():
             yield _Unpacked(local.chunks(end) if local else (part for _, part in arriving), uri)
         else:
-            yield local or _Arriving(arriving)
+            yield local or Arriving(arriving)
     finally:
         deque(others, maxlen=0)
         if local:

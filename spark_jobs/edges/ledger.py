@@ -13,7 +13,7 @@ from spark_jobs.catalog.bronze import LOG_FILES
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.log_files import LogFile, describe, instant
 from spark_jobs.edges.store import Store
-from spark_jobs.edges.survey import READ_AS, FileFacts
+from spark_jobs.edges.survey import FileFacts, read_as
 from spark_jobs.shared.conform import frame_of
 
 _MS = timedelta(milliseconds=1)
@@ -62,18 +62,18 @@ def _rows(store: Store, files: list[LogFile], cluster: str | None) -> dict[tuple
     if not store.has(LOG_FILES):
         return {}
     sizes = describe(store.spark, [{"size_bytes": size} for size in {f.size for f in files}], "size_bytes: bigint")
-    held = store.read(LOG_FILES).where(F.col("read_as") == READ_AS)
+    held = store.read(LOG_FILES).where(F.col("read_as").isin({read_as(f) for f in files}))
     if cluster is not None:
         held = held.where(F.col("cluster") == cluster)
     micros = {c: F.unix_micros(c) for c in ("modified_at", "first_at", "last_at")}
     rows: dict[tuple[Any, ...], list[Any]] = {}
     for row in held.join(F.broadcast(sizes), "size_bytes").withColumns(micros).collect():
-        rows.setdefault((row["origin"], row["source"], row["zone"], row["size_bytes"]), []).append(row)
+        rows.setdefault(tuple(row[c] for c in ("origin", "source", "zone", "read_as", "size_bytes")), []).append(row)
     return rows
 
 
 def _kind(file: LogFile) -> tuple[Any, ...]:
-    return file.origin, file.source, file.zone, file.size
+    return file.origin, file.source, file.zone, read_as(file), file.size
 
 
 def _is_same(row: Any, file: LogFile) -> bool:
@@ -105,7 +105,7 @@ def _row(fact: FileFacts, mark: str, cluster: str, at: datetime) -> dict[str, An
         "size_bytes": file.size,
         "modified_at": file.modified_at,
         "fingerprint": mark,
-        "read_as": READ_AS,
+        "read_as": read_as(file),
         "line_count": fact.lines,
         "undated_count": fact.timeless,
         "first_at": fact.first_at,

@@ -24,12 +24,16 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Place:
-    """A folder, file or URI where logs lie: who wrote them, the zone of their clock, and how the user names it."""
+    """A folder, file or URI where logs lie: who wrote them, the zone of their clock, and how the user names it.
+
+    `pattern` is the layout of its lines, where the user gave one.
+    """
 
     root: str
     origin: str
     zone: str
     variable: str
+    pattern: str | None = None
 
     def __str__(self) -> str:
         return f"{self.variable} names {masked(self.root)},"
@@ -47,6 +51,7 @@ class LogFile:
     source: str
     origin: str
     zone: str
+    pattern: str | None = None
 
 
 class _Found(NamedTuple):
@@ -123,7 +128,7 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
             f"Needed: the {place.origin}s' log files. Check the path, and that the logs were copied there."
         )
     files = tuple(
-        LogFile(uri, escaped(path), name, size, modified_at, source_of(name), place.origin, place.zone)
+        LogFile(uri, escaped(path), name, size, modified_at, source_of(name), place.origin, place.zone, place.pattern)
         for name, uri, path, size, modified_at in found
         if _is_log(name, glob) or _is_place_itself(name, path, place)
     )

@@ -13,22 +13,34 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze
 from spark_jobs.edges.file_bytes import Bytes, Unit, is_packed, spread
 from spark_jobs.edges.log_files import LogFile, describe
 from spark_jobs.edges.store import Store
-from spark_jobs.knowledge.layouts import LAYOUTS
+from spark_jobs.edges.unwrapped_bytes import Unwrapped
 from spark_jobs.transforms.intake import collect
 from spark_jobs.transforms.intake.cutting import CONTESTED, SCHEMA, contested, cut
 from spark_jobs.transforms.intake.file_order import Turn
 from spark_jobs.transforms.intake.heads import Clock
-from spark_jobs.transforms.intake.pieces import Contest, Piece, Range, Times, contests, mark_of, ranges_of
+from spark_jobs.transforms.intake.pieces import (
+    Contest,
+    Piece,
+    Range,
+    Times,
+    Way,
+    contests,
+    mark_of,
+    ranges_of,
+)
 
 _LAKE = -1
 """Stands for what the lake holds, among the numbers of ranges."""
+
+_PART = "//"
+"""Stands between a file and who wrote its line, as in `kafka.log//kafka-0`: no name of a file holds it."""
 
 _CHANGED = "was replaced while it was read: file number"
 
@@ -61,9 +73,9 @@ def records_of(
     if not units:
         return None
     contest = _contests(store, cluster, files, placed)
-    fixes = _fixes(store, cluster, files, turns, placed, contest) if contest else None
+    fixes = _fixes(store, cluster, files, pieces, turns, placed, contest) if contest else None
     rows = spread(store.spark, units, _cut, SCHEMA, fixes)
-    return _as_bronze(rows, cluster, files)
+    return _as_bronze(rows, cluster, files, pieces)
 
 
 def changed_file(failure: Exception) -> int | None:
@@ -83,16 +95,17 @@ def _units(
     placed: list[_Placed] = []
     count = 0
     for n, ranges in sorted(told.items(), key=lambda f: f[0] not in new):
-        whole = is_packed(files[n].name) or any(p.is_doubled for p in pieces[n])
+        whole = is_packed(files[n].name) or any(p.is_doubled or p.is_wrapped for p in pieces[n])
         for group in ([ranges] if ranges else []) if whole else [[r] for r in ranges]:
             numbered = [_Placed(len(placed) + i, held, count) for i, held in enumerate(group)]
             placed += numbered
             count += 1
-            units += [_unit(files[n], numbered)] if n in new else []
+            units += [_unit(files[n], pieces[n][0], numbered)] if n in new else []
     return units, placed
 
 
-def _unit(file: LogFile, held: Sequence[_Placed], contest: Mapping[int, Contest] | None = None) -> Unit:
+def _unit(file: LogFile, seen: Piece, held: Sequence[_Placed], contest: Mapping[int, Contest] | None = None) -> Unit:
+    """What one worker reads of a file. Takes: a piece of it as it was seen; the ranges."""
     told = [
         {
             "number": p.number,
@@ -103,8 +116,18 @@ def _unit(file: LogFile, held: Sequence[_Placed], contest: Mapping[int, Contest]
     ]
     packed = is_packed(file.name)
     first, last = held[0].range, held[-1].range
-    part = (0, file.size) if packed else (first.begin, last.begin + last.size)
-    return Unit(file.uri, (part,), {"zone": file.zone, "ranges": told}, packed)
+    part = (0, file.size) if packed or seen.is_wrapped else (first.begin, last.begin + last.size)
+    how = {"layouts": seen.layouts, "is_wrapped": seen.is_wrapped, "pattern": file.pattern}
+    size = None if packed else file.size
+    return Unit(file.uri, (part,), {"zone": file.zone, "size": size, **how, "ranges": told}, packed)
+
+
+def _opened(told: Mapping[str, Any], held: Bytes) -> tuple[Bytes, Way]:
+    """The bytes of a unit, out of their envelopes where they are wrapped, and how they are read."""
+    if not told["is_wrapped"]:
+        return held, Way(tuple(told["layouts"]))
+    unwrapped = Unwrapped(held, told["size"], told["pattern"])
+    return unwrapped, Way(tuple(told["layouts"]), unwrapped.sources)
 
 
 def _read(told: Mapping[str, Any], held: Bytes) -> Iterator[tuple[int, Range, bytes, Contest | None]]:
@@ -119,20 +142,22 @@ def _read(told: Mapping[str, Any], held: Bytes) -> Iterator[tuple[int, Range, by
 
 def _cut(told: Mapping[str, Any], held: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
     clock = Clock(told["zone"])
+    held, way = _opened(told, held)
     fixes = None if numbers is None else numbers.reshape(-1, len(collect.FIXED))
     for _, placed, data, _ in _read(told, held):
         own = None
         if fixes is not None:
             low, high = np.searchsorted(fixes[:, 0], (placed.begin, placed.begin + placed.size))
             own = dict(zip(collect.FIXED, fixes[low:high].T, strict=True))
-        yield cut(data, placed, clock, own)
+        yield cut(data, placed, clock, own, way)
 
 
 def _gather(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
     clock = Clock(told["zone"])
+    held, way = _opened(told, held)
     for number, placed, data, contest in _read(told, held):
         if contest:
-            yield contested(data, number, placed, clock, contest)
+            yield contested(data, number, placed, clock, contest, way)
 
 
 def _contests(
@@ -156,7 +181,11 @@ def _held_times(store: Store, cluster: str, spans: Mapping[str, Mapping[int, Tim
     if held is None:
         return {}
     at = F.unix_micros("happened_at")
-    found = held.groupBy("source").agg(F.min(at), F.max(at), F.count_if(at.isNull())).collect()
+    found = (
+        held.groupBy(_log_of(F.col("source")).alias("source"))
+        .agg(F.min(at), F.max(at), F.count_if(at.isNull()))
+        .collect()
+    )
     none = Times()
     return {s: Times(none.first if a is None else a, none.last if b is None else b, n) for s, a, b, n in found}
 
@@ -170,13 +199,14 @@ def _held(store: Store, cluster: str, sources: Sequence[str], first: int, last: 
         at.between(F.timestamp_micros(F.lit(first)), F.timestamp_micros(F.lit(last))) if first <= last else F.lit(False)
     )
     rows = store.read(bronze.LOG_RECORDS).where(F.col("cluster") == cluster).where(is_near | at.isNull())
-    return rows.where(F.col("source").isin(*sources))
+    return rows.where(_log_of(F.col("source")).isin(*sources))
 
 
 def _fixes(
     store: Store,
     cluster: str,
     files: Mapping[int, LogFile],
+    pieces: Mapping[int, Sequence[Piece]],
     turns: Mapping[int, Turn],
     placed: Sequence[_Placed],
     contest: Mapping[int, Contest],
@@ -186,7 +216,7 @@ def _fixes(
     for p in placed:
         units.setdefault(p.unit, []).append(p)
     wanted = [held for held in units.values() if any(p.number in contest for p in held)]
-    read = [_unit(files[held[0].range.file], held, contest) for held in wanted]
+    read = [_unit(files[n], pieces[n][0], held, contest) for held in wanted for n in [held[0].range.file]]
     rows = [
         {
             "range": p.number,
@@ -199,9 +229,9 @@ def _fixes(
         if p.number in contest
     ]
     shape = "range: int, unit: int, source: string, rank: int, lane: int"
-    gathered = spread(store.spark, read, _gather, CONTESTED).join(
-        F.broadcast(describe(store.spark, rows, shape)), "range"
-    )
+    known = F.broadcast(describe(store.spark, rows, shape))
+    gathered = spread(store.spark, read, _gather, CONTESTED).join(known, "range")
+    gathered = gathered.withColumn("source", _within(F.col("source"), F.col("part")))
     first, last = min(c.first for c in contest.values()), max(c.last for c in contest.values())
     held = _held(
         store, cluster, sorted({files[p.range.file].source for p in placed if p.number in contest}), first, last
@@ -209,18 +239,32 @@ def _fixes(
     return collect.settle(gathered, held)
 
 
-def _as_bronze(rows: DataFrame, cluster: str, files: Mapping[int, LogFile]) -> DataFrame:
+def _within(source: Column, part: Column) -> Column:
+    """The source of a record: its file's, and within a wrapped file who wrote its line."""
+    return F.concat(source, F.when(part.isNotNull(), F.concat(F.lit(_PART), part)).otherwise(F.lit("")))
+
+
+def _log_of(source: Column) -> Column:
+    """The log of a file, without who wrote a line within it."""
+    return F.substring_index(source, _PART, 1)
+
+
+def _as_bronze(
+    rows: DataFrame, cluster: str, files: Mapping[int, LogFile], pieces: Mapping[int, Sequence[Piece]]
+) -> DataFrame:
     """The rows with what all records of a file, of a layout and of the cluster have in common."""
+    layouts = {n: held[0].layouts for n, held in pieces.items() if held}
     told = [
-        {"origin": files[n].origin, "source": files[n].source} if n in files else None for n in range(max(files) + 1)
+        {"origin": files[n].origin, "source": files[n].source, "layouts": layouts.get(n, ())} if n in files else None
+        for n in range(max(files) + 1)
     ]
-    known = F.from_json(F.lit(json.dumps(told)), "array<struct<origin: string, source: string>>")
-    names = F.array(*(F.lit(layout.name) for layout in LAYOUTS))
+    shape = "array<struct<origin: string, source: string, layouts: array<string>>>"
+    known = F.from_json(F.lit(json.dumps(told)), shape)
     named = rows.withColumns({"of_file": F.get(known, F.col("file")), "cluster": F.lit(cluster)}).withColumns(
         {
             "origin": F.col("of_file.origin"),
-            "source": F.col("of_file.source"),
-            "layout": F.get(names, F.col("layout").cast("int")),
+            "source": _within(F.col("of_file.source"), F.col("part")),
+            "layout": F.get("of_file.layouts", F.col("layout").cast("int")),
         }
     )
     return named.withColumn("line_id", collect.row_id(*map(F.col, ("cluster", "source", "text", "twin"))))

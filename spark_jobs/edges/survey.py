@@ -17,13 +17,18 @@ from spark_jobs.catalog.ids import row_id
 from spark_jobs.edges.file_bytes import CHUNK, Bytes, Unit, is_packed, spread
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.log_files import LogFile, instant
-from spark_jobs.knowledge.layouts import APACHE, LAYOUTS
+from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
+from spark_jobs.knowledge.layouts import LAYOUTS
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
+from spark_jobs.transforms.intake.detection import layout_of, layouts_of, sampled
 from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
-from spark_jobs.transforms.intake.heads import NO_INSTANT, Clock
-from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, look
+from spark_jobs.transforms.intake.frames import FRAME, MARK
+from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, Clock
+from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, look
 from spark_jobs.transforms.intake.reading import fields_of, read_record
+from spark_jobs.transforms.intake.unwrapping import every_layout, misfit_of
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
@@ -32,15 +37,16 @@ _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
 _KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
 
 _NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
-_HEAD = re.compile(APACHE.head, re.ASCII)
 
 READ_AS = row_id(
     *(part for layout in LAYOUTS for part in (layout.name, layout.head)),
+    *(part for layout in PATTERN_LAYOUTS for part in (layout.name, layout.pattern)),
     *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.regex)),
     *_KAFKAS_OWN,
 )
-"""Stands for everything that a file's facts rest on: where it changes, files are read again."""
+"""Stands for everything that a file's facts rest on, but for what a user says of it."""
 
+_SHOWN = 3
 _MOST_PIECES = 20_000
 _MOST_BYTES = 64 * 1024 * 1024
 
@@ -49,7 +55,8 @@ _MOST_BYTES = 64 * 1024 * 1024
 class FileFacts:
     """What one file holds; instants are null where no line of it has a head.
 
-    `timeless` counts records without an instant; `cluster_ids` are those that its lines name.
+    `timeless` counts records without an instant; `cluster_ids` are those that its lines name; `misfit` says how far its
+    lines fit a layout where none has a head.
     """
 
     file: LogFile
@@ -61,6 +68,7 @@ class FileFacts:
     is_kafka_log: bool
     damage: str | None
     cluster_ids: frozenset[str]
+    misfit: str | None = None
 
     @property
     def span(self) -> Span:
@@ -93,6 +101,11 @@ class Survey:
         return Survey({**self.pieces, **other.pieces}, {**self.facts, **other.facts})
 
 
+def read_as(file: LogFile) -> str:
+    """Stands for everything that a file's facts rest on: where it changes, the file is read again."""
+    return row_id(READ_AS, file.pattern) if file.pattern else READ_AS
+
+
 def warnings_about(files: Iterable[FileFacts]) -> list[str]:
     """What a person should know about files, a sentence each."""
     facts = sorted(files, key=lambda f: f.file.name)
@@ -100,6 +113,7 @@ def warnings_about(files: Iterable[FileFacts]) -> list[str]:
         *(broken_off(f) for f in facts if f.damage),
         *(
             f"No line of {f.file.name} begins as a log line that we know: all {f.lines} are counted, no more."
+            + (f" {f.misfit}" if f.misfit else "")
             for f in facts
             if f.lines and not f.first_at
         ),
@@ -115,12 +129,15 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
     """Reads every file once. Takes: the files by their numbers.
 
     Gives: what could be read. A file that vanished or shrank is left out.
-    Edge case: a compressed file that breaks off is read up to the break; a file with an hour that its clock shows twice
-        is read again in one go.
+    Edge case: a compressed file that breaks off is read up to the break. A file of several pieces is read again where
+        its beginning shows another layout than Kafka's, and in one go where its lines are wrapped or its clock shows
+        an hour twice.
     """
-    found = _looked(spark, files, frozenset())
-    again = {n: files[n] for n, pieces in found.items() if len(pieces) > 1 and any(p.is_doubled for p in pieces)}
-    found |= _looked(spark, again, frozenset(again)) if again else {}
+    found = _looked(spark, files)
+    for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_shows_an_hour_twice, True)):
+        again = {n: pieces[0].layouts for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
+        layouts = {} if is_wanted is _is_wrapped else again
+        found |= _looked(spark, {n: files[n] for n in again}, layouts, in_one_go)
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 
@@ -149,9 +166,16 @@ def refuse_foreign(facts: Iterable[FileFacts]) -> None:
     some = ", ".join(f.file.name for f in brokers[:5])
     raise BadInput(
         f"None of the {lines} lines in the {len(brokers)} files of LOGS ({some}) is one that a Kafka broker wrote. "
-        "Needed: logs in the layout of Kafka's distribution, such as "
-        "'[2026-11-20 23:59:59,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)'. Check the path."
+        f"{_misfits(brokers)}Needed: logs in the layout of Kafka's distribution, such as "
+        "'[2026-11-20 23:59:59,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)', or in one that "
+        "PATTERN gives. Check the path, and the pattern in the brokers' log4j configuration."
     )
+
+
+def _misfits(facts: Iterable[FileFacts]) -> str:
+    """What was seen instead, of one file for each sentence."""
+    told = {f.misfit: f.file.name for f in facts if f.misfit}
+    return "".join(f"{name}: {misfit} " for misfit, name in [*told.items()][:_SHOWN])
 
 
 def piece_size(spark: SparkSession, total: int) -> int:
@@ -165,11 +189,29 @@ def _in_bytes(text: str) -> int:
     return int(size) << 10 * " kmgt".index(unit or " ")
 
 
+def _is_wrapped(pieces: Sequence[Piece]) -> bool:
+    """Whether the beginning of a file shows that all of it has to be taken out of envelopes."""
+    return pieces[0].is_wrapped and not pieces[-1].is_wrapped
+
+
+def _is_of_another_layout(pieces: Sequence[Piece]) -> bool:
+    return pieces[0].layouts != pieces[-1].layouts
+
+
+def _shows_an_hour_twice(pieces: Sequence[Piece]) -> bool:
+    return any(p.is_doubled for p in pieces) and not pieces[0].is_wrapped
+
+
 def _looked(
-    spark: SparkSession, files: Mapping[int, LogFile], in_one_go: frozenset[int]
+    spark: SparkSession,
+    files: Mapping[int, LogFile],
+    layouts: Mapping[int, Sequence[str]] | None = None,
+    in_one_go: bool = False,
 ) -> dict[int, tuple[Piece, ...]]:
+    """The pieces of files. Takes: the layouts of those of which they are known."""
+    known = layouts or {}
     size = piece_size(spark, sum(f.size for f in files.values()))
-    units = [unit for n, f in files.items() for unit in _units(n, f, size, n in in_one_go)]
+    units = [unit for n, f in files.items() for unit in _units(n, f, size, known.get(n), in_one_go)]
     rows = spread(spark, units, _look, "piece string").collect() if units else []
     found: dict[int, list[Piece]] = {n: [] for n in files}
     for piece in (Piece.of(json.loads(row["piece"])) for row in rows):
@@ -177,8 +219,9 @@ def _looked(
     return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in found.items()}
 
 
-def _units(number: int, file: LogFile, size: int, in_one_go: bool) -> Iterator[Unit]:
+def _units(number: int, file: LogFile, size: int, layouts: Sequence[str] | None, in_one_go: bool) -> Iterator[Unit]:
     told = {"file": number, "zone": file.zone, "size": file.size, "piece": size}
+    told |= {"layouts": layouts, "is_wrapped": False, "pattern": file.pattern}
     if is_packed(file.name):
         yield Unit(file.uri, ((0, file.size),), {**told, "from": 0, "until": None}, is_packed=True)
         return
@@ -200,6 +243,22 @@ def _look(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBat
 
 
 def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
+    layouts, is_wrapped, until = told["layouts"], told["is_wrapped"], told["until"]
+    size = None if until is None else told["size"]
+    if layouts is None and not told["from"]:
+        first = held.between(0, CHUNK if size is None else min(CHUNK, size))
+        layouts = layouts_of(sampled(first), told["pattern"])
+        is_wrapped = wrapped_as(first, told["pattern"]) is not None
+    if not is_wrapped:
+        yield from _in_pieces(told, held, Way(tuple(layouts or PLAIN)))
+    elif until == size:
+        unwrapped = Unwrapped(held, size, told["pattern"])
+        yield from _in_pieces({**told, "until": None}, unwrapped, Way(every_layout(told["pattern"]), unwrapped.sources))
+    else:
+        yield Piece(told["file"], 0, until, is_wrapped=True)
+
+
+def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way) -> Iterator[Piece]:
     clock, begin, until = Clock(told["zone"]), told["from"], told["until"]
     while until is None or begin < until:
         offset, end = max(begin - 1, 0), begin + told["piece"] if until is None else min(begin + told["piece"], until)
@@ -212,20 +271,28 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
         elif reached < end:
             yield Piece(told["file"], begin, end, is_there=False)
             return
-        is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES)
-        piece = look(data, told["file"], begin, end, clock)
-        yield replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(set(_cluster_ids(data)))))
+        piece = look(data, told["file"], begin, end, clock, way)
+        misfit = misfit_of(sampled(data), told["pattern"]) if not begin and piece.first_at == NO_INSTANT else None
+        yield replace(_known(piece, data), misfit=misfit)
         begin = end
 
 
-def _cluster_ids(data: bytes) -> Iterator[str]:
+def _known(piece: Piece, data: bytes) -> Piece:
+    """A piece with what its lines say of who wrote them. Another layout than Kafka's was found by what Kafka says."""
+    is_kafka_log = any(literal in data for literal in _KAFKAS_BYTES) or piece.is_wrapped or piece.layouts != PLAIN
+    return replace(piece, is_kafka_log=is_kafka_log, cluster_ids=tuple(sorted(set(_cluster_ids(data, piece.layouts)))))
+
+
+def _cluster_ids(data: bytes, layouts: Sequence[str]) -> Iterator[str]:
     """The ids of clusters that lines name. Edge case: a line at the end of a piece may be seen in the next one too."""
     for literal in _NAMING:
         at = data.find(literal)
         while at >= 0:
             begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            begin += FRAME if data.startswith(MARK, begin) else 0
             line = data[begin : end if end >= 0 else None].decode(errors="replace")
-            told = read_record(APACHE.name, line) if _HEAD.match(line) else None
+            layout = layout_of(line, layouts)
+            told = read_record(layout, line) if layout else None
             if told and told.pattern in _NAMES_CLUSTER:
                 yield from fields_of(told.pattern, [told.found])["detail"]
             at = data.find(literal, end) if end >= 0 else -1
@@ -243,6 +310,7 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
         is_kafka_log=any(p.is_kafka_log for p in pieces),
         damage=next((p.damage for p in pieces if p.damage), None),
         cluster_ids=frozenset(i for p in pieces for i in p.cluster_ids),
+        misfit=pieces[0].misfit if pieces and not times.are_any else None,
     )
 
 

@@ -104,7 +104,7 @@ BROKER_REGEX = r"^\[(?:" + "|".join(BROKER_PREFIXES) + r")(\d{1,9})[\]:, ]"
 BROKER_FOLDER_REGEX = r"^(?:.*[^A-Za-z])?(?i:broker|controller|kafka|node|server)[-_.]?(\d{1,9})$"
 """A folder that names its broker, such as broker-3, controller-4 or prod-kafka-0."""
 
-_ROTATED_SUFFIXES = (re.compile(r"[.]gz$"), re.compile(r"(?<=[.]log)[.-][0-9][0-9._-]*$"))
+_ROTATED_SUFFIXES = (re.compile(r"[.](?:gz|bz2|zst|lz4|xz)$"), re.compile(r"(?<=[.]log)[.-][0-9][0-9._-]*$"))
 """What rotation and compression append to a log's name, outermost first."""
 
 _MISSPELT_LOGS = {"stage-change.log": "state-change.log"}

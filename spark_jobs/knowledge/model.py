@@ -43,6 +43,66 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class PatternLayout:
+    """A layout as a pattern of conversion words, with records that begin by it and lines that do not."""
+
+    name: str
+    pattern: str
+    source: str = field(compare=False)
+    samples: tuple[str, ...] = field(compare=False)
+    counter_samples: tuple[str, ...] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class PrefixEnvelope:
+    """What a transport puts before a line, with lines that begin so and lines that do not.
+
+    `regex` has the group `line`, and may have `at` (the time of an instant), `host`, `from` and `labels` (who wrote the
+    line), and `part` (P where the line goes on in the next one).
+    """
+
+    name: str
+    regex: str
+    source: str = field(compare=False)
+    samples: tuple[str, ...] = field(compare=False)
+    counter_samples: tuple[str, ...] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class JsonEnvelope:
+    """An object of JSON around a line: fields are paths with dots.
+
+    `has` are the fields by which it is known, `line` the one that holds the line (else `otherwise`), `at` and `origin`
+    those that may hold the time and who wrote the line: of both the first that are there are taken.
+    """
+
+    name: str
+    line: str
+    has: tuple[str, ...]
+    at: tuple[str, ...]
+    origin: tuple[tuple[str, ...], ...]
+    source: str = field(compare=False)
+    samples: tuple[str, ...] = field(compare=False)
+    counter_samples: tuple[str, ...] = field(compare=False)
+    otherwise: str | None = None
+
+
+@dataclass(frozen=True)
+class JsonLayout:
+    """A record as an object of JSON: fields are paths with dots. `logger`, `message` and `at` must be there."""
+
+    name: str
+    logger: str
+    message: str
+    level: str
+    at: str
+    trace: str
+    source: str = field(compare=False)
+    samples: tuple[str, ...] = field(compare=False)
+    counter_samples: tuple[str, ...] = field(compare=False)
+
+
+@dataclass(frozen=True)
 class Sample:
     """A record that a Kafka of `version` wrote, with the fields that its pattern must read from it.
 

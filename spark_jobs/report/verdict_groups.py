@@ -12,6 +12,7 @@ from spark_jobs.report import plain, vocabulary
 from spark_jobs.report.page_rows import PageRows
 from spark_jobs.report.phrases import groups_named, outage_at, who
 from spark_jobs.report.sections import coverage
+from spark_jobs.report.unread_logs import absence
 from spark_jobs.shared import words
 
 # Events and causes that a sentence can hold, and the part of all rebalances below which an event is not named.
@@ -67,7 +68,8 @@ class GroupVerdict:
         """How many rebalances, and what they come from."""
         rows = self.page.rebalances
         if not rows:
-            return "No consumer group rebalanced." if coverage.totals(self.page).lines_in else ""
+            said = absence(self.page, "No consumer group rebalanced.", "No rebalance of a consumer group")
+            return said if coverage.totals(self.page).lines_in else ""
         groups = words.counted(len({row.group_id for row in rows}), "group")
         counted = f"{words.counted(len(rows), 'rebalance')} in {groups}"
         if not self.events:

@@ -23,7 +23,8 @@ DEFAULT_CONNECTION = "kafka_default"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _PLACES = ("logs", "client_logs", "snapshots", "lake")
-_OF_A_CLUSTER = (*_PLACES, "glob", "logs_tz", "client_tz", "look_ahead_hours", "look_back_hours", "keep")
+_OF_LINES = ("glob", "logs_tz", "client_tz", "pattern", "client_pattern")
+_OF_A_CLUSTER = (*_PLACES, *_OF_LINES, "look_ahead_hours", "look_back_hours", "keep")
 _SECTIONS = ("lake", "clusters", "alerts")
 
 

@@ -35,6 +35,8 @@ INPUTS: tuple[Input, ...] = (
     Input("glob", "GLOB", "which files to read, such as *.log,*.gz; default: what brokers and clients write"),
     Input("logs_tz", "LOGS_TZ", "zone of the clocks that wrote LOGS; default UTC"),
     Input("client_tz", "CLIENT_TZ", "zone of the clocks that wrote CLIENT_LOGS; default UTC"),
+    Input("pattern", "PATTERN", "layout of the lines in LOGS, as log4j has it, such as '%d %-5p [%t] %c - %m%n'"),
+    Input("client_pattern", "CLIENT_PATTERN", "layout of the lines in CLIENT_LOGS, as log4j or logback have it"),
     Input("look_ahead_hours", "LOOK_AHEAD_HOURS", "how long after the window its rebalances may end; default 2"),
     Input("look_back_hours", "LOOK_BACK_HOURS", "how far before the window open state is looked for; default 24"),
 )
@@ -72,6 +74,8 @@ class Settings:
     glob: str | None = None
     logs_tz: str = "UTC"
     client_tz: str = "UTC"
+    pattern: str | None = None
+    client_pattern: str | None = None
     look_ahead_hours: int = LOOK_AHEAD_HOURS
     look_back_hours: int = LOOK_BACK_HOURS
     read_to_end: bool = False
@@ -159,6 +163,8 @@ class _Reading:
             glob=self.text("glob"),
             logs_tz=self.zone("logs_tz"),
             client_tz=self.zone("client_tz"),
+            pattern=self.text("pattern"),
+            client_pattern=self.text("client_pattern"),
             look_ahead_hours=self.hours("look_ahead_hours", LOOK_AHEAD_HOURS),
             look_back_hours=self.hours("look_back_hours", LOOK_BACK_HOURS),
             read_to_end=self.given.get("read_to_end") is True,

@@ -27,8 +27,10 @@ from spark_jobs.edges.record_reader import changed_file
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.edges.survey import FileFacts, refuse_foreign, warnings_about
+from spark_jobs.knowledge.conversion import NotAPattern, compiled
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.conform import quoted
+from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake import group_records, snapshots
 
 _FEW_BYTES = 16 * 1024 * 1024
@@ -114,11 +116,23 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Summ
 
 
 def looking(spark: SparkSession, settings: Settings) -> Callable[[], Listing]:
-    """What lists the places of a run, as often as it is asked."""
-    places = [Place(settings.logs, "broker", settings.logs_tz, "LOGS")]
+    """What lists the places of a run, as often as it is asked. Raises: BadInput where PATTERN is none."""
+    if problems := [*_wrong("PATTERN", settings.pattern), *_wrong("CLIENT_PATTERN", settings.client_pattern)]:
+        raise BadInput(*problems)
+    places = [Place(settings.logs, "broker", settings.logs_tz, "LOGS", settings.pattern)]
     if settings.client_logs is not None:
-        places.append(Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS"))
+        clients = Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
+        places.append(clients)
     return partial(list_places, spark, places, settings.glob)
+
+
+def _wrong(variable: str, pattern: str | None) -> list[str]:
+    try:
+        if pattern is not None:
+            compiled(pattern)
+        return []
+    except NotAPattern as problem:
+        return [f"{variable} cannot be used: {problem} Copy it from the configuration of log4j or logback."]
 
 
 def economy(spark: SparkSession, listing: Listing) -> Any:

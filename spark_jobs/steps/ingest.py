@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from spark_jobs.catalog import quality
 from spark_jobs.catalog.ids import row_id
@@ -46,6 +47,12 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         return {**_tell(Night(store, settings, _window(settings, held), held)), "input_bytes": listing.size}
 
 
+_MOST_UNREAD = 0.1
+"""Where the logs show nothing that is known, and a larger share could not be read, nothing can be concluded."""
+_SHAPES = 3
+_QUOTED = 200
+
+
 def _tell(night: Night) -> Summary:
     progress.say(f"From {night.window.start} to {night.window.end}")
     lines, late = at_once(
@@ -57,6 +64,7 @@ def _tell(night: Night) -> Summary:
     )
     for sentence in late:
         progress.say(sentence)
+    night.refuse_unread()
     said = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
     return {**said, **window, "lines": lines, "warnings": [*said["warnings"], *late, *night.waits()]}
@@ -104,6 +112,24 @@ class Night:
                 "Choose FROM and TO inside, or check LOGS_TZ."
             )
         return lines
+
+    def refuse_unread(self) -> None:
+        """Raises: BadInput where no line of a broker says anything that is known, and nothing else shows what was."""
+        if self.collected.readings.count or self.collected.metadata.files:
+            return
+        covered = self.store.read_window(quality.COVERAGE, self.cluster, self.window).where("origin = 'broker'")
+        counts = covered.agg(*(F.sum(c).alias(c) for c in ("lines_in", "events", "unparsed"))).first()
+        if not counts["lines_in"] or counts["events"] or counts["unparsed"] <= _MOST_UNREAD * counts["lines_in"]:
+            return
+        unread = self.store.read_window(quality.UNPARSED_LINES, self.cluster, self.window)
+        shapes = unread.groupBy("template").agg(F.count(F.lit(1)).alias("times"), F.min("text").alias("text"))
+        most = shapes.orderBy(F.desc("times"), "template").limit(_SHAPES).collect()
+        some = "; ".join(f"{row['times']} such as {row['text'][:_QUOTED]!r}" for row in most)
+        raise BadInput(
+            f"Nothing that the brokers wrote says anything that is known: of {counts['lines_in']:,} lines "
+            f"{counts['unparsed']:,} matter and could not be read ({some}). Needed: logs of Kafka 1.0 or later in a "
+            "layout that is known. Check the path and the version; give the layout in PATTERN."
+        )
 
     def broken(self) -> DataFrame:
         """What is broken beside records: files that break off, and lines that are not a reading."""

@@ -12,12 +12,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from drill import plain_reader
+from drill.render import in_pattern, wrapped
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.file_scan import NOTHING, Pass, scan_files
 from spark_jobs.edges.log_files import Place, list_places
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import warnings_about
 from spark_jobs.knowledge.layouts import MOST_LINES
+from spark_jobs.knowledge.pattern_layouts import layout_pattern
 from spark_jobs.shared.exits import BadInput
 from tests.support.logs import RUN_AT, conf, lay, resigned
 
@@ -31,6 +33,11 @@ TRACE = (
 NO_LAKE = "/no/such/lake"
 
 Row = dict[str, Any]
+
+
+def cut_by(layout: str, text: str) -> tuple[str | None, str]:
+    """The logger and the message of a record."""
+    return layout_pattern(layout).cut(text)
 
 
 def collected(spark: SparkSession, root: Path | str, zone: str = "UTC", origin: str = "broker") -> list[Row]:
@@ -76,6 +83,45 @@ def test_a_file_split_anywhere_gives_the_records_the_plain_reader_gives(
     }
     headless = rows[0]
     assert (headless["text"], headless["layout"], headless["happened_at"]) == ("left over from before\n", None, None)
+
+
+@pytest.mark.parametrize("block", ["128m", "3000"])
+def test_a_file_of_another_layout_is_read_by_it_wherever_it_is_cut(
+    spark: SparkSession, tmp_path: Path, block: str
+) -> None:
+    pattern = "%d{ISO8601} %p %m (%c) [%t]%n"
+    records = [plain_reader.parse(text.removesuffix("\n")) for text in log(300)]
+    lay(tmp_path, {"broker-1/kafka.log": "".join(in_pattern(r, pattern) + "\n" for r in records)})
+    with conf(spark, spark__sql__files__maxPartitionBytes=block, spark__sql__files__openCostInBytes="1"):
+        rows = collected(spark, tmp_path)
+    assert {r["layout"] for r in rows} == {"strimzi"}
+    assert [(r["happened_at"].replace(tzinfo=UTC), *cut_by("strimzi", r["text"])) for r in rows] == [
+        (r.happened_at, r.logger, r.message) for r in records
+    ]
+
+
+@pytest.mark.parametrize("block", ["128m", "3000"])
+def test_a_wrapped_file_of_several_brokers_gives_the_records_of_each(
+    spark: SparkSession, tmp_path: Path, block: str
+) -> None:
+    records = [plain_reader.parse(text.removesuffix("\n")) for text in log(300)]
+    lines = [
+        wrapped(text, r.happened_at, f"kafka-{n}", ["compose", "docker"])
+        for r in records
+        for text in r.text.split("\n")
+        for n in (1, 2)
+    ]
+    text = "".join(f"{text}\n" for text in lines)
+    lay(tmp_path, {"all.log": text, "packed/all.log.gz": gzip.compress(text.encode())})
+    with conf(spark, spark__sql__files__maxPartitionBytes=block, spark__sql__files__openCostInBytes="1"):
+        rows = collected(spark, tmp_path)
+    assert sum(r["line_count"] for r in rows) == 2 * text.count("\n")
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for r in rows:
+        found.setdefault(r["source"], []).append((r["happened_at"].replace(tzinfo=UTC), r["text"]))
+    parts = [f"{file}//kafka-{n}" for file in ("all.log", "packed/all.log") for n in (1, 2)]
+    assert found == {part: [(r.happened_at, r.text) for r in records] for part in parts}
+    assert len({r["line_id"] for r in rows}) == len(rows)
 
 
 def test_files_that_only_spark_can_open_are_read_through_it(spark: SparkSession, tmp_path: Path) -> None:

@@ -112,6 +112,10 @@ MESSAGES = {
     "empty": ({"sub": None}, "that folder is empty"),
     "nameless": ({"notes.txt": "x"}, "none of its 1 files is a log by its name"),
     "foreign": ({"app.log": "2026-11-21 01:00:00 ERROR in module\nat line 5\n"}, "a Kafka broker wrote"),
+    "unknown": (
+        {"server.log": "2026-11-21 01:00:00,117 <7> INFO kafka.server.KafkaServer: started\n"},
+        "server.log: The closest layout is '%d{ISO8601} %p %m (%c) [%t]%n'",
+    ),
     "hollow": ({"server.log": ""}, "a Kafka broker wrote"),
     "another's": ({"app.log": line("hello", logger="com.acme.App")}, "a Kafka broker wrote"),
 }
@@ -129,6 +133,19 @@ def test_input_that_holds_no_log_is_refused_in_a_sentence(spark: SparkSession, t
     assert words in sentence
     assert "Needed:" in sentence
     assert not (tmp_path / "lake" / "bronze").exists()
+
+
+def test_a_kafka_of_which_nothing_is_understood_is_refused_with_what_it_wrote(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    old = line("Preparing to restabilize group g with old generation 3", logger="kafka.coordinator.GroupCoordinator")
+    lay(tmp_path / "logs", {"broker-1/server.log": old * 3 + line("[Kafka Server 1], started", logger="kafka.Kafka")})
+    with pytest.raises(
+        BadInput, match=r"of 4 lines 3 matter and could not be read \(3 such as '\[2026-11-21 .*PATTERN"
+    ):
+        run(spark, tmp_path / "lake", tmp_path / "logs")
+    lay(tmp_path / "logs", {"broker-1/server.log": old * 3 + resigned(1)})
+    run(spark, tmp_path / "lake", tmp_path / "logs")
 
 
 def test_all_places_that_cannot_be_read_are_named_at_once(spark: SparkSession, tmp_path: Path) -> None:

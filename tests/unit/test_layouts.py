@@ -16,7 +16,7 @@ from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.edges.samples import layout_samples
 from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LIBRDKAFKA, LOG_NAME_REGEX, Layout, source_of
-from spark_jobs.transforms.intake.reading import broker_of_folder, broker_told
+from spark_jobs.transforms.intake.reading import broker_of_folder, broker_told, template
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 each_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda x: x.name)
@@ -282,3 +282,15 @@ def test_an_endless_line_is_no_trouble(tmp_path: Path) -> None:
 def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
     events, left = read_folder(lay(tmp_path, broker_1__server_log=""), "night", "broker")
     assert (events, left.records, left.lines) == ([], 0, 0)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "[Controller 1] Created partition shop-events-3 with 3 replicas",
+        "[Controller 2] Created partition orders_eu-12 with 3 replicas",
+        "[Controller 2] Created partition pay.ments-v2-0 with 3 replicas",
+    ],
+)
+def test_lines_of_one_shape_have_one_template_whatever_names_they_hold(message: str) -> None:
+    assert template(message) == "[Controller #] Created partition <name> with # replicas"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,7 @@ from spark_jobs.transforms.intake.heads import HEADLESS, NO_INSTANT, Clock, head
 from spark_jobs.transforms.intake.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+XZ = lzma.compress(b"one\n" * 50_000)
 PACKED = gzip.compress(b"one\n", mtime=0)
 MICRO = timedelta(microseconds=1)
 
@@ -164,3 +166,22 @@ def test_a_packed_file_is_read_as_far_as_it_can_be_unpacked(
     unpacked = _Unpacked(parts, "file:///a.log.gz")
     assert unpacked.between(0, CHUNK) == held
     assert unpacked.damage == damage
+
+
+@pytest.mark.parametrize("size", [1_000, 5, CHUNK])
+@pytest.mark.parametrize(
+    ("packed", "held", "is_damaged"),
+    [
+        (XZ, b"one\n" * 50_000, False),
+        (XZ * 2, b"one\n" * 100_000, False),
+        (XZ[:-9], b"one\n" * 50_000, True),
+        (b"none", b"", True),
+    ],
+)
+def test_a_file_of_xz_is_read_as_far_as_it_can_be_unpacked(
+    packed: bytes, held: bytes, is_damaged: bool, size: int
+) -> None:
+    parts = (packed[at : at + size] for at in range(0, len(packed), size))
+    unpacked = _Unpacked(parts, "file:///a.log.xz")
+    assert unpacked.between(0, CHUNK) == held
+    assert (unpacked.damage is not None) is is_damaged

@@ -53,6 +53,20 @@ def test_the_verdict_counts_rebalances_by_their_events_and_says_what_was_not_see
     ]
 
 
+def test_where_a_broker_could_mostly_not_be_read_the_verdict_says_so_first_and_states_no_absence():
+    rows = [
+        coverage(source="broker-1/server.log", origin="broker", unparsed=900, events=20),
+        coverage(source="broker-2/server.log", origin="broker", events=20),
+    ]
+    page = build_report(empty() | {"quality.coverage": rows}, run())
+    assert seen.sentences(page)[:2] == (
+        "Most of what matters in the logs of broker-1 could not be read (900 lines of 1,000): "
+        "what is not listed here may have happened.",
+        "No rebalance of a consumer group in what could be read.",
+    )
+    assert seen.first_paragraph(page, "outages") == "No absence of a broker in what could be read."
+
+
 def test_a_quiet_night_claims_no_more_than_was_seen():
     assert told(quality__coverage=[coverage()]) == (
         "No consumer group rebalanced.",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from spark_jobs.catalog.rows import BrokerOutage, CoordinatorMove, Failover, Incident, RollingRestart
+from spark_jobs.catalog.rows import BrokerOutage, CoordinatorMove, Coverage, Failover, Incident, RollingRestart
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain, vocabulary
 from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.report.phrases import incident_headline, outage_words
 from spark_jobs.report.sections.failovers import by_kind
 from spark_jobs.report.sections.restarts import restart_link
+from spark_jobs.report.unread_logs import absence
 from spark_jobs.shared import words
 
 # The one moment of an outage that is shown even where it did not come.
@@ -21,7 +22,7 @@ BACK = "Back"
 def outages(page: PageRows) -> Iterator[ui.Block]:
     """The outages, unplanned ones first, then in order of time."""
     if not page.outages:
-        yield ui.Paragraph("No broker was away.")
+        yield ui.Paragraph(absence(page, "No broker was away.", "No absence of a broker"))
     for row in sorted(page.outages.values(), key=lambda r: r.planned):
         label = words.sentence(vocabulary.OUTAGES[row.kind].label)
         yield ui.Entry(
@@ -99,5 +100,5 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         yield ui.Paragraph(("Led to: ", ui.separated(incidents), "."))
 
 
-READS = (BrokerOutage, Failover, CoordinatorMove, Incident, RollingRestart)
+READS = (BrokerOutage, Coverage, Failover, CoordinatorMove, Incident, RollingRestart)
 SECTION = Section(70, "outages", "Broker outages", "Outages", outages, READS, counts=BrokerOutage)

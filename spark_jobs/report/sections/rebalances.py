@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_jobs.catalog.rows import Contributor, Incident, Rebalance
+from spark_jobs.catalog.rows import Contributor, Coverage, Incident, Rebalance
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain, vocabulary
 from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.report.phrases import change, who
+from spark_jobs.report.unread_logs import absence
 from spark_jobs.shared import words
 
 HEADINGS = ("Start", "Group", "Took", "Cause", "Sure", "Begun by", "Made long by", "Generation")
@@ -17,7 +18,7 @@ HEADINGS = ("Start", "Group", "Took", "Cause", "Sure", "Begun by", "Made long by
 def rebalances(page: PageRows) -> Iterator[ui.Block]:
     """A filter, and a row for each rebalance with its story folded below it."""
     if not page.rebalances:
-        yield ui.Paragraph("No rebalance.")
+        yield ui.Paragraph(absence(page, "No rebalance.", "No rebalance"))
         return
     tones = {vocabulary.CAUSES[row.cause].tone for row in page.rebalances}
     yield ui.Filter(tuple((tone, label) for tone, label in vocabulary.FAMILIES.items() if tone in tones))
@@ -82,5 +83,5 @@ def _incident_link(incident: Incident) -> ui.Link:
     return ui.Link(f"{label}, {count}", plain.anchor("incident", incident.incident_id))
 
 
-READS = (Rebalance, Incident)
+READS = (Coverage, Rebalance, Incident)
 SECTION = Section(130, "rebalances", "Every rebalance", "Rebalances", rebalances, READS, counts=Rebalance)

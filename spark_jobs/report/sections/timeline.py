@@ -10,6 +10,7 @@ from spark_jobs.catalog.codes import FailoverKind
 from spark_jobs.catalog.rows import (
     BrokerOutage,
     ControllerChange,
+    Coverage,
     Failover,
     Incident,
     LeaderImbalance,
@@ -22,6 +23,7 @@ from spark_jobs.report.lanes import Lane, Legend, Timeline
 from spark_jobs.report.marks import Span, items, marks, tallied, ticks
 from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.report.phrases import controller_anchor, outage_words
+from spark_jobs.report.unread_logs import absence
 from spark_jobs.shared import words
 from spark_jobs.shared.grouping import grouped
 
@@ -40,7 +42,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
     absences = [_absence(page, row) for row in page.outages.values()]
     lanes = (*_controller_lane(page), *brokers, *partitions, *groups)
     if not lanes:
-        yield ui.Paragraph("Nothing happened that could be drawn.")
+        yield ui.Paragraph(absence(page, "Nothing happened that could be drawn.", "Nothing to be drawn"))
         return
     yield Timeline(
         begins=page.window[0],
@@ -252,5 +254,5 @@ def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
     return Span("bar", start, row.ended_at or start, look.tone, page.is_planned(row), says, look.label, anchor)
 
 
-READS = (BrokerOutage, ControllerChange, Failover, Incident, LeaderImbalance, OutOfSyncPeriod, Rebalance)
+READS = (BrokerOutage, ControllerChange, Coverage, Failover, Incident, LeaderImbalance, OutOfSyncPeriod, Rebalance)
 SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline, READS)

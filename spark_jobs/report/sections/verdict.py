@@ -11,6 +11,7 @@ from spark_jobs.report import blocks as ui
 from spark_jobs.report.lead import lead, tiles
 from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.report.sections import coverage
+from spark_jobs.report.unread_logs import unread_first
 from spark_jobs.report.verdict_brokers import broker_sentences
 from spark_jobs.report.verdict_groups import GroupVerdict
 from spark_jobs.shared import words
@@ -40,7 +41,7 @@ def _paragraphs(page: PageRows) -> tuple[Sequence[str], ...]:
         coverage.unread_sentence(page),
     )
     happened = (brokers, groups.sentences()) if groups.is_from_outages else (groups.sentences(), brokers)
-    return (*happened, coverage_of_it)
+    return ((unread_first(page),), *happened, coverage_of_it)
 
 
 def _refusal(broken: Sequence[ValidationResult]) -> ui.Box:

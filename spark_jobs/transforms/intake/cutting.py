@@ -11,13 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spark_jobs.knowledge.layouts import MOST_LINES
+from spark_jobs.transforms.intake.frames import FRAME, sources_in
 from spark_jobs.transforms.intake.heads import NO_INSTANT, Clock, Ints
-from spark_jobs.transforms.intake.pieces import Contest, Range, beginnings
+from spark_jobs.transforms.intake.pieces import PLAINLY, Contest, Range, Way, beginnings
 
 SCHEMA = (
-    "file int, layout tinyint, happened_at timestamp, `order` int, twin int, line_count int, text string, raw binary"
+    "file int, part string, layout tinyint, happened_at timestamp, `order` int, twin int, line_count int,"
+    " text string, raw binary"
 )
-CONTESTED = "range int, place bigint, happened_at bigint, likeness string"
+CONTESTED = "range int, part string, place bigint, happened_at bigint, likeness string"
 
 LIKENESS = 16
 """Characters of the hash by which records are known to be alike."""
@@ -25,18 +27,18 @@ LIKENESS = 16
 _DROPPED = -1
 
 
-def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None) -> pa.RecordBatch:
+def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None, way: Way = PLAINLY) -> pa.RecordBatch:
     """The records of a range.
 
     Takes: its bytes; what is known better of records whose instants other ranges cover: place, order and twin of each,
     order below zero where another holds the record already.
     Gives: a row for each record, in their order; see SCHEMA.
     """
-    lines, heads = beginnings(data, True)
+    lines, heads = beginnings(data, True, way)
     at = clock.instants(heads)
     counts = np.diff(heads.lines, append=len(lines))
     counts[-1] += held.lines_beyond
-    texts, ends = _texts(data, heads.starts)
+    texts, ends = _texts(data, heads.starts, way)
     order, twins = _ranks(at, data, heads.starts, ends)
     raw = pa.nulls(len(heads), pa.binary())
     if not _is_text(data) or counts.max(initial=0) > MOST_LINES:
@@ -49,6 +51,7 @@ def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None
     batch = pa.record_batch(
         {
             "file": pa.array(np.full(len(heads), held.file, np.int32)),
+            "part": _parts(data, heads.starts, way),
             "layout": pa.array(heads.layouts),
             "happened_at": _instants(at),
             "order": pa.array(order.astype(np.int32)),
@@ -61,19 +64,22 @@ def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None
     return batch if kept is None else batch.filter(kept)
 
 
-def contested(data: bytes, number: int, held: Range, clock: Clock, contest: Contest) -> pa.RecordBatch:
+def contested(
+    data: bytes, number: int, held: Range, clock: Clock, contest: Contest, way: Way = PLAINLY
+) -> pa.RecordBatch:
     """Those records of a range whose instants other ranges cover as well: place, instant and a hash, no text."""
-    _, heads = beginnings(data, True)
+    _, heads = beginnings(data, True, way)
     at = clock.instants(heads)
     is_wanted = (at >= contest.first) & (at <= contest.last) & (at != NO_INSTANT)
     if contest.is_timeless:
         is_wanted |= at == NO_INSTANT
     which = np.flatnonzero(is_wanted)
-    texts, _ = _mended(_texts(data, heads.starts)[0].take(pa.array(which)))
+    texts, _ = _mended(_texts(data, heads.starts, way)[0].take(pa.array(which)))
     likeness = [hashlib.sha256(text.as_buffer()).hexdigest()[:LIKENESS] for text in texts]
     return pa.record_batch(
         {
             "range": pa.array(np.full(len(which), number, np.int32)),
+            "part": _parts(data, heads.starts[which], way),
             "place": pa.array(heads.starts[which] + held.begin),
             "happened_at": pa.array(at[which], mask=at[which] == NO_INSTANT),
             "likeness": pa.array(likeness, pa.string()),
@@ -95,14 +101,22 @@ def _instants(at: Ints) -> pa.Array:
     return pa.array(at, mask=at == NO_INSTANT).cast(pa.timestamp("us", tz="UTC"))
 
 
-def _texts(data: bytes, starts: Ints) -> tuple[pa.Array, Ints]:
-    """The bytes of each record without the LF that ends it, and where they end."""
+def _parts(data: bytes, starts: Ints, way: Way) -> pa.Array:
+    """The source of each record within a wrapped file, null where the file is its source."""
+    if way.sources is None:
+        return pa.nulls(len(starts), pa.string())
+    return pa.array([name or None for name in way.sources], pa.string()).take(pa.array(sources_in(data, starts)))
+
+
+def _texts(data: bytes, starts: Ints, way: Way) -> tuple[pa.Array, Ints]:
+    """The bytes of each record without its frame and the LF that ends it, and where they end."""
+    frame = FRAME if way.is_wrapped else 0
     offsets = np.append(starts, len(data)).astype(np.int32)
     whole = pa.Array.from_buffers(pa.binary(), len(starts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
     if data.endswith(b"\n"):
-        return pc.binary_slice(whole, 0, -1), np.append(starts[1:], len(data)) - 1
+        return pc.binary_slice(whole, frame, -1), np.append(starts[1:], len(data)) - 1
     ends = np.append(starts[1:] - 1, len(data))
-    return pa.concat_arrays([pc.binary_slice(whole[:-1], 0, -1), whole[-1:]]), ends
+    return pa.concat_arrays([pc.binary_slice(whole[:-1], frame, -1), pc.binary_slice(whole[-1:], frame)]), ends
 
 
 def _mended(texts: pa.Array) -> tuple[pa.Array, pa.Array]:

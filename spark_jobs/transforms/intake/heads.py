@@ -1,23 +1,28 @@
 """Where records begin in the bytes of a log, and when: whole arrays at once, no Python for each line.
 
-A line is looked at in three layers. An envelope is what a transport wrapped around it; none is known yet, so the bytes
-are the lines. A head is what a layout recognises at the beginning of a line. The message, all that is behind the head,
-is cut where it is parsed. A new envelope belongs before `lines_of`, decided once for each piece of a file; a new layout
-is one declaration in knowledge.layouts.
+A head is what a layout recognises at the beginning of a line. The message, all that is behind the head, is cut where
+it is parsed. Kafka's own layout and librdkafka's are looked for by whole arrays; a layout that is a pattern is
+tried on each line. Which layouts a file has, `detection` finds.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from functools import cache
+from datetime import UTC, date, datetime, timedelta
+from functools import cache, lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from spark_jobs.knowledge.conversion import instant_of
 from spark_jobs.knowledge.layouts import LAYOUTS
+from spark_jobs.knowledge.pattern_layouts import layout_pattern
+
+PLAIN = tuple(layout.name for layout in LAYOUTS)
+"""The layouts that Kafka and librdkafka have without any setting."""
 
 HEAD_REACH = 200
 """A head stands within the first bytes of its line: the search stays cheap on endless lines."""
@@ -31,6 +36,7 @@ HEADLESS = -1
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
+_EPOCH, _MICRO = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _WIDTH = 32
 _PAD = b"\0" * _WIDTH
 _MARK = b"\xef\xbb\xbf"
@@ -78,11 +84,14 @@ def lines_of(data: bytes, begins: bool) -> Ints:
     return np.concatenate([np.array([first]), after]) if begins and len(data) > first else after
 
 
-def heads_of(data: bytes, lines: Ints) -> Heads:
-    """The lines that begin with a layout's head."""
+def heads_of(data: bytes, lines: Ints, layouts: Sequence[str] = PLAIN) -> Heads:
+    """The lines that begin with the head of one of some layouts; which of them, `Heads.layouts` says by its number."""
     padded = np.frombuffer(data + _PAD, np.uint8)
     rows = np.lib.stride_tricks.sliding_window_view(padded, _WIDTH)
-    found = [_heads(data, rows, lines, number) for number in range(len(LAYOUTS))]
+    found = [
+        _heads(data, rows, lines, PLAIN.index(name), number) if name in PLAIN else _patterned(data, lines, name, number)
+        for number, name in enumerate(layouts)
+    ]
     which = np.concatenate([f.lines for f in found])
     order = np.argsort(which, kind="stable")
     return Heads(
@@ -94,12 +103,12 @@ def heads_of(data: bytes, lines: Ints) -> Heads:
     )
 
 
-def _heads(data: bytes, rows: Bytes, lines: Ints, number: int) -> Heads:
+def _heads(data: bytes, rows: Bytes, lines: Ints, number: int, told_as: int) -> Heads:
     layout = LAYOUTS[number]
     which, window = _alike(rows, lines, layout.begins)
     if layout.has_clock:
         is_head = _has_level(data, window, lines[which], number)
-        which, told = which[is_head], _told(window[is_head][:, _digits(layout.begins)])
+        which, told = which[is_head], told_by_digits(window[is_head][:, _digits(layout.begins)])
     else:
         matches = [_HEADS[number].match(data[at : at + HEAD_REACH]) for at in lines[which].tolist()]
         which = which[np.array([m is not None for m in matches], bool)]
@@ -107,10 +116,51 @@ def _heads(data: bytes, rows: Bytes, lines: Ints, number: int) -> Heads:
     return Heads(
         lines[which],
         which,
-        np.full(len(which), number, np.int8),
+        np.full(len(which), told_as, np.int8),
         told,
         np.full(len(which), layout.is_epoch, bool),
     )
+
+
+def _patterned(data: bytes, lines: Ints, name: str, told_as: int) -> Heads:
+    """The heads of a layout that is a pattern: a regex for each line."""
+    head = byte_head(name)
+    matches = [head.match(data, at) for at in lines.tolist()]
+    told = [pattern_clock(name, m) for m in matches if m]
+    which = np.flatnonzero(np.array([m is not None for m in matches], bool))
+    return Heads(
+        lines[which],
+        which,
+        np.full(len(which), told_as, np.int8),
+        np.array([at for at, _ in told], np.int64),
+        np.array([is_instant for _, is_instant in told], bool),
+    )
+
+
+@cache
+def byte_head(name: str) -> re.Pattern[bytes]:
+    """The regex of the head of a layout that is a pattern."""
+    return re.compile(layout_pattern(name).head.pattern.encode(), re.ASCII)
+
+
+def pattern_clock(name: str, told: re.Match[bytes]) -> tuple[int, bool]:
+    """The microseconds that a head's clock says, and whether they are an instant."""
+    whole, is_instant = _whole_seconds(name, tuple(map(told.group, _clock_groups(name))))
+    if whole == NO_INSTANT or "fraction" not in told.re.groupindex:
+        return whole, is_instant
+    return whole + int((told["fraction"] or b"").ljust(6, b"0")[:6]), is_instant
+
+
+@cache
+def _clock_groups(name: str) -> tuple[str, ...]:
+    return tuple(n for n in layout_pattern(name).head.groupindex if n not in ("logger", "fraction"))
+
+
+@lru_cache(maxsize=4096)
+def _whole_seconds(name: str, parts: tuple[bytes | None, ...]) -> tuple[int, bool]:
+    named = {n: value.decode() for n, value in zip(_clock_groups(name), parts, strict=True) if value}
+    found = instant_of(named, layout_pattern(name).is_utc)
+    return ((found[0] - _EPOCH) // _MICRO, found[1]) if found else (int(NO_INSTANT), False)
 
 
 @cache
@@ -153,7 +203,7 @@ for _column, _first, _last in ((1, 8, 10), (2, 10, 12), (3, 12, 14), (4, 14, 17)
     _WEIGHTS[range(_first, _last), _column] = [10**i for i in range(_last - _first - 1, -1, -1)]
 
 
-def _told(digits: Bytes) -> Ints:
+def told_by_digits(digits: Bytes) -> Ints:
     """The microseconds of year, month, day, hour, minute, second and milliseconds; none where no calendar has them."""
     numbers = ((digits - np.uint8(_ZERO)).astype(np.float64) @ _WEIGHTS).astype(np.int64)
     days, hours, minutes, seconds, millis = numbers.T

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from spark_jobs.knowledge.layouts import MOST_LINES
-from spark_jobs.transforms.intake.heads import HEADLESS, NO_INSTANT, Clock, Heads, Ints, heads_of, lines_of
+from spark_jobs.transforms.intake.frames import framed
+from spark_jobs.transforms.intake.heads import HEADLESS, NO_INSTANT, PLAIN, Clock, Heads, Ints, heads_of, lines_of
 
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of a record beyond a piece that are read to keep its text."""
@@ -61,8 +62,10 @@ class Piece:
     A line and a record belong to the piece in which they begin. `first` and `last` are where its first and last record
     begin, NOWHERE where none does; `lines_before` those lines of it that belong to a record of an earlier piece;
     `lines_of_last` those of its last record. `cut` is a record of it where the clock goes on: what lies before it is
-    `before`. The marks are of the bytes at `first` and `cut`. `set_back` is how far the clock goes back at most. The
-    bytes are not there where the file vanished, or ends before it did when it was listed.
+    `before`. The marks are of the bytes at `first` and `cut`. `set_back` is how far the clock goes back at most.
+    `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames; `misfit` says how
+    far its lines fit where none has a head. The bytes are not there where the file vanished, or ends before it did when
+    it was listed.
     """
 
     file: int
@@ -84,6 +87,9 @@ class Piece:
     is_kafka_log: bool = False
     is_doubled: bool = False
     cluster_ids: tuple[str, ...] = ()
+    layouts: tuple[str, ...] = PLAIN
+    is_wrapped: bool = False
+    misfit: str | None = None
     damage: str | None = None
     is_there: bool = True
 
@@ -91,7 +97,8 @@ class Piece:
     def of(cls, told: Mapping[str, Any]) -> Piece:
         """The piece that a mapping of its fields describes."""
         times = {name: Times(**told[name]) for name in ("before", "after")}
-        return cls(**{**told, **times, "cluster_ids": tuple(told["cluster_ids"])})
+        several = {name: tuple(told[name]) for name in ("cluster_ids", "layouts")}
+        return cls(**{**told, **times, **several})
 
 
 @dataclass(frozen=True)
@@ -114,22 +121,51 @@ def mark_of(data: bytes, at: int) -> int:
     return zlib.crc32(data[at : at + _MARKED].partition(b"\n")[0])
 
 
-def beginnings(data: bytes, begins: bool) -> tuple[Ints, Heads]:
+@dataclass(frozen=True)
+class Way:
+    """How the bytes of a file are read: by which layouts; and, where they are records with frames, the sources within
+    the file by their numbers.
+    """
+
+    layouts: tuple[str, ...] = PLAIN
+    sources: Sequence[str] | None = None
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether the bytes are records with frames."""
+        return self.sources is not None
+
+
+PLAINLY = Way()
+
+
+def beginnings(data: bytes, begins: bool, way: Way = PLAINLY) -> tuple[Ints, Heads]:
     """The lines and the records. Takes: whether the bytes begin with a line: before any head it is a record as well."""
+    if way.is_wrapped:
+        return framed(data, begins)
     lines = lines_of(data, begins)
-    heads = heads_of(data, lines)
+    heads = heads_of(data, lines, way.layouts)
     if begins and len(lines) and (not len(heads) or heads.lines[0] > 0):
         heads = _with_headless(heads, int(lines[0]))
     return lines, heads
 
 
-def look(data: bytes, file: int, begin: int, end: int, clock: Clock) -> Piece:
+def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = PLAINLY) -> Piece:
     """What a piece holds. Takes: the bytes from one before `begin`, if there is one, to REACH behind `end`."""
     offset = max(begin - 1, 0)
-    lines, heads = beginnings(data, begin == 0)
+    lines, heads = beginnings(data, begin == 0, way)
     heads, count = heads.before(end - offset), int(np.searchsorted(lines, end - offset))
     at, starts = clock.instants(heads), heads.starts
-    held = Piece(file, begin, end, lines=count, lines_before=count, is_doubled=clock.saw_doubled)
+    held = Piece(
+        file,
+        begin,
+        end,
+        lines=count,
+        lines_before=count,
+        is_doubled=clock.saw_doubled,
+        layouts=way.layouts,
+        is_wrapped=way.is_wrapped,
+    )
     if not len(heads):
         return held
     cut = _cut(at) if begin else 0

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 from itertools import compress
 from typing import Any, NamedTuple
 
 from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.silver import EVENT_FIELDS
-from spark_jobs.knowledge.layouts import BROKER_FOLDER_REGEX, BROKER_REGEX, CUTS, MESSAGE_LIMIT, MOST_LINES, class_of
-from spark_jobs.knowledge.model import Noise, Pattern
+from spark_jobs.knowledge.layouts import (
+    BROKER_FOLDER_REGEX,
+    BROKER_REGEX,
+    CUTS,
+    KAFKAS_PACKAGES,
+    MESSAGE_LIMIT,
+    MOST_LINES,
+    class_of,
+)
+from spark_jobs.knowledge.model import Noise, Pattern, Words
 from spark_jobs.knowledge.noise import NOISE
+from spark_jobs.knowledge.pattern_layouts import layout_pattern
 from spark_jobs.knowledge.patterns import PATTERNS
 
 QUOTED = 2_000
@@ -36,6 +45,7 @@ _MASKS = tuple(
         (r"\b[A-Za-z0-9_-]{22}\b", "<id>"),
         (r"\b((?:group|topic|member|client|instance)(?:[ _]?id)?[ =:]+)[^\s,;)\]]+", r"\1<name>"),
         (r"[0-9]+", "#"),
+        (r"(?<![\w.#-])(?=[\w.#-]*[a-z])(?=[\w.#-]*(?:#|[\w#][-_][\w#]))[\w.#-]*[\w#]", "<name>"),
     )
 )
 """What varies in lines of one shape, in the order in which it is masked."""
@@ -97,12 +107,17 @@ def read_record(
         bytes were UTF-8, and whether its head shows an instant.
     Order: what is broken is quarantined, whoever wrote it; but how long a message is matters for loggers that matter.
     """
-    logger, message = CUTS[layout](text) if layout else (None, text)
+    logger, message = _cut_of(layout)(text) if layout else (None, text)
     known = KNOWN.get(_class_of(logger)) if logger else _NAMELESS
     is_endless = len(message) > MESSAGE_LIMIT and known is not None and logger is not None
     if sentences := _wrong(text, line_count, is_utf8, is_dated or layout is None, is_endless):
         return Reading(LineFate.QUARANTINED, logger, message, sentences=sentences)
     return _IGNORED if known is None else _claimed(known, logger, message)
+
+
+@cache
+def _cut_of(layout: str) -> Callable[[str], Words]:
+    return CUTS.get(layout) or layout_pattern(layout).cut
 
 
 def _wrong(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
@@ -144,8 +159,9 @@ def broker_told(message: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def broker_of_folder(source: str) -> int | None:
-    """The broker that the nearest folder of a log names."""
-    for folder in reversed(source.split("/")[:-1]):
+    """The broker that the nearest folder of a log names; within a wrapped file, who wrote the line counts as one."""
+    file, _, part = source.partition("//")
+    for folder in reversed([*file.split("/")[:-1], *part.split("/")]):
         if match := _FOLDER.match(folder):
             return int(match[1])
     return None
@@ -166,7 +182,36 @@ def template(message: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _class_of(logger: str) -> str:
-    return class_of(logger)
+    """What a logger is known by, also where its layout shows its class alone, or letters of its packages."""
+    name = class_of(logger)
+    if name in KNOWN:
+        return name
+    *packages, last = logger.split(".")
+    return next((key for full, key in _SPELT_OUT.get(last, ()) if _abbreviates(packages, full)), name)
+
+
+def _abbreviates(packages: Sequence[str], full: Sequence[str]) -> bool:
+    """Whether packages are none, or stand for those of a logger: each is what the other begins with."""
+    return not packages or (
+        len(packages) >= len(full) and all(p and f.startswith(p) for p, f in zip(packages, full, strict=False))
+    )
+
+
+def _spelt_out(patterns: Iterable[Pattern]) -> dict[str, list[tuple[Sequence[str], str]]]:
+    """The loggers that matter by the last word of their names: the packages that show them, and what they are known by.
+
+    Kafka's own move between its packages: they are shown by the first of these alone.
+    """
+    found = defaultdict[str, list[tuple[Sequence[str], str]]](list)
+    for logger in sorted({logger for pattern in patterns for logger in pattern.loggers}):
+        *packages, last = logger.split(".")
+        key = class_of(logger)
+        roots = [p.rstrip(".").split(".") for p in KAFKAS_PACKAGES] if key != logger else [packages]
+        found[last] += [(root, key) for root in roots]
+    return found
+
+
+_SPELT_OUT = _spelt_out(PATTERNS)
 
 
 @lru_cache(maxsize=4096)

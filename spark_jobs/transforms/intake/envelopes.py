@@ -1,0 +1,258 @@
+"""Lines out of what transports wrapped around them: each with who wrote it, and when it passed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple
+
+from spark_jobs.knowledge.envelopes import OBJECTS, OTLP, PREFIXES
+from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
+from spark_jobs.knowledge.model import JsonEnvelope, JsonLayout
+
+JSON_RECORD = "json"
+"""Stands for objects that are records themselves."""
+
+NAMES = (*(e.name for e in PREFIXES), *(e.name for e in OBJECTS), OTLP, JSON_RECORD)
+"""The envelopes in the order in which they are tried."""
+
+_COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}m")
+_LABEL = re.compile(r'(\w{1,100})="((?:[^"\\]|\\.){0,400})"')
+_ORIGIN = re.compile(r"[^\w./@:-]+")
+_REGEXES = {e.name: re.compile(e.regex.encode(), re.DOTALL) for e in PREFIXES if e.regex}
+_OBJECTS = {e.name: e for e in OBJECTS}
+_PARTS = ("docker",)
+"""Objects whose line goes on in the next one where it does not end with LF."""
+
+
+class Inner(NamedTuple):
+    """A line out of an envelope: who wrote it, empty where nothing says so; `at` as the envelope has it.
+
+    `is_part`: the line goes on in the next one of the same origin. `physical`: the physical lines that it was.
+    `is_record`: it was a record of JSON, written here as Kafka's own layout has it, and `at` is its instant.
+    """
+
+    line: bytes
+    origin: str = ""
+    at: Any = None
+    is_part: bool = False
+    physical: int = 1
+    is_record: bool = False
+
+
+Peel = Callable[[bytes], list[Inner] | None]
+"""Takes a line out of one envelope; None where the line is not in it."""
+
+
+def peel_of(name: str) -> Peel:
+    """What takes a line out of an envelope."""
+    if name == "colours":
+        return _without_colours
+    if name in _REGEXES:
+        return partial(_without_prefix, _REGEXES[name])
+    if name in _OBJECTS:
+        return partial(_out_of_object, _OBJECTS[name])
+    return _out_of_otlp if name == OTLP else _record_of_json
+
+
+class Chain:
+    """Envelopes around one another, the outermost first; parts of lines wait until the rest has come."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.peels = [peel_of(name) for name in names]
+        self.waiting: list[dict[str, Inner]] = [{} for _ in names]
+
+    def lines(self, line: bytes) -> Iterable[Inner]:
+        """The lines inside of a physical line; what is in no envelope comes as it is."""
+        found = [Inner(line)]
+        for peel, waiting in zip(self.peels, self.waiting, strict=True):
+            found = [inner for outer in found for inner in _next(peel, waiting, outer)]
+        return found
+
+    def rest(self) -> Iterator[Inner]:
+        """The parts of lines whose rest never came."""
+        for waiting in self.waiting:
+            yield from waiting.values()
+            waiting.clear()
+
+
+def _next(peel: Peel, waiting: dict[str, Inner], outer: Inner) -> Iterator[Inner]:
+    """What is inside of a line, with what the envelope around it said."""
+    inside = peel(outer.line)
+    if inside is None:
+        yield outer
+        return
+    count = outer.physical
+    for inner in inside:
+        origin, at = inner.origin or outer.origin, outer.at if inner.at is None else inner.at
+        before = waiting.pop(origin, None)
+        line = inner.line if before is None else before.line + inner.line
+        whole = Inner(line, origin, at, inner.is_part, count + (before.physical if before else 0), inner.is_record)
+        count = 0
+        if inner.is_part:
+            waiting[origin] = whole
+        else:
+            yield whole
+
+
+def micros_of(at: Any) -> int | None:
+    """The microseconds of an instant as envelopes have it: text of ISO, or a number of seconds or smaller units."""
+    if isinstance(at, str) and not at.replace(".", "", 1).isdigit():
+        return _iso_micros(at)
+    try:
+        number = float(at)
+    except (TypeError, ValueError):
+        return None
+    while number >= _FAR:
+        number /= 1_000
+    return round(number * 1_000_000) if number > 0 else None
+
+
+_FAR = 20_000_000_000
+"""No log is of the year 2603: a greater number counts in milliseconds, microseconds or nanoseconds."""
+_ISO = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
+
+
+@cache
+def _second_of(day: str, clock: str, zone: str | None) -> int | None:
+    try:
+        at = datetime.fromisoformat(f"{day}T{clock}{'+00:00' if zone in (None, 'Z') else zone}")
+    except ValueError:
+        return None
+    return int(at.astimezone(UTC).timestamp())
+
+
+def _iso_micros(text: str) -> int | None:
+    told = _ISO.match(text)
+    second = _second_of(told[1], told[2], told[4]) if told else None
+    if told is None or second is None:
+        return None
+    return second * 1_000_000 + int((told[3] or "").ljust(6, "0")[:6])
+
+
+def _without_colours(line: bytes) -> list[Inner] | None:
+    return [Inner(_COLOUR.sub(b"", line))] if b"\x1b[" in line else None
+
+
+def _without_prefix(regex: re.Pattern[bytes], line: bytes) -> list[Inner] | None:
+    told = regex.fullmatch(line)
+    if told is None:
+        return None
+    part = told.groupdict()
+    at = part.get("at")
+    return [Inner(part["line"] or b"", _written_by(part), at.decode() if at else None, part.get("part") == b"P")]
+
+
+def _written_by(part: Mapping[str, bytes | None]) -> str:
+    if labels := part.get("labels"):
+        told = dict(_LABEL.findall(labels.decode(errors="replace")))
+        names = [told[n] for n in ("pod", "container") if n in told] or [told.get("instance", "")]
+    else:
+        names = [value.decode(errors="replace") for n in ("host", "from") if (value := part.get(n))]
+    return _named("/".join(n for n in names if n))
+
+
+def _named(origin: str) -> str:
+    return _ORIGIN.sub("_", origin).strip("/")
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    if not line.startswith(b"{"):
+        return None
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def field(told: Any, path: str) -> Any:
+    """What an object holds at a path: its own field of that name, else one field inside of another."""
+    if not isinstance(told, dict):
+        return None
+    if path in told:
+        return told[path]
+    outer, _, inner = path.partition(".")
+    return field(told.get(outer), inner) if inner else None
+
+
+def _out_of_object(envelope: JsonEnvelope, line: bytes) -> list[Inner] | None:
+    told = _object(line)
+    if told is None or any(field(told, path) is None for path in envelope.has):
+        return None
+    text = field(told, envelope.line)
+    inside = _text_of(field(told, envelope.otherwise) if text is None and envelope.otherwise else text)
+    at = next((value for path in envelope.at if (value := field(told, path)) is not None), None)
+    is_part = envelope.name in _PARTS and not inside.endswith("\n")
+    return [Inner(inside.removesuffix("\n").encode(errors="replace"), _origin_of(told, envelope.origin), at, is_part)]
+
+
+def _text_of(value: Any) -> str:
+    """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object inside is an envelope again."""
+    if isinstance(value, list):
+        return bytes(n for n in value if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@lru_cache(maxsize=1024)
+def _possible(names: tuple[str, ...], paths: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """Those paths that an object with these fields can have."""
+    there = frozenset(names)
+    return tuple(several for several in paths if all(p in there or p.partition(".")[0] in there for p in several))
+
+
+def _origin_of(told: Mapping[str, Any], paths: tuple[tuple[str, ...], ...]) -> str:
+    for several in _possible(tuple(told), paths):
+        values = [field(told, path) for path in several]
+        if all(isinstance(value, str) and value for value in values):
+            return _named("/".join(values))
+    return ""
+
+
+def _out_of_otlp(line: bytes) -> list[Inner] | None:
+    told = _object(line)
+    resources = told.get("resourceLogs") if told else None
+    if not isinstance(resources, list):
+        return None
+    return [
+        Inner(
+            str(field(record, "body.stringValue") or "").removesuffix("\n").encode(errors="replace"),
+            _resource(resource),
+            record.get("timeUnixNano") or record.get("observedTimeUnixNano"),
+        )
+        for resource in resources
+        for scope in resource.get("scopeLogs", ())
+        for record in scope.get("logRecords", ())
+    ]
+
+
+def _resource(resource: Any) -> str:
+    said = {a.get("key"): field(a, "value.stringValue") for a in field(resource, "resource.attributes") or ()}
+    names = ("k8s.pod.name", "k8s.container.name", "container.name", "host.name", "service.name")
+    told = [said[n] for n in names if said.get(n)]
+    return _named("/".join(told[:2] if said.get(names[0]) else told[:1]))
+
+
+def _record_of_json(line: bytes) -> list[Inner] | None:
+    told = _object(line)
+    if told is None:
+        return None
+    found = ((layout, _record(told, layout)) for layout in JSON_LAYOUTS)
+    return next(([record] for _, record in found if record), None)
+
+
+def _record(told: Mapping[str, Any], layout: JsonLayout) -> Inner | None:
+    logger, message, at = (field(told, path) for path in (layout.logger, layout.message, layout.at))
+    if isinstance(at, dict) and "epochSecond" in at:
+        at = at["epochSecond"] + at.get("nanoOfSecond", 0) / 1e9
+    instant = micros_of(at)
+    if not isinstance(logger, str) or not isinstance(message, str) or instant is None:
+        return None
+    level, trace = field(told, layout.level), field(told, layout.trace)
+    shown = datetime.fromtimestamp(instant // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    head = f"[{shown},{instant // 1000 % 1000:03d}] {level if isinstance(level, str) else 'INFO'}"
+    text = f"{head} {message} ({logger})" + (f"\n{trace}" if isinstance(trace, str) and trace.strip() else "")
+    return Inner(text.rstrip("\n").encode(errors="replace"), "", instant / 1e6, is_record=True)

@@ -1,0 +1,211 @@
+"""Lines that transports wrapped: taken out, told apart by who wrote them, and read as if they were plain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drill.plain_reader import Record, parse
+from drill.render import WRAPS, in_json, in_pattern, wrapped
+from spark_jobs.edges.file_bytes import Bytes
+from spark_jobs.edges.samples import samples_of
+from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
+from spark_jobs.knowledge.envelopes import OBJECTS, PREFIXES
+from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.transforms.intake.cutting import cut
+from spark_jobs.transforms.intake.envelopes import JSON_RECORD, micros_of, peel_of
+from spark_jobs.transforms.intake.heads import Clock
+from spark_jobs.transforms.intake.pieces import REACH, Way, look, ranges_of
+from spark_jobs.transforms.intake.reading import read_record
+from spark_jobs.transforms.intake.unwrapping import every_layout, form_of, misfit_of
+
+SAMPLES = [record for p in PATTERNS for s in samples_of(p) if (record := parse(s.record)).logger and record.happened_at]
+KAFKAS = [r for r in SAMPLES if "\r" not in r.text and "librdkafka" not in (r.logger or "") and r.text.isascii()]
+EVENTS = [*{r.reading.pattern.pattern_id: r for r in KAFKAS if r.reading.pattern}.values()]
+"""A record of each pattern."""
+STRIMZI = next(layout.pattern for layout in PATTERN_LAYOUTS if layout.name == "strimzi")
+SOURCES = ("kafka-0", "kafka-1", "kafka-2")
+
+
+class Held(Bytes):
+    """The bytes of a file in memory."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def between(self, begin: int, end: int) -> bytes:
+        return self.data[begin:end]
+
+
+Row = dict[str, object]
+
+
+def read(data: bytes, size: int = 1 << 20) -> list[Row]:
+    """The records of a wrapped file, read in pieces."""
+    unwrapped = Unwrapped(Held(data), len(data), None)
+    way = Way(every_layout(None), unwrapped.sources)
+    pieces, begin = [], 0
+    while held := unwrapped.between(max(begin - 1, 0), begin + size + REACH):
+        end = min(begin + size, max(begin - 1, 0) + len(held))
+        if end <= begin:
+            break
+        pieces.append(look(held, 0, begin, end, Clock("UTC"), way))
+        begin = end
+    again = Unwrapped(Held(data), len(data), None)
+    way = Way(every_layout(None), again.sources)
+    return [
+        row | {"layout": way.layouts[row["layout"]] if row["layout"] >= 0 else None}
+        for r in ranges_of(pieces)
+        for row in cut(again.between(r.begin, r.begin + r.size), r, Clock("UTC"), None, way).to_pylist()
+    ]
+
+
+def said(layout: str | None, text: str) -> tuple[object, ...]:
+    """The pattern that claims a record, and what it reads."""
+    reading = read_record(layout, text)
+    return reading.pattern.pattern_id if reading.pattern else None, reading.found
+
+
+def meanings(rows: Iterable[Row], source: str | None) -> list[tuple[object, ...]]:
+    """What the records of one source within a file say, and when."""
+    part = [r for r in rows if source is None or str(r["part"]).find(source) >= 0]
+    return [(r["happened_at"], *said(r["layout"], str(r["text"]))) for r in part]  # type: ignore[arg-type]
+
+
+def originals(records: Iterable[Record]) -> list[tuple[object, ...]]:
+    return [(r.happened_at, *said("apache", r.text)) for r in records]
+
+
+@pytest.mark.parametrize("envelope", [*PREFIXES, *OBJECTS], ids=lambda e: e.name)
+def test_an_envelope_takes_its_samples_apart_and_no_other(envelope) -> None:
+    peel = peel_of(envelope.name)
+    assert envelope.samples
+    assert all(peel(sample.encode()) for sample in envelope.samples)
+    assert not any(peel(sample.encode()) for sample in envelope.counter_samples)
+
+
+@pytest.mark.parametrize("layout", JSON_LAYOUTS, ids=lambda e: e.name)
+def test_a_record_of_json_is_known_by_its_fields(layout) -> None:
+    peel = peel_of(JSON_RECORD)
+    assert all(peel(sample.encode()) for sample in layout.samples)
+    assert not any(peel(sample.encode()) for sample in layout.counter_samples)
+
+
+@pytest.mark.parametrize("name", WRAPS)
+def test_what_is_in_an_envelope_reads_as_what_is_not(name: str) -> None:
+    lines = [wrapped(r.text, r.happened_at, "kafka-0", [name]) for r in EVENTS]
+    rows = read("\n".join(lines).encode() + b"\n")
+    assert meanings(rows, None) == originals(EVENTS)
+    assert sum(r["line_count"] for r in rows) == sum(line.count("\n") + 1 for line in lines)
+
+
+@pytest.mark.parametrize("layout", JSON_LAYOUTS, ids=lambda e: e.name)
+def test_records_of_json_read_as_lines(layout) -> None:
+    plain = [r for r in EVENTS if "\n" not in r.text]
+    rows = read("\n".join(in_json(r, layout.name) for r in plain).encode())
+    assert meanings(rows, None) == originals(plain)
+
+
+COMPOSED = st.lists(st.sampled_from(EVENTS), min_size=8, max_size=40)
+NAMING = ["kubectl-prefix", "compose", "cloudwatch-tail", "loki", "fluent-bit", "filebeat", "vector", "gelf", "otlp"]
+
+
+@settings(max_examples=60)
+@given(
+    COMPOSED,
+    st.sampled_from([None, *PATTERN_LAYOUTS]),
+    st.sampled_from(NAMING),
+    st.sampled_from([None, "docker", "cri", "timestamps", "filebeat", "elasticsearch", "colours"]),
+    st.sampled_from([200, 4_000, 1 << 20]),
+    st.randoms(use_true_random=False),
+)
+def test_sources_in_one_file_are_told_apart_whatever_their_layout_and_their_envelopes(
+    records: Sequence[Record], layout, inner: str, outer: str | None, size: int, random
+) -> None:
+    by_source = {source: list(records) for source in SOURCES}
+    waiting = {
+        source: [
+            wrapped(line, r.happened_at, source, [inner, *([outer] if outer else [])])
+            for r in told
+            for line in (in_pattern(r, layout.pattern) if layout else r.text).split("\n")
+        ]
+        for source, told in by_source.items()
+    }
+    lines = []
+    while any(waiting.values()):
+        source = random.choice([s for s, left in waiting.items() if left])
+        lines.append(waiting[source].pop(0))
+    rows = read("\n".join(lines).encode(), size)
+    for source, told in by_source.items():
+        assert meanings(rows, source) == originals(told)
+
+
+def test_a_trace_whose_lines_are_mixed_with_those_of_others_stays_with_its_record() -> None:
+    first = "kafka-0  | [2026-11-21 01:44:29,117] INFO [KafkaServer id=0] started (kafka.server.KafkaServer)"
+    other = "kafka-1  | [2026-11-21 01:44:29,118] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)"
+    rows = read("\n".join([first, other, "kafka-0  | \tat a.B(C.java:1)", other]).encode())
+    assert [(r["part"], str(r["text"]).count("\n"), r["line_count"]) for r in rows] == [
+        ("kafka-0", 1, 2),
+        ("kafka-1", 0, 1),
+        ("kafka-1", 0, 1),
+    ]
+
+
+def test_each_source_of_a_mixed_file_has_its_own_layout() -> None:
+    plain = [wrapped(r.text, r.happened_at, "kafka-0", ["compose"]) for r in EVENTS]
+    other = [wrapped(in_pattern(r, STRIMZI), r.happened_at, "kafka-1", ["compose"]) for r in EVENTS]
+    rows = read("\n".join(x for both in zip(plain, other, strict=True) for x in both).encode())
+    assert meanings(rows, "kafka-0") == meanings(rows, "kafka-1") == originals(EVENTS)
+    assert {r["layout"] for r in rows} == {"apache", "strimzi"}
+
+
+def test_plain_lines_are_in_no_envelope() -> None:
+    assert form_of([line for r in EVENTS for line in r.text.split("\n")]) is None
+    iso = [in_pattern(r, "%d{ISO8601} %5p %pid --- [%t] %-40.40logger{39} : %m%n") for r in EVENTS]
+    assert form_of([line for r in iso for line in r.split("\n")]) is None
+    assert form_of([]) is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_file_in_utf_16_is_read(encoding: str) -> None:
+    text = "\n".join(r.text for r in EVENTS)
+    data = text.encode(encoding) if encoding == "utf-16" else b"\xfe\xff" + text.encode(encoding)
+    form = wrapped_as(data, None)
+    assert form
+    assert form.envelopes == ("utf-16",)
+    assert meanings(read(data), None) == originals(EVENTS)
+
+
+def test_a_head_without_a_day_has_the_instant_of_its_envelope() -> None:
+    (record,) = [r for r in EVENTS if "(Re-)joining group" in r.text][:1]
+    line = in_pattern(record, "[%t] %p %c - %m%n")
+    rows = read("\n".join([wrapped(line, record.happened_at, "app", ["cri"])] * 3).encode())
+    assert meanings(rows, None) == originals([record]) * 3
+
+
+@pytest.mark.parametrize(
+    ("at", "micros"),
+    [
+        ("2026-11-21T01:44:29.117123456Z", 1_795_225_469_117_123),
+        ("2026-11-21T02:44:29.117+01:00", 1_795_225_469_117_000),
+        (1795225469.117, 1_795_225_469_117_000),
+        ("1795225469117000", 1_795_225_469_117_000),
+        (1795225469117, 1_795_225_469_117_000),
+        ("1795225469117000000", 1_795_225_469_117_000),
+        ("yesterday", None),
+        (None, None),
+    ],
+)
+def test_an_instant_is_read_in_every_unit(at: object, micros: int | None) -> None:
+    assert micros_of(at) == micros
+
+
+def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() -> None:
+    assert misfit_of(["kafka-1 | 2026-11-21 01:00:00,117 <7> x"] * 3).startswith(
+        "Its lines are wrapped (compose). Inside: The closest layout is"
+    )

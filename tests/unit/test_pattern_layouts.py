@@ -1,0 +1,126 @@
+"""Layouts that are patterns: compiled, found by the lines of a file, and read as Kafka's own is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drill.plain_reader import Record, parse
+from drill.render import in_pattern
+from spark_jobs.edges.samples import samples_of
+from spark_jobs.knowledge.conversion import NotAPattern, compiled
+from spark_jobs.knowledge.model import PatternLayout
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.transforms.intake.cutting import cut
+from spark_jobs.transforms.intake.detection import head_of, layouts_of, sampled
+from spark_jobs.transforms.intake.heads import PLAIN, Clock
+from spark_jobs.transforms.intake.pieces import REACH, Way, look, ranges_of
+from spark_jobs.transforms.intake.reading import read_record
+
+each_layout = pytest.mark.parametrize("layout", PATTERN_LAYOUTS, ids=lambda x: x.name)
+SAMPLES = [record for p in PATTERNS for s in samples_of(p) if (record := parse(s.record)).logger and record.happened_at]
+KAFKAS = [r for r in SAMPLES if "\r" not in r.text and "librdkafka" not in (r.logger or "")]
+
+
+def said(name: str | None, text: str) -> tuple[str | None, tuple[str | None, ...]]:
+    """The pattern that claims a record, and what it reads."""
+    reading = read_record(name, text)
+    return reading.pattern.pattern_id if reading.pattern else None, reading.found
+
+
+@each_layout
+def test_a_layout_is_found_by_each_of_its_samples_and_reads_it(layout: PatternLayout) -> None:
+    assert layout.samples
+    for sample in layout.samples:
+        (name, _) = layouts_of([sample])
+        assert name == layout.name
+        assert said(name, sample)[0]
+        assert head_of(layout.name).match(sample)
+
+
+@each_layout
+def test_a_layout_does_not_claim_what_it_is_unlike(layout: PatternLayout) -> None:
+    assert layout.counter_samples
+    assert not [line for line in layout.counter_samples if head_of(layout.name).match(line)]
+
+
+@each_layout
+def test_every_captured_record_reads_the_same_in_every_layout(layout: PatternLayout) -> None:
+    changed = [r.text for r in KAFKAS if said(layout.name, in_pattern(r, layout.pattern)) != said("apache", r.text)]
+    assert changed == []
+
+
+def test_kafkas_own_layout_is_found_in_what_kafka_writes() -> None:
+    assert layouts_of([r.text for r in KAFKAS]) == PLAIN
+    assert layouts_of([]) == PLAIN
+    assert layouts_of(["nothing of ours", "at all"]) == PLAIN
+
+
+@each_layout
+@given(st.lists(st.sampled_from(KAFKAS), min_size=4, max_size=30), st.integers(40, 2_000))
+def test_a_file_of_any_layout_is_read_however_it_is_cut(
+    layout: PatternLayout, records: list[Record], size: int
+) -> None:
+    data = "".join(in_pattern(r, layout.pattern) + "\n" for r in records).encode()
+    names = (layout.name, PLAIN[1])
+    ends = [(begin, min(begin + size, len(data))) for begin in range(0, len(data), size)]
+    pieces = [look(data[max(b - 1, 0) : e + REACH], 0, b, e, Clock("UTC"), Way(names)) for b, e in ends]
+    ranges = ranges_of(pieces)
+    batches = [cut(data[r.begin : r.begin + r.size], r, Clock("UTC"), None, Way(names)) for r in ranges]
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    assert sum(row["line_count"] for row in rows) == data.count(b"\n")
+    assert [(row["happened_at"], *said(names[row["layout"]], row["text"])) for row in rows] == [
+        (r.happened_at, *said("apache", r.text)) for r in records
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "at"),
+    [
+        (
+            "%clr(%d{${LOG_DATEFORMAT_PATTERN:-yyyy-MM-dd'T'HH:mm:ss.SSSXXX}}){faint} %clr(${LOG_LEVEL_PATTERN:-%5p}) "
+            "%clr(${PID:- }){magenta} %clr(---){faint} %clr([%15.15t]){faint} %clr(%-40.40logger{39}){cyan} "
+            "%clr(:){faint} %m%n${LOG_EXCEPTION_CONVERSION_WORD:-%wEx}",
+            "2026-11-21T01:44:29.117+01:00  INFO 1 --- [           main] a.b.C  : hello",
+            datetime(2026, 11, 21, 0, 44, 29, 117_000, UTC),
+        ),
+        ("%d{UNIX_MILLIS} %c %m%n", "1795225642862 a.b.C hello", datetime(2026, 11, 21, 1, 47, 22, 862_000, UTC)),
+        (
+            "%highlight{%d{dd MMM yyyy HH:mm:ss,SSS}{UTC} %level} %c - %msg%ex%n",
+            "21 Nov 2026 01:44:29,117 INFO a.b.C - hello",
+            datetime(2026, 11, 21, 1, 44, 29, 117_000, UTC),
+        ),
+        ("%d{COMPACT}|%p|%c|%m%n", "20261121014429117|WARN|a.b.C|hello", None),
+    ],
+)
+def test_a_pattern_that_a_user_gives_is_read(pattern: str, line: str, at: datetime | None) -> None:
+    assert layouts_of([line], pattern) == (pattern, "librdkafka")
+    assert compiled(pattern).cut(line) == ("a.b.C", "hello")
+    data = line.encode()
+    berlin = Clock("Europe/Berlin")
+    (held,) = ranges_of([look(data, 0, 0, len(data), berlin, Way((pattern,)))])
+    (row,) = cut(data, held, berlin, None, Way((pattern,))).to_pylist()
+    assert row["happened_at"] == (at or datetime(2026, 11, 21, 0, 44, 29, 117_000, UTC))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "wrong"),
+    [("%p %m%n", "holds no date"), ("%d %p%n", "holds no message"), ("%d %bogus %m", "%bogus"), ("%m %d", "after")],
+)
+def test_a_pattern_that_cannot_be_read_says_why(pattern: str, wrong: str) -> None:
+    with pytest.raises(NotAPattern, match=wrong):
+        compiled(pattern)
+
+
+def test_a_stack_trace_is_no_part_of_a_message_that_ends_a_line() -> None:
+    text = "2026-11-21 01:44:29 INFO  [main] KafkaServer:66 - Boom\njava.io.IOException: no\n\tat a.B(C.java:1)"
+    assert read_record("strimzi-4", text).message == "Boom"
+
+
+def test_of_a_long_file_lines_of_its_beginning_its_middle_and_its_end_are_looked_at() -> None:
+    lines = sampled(b"\n".join(b"%d" % n for n in range(100_000)))
+    assert (lines[0], lines[-1], len(lines)) == ("0", "99999", 900)
