@@ -224,4 +224,4 @@ def _lesser(page: PageRows, row: Incident) -> ui.TableRow:
 
 
 READS = (Incident, Rebalance, BrokerOutage, Failover, Remedy)
-SECTION = Section(20, "incidents", "Incidents, the most harmful first", "Incidents", incidents, READS, counts=Incident)
+SECTION = Section(20, "incidents", "Incidents, the most harmful first", "Incidents", incidents, READS)

@@ -100,4 +100,4 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
 
 
 READS = (BrokerOutage, Failover, CoordinatorMove, Incident, RollingRestart)
-SECTION = Section(70, "outages", "Broker outages", "Outages", outages, READS, counts=BrokerOutage)
+SECTION = Section(70, "outages", "Broker outages", "Outages", outages, READS)
