@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import zlib
 from collections.abc import Sequence
 from datetime import date
 from functools import cache
@@ -73,7 +74,7 @@ class _Renderer:
             cell = given if isinstance(given, Cell) else Cell(given)
             tag = 'th scope="row"' if cell.is_head else "td"
             style = f' class="{escape(cell.style)}"' if cell.style else ""
-            label = f' data-of="{escape(heading.rstrip("<"))}"' if i and heading else ""
+            label = f' data-of="{escape(heading.rstrip("<"))}"' if i and heading and not row.detail else ""
             address = self.macros["Address"](row) if row.anchor and not i else ""
             html.append(f"<{tag}{style}{label}>{address}{self.show(cell.content)}</{tag[:2]}>")
         return Markup("".join(html))
@@ -94,6 +95,7 @@ def _environment() -> Environment:
         "listed": words.listed,
         "packed": _packed,
         "parts": _parts,
+        "deflated": _deflated,
         "epoch_ms": lambda instant: round(1_000 * instant.timestamp()),
     }
     return environment
@@ -111,6 +113,11 @@ def _digest(text: str) -> str:
 def _parts(rows: Sequence[TableRow]) -> list[Sequence[TableRow]]:
     size = ROWS_PER_PART if len(rows) > ROWS_OF_A_LONG_TABLE else len(rows)
     return [rows[i : i + size] for i in range(0, len(rows), size)]
+
+
+def _deflated(html: str) -> str:
+    """A part of a long table, small: a browser unpacks it when it comes near the screen."""
+    return base64.b64encode(zlib.compress(html.encode(), 9)).decode()
 
 
 def _packed(items: Sequence[Item]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from spark_jobs.catalog.codes import Harm
+from spark_jobs.catalog.codes import Confidence, Harm
 from spark_jobs.catalog.rows import BrokerOutage, Finding, Incident
 from spark_jobs.knowledge.harms import HARM_NOTES, State
 from spark_jobs.knowledge.rules import UNREAD, UNSEEN
@@ -40,6 +41,7 @@ def lead(page: PageRows) -> ui.Box:
             ui.Paragraph((ui.Badge(STATES[state], f"state {state}"), " ", _seen(page)), "state-line"),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
+            *ui.said(_certainty([row for _, rows in grave for row in rows])),
             *ui.said(_planned(page)),
         ),
     )
@@ -65,6 +67,15 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
     more = f"; and {words.counted(rest, 'more like these', 'more like these')}" if rest > 0 else ""
     what: ui.Words = (ui.separated(links, "; "), more, ".")
     return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now), HARM_NOTES[harm].state)
+
+
+def _certainty(rows: Sequence[Incident]) -> str:
+    """How sure the sentences are."""
+    counts = Counter(row.confidence for row in rows)
+    if not rows or counts[Confidence.CERTAIN] == len(rows):
+        return "All of this is certain." if rows else ""
+    said = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in Confidence if counts[sure]])
+    return f"The cause is {said} of the {words.number(len(rows))} incidents."
 
 
 def _planned(page: PageRows) -> str:

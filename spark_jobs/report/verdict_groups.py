@@ -31,7 +31,7 @@ class _Event:
 
 @dataclass(frozen=True)
 class GroupVerdict:
-    """The rebalances of a window, counted by the event behind them; those without one stand alone."""
+    """The rebalances of a window, counted by the event behind them; those without one are `alone`."""
 
     page: PageRows
     events: Counter[_Event]
@@ -89,8 +89,8 @@ class GroupVerdict:
             rest = sum(events.values()) - sum(events[e] for e in named)
             clauses.append(f"{words.number(rest)} from {words.counted(lesser, 'lesser event')}")
         if self.alone:
-            stand = words.verb(len(self.alone), "stands", "stand")
-            clauses.append(f"the other {words.number(len(self.alone))} {stand} alone")
+            have = words.verb(len(self.alone), "has", "have")
+            clauses.append(f"the other {words.number(len(self.alone))} {have} an origin of their own")
         return clauses
 
     def _repeated_outages(self) -> str:
@@ -110,7 +110,7 @@ class GroupVerdict:
         return f"In {outages[broker]} outages, broker {broker} accounts for {share}."
 
     def _causes_alone(self) -> str:
-        """Why those began that stand alone."""
+        """Why those began that have no event behind them."""
         if not self.alone:
             return ""
         causes = Counter(vocabulary.CAUSES[row.cause].label for row in self.alone)
@@ -118,7 +118,9 @@ class GroupVerdict:
         said = [f"{label} {words.times(count)}" for label, count in counts[:CAUSES_NAMED]]
         rest = len(counts) - CAUSES_NAMED
         why = words.listed([*said, words.counted(rest, "further cause")] if rest > 0 else said)
-        return f"{'Of those that stand alone: ' if len(self.alone) < len(self.page.rebalances) else ''}{why}."
+        return (
+            f"{'Of those with an origin of their own: ' if len(self.alone) < len(self.page.rebalances) else ''}{why}."
+        )
 
     def _certainty(self) -> str:
         counts = Counter(row.confidence for row in self.page.rebalances)

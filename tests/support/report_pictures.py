@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.support.report_browser import Browser, found
 
-SIZES = {"phone": (360, 780), "tablet": (820, 1_180), "desk": (1_400, 2_300)}
+SIZES = {"phone": (360, 780), "tablet": (820, 1_180), "desk": (1_600, 1_000)}
 SCHEMES = ("light", "dark")
 SHOWN = ("desk", "light")
 

@@ -102,7 +102,7 @@ def generations_sentence(page: PageRows) -> str:
     """Whether rebalances are known to be missing; empty where no group was seen."""
     gaps = unexplained_gaps(page)
     if not gaps:
-        return "Every generation is accounted for." if page.of(Rebalance) else ""
+        return "No generation of a group is missing." if page.of(Rebalance) else ""
     groups = words.counted(len({row.group_id for row in gaps}), "group")
     missing = sum(max(0, row.next_generation - row.after_generation - 1) for row in gaps)
     least = f": at least {words.counted(missing, 'rebalance')} {words.verb(missing, 'is', 'are')} missing here"

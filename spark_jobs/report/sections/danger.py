@@ -16,13 +16,20 @@ from spark_jobs.shared import words
 LOSSES = 60
 RISKS = 40
 EXPOSED: tuple[tuple[Callable[[PartitionRisk], int | None], str], ...] = (
-    (lambda r: r.under_min_isr_ms, "could not be written with acks=all"),
+    (lambda r: _unwritable(r), "could not be written with acks=all, without a leader or with too few replicas in sync"),
     (lambda r: r.one_from_unclean_ms, "{was} one failure away from losing records to an unclean election"),
     (lambda r: r.one_from_offline_ms, "{was} one failure away from being offline"),
 )
+
+
+def _unwritable(row: PartitionRisk) -> int | None:
+    """How long a partition that had too few replicas in sync could not be written, a missing leader included."""
+    return row.under_min_isr_ms + row.leaderless_low_ms if row.under_min_isr_ms else None
+
+
 WORST_RISK = ("leaderless_low_ms", "one_from_unclean_ms", "under_min_isr_ms", "one_from_offline_ms", "at_min_isr_ms")
 """What makes a risk worse than another, the gravest first."""
-LOSS_HEADINGS = ("When", "Partition", "Broker", "What", "Lost", "Sure", "Why")
+LOSS_HEADINGS = ("When", "Partition", "Broker", "What", "Lost", "Confidence", "Why")
 SIMULATION_HEADINGS = (
     "Lost", "Offline", "Unclean", "Unwritable", "Not known", "Leaders to move", "Groups to move", "What would happen<",
 )  # fmt: skip

@@ -28,7 +28,7 @@ def failovers(page: PageRows) -> Iterator[ui.Block]:
     if controllers:
         yield ui.Heading(f"{words.sentence(words.counted(len(controllers), 'change'))} of the controller")
         rows = tuple(_controller(page, row) for row in controllers)
-        yield ui.Table("Changes of the controller", ("When", "Node", "Epoch", "Sure", "Why"), rows)
+        yield ui.Table("Changes of the controller", ("When", "Node", "Epoch", "Confidence", "Why"), rows)
     changes = Counter(row.change for row in page.of(IsrChange))
     shrank, expanded = (words.times(changes[kind]) for kind in IsrChangeKind)
     yield from ui.said(f"In-sync replica sets shrank {shrank} and expanded {expanded}.", changes)
@@ -54,7 +54,7 @@ def _entry(page: PageRows, kind: FailoverKind, rows: Sequence[Failover], most_op
         "Without leader",
         "In-sync replicas",
         "Lost",
-        "Sure",
+        "Confidence",
         "What happened",
     )
     table = ui.Table(

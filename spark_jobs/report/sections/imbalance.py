@@ -144,7 +144,7 @@ def _periods(page: PageRows) -> Iterator[ui.Block]:
             anchor=anchor,
             tone="lost" if lasts else "broker",
             when=ui.At(row.started_at),
-            badges=(ui.Badge("lasts"),) if lasts else (),
+            badges=(ui.Badge("ongoing"),) if lasts else (),
             cost=facts[0],
             is_open=lasts,
         )

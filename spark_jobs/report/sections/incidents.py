@@ -14,7 +14,8 @@ from spark_jobs.shared import words
 from spark_jobs.shared.grouping import grouped
 
 SHOWN_OPEN = 3
-SHOWN_IN_FULL = 200
+SHOWN_IN_FULL = 150
+CALM_IN_FULL = 60
 LINKS_PER_INCIDENT = 60
 MOMENTS = 10
 TOPICS = 3
@@ -35,14 +36,14 @@ def incidents(page: PageRows) -> Iterator[ui.Block]:
         count = words.counted(len(of_harm), f"{vocabulary.HARMS[harm].label} incident")
         yield ui.Expandable(
             f"{count}: {harm.meaning[:1].lower()}{harm.meaning[1:]}",
-            (*(_incident(page, row, is_open=False) for row in of_harm[:SHOWN_IN_FULL]), *_rest(page, of_harm)),
+            (*(_incident(page, row, is_open=False) for row in of_harm[:CALM_IN_FULL]), *_rest(page, of_harm)),
             "more calm",
         )
 
 
 def _rest(page: PageRows, rows: Sequence[Incident]) -> Iterator[ui.Block]:
-    if rows[SHOWN_IN_FULL:]:
-        yield _table(page, rows[SHOWN_IN_FULL:], "further incident")
+    if rows[CALM_IN_FULL:]:
+        yield _table(page, rows[CALM_IN_FULL:], "further incident")
 
 
 def _incident(page: PageRows, row: Incident, is_open: bool) -> ui.Entry:
@@ -89,7 +90,7 @@ def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
         look = vocabulary.CAUSES[row.cause]
         yield ui.Fact("Cause", (ui.Badge(look.label, f"cause t-{look.tone}"), f", {row.confidence}"))
     else:
-        yield ui.Fact("Sure", row.confidence)
+        yield ui.Fact("Confidence", row.confidence)
     if row.group_ids:
         label = "Group" if len(row.group_ids) == 1 else "Groups"
         yield ui.Fact(label, ui.names([plain.shortened(g) for g in row.group_ids], 24), is_wide=len(row.group_ids) > 1)
@@ -159,7 +160,7 @@ def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
 def _rebalance(row: Rebalance) -> str:
     began = who(row)
     slow = [name for name in map(who, row.delayed_by) if name]
-    by = f", begun by {began}" if began else ""
+    by = f", started by {began}" if began else ""
     waited = f"; it waited for {words.listed(slow, 2)}" if slow else ""
     lasted = f" for {words.duration(row.duration_ms)}" if row.duration_ms is not None else ""
     group = plain.shortened(row.group_id, 48)
@@ -210,7 +211,9 @@ def _link(page: PageRows, rebalance: Rebalance, several_groups: bool) -> ui.Link
 
 
 def _table(page: PageRows, rows: Sequence[Incident], noun: str) -> ui.Expandable:
-    table = ui.Table("Lesser incidents", ("Start", "What", "Sure", "Rebalances"), tuple(_lesser(page, r) for r in rows))
+    table = ui.Table(
+        "Lesser incidents", ("Start", "What", "Confidence", "Rebalances"), tuple(_lesser(page, r) for r in rows)
+    )
     return ui.Expandable(words.counted(len(rows), noun), (table,))
 
 
@@ -224,4 +227,4 @@ def _lesser(page: PageRows, row: Incident) -> ui.TableRow:
 
 
 READS = (Incident, Rebalance, BrokerOutage, Failover, Remedy)
-SECTION = Section(20, "incidents", "Incidents, the most harmful first", "Incidents", incidents, READS, counts=Incident)
+SECTION = Section(20, "incidents", "Incidents, the most harmful first", "Incidents", incidents, READS)

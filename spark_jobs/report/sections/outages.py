@@ -67,8 +67,7 @@ def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:
     if row.isr_shrinks:
         yield f"out of in-sync replica sets {words.times(row.isr_shrinks)}"
     yield from _moves(page, row)
-    yield f"{words.counted(len(row.group_ids), 'group')} affected"
-    if row.rebalances:
+    if row.rebalances is not None:
         yield f"it caused {words.counted(row.rebalances, 'rebalance')}"
     if row.partition_seconds:
         yield f"{words.number(row.partition_seconds)} partition-seconds stopped"
@@ -88,7 +87,7 @@ def _moves(page: PageRows, outage: BrokerOutage) -> Iterator[str]:
 def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
     if row.group_ids:
         groups = ui.names([plain.shortened(g) for g in row.group_ids], 200)
-        yield ui.Expandable(f"{words.counted(len(row.group_ids), 'group')} affected", (groups,))
+        yield ui.Expandable(f"{words.counted(len(row.group_ids), 'group')} that moved or rebalanced", (groups,))
     restart = restart_link(page, row.restart_id)
     if restart:
         yield ui.Paragraph(("Part of ", restart, "."))
@@ -100,5 +99,10 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         yield ui.Paragraph(("Led to: ", ui.separated(incidents), "."))
 
 
+<<<<<<< .merge_file_YeMPSd
 READS = (BrokerOutage, Coverage, Failover, CoordinatorMove, Incident, RollingRestart)
 SECTION = Section(70, "outages", "Broker outages", "Outages", outages, READS, counts=BrokerOutage)
+=======
+READS = (BrokerOutage, Failover, CoordinatorMove, Incident, RollingRestart)
+SECTION = Section(70, "outages", "Broker outages", "Outages", outages, READS)
+>>>>>>> .merge_file_tyXDUC

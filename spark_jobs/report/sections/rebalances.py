@@ -12,7 +12,7 @@ from spark_jobs.report.phrases import change, who
 from spark_jobs.report.unread_logs import absence
 from spark_jobs.shared import words
 
-HEADINGS = ("Start", "Group", "Took", "Cause", "Sure", "Begun by", "Made long by", "Generation")
+HEADINGS = ("Start", "Group", "Took", "Cause", "Confidence", "Started by", "Delayed by", "Generation")
 
 
 def rebalances(page: PageRows) -> Iterator[ui.Block]:

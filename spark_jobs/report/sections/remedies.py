@@ -15,7 +15,7 @@ from spark_jobs.shared import words
 SHOWN = 100
 LINKS_PER_REMEDY = 20
 HEADINGS = (
-    "Group", "Under<", "Now", "At least", "Rebalances avoided", "Partition-seconds avoided", "Sure",
+    "Group", "Under<", "Now", "At least", "Rebalances avoided", "Partition-seconds avoided", "Confidence",
     "What would have been<",
 )  # fmt: skip
 

@@ -37,7 +37,7 @@ _PLANNED = (FailoverKind.CONTROLLED_SHUTDOWN, FailoverKind.PREFERRED_ELECTION, F
 def timeline(page: PageRows) -> Iterator[ui.Block]:
     """The controller, the brokers, the partitions and the groups as lanes, those in the most trouble first."""
     brokers, brokers_left_out = _broker_lanes(page)
-    partitions, partitions_left_out = _partition_lanes(page)
+    partitions, partitions_left_out = _topic_lanes(page)
     groups, groups_left_out = _group_lanes(page)
     absences = [_absence(page, row) for row in page.outages.values()]
     lanes = (*_controller_lane(page), *brokers, *partitions, *groups)
@@ -123,8 +123,10 @@ def _broker_lane(
     recoveries = [span for row in outages if (span := _recovery(page, row))]
     shown = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
     changes = [_failover_span(page, row) for row in failovers]
+    lost, planned = ([o for o in outages if o.planned is meant] for meant in (False, True))
     counts = (
-        (outages, words.counted(len(outages), "outage")),
+        (lost, words.counted(len(lost), "unplanned absence")),
+        (planned, words.counted(len(planned), "planned stop")),
         (out_of_sync, f"out of sync {words.times(len(out_of_sync))}"),
         (failovers, words.counted(len(failovers), "leader change")),
     )
@@ -169,40 +171,46 @@ def _failover_span(page: PageRows, row: Failover) -> Span:
     look, at = vocabulary.FAILOVERS[row.kind], row.happened_at
     says = f"{words.instant(at, page.day)}: {plain.shortened(row.topic, 48)}-{row.partition} {look.label}"
     anchor = plain.anchor("failover", row.failover_id)
-    return Span("tick", at, at, look.tone, row.kind in _PLANNED, says, look.label, anchor)
+    return Span("tick", at, at, look.tone, _is_planned(page, row), says, look.label, anchor)
 
 
-def _partition_lanes(page: PageRows) -> tuple[list[Lane], str]:
-    """Partitions that were without a leader or lost records, those longest without one first."""
-    by_partition = grouped(page.failovers, lambda r: (r.topic, r.partition))
-    hurt = {p: rows for p, rows in by_partition.items() if any(_hurts(row) for row in rows)}
-    leaderless = {p: sum(row.leaderless_ms or 0 for row in rows) for p, rows in hurt.items()}
-    lossy = {p: any(row.kind == FailoverKind.UNCLEAN_ELECTION for row in rows) for p, rows in hurt.items()}
-    worst = sorted(hurt, key=lambda p: (not lossy[p], -leaderless[p], p))
+def _topic_lanes(page: PageRows) -> tuple[list[Lane], str]:
+    """Topics whose partitions had no leader or lost records: losses first, planned shutdowns last."""
+    hurt = [row for row in page.failovers if vocabulary.FAILOVERS[row.kind].tone == "lost"]
+    places = {(row.topic, row.partition) for row in hurt}
+    by_topic = grouped((f for f in page.failovers if (f.topic, f.partition) in places), lambda f: f.topic)
+
+    def trouble(topic: str) -> tuple[object, ...]:
+        own = [f for f in hurt if f.topic == topic]
+        is_lossy = any(f.kind == FailoverKind.UNCLEAN_ELECTION for f in own)
+        return not is_lossy, all(_is_planned(page, f) for f in own), -_longest(by_topic[topic]), topic
+
+    worst = sorted(by_topic, key=trouble)
     rest = len(worst) - PARTITION_LANES
-    left_out = f"{words.counted(rest, 'partition')} that had no leader for a shorter time" if rest > 0 else ""
-    return [_partition_lane(page, p, hurt[p], leaderless[p]) for p in worst[:PARTITION_LANES]], left_out
+    left_out = f"{words.counted(rest, 'topic')} without a leader for a shorter time" if rest > 0 else ""
+    return [_topic_lane(page, topic, by_topic[topic]) for topic in worst[:PARTITION_LANES]], left_out
 
 
-def _hurts(failover: Failover) -> bool:
-    return vocabulary.FAILOVERS[failover.kind].tone == "lost"
+def _longest(rows: Sequence[Failover]) -> int:
+    return max((row.leaderless_ms or 0 for row in rows), default=0)
 
 
-def _partition_lane(page: PageRows, partition: tuple[str, int], rows: Sequence[Failover], leaderless: int) -> Lane:
-    topic, number = partition
+def _is_planned(page: PageRows, row: Failover) -> bool:
+    """Whether an operator meant a change, or the absence that led to it."""
+    outage = page.outages.get(row.outage_id)
+    return row.kind in _PLANNED or (outage is not None and outage.planned)
+
+
+def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
     gaps = [span for row in rows if (span := _leaderless(page, row))]
     changes = [_failover_span(page, row) for row in rows]
-    note = words.counted(len(rows), "leader change")
-    said = f", {words.duration(leaderless)} without a leader" if leaderless else ""
+    count = len({row.partition for row in rows})
+    note = words.counted(count, "partition")
+    said = f", up to {words.duration(_longest(rows))}" if _longest(rows) else ""
     causes = Counter(vocabulary.FAILOVERS[row.kind].label for row in rows)
+    says = f"{note}{said} without a leader: {tallied(causes)}"
     return _lane(
-        page,
-        "partition",
-        f"{plain.shortened(topic, 48)}-{number}",
-        f"{note}{said}",
-        f"{note}{said}: {tallied(causes)}",
-        changes[0].anchor,
-        (*gaps, *changes),
+        page, "partition", plain.shortened(topic, 48), f"{note}{said}", says, changes[0].anchor, (*gaps, *changes)
     )
 
 

@@ -2,44 +2,50 @@
 (() => {
   const byId = (id) => document.getElementById(id);
 
-  // Without script a long report is one long page. With it, what lies far down waits as text until it is wanted.
-  const unpack = (packed) => {
+  // What lies far down in a long table waits packed until it is wanted.
+  const parts = [...document.querySelectorAll(".later")], unpacking = new Map();
+  const unpack = (part) => unpacking.get(part) ?? unpacking.set(part, unpacked(part)).get(part);
+  const unpacked = async (part) => {
+    const packed = part.dataset.packed;
+    delete part.dataset.packed;
+    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+    const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
     const template = document.createElement("template");
-    template.innerHTML = packed.textContent;
-    packed.replaceWith(template.content);
+    template.innerHTML = text;
+    part.replaceChildren(template.content);
+    part.classList.add("there");
   };
-  const waiting = () => [...document.querySelectorAll(".later > noscript")];
   const near = new IntersectionObserver((seen) => {
     for (const { isIntersecting, target } of seen) {
-      const packed = isIntersecting && target.querySelector(":scope > noscript");
-      if (packed) unpack(packed);
-      if (isIntersecting) near.unobserve(target);
+      if (!isIntersecting) continue;
+      unpack(target);
+      near.unobserve(target);
     }
   }, { rootMargin: "1500px 0px" });
-  for (const packed of waiting()) near.observe(packed.parentElement);
+  for (const part of parts) near.observe(part);
   const when = window.requestIdleCallback ?? ((act) => setTimeout(() => act({ timeRemaining: () => 10 }), 50));
-  const unpackAll = () => waiting().forEach(unpack);
-  const unpackIdly = (idle) => {
-    const [packed] = waiting();
-    if (!packed) return;
-    if (idle.timeRemaining() > 5) unpack(packed);
+  const unpackAll = () => Promise.all(parts.map(unpack));
+  const unpackIdly = async (idle) => {
+    const part = parts.find((each) => !unpacking.has(each));
+    if (!part) return;
+    if (idle.timeRemaining() > 5) await unpack(part);
     when(unpackIdly);
   };
   addEventListener("load", () => when(unpackIdly));
 
   // An address leads into what is folded, filtered away or still waits: open it on the way.
-  const reveal = () => {
+  const reveal = async () => {
     const anchor = location.hash.slice(1);
     if (!/^[a-z0-9-]+$/.test(anchor)) return;
-    const packed = !byId(anchor) && waiting().find((each) => each.textContent.includes(` id="${anchor}"`));
-    if (packed) unpack(packed);
+    const waited = !byId(anchor) && !anchor.startsWith("timeline-");
+    if (waited) await unpackAll();
     const target = byId(anchor);
     if (!target) return;
     for (let around = target; around; around = around.parentElement) around.hidden = false;
     for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     const own = target.querySelector(":scope details");
     if (own && (target.tagName === "TBODY" || target.tagName === "TR" || target.tagName === "LI")) own.open = true;
-    if (packed) location.replace(location.hash);
+    if (waited) location.replace(location.hash);
     target.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
@@ -93,8 +99,8 @@
       tone: body.className.slice(2),
       planned: "planned" in body.dataset,
     }));
-    const apply = () => {
-      if (!rows) unpackAll();
+    const apply = async () => {
+      await unpackAll();
       rows ??= read();
       const wanted = byId("filter-text").value.trim().toLowerCase();
       const tones = new Set([...document.querySelectorAll("input[name=tone]:checked")].map((box) => box.value));
