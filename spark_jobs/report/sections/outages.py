@@ -99,10 +99,5 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         yield ui.Paragraph(("Led to: ", ui.separated(incidents), "."))
 
 
-<<<<<<< .merge_file_YeMPSd
 READS = (BrokerOutage, Coverage, Failover, CoordinatorMove, Incident, RollingRestart)
-SECTION = Section(70, "outages", "Broker outages", "Outages", outages, READS, counts=BrokerOutage)
-=======
-READS = (BrokerOutage, Failover, CoordinatorMove, Incident, RollingRestart)
 SECTION = Section(70, "outages", "Broker outages", "Outages", outages, READS)
->>>>>>> .merge_file_tyXDUC
