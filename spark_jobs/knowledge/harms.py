@@ -125,8 +125,8 @@ OUTAGE_ADVICE: Mapping[OutageKind, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: HARM_NOTES[Harm.PLANNED].advice,
     OutageKind.CRASH: FAILOVER_ADVICE["broker_crash"],
     OutageKind.UNRESPONSIVE: FAILOVER_ADVICE["broker_unresponsive"],
-    OutageKind.FAILED_START: "Read the last lines that the broker wrote: they name what it could not do, such as reach the"
-    " controller quorum, open a log directory or bind a port. Mend that, then start the broker again.",
+    OutageKind.FAILED_START: "Read the last lines that the broker wrote: they name what it could not do, such as"
+    " reach the controller quorum, open a log directory or bind a port. Mend that, then start the broker again.",
     OutageKind.UNKNOWN: "Give Hindsight the broker's own log for this time: it shows whether the process ended or was"
     " cut off.",
 }
