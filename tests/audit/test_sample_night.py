@@ -45,9 +45,11 @@ def test_it_ends_with_a_summary_and_a_report(night: tuple[Path, subprocess.Compl
     lake, done = night
     page = lake / "report" / "index.html"
     assert str(page) in done.stdout
-    assert "rebalances" in done.stdout
-    assert "Every generation is accounted for" in done.stdout
-    assert "<html" in page.read_text(encoding="utf-8")[:1000]
+    assert "40 committed records were lost in fraud-risky-19-0" in done.stdout
+    assert "brokers 1, 2 and 3 were restarted one after another" in " ".join(done.stdout.split())
+    written = page.read_text(encoding="utf-8")
+    assert "<html" in written[:1000]
+    assert "Every generation is accounted for" in written
 
 
 def test_every_physical_line_of_the_night_is_accounted_for(
