@@ -49,7 +49,7 @@ def test_it_ends_with_a_summary_and_a_report(night: tuple[Path, subprocess.Compl
     assert "brokers 1, 2 and 3 were restarted one after another" in " ".join(done.stdout.split())
     written = page.read_text(encoding="utf-8")
     assert "<html" in written[:1000]
-    assert "Every generation is accounted for" in written
+    assert "No generation of a group is missing." in written
 
 
 def test_every_physical_line_of_the_night_is_accounted_for(
