@@ -40,6 +40,11 @@ def finding(subject: str, at: datetime) -> dict[str, Any]:
     return values(BY_NAME["gold.findings"], first_at=at, last_at=at, **columns)
 
 
+def incident(what: str, at: datetime, harm: str = "broker_lost") -> dict[str, Any]:
+    columns = {"cluster": "prod", "incident_id": f"{what}{at}", "recurrence_id": what, "harm": harm}
+    return values(BY_NAME["gold.incidents"], started_at=at, ended_at=at, **columns)
+
+
 def before(store: Store, cluster: str, window: Window) -> dict[str, Any]:
     return windows_before(store, cluster, window, published_since(store, cluster, window))
 
@@ -65,6 +70,11 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
             finding("orders", evening),
             finding("billing", night(2).start),
         ],
+        "gold.incidents": [
+            *(incident("broker 2", at) for at in (night(2).start, evening, evening + timedelta(minutes=1))),
+            incident("broker 3", TONIGHT.start),
+            incident("deployment", evening, harm="planned"),
+        ],
     }
     return Store(spark, str(write_lake(tmp_path_factory.mktemp("lake"), tables)))
 
@@ -77,6 +87,9 @@ def test_the_nights_before_are_counted_from_gold_each_once(store: Store) -> None
     ]
     assert [(n["failovers"], n["leaderless_ms"]) for n in found["windows"]] == [(0, 0), (1, 700)]
     assert [f["subject"] for f in found["findings"]] == ["orders"]
+    (again,) = found["incidents"]
+    assert (again["recurrence_id"], again["nights"], again["first_at"]) == ("broker 2", 2, night(2).start)
+    assert again["last_at"] == night(1).start + timedelta(hours=20, minutes=1)
 
 
 def test_a_first_night_has_none_before_it(store: Store) -> None:
