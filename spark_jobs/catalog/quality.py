@@ -151,6 +151,23 @@ LEADERSHIP_GAPS = Table(
     ),
 )
 
+UNOBSERVED_SPANS = Table(
+    layer="quality",
+    name="unobserved_spans",
+    grain="one span of one broker of which nothing shows whether it served",
+    key=("unobserved_span_id",),
+    time_column="first_at",
+    columns=(
+        _CLUSTER,
+        required("unobserved_span_id", "STRING", "Hash of what it is"),
+        required("broker", "INT", "Broker id"),
+        required("first_at", "TIMESTAMP", "From when on no log of the time is at hand"),
+        required("last_at", "TIMESTAMP", "Until when"),
+        required("explanation", "STRING", "What is not known, in one sentence"),
+        required("evidence", EVIDENCE_TYPE, "The last proof of its life before, and the first one after"),
+    ),
+)
+
 RULE_FIRINGS = Table(
     layer="quality",
     name="rule_firings",
@@ -221,6 +238,7 @@ TABLES = (
     QUARANTINE,
     GENERATION_GAPS,
     LEADERSHIP_GAPS,
+    UNOBSERVED_SPANS,
     RULE_FIRINGS,
     PUBLICATIONS,
     VALIDATION_RESULTS,

@@ -53,6 +53,7 @@ REBUILD = Step(
         *STAGED,
         "quality.generation_gaps",
         "quality.leadership_gaps",
+        "quality.unobserved_spans",
         "quality.rule_firings",
         "quality.metadata_states",
     ),

@@ -53,6 +53,7 @@ from spark_jobs.catalog.rows.quality import ParsedHour as ParsedHour
 from spark_jobs.catalog.rows.quality import Publication as Publication
 from spark_jobs.catalog.rows.quality import Quarantine as Quarantine
 from spark_jobs.catalog.rows.quality import RuleFiring as RuleFiring
+from spark_jobs.catalog.rows.quality import UnobservedSpan as UnobservedSpan
 from spark_jobs.catalog.rows.quality import UnparsedLine as UnparsedLine
 from spark_jobs.catalog.rows.quality import ValidationResult as ValidationResult
 from spark_jobs.catalog.rows.quality_metadata import MetadataState as MetadataState

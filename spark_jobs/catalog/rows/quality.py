@@ -131,6 +131,22 @@ class LeadershipGap(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnobservedSpan(Row):
+    """One span of one broker of which nothing shows whether it served."""
+
+    TABLE: ClassVar[str] = "quality.unobserved_spans"
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    unobserved_span_id: str
+    broker: int
+    first_at: datetime
+    last_at: datetime
+    explanation: str
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFiring(Row):
     """One rule applied to one window, whether it fired or not."""
 

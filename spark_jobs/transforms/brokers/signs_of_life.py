@@ -72,9 +72,15 @@ class SignsOfLife:
         self._shown = {False: _timelines(_by_broker(by_members)), True: _timelines(_by_broker(shown))}
         self._listed = _timelines(_by_broker((r.broker, _listing(r)) for r in readings))
 
-    def has_log(self, broker: int) -> bool:
-        """Whether the broker's own log is known, so that a start would be in it."""
-        return broker in self._active
+    @property
+    def brokers(self) -> list[int]:
+        """The brokers of which a line or a reading is known, in order."""
+        return sorted({*self._active, *self._shown[True], *self._listed})
+
+    def proofs(self, broker: int) -> Timeline[Event]:
+        """All that shows the broker to live."""
+        known = (t[broker] for t in (self._active, self._shown[True], self._listed) if broker in t)
+        return Timeline((proof for timeline in known for proof in timeline), _at)
 
     def last_before(self, broker: int, instant: datetime, since: datetime | None = None) -> Event | None:
         """The broker's own last line before an instant, and not before another one."""

@@ -30,6 +30,7 @@ from spark_jobs.catalog.rows import (
     RollingRestart,
     SnapshotReading,
     Truncation,
+    UnobservedSpan,
 )
 from spark_jobs.knowledge.broker_settings import MIN_ISR
 from spark_jobs.knowledge.rules import RULE_BY_ID
@@ -59,6 +60,7 @@ class Facts:
     gaps: Sequence[GenerationGap] = ()
     leadership_gaps: Sequence[LeadershipGap] = ()
     unheard: Sequence[MissingBrokerLog] = ()
+    unobserved: Sequence[UnobservedSpan] = ()
     coverage: Sequence[Coverage] = ()
     unanswered: Sequence[GroupSnapshot] = ()
     partial: Sequence[SnapshotReading] = ()

@@ -55,8 +55,9 @@ class Truncation:
 
     @cached_property
     def unclean(self) -> Failover | None:
-        """The first unclean election since."""
-        return next((f for f in self.failovers_since if f.kind == FailoverKind.UNCLEAN_ELECTION), None)
+        """The first unclean election since, as far as it is more than possible."""
+        unclean = (f for f in self.failovers_since if f.kind == FailoverKind.UNCLEAN_ELECTION)
+        return next((f for f in unclean if f.confidence is not Confidence.POSSIBLE), None)
 
     @cached_property
     def failover(self) -> Failover | None:
