@@ -231,6 +231,25 @@ VALIDATION_RESULTS = Table(
     ),
 )
 
+WITHHELD_ROWS = Table(
+    layer="quality",
+    name="withheld_rows",
+    grain="one row that breaks a law of ours, and that one run left out of gold",
+    key=("run_id", "table", "withheld_row_id"),
+    columns=(
+        required("run_id", "STRING", "The run"),
+        _CLUSTER,
+        required("window_from", "TIMESTAMP", "First instant of the window"),
+        required("window_to", "TIMESTAMP", "End of the window"),
+        required("table", "STRING", "The gold table that the row is of"),
+        required("withheld_row_id", "STRING", "Hash of the row"),
+        optional("happened_at", "TIMESTAMP", "Its instant; null where it has none"),
+        required("row", "STRING", "The row as JSON, cut at 2,000 characters"),
+        required("sentences", "ARRAY<STRING>", "The laws that it breaks, in words"),
+        required("run_withheld_at", "TIMESTAMP", "When"),
+    ),
+)
+
 TABLES = (
     COVERAGE,
     PARSED_HOURS,
@@ -242,4 +261,5 @@ TABLES = (
     RULE_FIRINGS,
     PUBLICATIONS,
     VALIDATION_RESULTS,
+    WITHHELD_ROWS,
 )

@@ -200,3 +200,21 @@ class ValidationResult(Row):
     unexpected_count: int | None = None
     sentences: list[str] | None = None
     run_checked_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithheldRow(Row):
+    """One row that breaks a law of ours, and that one run left out of gold."""
+
+    TABLE: ClassVar[str] = "quality.withheld_rows"
+
+    run_id: str
+    cluster: str
+    window_from: datetime
+    window_to: datetime
+    table: str
+    withheld_row_id: str
+    happened_at: datetime | None = None
+    row: str
+    sentences: list[str]
+    run_withheld_at: datetime
