@@ -36,8 +36,10 @@ MEMBER_KINDS = frozenset({Kind.LEADER_STARTED, Kind.ISR_UPDATED, Kind.COORDINATO
 """Lines that only a broker writes which its controller counts as a member of the cluster: it gave it a leadership, or
 committed its change of an ISR. One that is cut off goes on to serve the clients that it still reaches."""
 
-SERVING_KINDS = MEMBER_KINDS | frozenset(GROUP_KINDS) | {Kind.ISR_SHRINK_PROPOSED, Kind.ISR_EXPAND_PROPOSED}
-"""Lines that only a broker which leads partitions writes, whoever still hears it. One that starts writes none."""
+SERVING_KINDS = (
+    MEMBER_KINDS | frozenset(GROUP_KINDS) | {Kind.ISR_SHRINK_PROPOSED, Kind.ISR_EXPAND_PROPOSED, Kind.FOLLOWER_STARTED}
+)
+"""Lines that only a broker writes which leads or follows, whoever still hears it: one whose process ended, none."""
 
 LISTED = "broker_listed"
 """The kind of what a reading shows of a broker that it lists. No line has it."""
