@@ -71,7 +71,7 @@ def _known(table: Table, column: str, codes: tuple[str, ...]) -> Expectation:
         column=column,
         values=codes,
         names=_names(table, (column,)),
-        holds=f"`{column}` IN ({', '.join(map(repr, codes))})",
+        holds=f"`{column}` IN ({', '.join(repr(str(code)) for code in codes)})",
     )
 
 

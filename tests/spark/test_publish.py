@@ -225,7 +225,7 @@ def test_a_row_without_evidence_is_left_out_and_named_and_the_rest_is_published(
     assert (kept["run_id"], kept["table"], kept["sentences"][0].partition(":")[0]) == (
         "run-2",
         "gold.findings",
-        "has_evidence",
+        "evidence_quoted",
     )
     assert '"finding_id":"f-4"' in kept["row"]
     assert any("1 row of gold.findings broke 1 law of ours" in s for s in summary["warnings"])
