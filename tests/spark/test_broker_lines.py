@@ -6,12 +6,17 @@ from datetime import timedelta
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog.bronze import LOG_FILES
+from spark_jobs.catalog.bronze import BROKER_SNAPSHOTS, LOG_FILES
+from spark_jobs.catalog.rows import BrokerOutage, LogSpan
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.shared.conform import frame_of
-from spark_jobs.transforms.judgements.broker_lines import files_seen, proofs_of_service
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.judgement import apply_by_key, collect_rows, select_output
+from spark_jobs.transforms.judgements.broker_lines import about_brokers, files_seen, proofs_of_service
+from spark_jobs.transforms.judgements.brokers import BROKERS
 from spark_jobs.transforms.scope import Scope
-from spark_jobs.transforms.windows import Window
+from spark_jobs.transforms.windows import Window, in_order
+from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, values
 
 
@@ -40,6 +45,36 @@ def test_of_each_hour_the_first_and_the_last_proof_of_each_sort_is_kept(spark: S
         ("follower_started 30", 2),
         ("follower_started 32", 2),
     }
+
+
+def said(outages: list[BrokerOutage]) -> list[tuple[object, ...]]:
+    return [
+        (o.broker, o.kind, o.confidence, o.down_at, o.detected_at, o.up_at, o.away_low_ms, o.explanation)
+        for o in outages
+    ]
+
+
+def test_spark_hands_the_judgement_all_that_it_rests_on(spark: SparkSession) -> None:
+    """Of few lines the verdicts are those of all lines; the files of the logs come along."""
+    found = in_order(events("crash-2.8"))
+    lines = [row.as_dict() for row in found]
+    frame = frame_of(spark, lines, EVENTS)
+    spans = {e.source: (found[0].happened_at, found[-1].happened_at) for e in found}
+    files = [
+        values(LOG_FILES, origin="broker", cluster=found[0].cluster, source=s, file=s, first_at=a, last_at=z)
+        for s, (a, z) in spans.items()
+    ]
+    scope = Scope(found[0].cluster, WHOLE, WHOLE)
+    frames = {
+        "events": about_brokers(frame),
+        "proofs": proofs_of_service(frame),
+        "readings": frame_of(spark, [], BROKER_SNAPSHOTS),
+        "files": files_seen(frame_of(spark, files, LOG_FILES), scope),
+    }
+    judged = apply_by_key(BROKERS, frames, {"scope": scope}).cache()
+    assert said(collect_rows(select_output(judged, "outages"), BrokerOutage)) == said(rebuild_outages(found, [], WHOLE))
+    assert len(collect_rows(select_output(judged, "log_spans"), LogSpan)) > 0
+    assert select_output(judged, "unobserved").count() == 0
 
 
 def test_files_that_reach_into_what_is_seen_are_read(spark: SparkSession) -> None:
