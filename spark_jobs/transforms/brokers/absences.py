@@ -109,6 +109,12 @@ class Absence:
         since = self.last_seen_at or (self.down_at if self.began_with in _ENDS else None)
         return max(self.lasted_at_least, self.up_at - since) if since and self.up_at else None
 
+    @property
+    def is_told_by_itself(self) -> bool:
+        """Whether the broker's own log alone shows that it was away to the end: up to its start, or to no start."""
+        is_own = self.restart is not None and self.restart.is_own
+        return self.up_at is None or (is_own and self.is_end_exact)
+
     def meets(self, start: datetime, end: datetime | None) -> bool:
         """Whether it lasted at any instant of a span; `end` None: of a span that has not ended."""
         return (end is None or self.down_at <= end) and (self.up_at is None or self.up_at >= start)
@@ -322,16 +328,15 @@ class _Life:
         return any(fence.happened_at < t.since <= until for t in self.observed.terms)
 
     def _finished(self, absence: Absence) -> Absence:
-        observed, ends = self.observed, [absence.restart and absence.restart.at, absence.up_at]
-        until = min((i for i in ends if i), default=_NEVER)
+        observed, restarted_at = self.observed, absence.restart.at if absence.restart else _NEVER
+        until = min(restarted_at, absence.up_at or _NEVER)
         end = absence.up_at or self._last_known(absence)
         by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
         by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
-        is_told = absence.up_at is None or (absence.restart and absence.restart.is_own and absence.is_end_exact)
         absence = replace(
             absence,
             known_until=None if absence.up_at else observed.logs.known_until(self.broker, absence.gone_by),
-            shows_end=by_controllers or bool(by_itself and is_told),
+            shows_end=by_controllers or (by_itself and absence.is_told_by_itself),
             # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
             shows_starts=by_itself or (by_controllers and not observed.uses_zookeeper),
         )

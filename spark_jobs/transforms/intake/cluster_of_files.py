@@ -44,15 +44,22 @@ def choose_cluster(
     file that names the chosen id beside others is read.
     """
     of_file = _ids_of(files)
-    named = {i for ids in of_file.values() for i in ids}
-    seen = {i for f in files if _meets(f, since, until) for i in of_file[f.name]}
-    latest = {i for ids in _last_named(files).values() for i in ids}
-    votes = Counter(i for f in files for i in f.ids)
-    choices = ({wanted} & named, seen, latest, {i for i in votes if votes[i] >= _CLEAR * (votes.total() - votes[i])})
+    choices: tuple[set[str | None], ...] = (
+        {wanted} & set().union(*of_file.values()),
+        set().union(*(of_file[f.name] for f in files if _meets(f, since, until))),
+        set().union(*_last_named(files).values()),
+        _outvoting(files),
+    )
     cluster_id = next((next(iter(ids)) for ids in choices if len(ids) == 1), None)
     if cluster_id is None:
         return Chosen(None, {f.name: f.ids for f in files if f.ids})
     return Chosen(cluster_id, {name: ids for name, ids in of_file.items() if ids and cluster_id not in ids})
+
+
+def _outvoting(files: Iterable[NamingFile]) -> set[str | None]:
+    """The id that far more files name than any others."""
+    votes = Counter(i for f in files for i in f.ids)
+    return {i for i in votes if votes[i] >= _CLEAR * (votes.total() - votes[i])}
 
 
 def _meets(file: NamingFile, since: datetime | None, until: datetime | None) -> bool:
