@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import gold
+from spark_jobs.catalog.quality import WITHHELD_ROWS
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.steps.withholding import Checked, withhold
 from tests.support.rows import AT, values
@@ -36,6 +37,9 @@ def test_the_rows_are_kept_with_the_laws_that_they_break(spark: SparkSession) ->
     assert '"finding_id":"bad-0"' in row["row"]
     assert (left.misleads, left.sentences[0].partition(" broke ")[0]) == ((), "1 row of gold.findings")
     assert [v["severity"] for v in left.published().verdicts] == ["warning"] * 3
+    run = {"run_id": "r", "cluster": "prod", "window_from": AT, "window_to": AT, "run_withheld_at": AT}
+    (kept,) = frame_of(spark, [{**run, **row}], WITHHELD_ROWS).collect()
+    assert (kept["happened_at"], kept["sentences"]) == (AT.replace(tzinfo=None), row["sentences"])
 
 
 def test_too_little_that_remains_misleads(spark: SparkSession) -> None:
