@@ -20,7 +20,8 @@ class Expectation:
 
     `kind` columns: the table has these `values` as columns and no others; present: `column` is never null;
     code: `column` is one of `values`; law: `predicate` holds for each row, where null counts as kept.
-    `names` are the columns that tell a reader which row broke it, and by what.
+    `names` are the columns that tell a reader which row broke it, and by what. `holds` is the condition that a row
+    keeps by itself, in SQL; empty where other rows decide, or the columns.
     """
 
     table: str
@@ -32,6 +33,7 @@ class Expectation:
     values: tuple[str, ...] = ()
     predicate: str = ""
     names: tuple[str, ...] = ()
+    holds: str = ""
 
 
 def expectations_of(table: Table) -> tuple[Expectation, ...]:
@@ -42,7 +44,9 @@ def expectations_of(table: Table) -> tuple[Expectation, ...]:
         ),
         *(_present(table, c.name) for c in table.columns if not c.nullable),
         *(_known(table, c.name, c.codes) for c in table.columns if c.codes),
-        *(_law(table, check) for check in (*_shape_checks(table), *table.checks, *LAWS.get(table.full_name, ()))),
+        *(_law(table, check) for check in _shape_checks(table)),
+        *(_law(table, check, holds=check.predicate) for check in table.checks),
+        *(_law(table, check) for check in LAWS.get(table.full_name, ())),
     )
 
 
@@ -54,6 +58,7 @@ def _present(table: Table, column: str) -> Expectation:
         f"{column} is never null",
         column=column,
         names=_names(table, (column,)),
+        holds=f"`{column}` IS NOT NULL",
     )
 
 
@@ -66,10 +71,11 @@ def _known(table: Table, column: str, codes: tuple[str, ...]) -> Expectation:
         column=column,
         values=codes,
         names=_names(table, (column,)),
+        holds=f"`{column}` IN ({', '.join(repr(str(code)) for code in codes)})",
     )
 
 
-def _law(table: Table, check: Check) -> Expectation:
+def _law(table: Table, check: Check, holds: str = "") -> Expectation:
     mentioned = set(re.findall(r"\w+", check.predicate))
     return Expectation(
         table.full_name,
@@ -79,6 +85,7 @@ def _law(table: Table, check: Check) -> Expectation:
         check.severity,
         predicate=check.predicate,
         names=_names(table, tuple(n for n in table.column_names if n in mentioned)),
+        holds=holds,
     )
 
 

@@ -151,6 +151,23 @@ LEADERSHIP_GAPS = Table(
     ),
 )
 
+UNOBSERVED_SPANS = Table(
+    layer="quality",
+    name="unobserved_spans",
+    grain="one span of one broker of which nothing shows whether it served",
+    key=("unobserved_span_id",),
+    time_column="first_at",
+    columns=(
+        _CLUSTER,
+        required("unobserved_span_id", "STRING", "Hash of what it is"),
+        required("broker", "INT", "Broker id"),
+        required("first_at", "TIMESTAMP", "From when on no log of the time is at hand"),
+        required("last_at", "TIMESTAMP", "Until when"),
+        required("explanation", "STRING", "What is not known, in one sentence"),
+        required("evidence", EVIDENCE_TYPE, "The last proof of its life before, and the first one after"),
+    ),
+)
+
 RULE_FIRINGS = Table(
     layer="quality",
     name="rule_firings",
@@ -214,6 +231,25 @@ VALIDATION_RESULTS = Table(
     ),
 )
 
+WITHHELD_ROWS = Table(
+    layer="quality",
+    name="withheld_rows",
+    grain="one row that breaks a law of ours, and that one run left out of gold",
+    key=("run_id", "table", "withheld_row_id"),
+    columns=(
+        required("run_id", "STRING", "The run"),
+        _CLUSTER,
+        required("window_from", "TIMESTAMP", "First instant of the window"),
+        required("window_to", "TIMESTAMP", "End of the window"),
+        required("table", "STRING", "The gold table that the row is of"),
+        required("withheld_row_id", "STRING", "Hash of the row"),
+        optional("happened_at", "TIMESTAMP", "Its instant; null where it has none"),
+        required("row", "STRING", "The row as JSON, cut at 2,000 characters"),
+        required("sentences", "ARRAY<STRING>", "The laws that it breaks, in words"),
+        required("run_withheld_at", "TIMESTAMP", "When"),
+    ),
+)
+
 TABLES = (
     COVERAGE,
     PARSED_HOURS,
@@ -221,7 +257,9 @@ TABLES = (
     QUARANTINE,
     GENERATION_GAPS,
     LEADERSHIP_GAPS,
+    UNOBSERVED_SPANS,
     RULE_FIRINGS,
     PUBLICATIONS,
     VALIDATION_RESULTS,
+    WITHHELD_ROWS,
 )

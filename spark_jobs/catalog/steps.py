@@ -53,6 +53,7 @@ REBUILD = Step(
         *STAGED,
         "quality.generation_gaps",
         "quality.leadership_gaps",
+        "quality.unobserved_spans",
         "quality.rule_firings",
         "quality.metadata_states",
     ),
@@ -68,7 +69,7 @@ PUBLISH = Step(
         "quality.generation_gaps",
         "quality.leadership_gaps",
     ),
-    writes=(*_layer("gold"), "quality.validation_results", "quality.publications"),
+    writes=(*_layer("gold"), "quality.validation_results", "quality.withheld_rows", "quality.publications"),
 )
 
 RECLASSIFY = Step(

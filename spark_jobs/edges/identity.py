@@ -3,14 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze, silver
+from spark_jobs.edges.file_scan import Pass
 from spark_jobs.edges.readings import Readings
 from spark_jobs.edges.store import Store
+from spark_jobs.edges.survey import FileFacts
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput
+from spark_jobs.transforms.intake.cluster_of_files import NamingFile, choose_cluster
+
+_NAMED = 5
+"""So many files of each cluster are named where a run cannot tell which one it is about."""
+
+
+def of_one_cluster(found: Pass, settings: Settings) -> tuple[Pass, dict[str, str]]:
+    """What was found of the cluster that the run is about, and by name each file of another one, with its id.
+
+    Raises: BadInput where neither CLUSTER, nor the window, nor the files themselves show which cluster that is.
+    """
+    ids = found.cluster_ids["broker"]
+    if len(ids) < 2:
+        return found, {}
+    files = [
+        NamingFile(f.file.name, f.file.source.rpartition("/")[0], f.first_at, f.last_at, f.cluster_ids)
+        for f in found.facts.values()
+        if f.file.origin == "broker" and f.first_at and f.last_at
+    ]
+    chosen = choose_cluster(files, settings.cluster, settings.window_from, settings.window_to)
+    if chosen.cluster_id is None:
+        raise BadInput(
+            f"LOGS names {len(ids)} clusters: {_listed(ids)}. Needed: the logs of one cluster. Give as CLUSTER the id"
+            " that you want, or FROM and TO of a time in which there was one.",
+            *(_files_of(i, chosen.others) for i in sorted(ids)),
+        )
+    left = {n: f for n, f in found.facts.items() if f.file.origin != "broker" or f.file.name not in chosen.others}
+    facts = {n: replace(f, cluster_ids=_only(chosen.cluster_id, f)) for n, f in left.items()}
+    others = {name: _listed(ids) for name, ids in sorted(chosen.others.items())}
+    return replace(found, facts=facts, still=found.still & facts.keys()), others
+
+
+def _only(cluster_id: str, fact: FileFacts) -> frozenset[str]:
+    """The ids that a file names, of a broker's only the chosen one."""
+    return fact.cluster_ids & {cluster_id} if fact.file.origin == "broker" else fact.cluster_ids
+
+
+def _files_of(cluster_id: str, files: Mapping[str, frozenset[str]]) -> str:
+    names = sorted(name for name, ids in files.items() if cluster_id in ids)
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"Cluster {cluster_id} is named by {', '.join(names[:_NAMED])}{more}."
 
 
 def name_cluster(
@@ -34,7 +78,8 @@ def name_cluster(
     if name is None:
         name = settings.logs.rstrip("/").rpartition("/")[2]
         return name, [f"No line and no reading names the cluster; it is called {name}, after its folder. Give CLUSTER."]
-    if ids and name not in ids and (others := _known(store, name) - ids):
+    known = _known(store, name) if ids and name not in ids else frozenset()
+    if known.isdisjoint(ids) and (others := known - ids):
         raise BadInput(
             f"The lake {store.lake} knows the cluster {_listed(others)} as {name}, and the input is of {_listed(ids)}. "
             "Needed: one cluster under one name. Give another CLUSTER, or another LAKE."

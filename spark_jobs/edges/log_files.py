@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
@@ -79,6 +79,12 @@ class Listing:
     def size(self) -> int:
         """Bytes of all files, as they lie there."""
         return sum(f.size for f in self.files)
+
+    def without(self, others: Mapping[str, str]) -> Listing:
+        """The listing without the brokers' files of other clusters. Takes: the ids that each such file is of."""
+        files = tuple(f for f in self.files if f.origin != "broker" or f.name not in others)
+        told = (f"{name} (of cluster {ids})" for name, ids in others.items())
+        return replace(self, files=files, not_read=(*self.not_read, *told))
 
 
 def list_places(spark: SparkSession, places: Sequence[Place], glob: str | None) -> Listing:

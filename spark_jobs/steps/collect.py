@@ -18,7 +18,7 @@ from spark_jobs.catalog import bronze
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges import ledger, progress
 from spark_jobs.edges.file_scan import NOTHING, Pass, Waiting, scan_files
-from spark_jobs.edges.identity import name_cluster
+from spark_jobs.edges.identity import name_cluster, of_one_cluster
 from spark_jobs.edges.landed_records import read_landed_records
 from spark_jobs.edges.log_files import Listing, Place, list_places
 from spark_jobs.edges.metadata_files import MetadataLog, keep_metadata
@@ -152,6 +152,8 @@ def collect(
         partial(_first_pass, store, settings, listing, look), partial(read_readings, store.spark, settings.snapshots)
     )
     refuse_foreign(found.facts.values())
+    found, foreign = of_one_cluster(found, settings)
+    listing, look = listing.without(foreign), partial(_looked, look, foreign)
     cluster, doubts = name_cluster(store, settings, found.cluster_ids, brought)
     names = {cluster, *found.cluster_ids["broker"], *brought.cluster_ids}
     landed = read_landed(store, cluster, names)
@@ -188,6 +190,11 @@ def collect(
         unsettled=kept.unsettled,
         doubts=tuple(doubts),
     )
+
+
+def _looked(look: Callable[[], Listing], foreign: Mapping[str, str]) -> Listing:
+    """What lies there, without the files of other clusters."""
+    return look().without(foreign)
 
 
 def _first_pass(store: Store, settings: Settings, listing: Listing, look: Callable[[], Listing]) -> Pass:

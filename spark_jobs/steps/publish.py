@@ -18,7 +18,14 @@ from spark_jobs.catalog.gold import BROKER_OUTAGES, INCIDENTS
 from spark_jobs.catalog.gold import TABLES as GOLD
 from spark_jobs.catalog.model import Table
 from spark_jobs.catalog.order import in_waves
-from spark_jobs.catalog.quality import COVERAGE, GENERATION_GAPS, LEADERSHIP_GAPS, PUBLICATIONS, VALIDATION_RESULTS
+from spark_jobs.catalog.quality import (
+    COVERAGE,
+    GENERATION_GAPS,
+    LEADERSHIP_GAPS,
+    PUBLICATIONS,
+    VALIDATION_RESULTS,
+    WITHHELD_ROWS,
+)
 from spark_jobs.edges import lake_files, progress
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store, at_once, contents
@@ -28,6 +35,7 @@ from spark_jobs.shared.config import Settings
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import PublicationRefused
 from spark_jobs.steps.reporting import write_report
+from spark_jobs.steps.withholding import Checked, withhold
 from spark_jobs.transforms.windows import Window
 
 Run = Mapping[str, Any]
@@ -59,9 +67,11 @@ def publish_and_report(spark: SparkSession, lake: str, run: Run) -> dict[str, An
     """Publishes what was staged and writes the window's report. Takes and gives: see publish and write_report."""
     store, window = Store(spark, lake), Window(run["window_from"], run["window_to"])
     with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
-        published = _publish(store, window, run, tables, views, validation)
+        checked = _check(store, run, tables, views, validation)
+        published = _publish(store, window, run, checked)
         progress.say(f"{published['expectations']} expectations checked, {len(published['warnings'])} warnings")
-        return {**published, **write_report(store, run, tables)}
+        told = {**run, "warnings": [*run.get("warnings", ()), *checked.sentences]}
+        return {**published, **write_report(store, told, checked.tables)}
 
 
 def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
@@ -75,22 +85,35 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
         one: a window counts as published when its rows stand there
     Keeps: run again, after whatever end, it leaves the same gold; quality.validation_results and the page are
         written whatever the verdict
+    Edge case: a row that breaks a law by itself is left out of gold and kept in quality.withheld_rows, where the rest
+        of its table is large enough and breaks nothing
     Raises: PublicationRefused with sentences that name rows; then gold is as it was
     """
     store, window = Store(spark, lake), Window(run["window_from"], run["window_to"])
     with for_few_rows(spark), _open(store, run["cluster"], window) as (tables, views, validation):
-        return _publish(store, window, run, tables, views, validation)
+        return _publish(store, window, run, _check(store, run, tables, views, validation))
 
 
-def _publish(
-    store: Store, window: Window, run: Run, tables: Frames, views: Frames, validation: ModuleType
-) -> dict[str, Any]:
-    verdicts = validation.validate(
-        store.spark, tables, views, {name: run[name] for name in ("cluster", "window_from", "window_to")}
-    )
+def _check(store: Store, run: Run, tables: Frames, views: Frames, validation: ModuleType) -> Checked:
+    """What may be published: the tables, without the rows that break a law by themselves where the rest is sound."""
+    of_window = {name: run[name] for name in ("cluster", "window_from", "window_to")}
+    found = Checked(tables, validation.validate(store.spark, tables, views, of_window))
+    rest = withhold(found)
+    if not rest.rows or rest.misleads:
+        return found
+    left = validation.validate(store.spark, rest.tables, views, of_window)
+    return found if _sentences(left, "critical") else rest.published()
+
+
+def _publish(store: Store, window: Window, run: Run, checked: Checked) -> dict[str, Any]:
+    tables, verdicts = checked.tables, checked.verdicts
     page = _record(store, window, run, verdicts)
     if breaches := _sentences(verdicts, "critical"):
         raise PublicationRefused(*_refusal(store.lake, page, verdicts), *breaches)
+    if checked.rows:
+        rows = [{**_of_run(run), **row, "run_withheld_at": run["run_at"]} for row in checked.rows]
+        frame = frame_of(store.spark, rows, WITHHELD_ROWS).coalesce(1)
+        store.replace_rows_of_run(WITHHELD_ROWS, frame, run["cluster"], window, run["run_id"])
     row_counts: dict[Table, int] = {}
     for wave in in_waves(GOLD):
         puts = (partial(_put, store, window, run["cluster"], t, tables[t.full_name]) for t in wave)
@@ -99,7 +122,7 @@ def _publish(
     return {
         "published": published,
         "expectations": len(verdicts),
-        "warnings": _sentences(verdicts, "warning"),
+        "warnings": [*checked.sentences, *_sentences(verdicts, "warning")],
         "validation_page": page,
     }
 
@@ -124,7 +147,7 @@ def _great_expectations() -> ModuleType:
 
 def _opened(store: Store, cluster: str, window: Window) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
     """What is checked, by full table name, and what else the laws look at, by the name they give it; each read once."""
-    store.create(*GOLD, VALIDATION_RESULTS, PUBLICATIONS)
+    store.create(*GOLD, VALIDATION_RESULTS, WITHHELD_ROWS, PUBLICATIONS)
     readings: dict[str, Callable[[], DataFrame]] = {
         **{t.full_name: partial(store.read_staging, t) for t in GOLD},
         **{t.full_name: partial(store.read_window, t, cluster, window) for t in (COVERAGE, GENERATION_GAPS)},

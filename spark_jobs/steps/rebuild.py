@@ -40,7 +40,13 @@ from spark_jobs.transforms.windows import Window
 FEW_LINES = 200_000
 """A night of as few lines that tell something takes longer to plan than to rebuild."""
 
-KEPT = ("quality.generation_gaps", "quality.leadership_gaps", "quality.rule_firings", "quality.metadata_states")
+KEPT = (
+    "quality.generation_gaps",
+    "quality.leadership_gaps",
+    "quality.unobserved_spans",
+    "quality.rule_firings",
+    "quality.metadata_states",
+)
 """What is written even when the publication is refused."""
 
 WANTED = (*(t.full_name for t in TABLES if t.layer == "gold"), *KEPT)

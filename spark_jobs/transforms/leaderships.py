@@ -193,8 +193,11 @@ def eligible_in(event: Event) -> tuple[int, ...] | None:
 def _is_late(event: Event, context: ClusterContext) -> bool:
     """Whether the writer only repeats old changes: a standby controller, or a broker that loads its partitions.
 
-    Edge case: a committed change that names no leader belongs to an epoch that had begun long before.
+    Edge case: a committed change that names no leader belongs to an epoch that had begun long before; so does what a
+    broker writes whose role stayed as it was.
     """
+    if event.kind == "leadership_kept":
+        return True
     if event.kind in ("partition_created", "unclean_partition_change"):
         return not speaks_for_cluster(context.controller_epochs, event)
     if event.kind == "partition_changed":

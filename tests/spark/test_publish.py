@@ -215,6 +215,31 @@ def test_a_warning_alone_is_recorded_and_published(lake: Lake) -> None:
     assert (told["severity"], told["sentences"]) == ("warning", [sentence])
 
 
+def test_a_row_without_evidence_is_left_out_and_named_and_the_rest_is_published(lake: Lake) -> None:
+    findings = [values(gold.FINDINGS, cluster="prod", finding_id=f"f-{n}") for n in range(5)]
+    summary = lake.stage({gold.FINDINGS: [*findings[:4], {**findings[4], "evidence": []}]}).publish(AGAIN)
+
+    assert {r["finding_id"] for r in lake.rows(gold.FINDINGS) if r["cluster"] == "prod"} >= {"f-0", "f-1", "f-2", "f-3"}
+    assert "f-4" not in {r["finding_id"] for r in lake.rows(gold.FINDINGS)}
+    (kept,) = lake.rows(quality.WITHHELD_ROWS)
+    assert (kept["run_id"], kept["table"], kept["sentences"][0].partition(":")[0]) == (
+        "run-2",
+        "gold.findings",
+        "evidence_quoted",
+    )
+    assert '"finding_id":"f-4"' in kept["row"]
+    assert any("1 row of gold.findings broke 1 law of ours" in s for s in summary["warnings"])
+    (told,) = (r for r in lake.rows(quality.VALIDATION_RESULTS) if not r["success"])
+    assert (told["severity"], told["unexpected_count"]) == ("warning", 1)
+
+
+def test_where_too_little_of_a_table_would_remain_nothing_is_published(lake: Lake) -> None:
+    bad = [{**values(gold.FINDINGS, cluster="prod", finding_id=f"f-{n}"), "evidence": []} for n in range(2)]
+    with pytest.raises(PublicationRefused):
+        lake.stage({gold.FINDINGS: [*bad, values(gold.FINDINGS, cluster="prod")]}).publish(AGAIN)
+    assert lake.rows(quality.WITHHELD_ROWS) == []
+
+
 def test_gold_itself_takes_no_row_that_breaks_a_critical_check(lake: Lake) -> None:
     before = lake.versions()
     bad = frame_of(lake.spark, BACKWARDS[gold.REBALANCES], gold.REBALANCES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,12 +11,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import bronze, silver
-from spark_jobs.edges.identity import name_cluster
+from spark_jobs.edges.file_scan import Pass
+from spark_jobs.edges.identity import name_cluster, of_one_cluster
+from spark_jobs.edges.log_files import Listing, LogFile
 from spark_jobs.edges.store import Store
+from spark_jobs.edges.survey import FileFacts
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import BadInput
 from tests.support.logs import settings
-from tests.support.rows import values
+from tests.support.rows import AT, values
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +35,39 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
         store.create(table)
         store.append_new(table, frame_of(spark, rows, table))
     return store
+
+
+def scanned(*files: tuple[str, int, str]) -> Pass:
+    """A pass that found files of brokers: the name of each, its day, and the ids that it names."""
+    facts = {}
+    for n, (name, day, ids) in enumerate(files):
+        at = AT + timedelta(days=day)
+        file = LogFile(f"file:/{name}", f"/{name}", name, 1, at, name.removesuffix(f".{day}"), "broker", "UTC")
+        told = frozenset(ids.split())
+        facts[n] = FileFacts(file, 1, 0, at, at + timedelta(hours=1), timedelta(), True, None, told)
+    nothing: Any = None
+    return Pass(facts, nothing, nothing, {}, frozenset(), frozenset(facts))
+
+
+def test_files_of_before_a_format_are_left_out_and_listed(tmp_path: Path) -> None:
+    found = scanned(("b-1/server.log.1", 1, "old"), ("b-1/server.log.2", 2, "new"), ("b-2/server.log.3", 3, "new"))
+    left, foreign = of_one_cluster(found, settings(tmp_path, tmp_path, cluster=None))
+    assert [f.file.name for f in left.facts.values()] == ["b-1/server.log.2", "b-2/server.log.3"]
+    assert (left.cluster_ids["broker"], foreign, left.still) == ({"new"}, {"b-1/server.log.1": "old"}, {1, 2})
+    listing = Listing(tuple(f.file for f in found.facts.values()), ("notes.txt",)).without(foreign)
+    assert [f.name for f in listing.files] == ["b-1/server.log.2", "b-2/server.log.3"]
+    assert listing.not_read == ("notes.txt", "b-1/server.log.1 (of cluster old)")
+
+
+def test_two_clusters_are_refused_with_their_files(tmp_path: Path) -> None:
+    found = scanned(("b-1/server.log.1", 1, "one"), ("b-2/server.log.1", 1, "two"))
+    with pytest.raises(BadInput) as refused:
+        of_one_cluster(found, settings(tmp_path, tmp_path, cluster="prod"))
+    headline, *files = refused.value.sentences
+    assert "names 2 clusters: one and two" in headline
+    assert files == ["Cluster one is named by b-1/server.log.1.", "Cluster two is named by b-2/server.log.1."]
+    left, foreign = of_one_cluster(found, settings(tmp_path, tmp_path, cluster="two"))
+    assert (left.cluster_ids["broker"], foreign) == ({"two"}, {"b-1/server.log.1": "one"})
 
 
 def named(

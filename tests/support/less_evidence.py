@@ -85,11 +85,11 @@ def night_of(logs: Path) -> Night:
 
 
 def random_cuts(night: Night, seed: int) -> list[Cut]:
-    """One to three pieces to take out: logs, halves of them, and spans of one broker, of one kind of log, or of all."""
+    """One to nine pieces to take out: logs, halves of them, and spans of one broker, of one kind of log, or of all."""
     dice = random.Random(seed)
     return [
         dice.choice((_whole, _half, _span_of_broker, _span_of_logs, _span_of_all))(night, dice)
-        for _ in range(dice.randint(1, 3))
+        for _ in range(dice.choice((1, 2, 3, 6, 9)))
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.catalog.gold import BROKER_OUTAGES
+from spark_jobs.catalog.gold import BROKER_OUTAGES, ISR_CHANGES_TABLE
 from spark_jobs.catalog.internal import ISR_SPANS
 from spark_jobs.catalog.rows import IsrSpan, OutOfSyncPeriod
 from spark_jobs.transforms.brokers.outages import rebuild_outages
@@ -52,6 +53,23 @@ def of_night(excerpt: str) -> list[OutOfSyncPeriod]:
     outages = rebuild_outages(lines, (), WHOLE)
     changes = rebuild_isr_changes(lines, (), context_of(lines, outages), WHOLE)
     return rebuild_out_of_sync_periods(spans_of(changes), outages, WHOLE)
+
+
+def test_a_period_between_others_of_its_cause_has_evidence() -> None:
+    """Another trouble lies between, so that what would be one period is three."""
+    changes = [
+        row(
+            ISR_CHANGES_TABLE,
+            topic="t", partition=0, broker=2, change="shrink", shrink_cause="slow", removed_by_leader=1,
+            happened_at=after(start), out_of_sync_until=None, isr_change_id=str(start),
+            isr_after=[1],
+        )
+        for start in (0, 60, 120)
+    ]  # fmt: skip
+    ended = [replace(c, out_of_sync_until=c.happened_at + timedelta(minutes=1)) for c in changes]
+    periods = rebuild_out_of_sync_periods(spans_of(ended), [], DAY)
+    assert [p.started_at for p in periods] == [after(0), after(60), after(120)]
+    assert all(p.evidence for p in periods)
 
 
 class TestNights:

@@ -53,8 +53,10 @@ from spark_jobs.catalog.rows.quality import ParsedHour as ParsedHour
 from spark_jobs.catalog.rows.quality import Publication as Publication
 from spark_jobs.catalog.rows.quality import Quarantine as Quarantine
 from spark_jobs.catalog.rows.quality import RuleFiring as RuleFiring
+from spark_jobs.catalog.rows.quality import UnobservedSpan as UnobservedSpan
 from spark_jobs.catalog.rows.quality import UnparsedLine as UnparsedLine
 from spark_jobs.catalog.rows.quality import ValidationResult as ValidationResult
+from spark_jobs.catalog.rows.quality import WithheldRow as WithheldRow
 from spark_jobs.catalog.rows.quality_metadata import MetadataState as MetadataState
 from spark_jobs.catalog.rows.quality_verdicts import LateWindow as LateWindow
 from spark_jobs.catalog.rows.quality_verdicts import VerdictChange as VerdictChange

@@ -131,6 +131,22 @@ class LeadershipGap(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnobservedSpan(Row):
+    """One span of one broker of which nothing shows whether it served."""
+
+    TABLE: ClassVar[str] = "quality.unobserved_spans"
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
+
+    cluster: str
+    unobserved_span_id: str
+    broker: int
+    first_at: datetime
+    last_at: datetime
+    explanation: str
+    evidence: list[Quote]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFiring(Row):
     """One rule applied to one window, whether it fired or not."""
 
@@ -184,3 +200,21 @@ class ValidationResult(Row):
     unexpected_count: int | None = None
     sentences: list[str] | None = None
     run_checked_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithheldRow(Row):
+    """One row that breaks a law of ours, and that one run left out of gold."""
+
+    TABLE: ClassVar[str] = "quality.withheld_rows"
+
+    run_id: str
+    cluster: str
+    window_from: datetime
+    window_to: datetime
+    table: str
+    withheld_row_id: str
+    happened_at: datetime | None = None
+    row: str
+    sentences: list[str]
+    run_withheld_at: datetime

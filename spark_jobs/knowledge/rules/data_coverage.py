@@ -32,6 +32,16 @@ RULES: tuple[Rule, ...] = (
         source="quality.coverage has one row for each log that was read",
     ),
     Rule(
+        rule_id="broker_unobserved",
+        severity="warning",
+        subject_kind="broker",
+        says="whether {subject} served is not known {count} times, {longest} at most: neither its own log nor a"
+        " controller's has a line of that time",
+        advice="Give Hindsight the files of these hours. Until then no absence of that time is known, and what is known"
+        " just before and after is less certain.",
+        source="quality.unobserved_spans has a row for each",
+    ),
+    Rule(
         rule_id="group_unanswered",
         severity="info",
         subject_kind="group",

@@ -34,7 +34,7 @@ _ENDS = (*_SHUTDOWNS, Signal.HALTED, Signal.FAULTED)
 
 _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.SHUTDOWN: SHUTDOWN_LASTS,
-    Signal.RELEASED: SHUTDOWN_LASTS,
+    Signal.RELEASED: CATCHING_UP,
     Signal.STOPPED: CLOCK_SKEW,
     Signal.HALTED: CLOCK_SKEW,
     Signal.FAULTED: CLOCK_SKEW,
@@ -55,9 +55,9 @@ class Absence:
     `proven_until` the last one; `silent_from`: from then on a line of the broker is not of the time before.
     `was_active`: it wrote lines while it was considered down. `shows_starts`: a start of the broker would be in the
     lines. `shows_start`: what happened to the broker just before is in logs that are at hand; `shows_end`: so is all
-    since; `is_end_exact`: a line shows the return itself. `is_over`: its process had ended. `failures` show starts that
-    failed, `failed_starts` counts these. `snapshots` quote those that alone show it. `observed_until` is the last known
-    instant.
+    since; `known_until`: up to then a return would be in logs at hand; `is_end_exact`: a line shows the return itself.
+    `is_over`: its process had ended. `failures` show starts that failed, `failed_starts` counts these. `snapshots`
+    quote those that alone show it. `observed_until` is the last known instant.
     """
 
     broker: int
@@ -78,6 +78,7 @@ class Absence:
     shows_start: bool = True
     shows_end: bool = True
     is_end_exact: bool = True
+    known_until: datetime | None = None
     is_over: bool = False
     failures: tuple[Event, ...] = ()
     failed_starts: int = 0
@@ -99,14 +100,20 @@ class Absence:
     @property
     def lasted_at_least(self) -> timedelta:
         """From the first proof that it did not serve to the last one: the return itself, where a line shows it."""
-        until = self.up_at if self.up_at and self.is_end_exact and self.shows_end else self.proven_until
-        return max(timedelta(), until - self.gone_by)
+        shown = (self.up_at if self.is_end_exact else None) or self.known_until if self.shows_end else None
+        return max(timedelta(), max(shown or self.proven_until, self.proven_until) - self.gone_by)
 
     @property
     def lasted_at_most(self) -> timedelta | None:
         """From the last proof that it served to the next one; None where either is not known."""
         since = self.last_seen_at or (self.down_at if self.began_with in _ENDS else None)
         return max(self.lasted_at_least, self.up_at - since) if since and self.up_at else None
+
+    @property
+    def is_told_by_itself(self) -> bool:
+        """Whether the broker's own log alone shows that it was away to the end: up to its start, or to no start."""
+        is_own = self.restart is not None and self.restart.is_own
+        return self.up_at is None or (is_own and self.is_end_exact)
 
     def meets(self, start: datetime, end: datetime | None) -> bool:
         """Whether it lasted at any instant of a span; `end` None: of a span that has not ended."""
@@ -213,8 +220,6 @@ class _Life:
 
     def _silent_from(self, absence: Absence) -> datetime:
         """From when on a line of the broker shows that it is back."""
-        if absence.began_with is Signal.SHUTDOWN and not absence.is_over:
-            return max(absence.down_at + SHUTDOWN_LASTS, absence.silent_from)
         unnoticed = timedelta() if absence.detected_at or absence.is_over else self.observed.session
         return max(absence.silent_from, absence.down_at + unnoticed)
 
@@ -273,7 +278,11 @@ class _Life:
             silent_from=max(absence.silent_from, signal.at + _LAST_WORDS[signal.shows]),
         )
         match signal.shows:
-            case Signal.DOWN | Signal.RELEASED:
+            case Signal.RELEASED:
+                silent_from = signal.at + _LAST_WORDS[signal.shows]
+                detected_at = absence.detected_at or signal.at
+                return replace(absence, is_over=True, detected_at=detected_at, silent_from=silent_from)
+            case Signal.DOWN:
                 return replace(absence, detected_at=absence.detected_at or signal.at)
             case Signal.STOPPED | Signal.HALTED | Signal.FAULTED:
                 return replace(absence, is_over=True)
@@ -319,15 +328,15 @@ class _Life:
         return any(fence.happened_at < t.since <= until for t in self.observed.terms)
 
     def _finished(self, absence: Absence) -> Absence:
-        observed, ends = self.observed, [absence.restart and absence.restart.at, absence.up_at]
-        until = min((i for i in ends if i), default=_NEVER)
+        observed, restarted_at = self.observed, absence.restart.at if absence.restart else _NEVER
+        until = min(restarted_at, absence.up_at or _NEVER)
         end = absence.up_at or self._last_known(absence)
         by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
         by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
-        is_told = absence.up_at is None or (absence.restart and absence.restart.is_own and absence.is_end_exact)
         absence = replace(
             absence,
-            shows_end=by_controllers or bool(by_itself and is_told),
+            known_until=None if absence.up_at else observed.logs.known_until(self.broker, absence.gone_by),
+            shows_end=by_controllers or (by_itself and absence.is_told_by_itself),
             # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
             shows_starts=by_itself or (by_controllers and not observed.uses_zookeeper),
         )

@@ -35,6 +35,9 @@ _ONLY_CONTROLLERS = frozenset({
 """Lines of the log in which a controller says what it does."""
 
 
+ELECTED_WITHIN = timedelta(minutes=1)
+"""A quorum that has a majority elects a controller within this time. Our choice."""
+
 _METADATA_LOG = None
 """Who speaks for the controllers in the metadata log."""
 
@@ -89,7 +92,7 @@ class LogsAtHand:
         if start < unknown_until and not any(self._speaks(node, start, unknown_until) for node in self._speaking):
             return False
         known = [t for t in self._terms if t.since < end and (t.until is None or t.until > start)]
-        return all(
+        return _follow_closely(known, max(start, unknown_until), end) and all(
             _holds(self._speaking.get(t.controller), max(start, t.since), min(end, t.until or end)) for t in known
         )
 
@@ -113,6 +116,16 @@ class LogsAtHand:
         held = _joined(i for intervals in nodes for i in intervals.clip(start, end)).intervals
         edges = [start, *(at for i in held for at in (i.start, i.end or end)), end]
         return [Interval(a, b, None) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a]
+
+
+def _follow_closely(terms: Iterable[ControllerEpoch], start: datetime, end: datetime) -> bool:
+    """Whether no other controller can have been active between these, from one instant to another."""
+    reached = start
+    for term in terms:
+        if term.since - reached > ELECTED_WITHIN:
+            return False
+        reached = term.until or end
+    return end - reached <= CLOCK_SKEW
 
 
 def _spans(lines: Sequence[Event], files: Iterable[LogFile]) -> dict[str, list[Interval[None]]]:

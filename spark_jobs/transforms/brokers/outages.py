@@ -13,7 +13,7 @@ from spark_jobs.shared.words import counted, duration
 from spark_jobs.transforms.brokers.absences import LATE_REPORT, Absence, Observed, absences_of, observe
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
 from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
-from spark_jobs.transforms.durations import CATCHING_UP
+from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot, row_id
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.windows import Window, in_order
@@ -92,17 +92,21 @@ def _starts(absence: Absence) -> str:
 
 def _ending(absence: Absence) -> str:
     if absence.up_at is None:
-        return (
-            "It had not come back when the lines end."
-            if absence.shows_end
-            else "Whether it came back is not known: no log that would show it reaches further."
-        )
+        return _open_ending(absence)
     lasted = duration(absence.up_at - absence.down_at)
     if not absence.shows_end:
         return f"It served again after {lasted} at most: no log of all that time is at hand."
     if not absence.is_end_exact:
         return f"It served again after {lasted} at most: no line shows its return, and then it served."
     return f"It served again after {lasted}."
+
+
+def _open_ending(absence: Absence) -> str:
+    if not absence.shows_end:
+        return "Whether it came back is not known: no log that would show it reaches further."
+    if absence.known_until and absence.observed_until - absence.known_until > CLOCK_SKEW:
+        return f"It had not come back at {absence.known_until:%H:%M:%S}, when the logs that would show it end."
+    return "It had not come back when the lines end."
 
 
 def _absences_in_snapshots(

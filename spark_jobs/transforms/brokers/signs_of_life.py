@@ -36,8 +36,10 @@ MEMBER_KINDS = frozenset({Kind.LEADER_STARTED, Kind.ISR_UPDATED, Kind.COORDINATO
 """Lines that only a broker writes which its controller counts as a member of the cluster: it gave it a leadership, or
 committed its change of an ISR. One that is cut off goes on to serve the clients that it still reaches."""
 
-SERVING_KINDS = MEMBER_KINDS | frozenset(GROUP_KINDS) | {Kind.ISR_SHRINK_PROPOSED, Kind.ISR_EXPAND_PROPOSED}
-"""Lines that only a broker which leads partitions writes, whoever still hears it. One that starts writes none."""
+SERVING_KINDS = (
+    MEMBER_KINDS | frozenset(GROUP_KINDS) | {Kind.ISR_SHRINK_PROPOSED, Kind.ISR_EXPAND_PROPOSED, Kind.FOLLOWER_STARTED}
+)
+"""Lines that only a broker writes which leads or follows, whoever still hears it: one whose process ended, none."""
 
 LISTED = "broker_listed"
 """The kind of what a reading shows of a broker that it lists. No line has it."""
@@ -72,9 +74,15 @@ class SignsOfLife:
         self._shown = {False: _timelines(_by_broker(by_members)), True: _timelines(_by_broker(shown))}
         self._listed = _timelines(_by_broker((r.broker, _listing(r)) for r in readings))
 
-    def has_log(self, broker: int) -> bool:
-        """Whether the broker's own log is known, so that a start would be in it."""
-        return broker in self._active
+    @property
+    def brokers(self) -> list[int]:
+        """The brokers of which a line or a reading is known, in order."""
+        return sorted({*self._active, *self._shown[True], *self._listed})
+
+    def proofs(self, broker: int) -> Timeline[Event]:
+        """All that shows the broker to live."""
+        known = (t[broker] for t in (self._active, self._shown[True], self._listed) if broker in t)
+        return Timeline((proof for timeline in known for proof in timeline), _at)
 
     def last_before(self, broker: int, instant: datetime, since: datetime | None = None) -> Event | None:
         """The broker's own last line before an instant, and not before another one."""

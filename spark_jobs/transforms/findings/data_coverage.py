@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from spark_jobs.catalog.codes import Confidence
 from spark_jobs.catalog.rows import Finding, Quote, SnapshotReading
 from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.words import duration
 from spark_jobs.transforms.evidence import quote_snapshot, row_id
 from spark_jobs.transforms.findings.facts import Facts, finding_of
 
@@ -129,4 +130,15 @@ def _missing_logs(facts: Facts) -> Iterator[Finding]:
         )
 
 
-RULES = (_gaps, _leaderships, _missing_logs, _unanswered, _partial, _unread)
+def _unobserved(facts: Facts) -> Iterator[Finding]:
+    """One finding for each broker, however many spans there are."""
+    for broker, spans in sorted(grouped(facts.unobserved, lambda s: s.broker).items()):
+        first_at, last_at = min(s.first_at for s in spans), max(s.last_at for s in spans)
+        longest = duration(max(s.last_at - s.first_at for s in spans))
+        quotes = [q for s in spans for q in s.evidence]
+        yield finding_of(
+            facts, "broker_unobserved", str(broker), first_at, last_at, quotes, count=len(spans), longest=longest
+        )
+
+
+RULES = (_gaps, _leaderships, _missing_logs, _unobserved, _unanswered, _partial, _unread)

@@ -36,6 +36,7 @@ class Facts:
     gaps: Sequence[rows.GenerationGap] = ()
     leadership_gaps: Sequence[rows.LeadershipGap] = ()
     unheard: Sequence[rows.MissingBrokerLog] = ()
+    unobserved: Sequence[rows.UnobservedSpan] = ()
     coverage: Sequence[rows.Coverage] = ()
     unanswered: Sequence[rows.GroupSnapshot] = ()
     partial: Sequence[rows.SnapshotReading] = ()

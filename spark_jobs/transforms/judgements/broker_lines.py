@@ -24,7 +24,7 @@ _IN_ORDER = ("happened_at", "source", "order")
 
 _SEGMENT = ("hour", "passed")
 
-_SHOW_SERVICE = (*SERVING_KINDS, Kind.FOLLOWER_STARTED)
+_SHOW_SERVICE = tuple(SERVING_KINDS)
 """The kinds of lines that prove a broker to serve: the one that writes it, or the leader that a follower names."""
 
 

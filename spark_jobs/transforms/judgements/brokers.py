@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from spark_jobs.catalog import rows
+from spark_jobs.transforms.brokers.absences import observe
 from spark_jobs.transforms.brokers.broker_settings import settings_of
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
-from spark_jobs.transforms.brokers.logs_at_hand import LogsAtHand
 from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs
 from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.brokers.unobserved import find_unobserved_spans
 from spark_jobs.transforms.cluster import context_of
 from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.judgement import Judgement, made, table
@@ -32,6 +33,7 @@ class BrokerHistory:
     missing_logs: list[rows.MissingBrokerLog]
     topic_changes: list[rows.TopicChange]
     log_spans: list[rows.LogSpan]
+    unobserved: list[rows.UnobservedSpan]
 
 
 def judge_brokers(
@@ -44,6 +46,7 @@ def judge_brokers(
     """The history of the cluster's brokers. Takes: `proofs`, more lines that show a broker to serve."""
     epochs = controller_epochs_of(events)
     outages = rebuild_outages(events, readings, scope.seen, files, proofs)
+    observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
     return BrokerHistory(
         outages,
         rebuild_controller_changes(events, outages, scope.seen),
@@ -51,8 +54,9 @@ def judge_brokers(
         topic_changes(events, epochs),
         [
             rows.LogSpan(cluster=scope.cluster, broker=broker, first_at=first_at, last_at=last_at)
-            for broker, first_at, last_at in LogsAtHand(in_order(events), files, epochs).own_spans()
+            for broker, first_at, last_at in (observed.logs.own_spans() if observed else ())
         ],
+        find_unobserved_spans(scope.cluster, observed) if observed else [],
     )
 
 

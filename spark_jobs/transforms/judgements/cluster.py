@@ -13,6 +13,7 @@ from spark_jobs.transforms.brokers.broker_settings import settings_of
 from spark_jobs.transforms.brokers.cluster_restarts import rebuild_rolling_restarts
 from spark_jobs.transforms.brokers.impacts import add_impact, add_rebalances, explain_outages
 from spark_jobs.transforms.brokers.missing_broker_logs import named_within
+from spark_jobs.transforms.brokers.unobserved import unobserved_within
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.groups.coordinators import losses_of_groups
 from spark_jobs.transforms.groups.incidents import group_incidents
@@ -60,6 +61,7 @@ def judge_cluster(
     gaps: list[rows.GenerationGap],
     leadership_gaps: list[rows.LeadershipGap],
     missing_logs: list[rows.MissingBrokerLog],
+    unobserved: list[rows.UnobservedSpan],
     stays: list[rows.MemberStay],
     imbalance: list[rows.LeaderImbalance],
     truncations: list[rows.Truncation],
@@ -110,6 +112,7 @@ def judge_cluster(
         gaps=_inside(window, gaps, lambda g: g.seen_at),
         leadership_gaps=_inside(window, leadership_gaps, lambda g: g.seen_at),
         unheard=named_within(missing_logs, window),
+        unobserved=unobserved_within(unobserved, window),
         coverage=coverage,
         unanswered=unanswered,
         partial=partial,
@@ -162,6 +165,7 @@ CLUSTER = Judgement(
         "gaps": GROUPS.output("gaps"),
         "leadership_gaps": made(prepare.rows_where("explained_by IS NULL"), PARTITIONS.output("leadership_gaps")),
         "missing_logs": BROKERS.output("missing_logs"),
+        "unobserved": BROKERS.output("unobserved"),
         "stays": GROUPS.output("stays"),
         "imbalance": made(prepare.evidence_where("over_threshold"), READINGS.output("imbalance")),
         "truncations": made(

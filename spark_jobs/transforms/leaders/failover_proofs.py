@@ -199,7 +199,8 @@ def _confidence_in(outage: BrokerOutage, change: LeaderChange) -> Confidence:
     """How sure an outage is the cause: no surer than its own verdict.
 
     Edge case: between two readings a partition may have changed hands more than once, and its leader may have been
-    away twice. A change just before the outage was known fits only within the tolerance of clocks.
+    away twice. A change just before the outage was known fits only within the tolerance of clocks. Where the return is
+    not known, the broker may have been back by then.
     """
     most = Confidence.CERTAIN
     if not change.after.is_exact:
@@ -207,6 +208,11 @@ def _confidence_in(outage: BrokerOutage, change: LeaderChange) -> Confidence:
         again = change.context.outage_between(change.former, since, change.at) if since else None
         is_next = change.after.epoch == change.before.epoch + 1
         most = Confidence.LIKELY if is_next and not again else Confidence.POSSIBLE
+    if (
+        outage.up_at is None
+        and change.at > outage.down_at + timedelta(milliseconds=outage.away_low_ms or 0) + CLOCK_SKEW
+    ):
+        most = most.at_most(Confidence.LIKELY)
     confidence = outage.confidence.at_most(most)
     if change.at < known_at(outage) and confidence == Confidence.CERTAIN:
         return Confidence.LIKELY if change.replicas else Confidence.POSSIBLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from spark_jobs.catalog.codes import IsrChangeKind, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, IsrChange, IsrSpan, OutOfSyncPeriod
@@ -30,7 +30,8 @@ Removals = Mapping[int, Timeline[tuple[int, IsrSpan]]]
 def spans_of(changes: Sequence[IsrChange]) -> list[IsrSpan]:
     """The shrinks among rows of gold.isr_changes, each with its end: slim enough to read a whole cluster's at once.
 
-    Gives: evidence only for the first and the last of a broker's shrinks with one cause.
+    Gives: evidence only for the first and the last of a broker's shrinks with one cause, and for each that begins when
+    none before it lasts: it may begin a period.
     """
     returns = {_key(c, c.happened_at): c for c in changes if c.change == IsrChangeKind.EXPAND}
     shrinks = (c for c in changes if c.change == IsrChangeKind.SHRINK)
@@ -58,9 +59,10 @@ def _span(change: IsrChange, back: IsrChange | None) -> IsrSpan:
 
 
 def _with_evidence_at_the_ends(spans: Iterable[IsrSpan]) -> list[IsrSpan]:
-    first, *others = sorted(spans, key=_place)
-    last = max([first, *others], key=lambda s: (s.out_of_sync_until or NEVER, *_place(s)))
-    return [first, *(s if s is last else replace(s, evidence=[]) for s in others)]
+    ordered = sorted(spans, key=_place)
+    last = max(ordered, key=lambda s: (s.out_of_sync_until or NEVER, *_place(s)))
+    begun = {id(together[0]) for together in merge_spans(ordered, timedelta())}
+    return [s if s is last or id(s) in begun else replace(s, evidence=[]) for s in ordered]
 
 
 def _key(change: IsrChange, at: datetime | None) -> tuple[object, ...]:
@@ -91,13 +93,13 @@ def rebuild_out_of_sync_periods(
     return sorted((r for r in rows if window.holds(r.started_at)), key=lambda r: (r.started_at, r.broker))
 
 
-def merge_spans(spans: Iterable[IsrSpan]) -> list[list[IsrSpan]]:
-    """The spans of one broker, those of one period together, in order."""
+def merge_spans(spans: Iterable[IsrSpan], calm: timedelta = CALM_AFTER) -> list[list[IsrSpan]]:
+    """The spans of one broker, those of one period together, in order. `calm` at most lies between two of one cause."""
     periods: list[list[IsrSpan]] = []
     until = NEVER
     for span in sorted(spans, key=_place):
         end = span.out_of_sync_until or NEVER
-        if periods and (span.happened_at <= until or _is_same(periods[-1][-1], span, until)):
+        if periods and (span.happened_at <= until or _is_same(periods[-1][-1], span, until, calm)):
             periods[-1].append(span)
             until = max(until, end)
         else:
@@ -106,9 +108,9 @@ def merge_spans(spans: Iterable[IsrSpan]) -> list[list[IsrSpan]]:
     return periods
 
 
-def _is_same(before: IsrSpan, span: IsrSpan, until: datetime) -> bool:
+def _is_same(before: IsrSpan, span: IsrSpan, until: datetime, calm: timedelta) -> bool:
     is_one_cause = (before.shrink_cause, before.outage_id) == (span.shrink_cause, span.outage_id)
-    return is_one_cause and span.happened_at - until <= CALM_AFTER
+    return is_one_cause and span.happened_at - until <= calm
 
 
 def _removals(periods: Iterable[Period]) -> Removals:

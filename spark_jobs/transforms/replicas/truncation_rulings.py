@@ -55,8 +55,9 @@ class Truncation:
 
     @cached_property
     def unclean(self) -> Failover | None:
-        """The first unclean election since."""
-        return next(filter(_is_unclean, self.failovers_since), None)
+        """The first unclean election since, as far as it is more than possible."""
+        unclean = (f for f in self.failovers_since if f.kind == FailoverKind.UNCLEAN_ELECTION)
+        return next((f for f in unclean if f.confidence is not Confidence.POSSIBLE), None)
 
     @cached_property
     def failover(self) -> Failover | None:
@@ -134,11 +135,6 @@ def follows_an_unknown_epoch(case: Truncation) -> Proof | None:
 def leader_is_logged(case: Truncation) -> Proof | None:
     """The leader's log shows that it became leader in the epoch that the replica follows."""
     return Proof((quote(case.leader_started),)) if case.leader_started else None
-
-
-def _is_unclean(failover: Failover) -> bool:
-    """Whether the leader came from outside the ISR, and not only possibly."""
-    return failover.kind == FailoverKind.UNCLEAN_ELECTION and failover.confidence != Confidence.POSSIBLE
 
 
 def unclean_election(case: Truncation) -> Proof | None:

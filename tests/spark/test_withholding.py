@@ -1,0 +1,54 @@
+"""Rows that break a law by themselves are taken out, whatever else their table holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.catalog import gold
+from spark_jobs.catalog.quality import WITHHELD_ROWS
+from spark_jobs.shared.conform import frame_of
+from spark_jobs.steps.withholding import Checked, withhold
+from tests.support.rows import AT, values
+
+
+def broken(table: str, *expectations: str) -> list[dict[str, Any]]:
+    """What validation says where these expectations do not hold."""
+    return [
+        {"table": table, "expectation": e, "success": False, "severity": "critical", "sentences": [f"{table}: {e}"]}
+        for e in expectations
+    ]
+
+
+def findings(spark: SparkSession, *bad: dict[str, Any], good: int = 4) -> Checked:
+    rows = [values(gold.FINDINGS, finding_id=f"good-{n}") for n in range(good)]
+    rows += [values(gold.FINDINGS, finding_id=f"bad-{n}", **columns) for n, columns in enumerate(bad)]
+    laws = ("evidence_quoted", "severity_known", "key_unique")
+    return Checked({"gold.findings": frame_of(spark, rows, gold.FINDINGS)}, broken("gold.findings", *laws))
+
+
+def test_the_rows_are_kept_with_the_laws_that_they_break(spark: SparkSession) -> None:
+    left = withhold(findings(spark, {"evidence": []}))
+    assert sorted(r["finding_id"] for r in left.tables["gold.findings"].collect()) == [f"good-{n}" for n in range(4)]
+    (row,) = left.rows
+    assert (row["table"], row["happened_at"]) == ("gold.findings", AT.replace(tzinfo=None))
+    assert [s.partition(":")[0] for s in row["sentences"]] == ["evidence_quoted"]
+    assert '"finding_id":"bad-0"' in row["row"]
+    assert (left.misleads, left.sentences[0].partition(" broke ")[0]) == ((), "1 row of gold.findings")
+    assert [v["severity"] for v in left.published().verdicts] == ["warning"] * 3
+    run = {"run_id": "r", "cluster": "prod", "window_from": AT, "window_to": AT, "run_withheld_at": AT}
+    (kept,) = frame_of(spark, [{**run, **row}], WITHHELD_ROWS).collect()
+    assert (kept["happened_at"], kept["sentences"]) == (AT.replace(tzinfo=None), row["sentences"])
+
+
+def test_too_little_that_remains_misleads(spark: SparkSession) -> None:
+    left = withhold(findings(spark, {"evidence": []}, {"severity": "huge"}))
+    assert [r["sentences"][0].partition(":")[0] for r in left.rows] == ["evidence_quoted", "severity_known"]
+    assert left.misleads == ("gold.findings",)
+
+
+def test_laws_across_rows_take_none_out(spark: SparkSession) -> None:
+    found = findings(spark)
+    same = withhold(Checked(found.tables, broken("gold.findings", "key_unique", "columns_match")))
+    assert (same.rows, same.tables) == ((), found.tables)

@@ -1,0 +1,61 @@
+"""Spans of which nothing shows whether a broker served are rows, and no absences."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from spark_jobs.catalog.bronze import LOG_FILES
+from spark_jobs.catalog.rows import Event, LogFile
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.absences import observe
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.brokers.unobserved import find_unobserved_spans, unobserved_within
+from spark_jobs.transforms.windows import Window
+from tests.support.nights import WHOLE, at
+from tests.support.rows import row
+
+
+def line(kind: str, clock: str, broker: int = 1, log: str = "server.log", **columns: object) -> Event:
+    source = f"broker-{broker}/{log}"
+    return row(EVENTS, kind=kind, broker=broker, source=source, line_id=clock, happened_at=at(clock), **columns)
+
+
+def held(source: str, first: str, last: str) -> LogFile:
+    return row(LOG_FILES, origin="broker", source=source, first_at=at(first), last_at=at(last))
+
+
+LEADS = [line("rebalance_started", "01:00:00"), line("rebalance_started", "06:00:00")]
+ITS_FILES = [held("broker-1/server.log", "00:30:00", "01:59:59"), held("broker-1/server.log", "05:00:00", "06:00:00")]
+CONTROLLER = line("broker_unfence_granted", "00:30:00", 4, "controller.log", node=2)
+
+
+def spans(lines: list[Event], files: list[LogFile]) -> list[tuple[int, object, object]]:
+    ordered = sorted(lines, key=lambda e: e.happened_at)
+    found = find_unobserved_spans("c", observe(ordered, [], [], files))
+    assert all(r.evidence for r in found)
+    return [(r.broker, r.first_at, r.last_at) for r in found]
+
+
+def test_hours_without_any_log_are_a_row_and_no_outage() -> None:
+    assert spans(LEADS, ITS_FILES) == [(1, at("01:59:59"), at("05:00:00"))]
+    assert rebuild_outages(LEADS, [], WHOLE, ITS_FILES) == []
+
+
+def test_where_a_controllers_log_is_at_hand_a_broker_is_observed() -> None:
+    files = [*ITS_FILES, held("broker-4/controller.log", "00:00:00", "08:00:00")]
+    assert [s for s in spans([*LEADS, CONTROLLER], files) if s[0] == 1] == []
+
+
+def test_another_brokers_line_about_it_splits_the_span() -> None:
+    follows = line("follower_started", "03:00:00", 2, leader=1)
+    files = [*ITS_FILES, held("broker-2/server.log", "03:00:00", "03:00:00")]
+    found = [s for s in spans([*LEADS, follows], files) if s[0] == 1]
+    assert found == [(1, at("01:59:59"), at("03:00:00")), (1, at("03:00:00"), at("05:00:00"))]
+
+
+def test_a_span_that_reaches_into_a_window_is_cut_to_it() -> None:
+    [found] = find_unobserved_spans("c", observe(LEADS, [], [], ITS_FILES))
+    window = Window(at("02:30:00"), at("12:00:00"))
+    [inside] = unobserved_within([found], window)
+    assert (inside.first_at, inside.last_at) == (at("02:30:00"), at("05:00:00"))
+    assert unobserved_within([found], Window(at("05:30:00"), at("05:30:00") + timedelta(hours=1))) == []
