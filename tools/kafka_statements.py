@@ -60,6 +60,9 @@ _HOLE = "\0"
 _FEWEST_LETTERS = 4
 """A statement with fewer letters of its own says only what its values say."""
 
+_FEWEST_TO_FIT = 12
+"""Letters that a statement with values needs, so that a line that fits it is its own."""
+
 _MOST_RENDERED = 400
 _CONSUMER = "[Consumer clientId=c-1, groupId=g] "
 _VALUES = (
@@ -69,6 +72,8 @@ _VALUES = (
     (r"isr|replicas|brokers", "1,2"),
     (r"coordinator|node|endpoint", "127.0.0.1:9092 (id: 2 rack: null)"),
     (r"heartbeatRequestName", "ConsumerGroupHeartbeatRequest"),
+    (r"^\s*record$", "UnregisterBrokerRecord(brokerId=2, brokerEpoch=5)"),
+    (r"^\s*msg$", "Failed to compute a new target assignment for epoch 5: no member"),
     (r"state", "STARTING"),
     (r"topic", "orders"),
     (r"", "5"),
@@ -88,6 +93,11 @@ class Statement:
     def __str__(self) -> str:
         """The text as a page shows it."""
         return self.text.replace(_HOLE, "<>")
+
+    @property
+    def letters(self) -> int:
+        """The letters of its own."""
+        return sum(c.isalpha() for c in self.text)
 
     @property
     def line(self) -> re.Pattern[str]:
@@ -115,8 +125,9 @@ def statements_of(name: str, source: str) -> Iterator[Statement]:
         if writer in RELEVANT_CLASSES:
             pieces = list(_pieces(_arguments(source, call.end())))
             text = "".join(_HOLE if is_value else piece for piece, is_value in pieces)
-            if sum(c.isalpha() for c in text) >= _FEWEST_LETTERS:
-                yield Statement(writer, text, tuple(piece for piece, is_value in pieces if is_value))
+            statement = Statement(writer, text, tuple(piece for piece, is_value in pieces if is_value))
+            if statement.letters >= _FEWEST_LETTERS:
+                yield statement
 
 
 def _arguments(source: str, start: int) -> list[str]:
@@ -183,7 +194,8 @@ def _known() -> Mapping[str, Sequence[str]]:
 def is_read(statement: Statement) -> bool:
     """Whether a line of the statement is an event, or known to carry nothing."""
     known = _known().get(statement.name.removesuffix("$"), ())
-    if any(map(statement.line.fullmatch, known)):
+    is_telling = not statement.values or statement.letters >= _FEWEST_TO_FIT
+    if is_telling and any(map(statement.line.fullmatch, known)):
         return True
     heads = {"", _CONSUMER, *(m[0] for m in map(_HEAD.match, known) if m)}
     logger = statement.name if statement.name == STATE_CHANGES else f"kafka.{statement.name}"

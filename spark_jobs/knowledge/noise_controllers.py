@@ -262,6 +262,7 @@ NOISE: tuple[Noise, ...] = (
         "Amending registration of broker ",
         "Replayed RegisterBrokerRecord modifying ",
         "Unregistered broker: ",
+        "Replayed UnregisterBrokerRecord(",
         " that is unknown to the controller",
     ),
     *noise(

@@ -80,8 +80,8 @@ PATTERNS = (
         kind=Kind.BROKER_REGISTERED,
         loggers=("kafka.zk.KafkaZkClient",),
         contains="Registered broker ",
-        regex=r"^Registered broker (?P<node>\d+) at path \S+ with addresses: .*, czxid \(broker epoch\): (?P<detail>\d+)$",
-        versions="2.6-3.9",
+        regex=r"^Registered broker (?P<node>\d+) at path \S+ with addresses: .*?(?:, czxid \(broker epoch\): (?P<detail>\d+))?$",
+        versions="1.1-3.9",
         source="core/src/main/scala/kafka/zk/KafkaZkClient.scala registerBroker",
     ),
     Pattern(
