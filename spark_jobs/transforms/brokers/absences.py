@@ -143,8 +143,12 @@ def _silent_since(signal: LivenessSignal, heard_at: datetime | None, session: ti
 
 
 def _continued(absence: Absence, signal: LivenessSignal, index: ActivityIndex) -> Absence:
+    if signal.shows is Signal.IS_NEW and absence.restart:
+        return absence
     absence = replace(absence, lines=(*absence.lines, signal.event))
     match signal.shows:
+        case Signal.IS_NEW:
+            return replace(absence, restart=signal)
         case Signal.DOWN | Signal.RELEASED:
             return replace(absence, detected_at=absence.detected_at or signal.at)
         case Signal.RESTARTED if signal.is_own or not index.has_log(signal.broker):
