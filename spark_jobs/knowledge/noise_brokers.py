@@ -182,8 +182,8 @@ NOISE: tuple[Noise, ...] = (
         ("kafka.server.ControllerServer",),
         "A controller without a broker starts and stops; the quorum logs which controllers are alive.",
         "aiting for ",
-        "] Starting controller",
-        "] shutting down",
+        "Starting controller",
+        "shutting down",
     ),
     *noise(
         ("kafka.Kafka$", "kafka.server.KafkaServerStartable"),

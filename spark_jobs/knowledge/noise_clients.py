@@ -32,7 +32,7 @@ NOISE: tuple[Noise, ...] = (
     *noise(
         ("org.apache.kafka.clients.Metadata",),
         "Epochs that a client remembers; the cluster id of a producer or an admin client, maybe of another cluster.",
-        "] Cluster ID: ",
+        "Cluster ID: ",
         "Resetting the last seen epoch of partition ",
     ),
     *noise(

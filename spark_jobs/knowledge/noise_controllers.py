@@ -28,6 +28,7 @@ NOISE: tuple[Noise, ...] = (
         "log directory failure for brokers",
         "failed to complete preferred replica leader election to ",
         "Error completing ",
+        "Skipping preferred replica leader election ",
         "Skipping replica leader election (",
         "is already in the new list of replicas",
         "Unclean leader election has been enabled ",
@@ -261,6 +262,7 @@ NOISE: tuple[Noise, ...] = (
         "Amending registration of broker ",
         "Replayed RegisterBrokerRecord modifying ",
         "Unregistered broker: ",
+        "Replayed UnregisterBrokerRecord(",
         " that is unknown to the controller",
     ),
     *noise(

@@ -102,6 +102,11 @@ NOISE: tuple[Noise, ...] = (
         " transitioned from ",
     ),
     *noise(
+        _JAVA,
+        "The assignor failed: the group keeps the assignment that it has.",
+        "] Failed to compute a new target assignment ",
+    ),
+    *noise(
         ("org.apache.kafka.coordinator.group.generic.GenericGroup",),
         "Kafka 3.6 has no group of the new coordinator yet.",
         "Group leader [memberId: ",

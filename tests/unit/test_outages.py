@@ -111,13 +111,36 @@ def test_bounced_is_an_absence_although_zookeeper_saw_none() -> None:
 def test_zookeeper_until_2_1_names_no_bounced_brokers() -> None:
     def changed(minute: int, words: str) -> Event:
         at_minute = AT + timedelta(minutes=minute)
-        return row(EVENTS, kind="brokers_changed", broker=2, detail=words, happened_at=at_minute, line_id=words)
+        event: Event = row(EVENTS, kind="brokers_changed", broker=2, detail=words, happened_at=at_minute, line_id=words)
+        return event
 
     gone = changed(0, ", deleted brokers: 1, all live brokers: 2,3")
     back = changed(5, "1, deleted brokers: , all live brokers: 1,2,3")
     around = Window(AT - timedelta(days=1), AT + timedelta(days=1))
     [absence] = rebuild_outages([gone, back], [], around)
     assert (absence.broker, absence.detected_at, absence.up_at) == (1, AT, AT + timedelta(minutes=5))
+
+
+@pytest.mark.parametrize(
+    ("pattern_id", "kind"),
+    [("kraft.cluster_named_by_broker", "crash"), ("kraft.cluster_named_by_controller", "unresponsive")],
+)
+def test_until_3_0_a_new_incarnation_alone_shows_that_a_broker_on_kraft_restarted(pattern_id: str, kind: str) -> None:
+    def said(second: int, what: str, broker: int, **fields: object) -> Event:
+        at_second = AT + timedelta(seconds=second)
+        event: Event = row(EVENTS, kind=what, broker=broker, happened_at=at_second, line_id=f"{second}", **fields)
+        return event
+
+    lines = [
+        said(-600, "controller_elected", 1, controller_epoch=1),
+        said(-5, "follower_started", 3),
+        said(0, "broker_fenced", 1, node=3),
+        said(6, "cluster_named", 3, pattern_id=pattern_id),
+        said(7, "follower_started", 3),
+        said(9, "broker_unfenced_self", 3),
+    ]
+    around = Window(AT - timedelta(days=1), AT + timedelta(days=1))
+    assert [(o.broker, o.kind) for o in rebuild_outages(lines, [], around)] == [(3, kind)]
 
 
 def test_without_the_brokers_own_log_zookeeper_leaves_the_kind_open() -> None:

@@ -6,6 +6,8 @@ from spark_jobs.knowledge.model import Pattern
 
 _ZOOKEEPER_LOGGERS = ("kafka.server.KafkaServer",)
 _ZOOKEEPER = r"^\[KafkaServer id=\d+\] "
+# A broker that fails before it knows its id writes no head.
+_ZOOKEEPER_START = r"^(?:\[KafkaServer id=\d+\] )?"
 _ZOOKEEPER_SOURCE = "core/src/main/scala/kafka/server/KafkaServer.scala"
 
 
@@ -15,7 +17,7 @@ PATTERNS = (
         kind=Kind.BROKER_STARTING,
         loggers=_ZOOKEEPER_LOGGERS,
         contains="starting",
-        regex=r"^(?:\[KafkaServer id=\d+\] )?starting$",
+        regex=_ZOOKEEPER_START + "starting$",
         versions="1.0-3.9",
         source=f"{_ZOOKEEPER_SOURCE} startup",
     ),
@@ -32,8 +34,8 @@ PATTERNS = (
         pattern_id="zookeeper.broker_shutdown_started",
         kind=Kind.BROKER_SHUTDOWN_STARTED,
         loggers=_ZOOKEEPER_LOGGERS,
-        contains="] shutting down",
-        regex=_ZOOKEEPER + "shutting down$",
+        contains="shutting down",
+        regex=_ZOOKEEPER_START + "shutting down$",
         versions="1.0-3.9",
         source=f"{_ZOOKEEPER_SOURCE} shutdown",
     ),
@@ -69,7 +71,7 @@ PATTERNS = (
         kind=Kind.BROKER_STOPPED,
         loggers=_ZOOKEEPER_LOGGERS,
         contains="shut down completed",
-        regex=_ZOOKEEPER + "shut down completed$",
+        regex=_ZOOKEEPER_START + "shut down completed$",
         versions="1.0-3.9",
         source=f"{_ZOOKEEPER_SOURCE} shutdown",
     ),
@@ -78,8 +80,8 @@ PATTERNS = (
         kind=Kind.BROKER_REGISTERED,
         loggers=("kafka.zk.KafkaZkClient",),
         contains="Registered broker ",
-        regex=r"^Registered broker (?P<node>\d+) at path \S+ with addresses: .*, czxid \(broker epoch\): (?P<detail>\d+)$",
-        versions="2.6-3.9",
+        regex=r"^Registered broker (?P<node>\d+) at path \S+ with addresses: .*?(?:, czxid \(broker epoch\): (?P<detail>\d+))?$",
+        versions="1.1-3.9",
         source="core/src/main/scala/kafka/zk/KafkaZkClient.scala registerBroker",
     ),
     Pattern(

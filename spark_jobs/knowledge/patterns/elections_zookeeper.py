@@ -114,7 +114,7 @@ PATTERNS = (
         contains=" from the ISR as part of transition to ",
         regex=_STATE_HEAD
         + rf"Partition {TOPIC_PARTITION} state changed to \(Leader:(?P<leader>-?\d+),ISR:(?P<isr>[\d,]*),(?:LeaderRecoveryState:\w+,)?"
-        r"LeaderEpoch:(?P<leader_epoch>\d+),(?:ZkVersion|PartitionEpoch):(?P<partition_epoch>\d+),ControllerEpoch:\d+\) "
+        r"LeaderEpoch:(?P<leader_epoch>\d+),(?:(?:ZkVersion|PartitionEpoch):(?P<partition_epoch>\d+),)?ControllerEpoch:\d+\) "
         r"after removing replica (?P<node>\d+) from the ISR as part of transition to (?P<state>\w+)$",
         versions="2.6-3.9",
         source="core/src/main/scala/kafka/controller/ReplicaStateMachine.scala removeReplicasFromIsr",

@@ -8,7 +8,7 @@ from spark_jobs.knowledge.patterns.fragments import CLASSIC, INSTANCE, MEMBER, M
 _LOGGERS = ("kafka.coordinator.group.GroupCoordinator",)
 _METADATA_LOGGERS = ("kafka.coordinator.group.GroupMetadata", "kafka.coordinator.group.GroupMetadata$")
 _HEAD = r"^\[GroupCoordinator \d+\]: "
-_INSTANCE = rf"(?:None|Some\((?P<instance_id>{INSTANCE})\))"
+_INSTANCE = rf"(?:None|Some\((?:null|(?P<instance_id>{INSTANCE}))\))"
 _SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupCoordinator.scala"
 _METADATA_SOURCE = "core/src/main/scala/kafka/coordinator/group/GroupMetadata.scala"
 

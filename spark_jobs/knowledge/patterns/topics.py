@@ -38,7 +38,7 @@ PATTERNS = (
         kind=Kind.TOPIC_DELETED,
         loggers=_DELETION_LOGGERS,
         contains=" (re)started",
-        regex=rf"^\[Topic Deletion Manager \d+\] Deletion of topic {_TOPIC} \(re\)started$",
+        regex=rf"^\[Topic Deletion Manager \d+\],? Deletion of topic {_TOPIC} \(re\)started$",
         versions="1.0-3.9",
         source="core/src/main/scala/kafka/controller/TopicDeletionManager.scala resumeDeletions",
     ),

@@ -41,6 +41,7 @@ _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.DOWN: CATCHING_UP,
     Signal.FAILED: CLOCK_SKEW,
     Signal.RESTARTED: timedelta(),
+    Signal.IS_NEW: timedelta(),
 }
 """How long after each signal of an absence a line of the broker may still be of the time before it."""
 
@@ -271,6 +272,8 @@ class _Life:
         if signal.shows is Signal.SERVES:
             restart = absence.restart or (signal if signal.is_own else None)
             return replace(_returned(absence, signal.event, is_exact=True), restart=restart)
+        if signal.shows is Signal.IS_NEW and absence.restart:
+            return absence
         absence = replace(
             absence,
             lines=(*absence.lines, signal.event),
@@ -292,6 +295,8 @@ class _Life:
                 return replace(absence, is_over=True, failures=failures, failed_starts=count)
             case Signal.RESTARTED if self._is_restart(absence, signal):
                 return replace(absence, is_over=True, restart=absence.restart or signal)
+            case Signal.IS_NEW:
+                return replace(absence, is_over=True, restart=signal)
         return absence
 
     def _is_restart(self, absence: Absence, signal: LivenessSignal) -> bool:

@@ -36,6 +36,8 @@ class Signal(Enum):
     """The controller let it go: it may end now."""
     RESTARTED = auto()
     """A new process of it began."""
+    IS_NEW = auto()
+    """It is a new process, as it logs after its start: until 3.0, a broker on KRaft does not log the start itself."""
     SERVES = auto()
     """It serves."""
 
@@ -68,10 +70,14 @@ _OWN_SIGNALS: Mapping[str, Signal] = {
     Kind.BROKER_START_FAILED: Signal.FAILED,
     Kind.BROKER_START_ABANDONED: Signal.FAILED,
     Kind.BROKER_STARTING: Signal.RESTARTED,
+    Kind.CLUSTER_NAMED: Signal.IS_NEW,
     Kind.BROKER_STARTED: Signal.SERVES,
     Kind.BROKER_UNFENCED_SELF: Signal.SERVES,
 }
 """What a broker's own line shows about the broker."""
+
+_NEW_PROCESS = "kraft.cluster_named_by_broker"
+"""Of the lines that name the cluster, the one with a broker's new incarnation."""
 
 Brokers = Callable[[Event, Collection[int]], Iterable[int]]
 """The brokers that a controller's line is about, given those that were active before it."""
@@ -165,6 +171,8 @@ def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]
 def _signals_in(event: Event, active: Collection[int], terms: Sequence[ControllerEpoch]) -> Iterator[LivenessSignal]:
     """What one line shows. Takes: the brokers that were active before it."""
     own = _OWN_SIGNALS.get(event.kind)
+    if own is Signal.IS_NEW and event.pattern_id != _NEW_PROCESS:
+        return
     if own and event.broker is not None:
         yield LivenessSignal(event.broker, own, event)
     elif event.kind in _CONTROLLER_SIGNALS and _is_news(event, terms):
