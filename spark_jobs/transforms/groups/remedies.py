@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from spark_jobs.catalog.codes import Cause, RemedySetting
-from spark_jobs.catalog.rows import Contributor, Event, Quote, Rebalance, Remedy
+from spark_jobs.catalog.rows import Event, Quote, Rebalance, Remedy
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 from spark_jobs.shared.grouping import grouped
@@ -21,6 +21,7 @@ from spark_jobs.transforms.groups.remedy_rulings import (
     STATIC_MEMBERSHIP,
     Replayed,
 )
+from spark_jobs.transforms.groups.storms import acts_in
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rulings import Ruling, Verdict, decide, judge
 from spark_jobs.transforms.timelines import Timeline, timelines
@@ -161,14 +162,11 @@ def _longest(lengths: Sequence[int | None]) -> int | None:
 
 def acts_of(rebalance: Rebalance, directory: MemberRegistry) -> list[Act]:
     """The acts of a rebalance: what began it, and what else fell into it."""
-    acts: list[tuple[Rebalance | Contributor, datetime, int | None]] = [
-        (rebalance, rebalance.started_at, rebalance.silent_ms),
-        *((c, c.at, None) for c in rebalance.contributors),
-    ]
     found = []
-    for act, at, silent_ms in acts:
+    for at, act in acts_in(rebalance):
         member = directory.get(act.member_id, act.instance_id)
         client, is_static = act.instance_id or act.client_id, bool(act.instance_id or member.instance_id)
+        silent_ms = act.silent_ms if isinstance(act, Rebalance) else None
         found.append(Act(rebalance.rebalance_id, at, act.cause, client, member, is_static, silent_ms))
     return found
 

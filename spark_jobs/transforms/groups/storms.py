@@ -87,6 +87,11 @@ class _DrivingCount:
         return self._left[client] if self._left[client] >= LOOP_LEAVES else 0
 
 
+def acts_in(row: Rebalance) -> list[tuple[datetime, Rebalance | Contributor]]:
+    """What members did in a rebalance, and when: what began it, then what else fell into it."""
+    return [(row.started_at, row), *((c.at, c) for c in row.contributors)]
+
+
 def client_of(row: Rebalance | Contributor) -> str:
     """The name that a member keeps over restarts; empty where no evidence names the member."""
     return row.instance_id or row.client_id or row.member_id or ""

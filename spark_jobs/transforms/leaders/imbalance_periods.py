@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
+from operator import attrgetter
 
 from spark_jobs.catalog.codes import FailoverKind, ImbalanceEnd
 from spark_jobs.catalog.rows import Failover, ImbalancePeriod, LeaderImbalance
 from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import evidence_of, row_id
@@ -32,6 +34,9 @@ _STARTED: Mapping[FailoverKind, str] = {
     FailoverKind.UNKNOWN: "when leaders left it for an unknown reason",
 }
 """How a period starts, as its sentence goes on: one phrase for each kind, which the rulings on failovers decided."""
+
+
+_PREFERRED = attrgetter("preferred_leader")
 
 
 @dataclass(frozen=True)
@@ -70,18 +75,13 @@ def rebuild_imbalance_periods(
     topics may have been created since. A reading that does not know the broker ends a period, as the broker is then
     preferred for no partition.
     """
-    rows = sorted(imbalance, key=lambda r: (r.snapshot_at, r.broker))
+    rows = sorted(imbalance, key=lambda r: r.snapshot_at)
     instants = sorted({r.snapshot_at for r in rows})
-    by_broker: dict[int, dict[datetime, LeaderImbalance]] = defaultdict(dict)
-    for row in rows:
-        by_broker[row.broker][row.snapshot_at] = row
-    moved: dict[int, list[Failover]] = defaultdict(list)
-    for f in sorted(failovers, key=lambda f: (f.happened_at, f.topic, f.partition, f.epoch_to)):
-        if f.preferred_leader is not None and f.preferred_leader in (f.leader_from, f.leader_to):
-            moved[f.preferred_leader].append(f)
+    in_order = sorted(failovers, key=lambda f: (f.happened_at, f.topic, f.partition, f.epoch_to))
+    moved = grouped((f for f in in_order if f.preferred_leader in (f.leader_from, f.leader_to)), _PREFERRED)
     periods = []
-    for broker, seen in sorted(by_broker.items()):
-        changes = by_instant(moved[broker])
+    for broker, own in sorted(grouped(rows, lambda r: r.broker).items()):
+        changes, seen = by_instant(moved.get(broker, ())), {r.snapshot_at: r for r in own}
         periods += [_row(run, _start(run, changes), _end(run, changes)) for run in _runs(instants, seen)]
     return periods
 
