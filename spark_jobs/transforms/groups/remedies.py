@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from spark_jobs.catalog.codes import Cause, RemedySetting
 from spark_jobs.catalog.rows import Event, Quote, Rebalance, Remedy
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.transforms.durations import RETURN_WITHIN
+from spark_jobs.transforms.durations import MS, RETURN_WITHIN
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.groups.costs import Stop
 from spark_jobs.transforms.groups.remedy_rulings import (
@@ -26,8 +26,6 @@ from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rulings import Ruling, Verdict, decide, judge
 from spark_jobs.transforms.timelines import Timeline, timelines
 from spark_jobs.transforms.windows import Window
-
-_MS = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,7 @@ def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | N
         return None
     since = act.at
     if act.cause == Cause.MEMBER_DEAD and act.member.session_timeout_ms:
-        since -= act.member.session_timeout_ms * _MS
+        since -= act.member.session_timeout_ms * MS
     back = returns[act.client].first_after(since)
     return back if back is not None and back.at <= act.at + RETURN_WITHIN else None
 
@@ -190,7 +188,7 @@ def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
     session = act.member.session_timeout_ms
     if back is None or act.is_static or act.cause not in (Cause.MEMBER_LEFT, Cause.MEMBER_DEAD):
         return None
-    away = int((back.at - act.at) / _MS)
+    away = int((back.at - act.at) / MS)
     if act.cause == Cause.MEMBER_DEAD:
         if not session:
             return None
@@ -217,7 +215,7 @@ def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
         return limit + polls.exceeded[act.member.member_id]
     if act.is_static and session is None:
         return None
-    return limit + (session or 0 if act.is_static else 0) + int((back.at - act.at) / _MS)
+    return limit + (session or 0 if act.is_static else 0) + int((back.at - act.at) / MS)
 
 
 def _replayed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import product
 from operator import attrgetter
 
@@ -108,7 +108,7 @@ def _start(run: _Run, changes: Timeline[Failover]) -> _Crossing:
     crossing = _replayed(run.before, first, changes, is_start=True)
     if crossing:
         return crossing
-    left = [f for f in _between(run.before, first, changes) if f.leader_from == first.broker]
+    left = [f for f in _between(run.before.snapshot_at, first.snapshot_at, changes) if f.leader_from == first.broker]
     return _Crossing(first.snapshot_at, False, _commonest(left))
 
 
@@ -120,7 +120,7 @@ def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
     crossing = _replayed(run.readings[-1], run.after, changes, is_start=False)
     if crossing:
         return crossing
-    back = [f for f in _between(run.readings[-1], run.after, changes) if f.leader_to == run.after.broker]
+    back = [f for f in _between(run.readings[-1].snapshot_at, run.ended_by, changes) if f.leader_to == run.after.broker]
     return _Crossing(run.ended_by, False, _commonest(back))
 
 
@@ -157,14 +157,7 @@ def _crossed(count: int, preferred: int, changes: Sequence[Failover], is_start: 
     return crossing
 
 
-def _between(
-    earlier: LeaderImbalance,
-    later: LeaderImbalance,
-    changes: Timeline[Failover],
-    since_late: timedelta = NO_SLACK,
-    until_late: timedelta = NO_SLACK,
-) -> list[Failover]:
-    since, until = earlier.snapshot_at + since_late, later.snapshot_at + until_late
+def _between(since: datetime, until: datetime, changes: Timeline[Failover]) -> list[Failover]:
     return [f for f in changes.between(since, until) if f.happened_at > since]
 
 
@@ -173,8 +166,8 @@ def _agreeing(earlier: LeaderImbalance, later: LeaderImbalance, changes: Timelin
 
     Edge case: a reading takes a moment, so it may show what happened just after its instant.
     """
-    for late in product((NO_SLACK, CLOCK_SKEW), repeat=2):
-        between = _between(earlier, later, changes, *late)
+    for since_late, until_late in product((NO_SLACK, CLOCK_SKEW), repeat=2):
+        between = _between(earlier.snapshot_at + since_late, later.snapshot_at + until_late, changes)
         if earlier.led_elsewhere + sum(map(_step, between)) == later.led_elsewhere:
             return between
     return []

@@ -15,7 +15,7 @@ from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import read_client_reason
 from spark_jobs.shared.words import duration
-from spark_jobs.transforms.durations import LOOK_BACK, METADATA_LAG, RETURN_WITHIN
+from spark_jobs.transforms.durations import LONG_AGO, LOOK_BACK, METADATA_LAG, RETURN_WITHIN
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.rebalances.client_logs import ProcessLog
 from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
@@ -115,9 +115,7 @@ class Case:
     @cached_property
     def own_request(self) -> Event | None:
         """The last line since the rebalance before in which the member's log names why it rejoins."""
-        since = (
-            self.episode.previous.started_at if self.episode.previous else datetime.min.replace(tzinfo=self.at.tzinfo)
-        )
+        since = self.episode.previous.started_at if self.episode.previous else LONG_AGO
         until = self.episode.started_at + timedelta(milliseconds=200)
         requests = self.registry.log_of(self.member).of_kind(Kind.CLIENT_JOIN_REQUESTED).between(since, until)
         stale = (reasons.GIVEN_MEMBER_ID, reasons.FOLLOWS)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from operator import attrgetter
 from typing import cast
 
 from spark_jobs.catalog.codes import Cause, Origin, Outcome, Protocol
 from spark_jobs.catalog.rows import Event, GenerationGap, Quote, Rebalance
 from spark_jobs.catalog.rows.structs import Contributor
-from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.transforms.durations import MS, SAME_ACT
 from spark_jobs.transforms.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from spark_jobs.transforms.rebalances.case import Case
 from spark_jobs.transforms.rebalances.chains import link
@@ -28,8 +28,6 @@ from spark_jobs.transforms.rebalances.roster import roster_of
 from spark_jobs.transforms.rebalances.timeline import build_episodes, drop_superseded_coordinators
 from spark_jobs.transforms.rulings import Verdict
 from spark_jobs.transforms.timelines import Timeline, timelines
-
-_MS = timedelta(milliseconds=1)
 
 
 def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext) -> GroupHistory:
@@ -133,7 +131,7 @@ def _row(case: Case) -> Rebalance:
         started_at=episode.started_at,
         joined_at=episode.joined_at,
         ended_at=episode.ended_at,
-        duration_ms=None if episode.ended_at is None else (episode.ended_at - episode.started_at) // _MS,
+        duration_ms=None if episode.ended_at is None else (episode.ended_at - episode.started_at) // MS,
         outcome=episode.outcome,
         cause=cause,
         confidence=verdict.confidence,
@@ -159,7 +157,7 @@ def _silent_ms(verdict: Verdict, episode: Episode, member: Member) -> int | None
     heard_at = verdict.facts.get("heard_at")
     if heard_at is None or member.session_timeout_ms is None:
         return None
-    return member.session_timeout_ms + int((heard_at - episode.started_at) / _MS)
+    return member.session_timeout_ms + int((heard_at - episode.started_at) / MS)
 
 
 def _contributor(case: Case, verdict: Verdict) -> Contributor:

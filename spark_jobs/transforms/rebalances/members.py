@@ -7,14 +7,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
-from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.transforms.durations import LONG_AGO, SAME_ACT
 from spark_jobs.transforms.rebalances.client_logs import NO_LINES, NO_LOG, ClientLog, ClientLogs
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rebalances.records import RECORDED
@@ -40,9 +40,6 @@ _JOINS = {*_ARRIVALS, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED}
 _NAMES_TOPICS = {SEEN, Kind.CLIENT_SUBSCRIBED, RECORDED}
 _NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, RECORDED}
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
-
-
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -277,7 +274,7 @@ class MemberRegistry:
         """From when on each member can have been there, and from when on it had come and was gone."""
         came, went = [], []
         for member in self.members.values():
-            since = _LONG_AGO if member.first_at is None else member.first_at - SAME_ACT
+            since = LONG_AGO if member.first_at is None else member.first_at - SAME_ACT
             came.append(since)
             if member.removals:
                 went.append(max(since, min(r.at for r in member.removals)))
@@ -288,7 +285,7 @@ class MemberRegistry:
         name, like = self._like(member)
         if name not in self._namesakes:
             known = sorted((m.known_at, m.member_id) for m in like if m.known_at is not None)
-            self._namesakes[name] = Timeline((self.members[m] for _, m in known), at=lambda m: m.known_at or _LONG_AGO)
+            self._namesakes[name] = Timeline((self.members[m] for _, m in known), at=lambda m: m.known_at or LONG_AGO)
         namesakes = self._namesakes[name]
         places = range(namesakes.count_until(at) - 1, -1, -1)
         candidates = (m for n in places if self.same_client(m := namesakes.values[n], member))
