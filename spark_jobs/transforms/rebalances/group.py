@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import attrgetter
 from typing import cast
 
 from spark_jobs.catalog.codes import Cause, Origin, Outcome, Protocol
-from spark_jobs.catalog.rows import Event, GenerationGap, Quote, Rebalance
+from spark_jobs.catalog.rows import Event, GenerationGap, MemberStay, Quote, Rebalance
 from spark_jobs.catalog.rows.structs import Contributor
 from spark_jobs.transforms.durations import MS, SAME_ACT
 from spark_jobs.transforms.evidence import MAX_QUOTES, evidence_of, quote, row_id
@@ -22,12 +22,23 @@ from spark_jobs.transforms.rebalances.epochs import build_epochs
 from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
 from spark_jobs.transforms.rebalances.judge import judge_change, judge_episode, judge_move
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
-from spark_jobs.transforms.rebalances.model import Change, Episode, Gap, GroupContext, GroupHistory, MembershipChange
+from spark_jobs.transforms.rebalances.model import Change, Episode, Gap, GroupContext, MembershipChange
 from spark_jobs.transforms.rebalances.records import BURIED, STORED
 from spark_jobs.transforms.rebalances.roster import roster_of
 from spark_jobs.transforms.rebalances.timeline import build_episodes, drop_superseded_coordinators
 from spark_jobs.transforms.rulings import Verdict
 from spark_jobs.transforms.timelines import Timeline, timelines
+
+
+@dataclass(frozen=True)
+class GroupHistory:
+    """What was rebuilt for one group: its rebalances (without incident_id), its generation gaps, who is who in it, and
+    its members' stays."""
+
+    rebalances: list[Rebalance]
+    gaps: list[GenerationGap]
+    members: MemberRegistry = field(compare=False, repr=False)
+    roster: list[MemberStay]
 
 
 def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext) -> GroupHistory:
@@ -49,6 +60,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     return GroupHistory(
         link([_row(Case(e, e.trigger, registry, context, history)) for e in episodes]),
         [_gap_row(group_id, g, context) for g in gaps],
+        registry,
         roster_of(context.cluster, group_id, registry),
     )
 
