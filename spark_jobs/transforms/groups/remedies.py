@@ -13,14 +13,9 @@ from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.durations import MS, RETURN_WITHIN
 from spark_jobs.transforms.evidence import evidence_of
+from spark_jobs.transforms.groups import remedy_rulings as worded
 from spark_jobs.transforms.groups.costs import Stop
-from spark_jobs.transforms.groups.remedy_rulings import (
-    COOPERATIVE_ASSIGNMENT,
-    MAX_POLL_INTERVAL,
-    SESSION_TIMEOUT,
-    STATIC_MEMBERSHIP,
-    Replayed,
-)
+from spark_jobs.transforms.groups.remedy_rulings import Replayed
 from spark_jobs.transforms.groups.storms import acts_in
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rulings import Ruling, Verdict, decide, judge
@@ -80,10 +75,9 @@ class Replay:
 class Timeout:
     """One setting that is a time. `length` gives what an act and the return after it need; None: it does not help.
 
-    `now` gives the value in use of a member; `rulings` put a replay into words.
+    `now` gives the value in use of a member; `rulings` name the setting and put a replay into words.
     """
 
-    setting: RemedySetting
     now: Callable[[Member, Polls], int | None]
     length: Callable[[Act, Act | None, Polls], int | None]
     rulings: Sequence[Ruling[Replayed]]
@@ -114,7 +108,7 @@ def judge_remedies(
         if case.avoided:
             rows.append(_row(judge(timeout.rulings, case), case, window))
     whole = Replayed(inside, stops)
-    cooperative = decide(COOPERATIVE_ASSIGNMENT, whole)
+    cooperative = decide(worded.COOPERATIVE_ASSIGNMENT, whole)
     return [*rows, _row(cooperative, whole, window)] if cooperative else rows
 
 
@@ -258,9 +252,7 @@ def _beginning(rebalance: Rebalance) -> list[Quote]:
 
 
 TIMEOUTS = (
-    Timeout(RemedySetting.STATIC_MEMBERSHIP, lambda member, _: member.session_timeout_ms, _restart, STATIC_MEMBERSHIP),
-    Timeout(RemedySetting.SESSION_TIMEOUT, lambda member, _: member.session_timeout_ms, _silence, SESSION_TIMEOUT),
-    Timeout(
-        RemedySetting.MAX_POLL_INTERVAL, lambda member, polls: polls.limit_of(member), _processing, MAX_POLL_INTERVAL
-    ),
+    Timeout(lambda member, _: member.session_timeout_ms, _restart, worded.STATIC_MEMBERSHIP),
+    Timeout(lambda member, _: member.session_timeout_ms, _silence, worded.SESSION_TIMEOUT),
+    Timeout(lambda member, polls: polls.limit_of(member), _processing, worded.MAX_POLL_INTERVAL),
 )
