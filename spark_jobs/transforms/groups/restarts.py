@@ -13,7 +13,7 @@ from spark_jobs.transforms.durations import RETURN_WITHIN
 from spark_jobs.transforms.groups.storms import LOOP_LEAVES, REMOVALS, Unit, acts_in, client_of
 from spark_jobs.transforms.timelines import Timeline, timelines
 
-_DEPARTURES = {*REMOVALS, Cause.MEMBER_LEFT, Cause.REMOVED_BY_ADMIN}
+_DEPARTURES = frozenset(c for c in Cause if c.noun.is_departure)
 
 
 @dataclass(frozen=True, order=True)

@@ -16,7 +16,6 @@ from spark_jobs.transforms.timelines import Interval, Intervals
 SILENT_MEMBERS = 3
 """Fewer whose sessions expire together may do so by chance. The number is our choice."""
 
-_SILENCES = (Cause.HEARTBEAT_EXPIRED, Cause.MEMBER_DEAD)
 
 Ended = tuple[datetime, MemberStay]
 """The end of a stay, and the stay."""
@@ -47,7 +46,7 @@ def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberSt
     """
     stays = [s for s in roster if s.host]
     heard = Intervals(_known(s, s.since) for s in stays if s.since is not None)
-    began = grouped((r for r in rebalances if r.cause in _SILENCES), lambda r: (r.group_id, r.member_id))
+    began = grouped((r for r in rebalances if r.cause.noun.is_silence), lambda r: (r.group_id, r.member_id))
     found = []
     for host, here in sorted(grouped(stays, lambda s: s.host or "").items()):
         possible = Intervals(_known(s, s.since or LONG_AGO) for s in here)

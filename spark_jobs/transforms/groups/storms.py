@@ -20,9 +20,7 @@ STORM_REMOVALS = 3
 LOOP_LEAVES = 3
 """A client that closes its consumer this often within a storm's window does so in a loop: a deployment does it once."""
 
-REMOVALS = frozenset(
-    {Cause.HEARTBEAT_EXPIRED, Cause.MEMBER_DEAD, Cause.MAX_POLL_EXCEEDED, Cause.JOIN_TIMEOUT, Cause.SYNC_TIMEOUT}
-)
+REMOVALS = frozenset(c for c in Cause if c.noun.is_removal)
 
 
 @dataclass(frozen=True)
