@@ -10,7 +10,7 @@ from statistics import median
 from spark_jobs.catalog.codes import Cause, Fingerprint, Protocol
 from spark_jobs.catalog.rows import Rebalance
 from spark_jobs.shared.words import duration
-from spark_jobs.transforms.durations import MS
+from spark_jobs.transforms.durations import HEARTBEAT_INTERVAL, MS
 from spark_jobs.transforms.groups.storms import STORM_REMOVALS, Storm
 from spark_jobs.transforms.rulings import LIKELY, Proof, Ruling
 
@@ -22,10 +22,6 @@ STEADY_SPREAD = 0.2
 Source: a coefficient of variation below 0.2, as proposed for storms in docs/adr/0018-chains-and-storms.md."""
 
 LIMIT_SPREAD = 0.1
-
-HEARTBEAT = timedelta(seconds=3)
-"""A removal comes later than the session timeout by the time from the join to the last heartbeat.
-Source: heartbeat.interval.ms, default 3 s."""
 
 ON_THE_CLOCK = timedelta(seconds=3)
 
@@ -92,12 +88,15 @@ def _after_the_last(storm: Storm, *causes: Cause) -> list[tuple[float, Rebalance
 
 
 def _waits_as_long_as(removals: Sequence[tuple[float, int | None]]) -> Proof | None:
-    """Removals as long after the rebalance before as their limit is: each member was alive when that one ended."""
+    """Removals as long after the rebalance before as their limit is: each member was alive when that one ended.
+
+    Edge case: a removal comes later than the session timeout by the time from the join to the last heartbeat.
+    """
     known = [(wait, limit) for wait, limit in removals if limit]
     if len(known) < STORM_REMOVALS:
         return None
     limit = median(limit for _, limit in known)
-    if median(abs(wait - limit) for wait, limit in known) > max(HEARTBEAT / MS, LIMIT_SPREAD * limit):
+    if median(abs(wait - limit) for wait, limit in known) > max(HEARTBEAT_INTERVAL / MS, LIMIT_SPREAD * limit):
         return None
     middle, spread = _middle([wait for wait, _ in known])
     return Proof(words={"wait": duration(middle), "spread": duration(spread), "limit": duration(limit)})
