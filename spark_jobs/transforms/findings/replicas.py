@@ -9,14 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from spark_jobs.catalog.codes import Confidence, FailoverKind, FindingSeverity, OutOfSyncKind
-from spark_jobs.catalog.rows import (
-    BrokerOutage,
-    Finding,
-    IsrSpan,
-    LeaderImbalance,
-    OutOfSyncPeriod,
-    PartitionSnapshot,
-)
+from spark_jobs.catalog.rows import BrokerOutage, Finding, IsrSpan, LeaderImbalance, OutOfSyncPeriod, PartitionSnapshot
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted, duration
