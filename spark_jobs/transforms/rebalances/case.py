@@ -155,3 +155,8 @@ def _last_metadata_rebalance(episode: Episode) -> datetime | None:
 def shown(*lines: Event | None, **words: object) -> Proof:
     """The proof that these lines are, and the words that it gives a sentence."""
     return Proof(tuple(quote(line) for line in lines if line is not None), words)
+
+
+def by_own_log(case: Case, *lines: Event | None) -> Proof | None:
+    """The proof that the member's own log has these lines; None where it has none of them."""
+    return shown(*case.log.identity, *lines) if any(lines) else None

@@ -114,6 +114,8 @@ class MemberRegistry:
         self._joins: dict[str, list[Event]] = defaultdict(list)
         for event in events:
             self._read(event)
+        self._moves_by_time = {member_id: by_instant(moves) for member_id, moves in self._moves.items()}
+        self._joins_by_time = {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
         self._name_members()
         self._by_name: dict[str, list[Member]] = defaultdict(list)
         for member in self.members.values():
@@ -325,14 +327,6 @@ class MemberRegistry:
         moves = self._moves_by_time.get(member_id, NO_LINES)
         lines = [e for e in moves.near(at, SAME_ACT) if e.kind in _ARRIVALS]
         return max(lines, default=None, key=lambda e: (e.kind == Kind.REBALANCE_STARTED, e.happened_at))
-
-    @cached_property
-    def _moves_by_time(self) -> dict[str, Timeline[Event]]:
-        return {member_id: by_instant(moves) for member_id, moves in self._moves.items()}
-
-    @cached_property
-    def _joins_by_time(self) -> dict[str, Timeline[Event]]:
-        return {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
 
     def joined_last(self, member_id: str, before: datetime) -> Event | None:
         """The member's last joining before an instant, by its own log or by the lines that name its arrival."""
