@@ -1,8 +1,16 @@
-"""The lengths of time that several rooms share: each once, with its source."""
+"""The lengths of time that several rooms share, each once, with its source; and the two ends of time."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+
+MS = timedelta(milliseconds=1)
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+"""Before anything that a log shows."""
+
+NEVER = datetime.max.replace(tzinfo=UTC)
+"""When ends what has no known end."""
 
 SAME_ACT = timedelta(seconds=1)
 """Lines about one act are at most this far apart. The line that names a leaving member comes before the one that

@@ -8,15 +8,10 @@ from typing import Any
 from spark_jobs.knowledge.version import knowledge_version
 from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
+from spark_jobs.transforms.groups import remedy_rulings as remedies
 from spark_jobs.transforms.groups.incident_rulings import INCIDENTS
 from spark_jobs.transforms.groups.lag_rulings import LAG_RULINGS
 from spark_jobs.transforms.groups.move_rulings import MOVE_RULINGS
-from spark_jobs.transforms.groups.remedy_rulings import (
-    COOPERATIVE_ASSIGNMENT,
-    MAX_POLL_INTERVAL,
-    SESSION_TIMEOUT,
-    STATIC_MEMBERSHIP,
-)
 from spark_jobs.transforms.groups.storm_rulings import FINGERPRINTS
 from spark_jobs.transforms.leaders.election_trigger_rulings import ELECTION_TRIGGER_RULINGS
 from spark_jobs.transforms.leaders.failover_rulings import FAILOVER_RULINGS
@@ -33,10 +28,10 @@ RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
     "gold.incidents.fingerprint": {"a group rebalanced in a loop": FINGERPRINTS},
     "gold.coordinator_moves.effect": {"a coordinator moved": MOVE_RULINGS},
     "gold.remedies.setting": {
-        "members restarted": STATIC_MEMBERSHIP,
-        "members fell silent": SESSION_TIMEOUT,
-        "members polled too late": MAX_POLL_INTERVAL,
-        "a group rebalanced eagerly": COOPERATIVE_ASSIGNMENT,
+        "members restarted": remedies.STATIC_MEMBERSHIP,
+        "members fell silent": remedies.SESSION_TIMEOUT,
+        "members polled too late": remedies.MAX_POLL_INTERVAL,
+        "a group rebalanced eagerly": remedies.COOPERATIVE_ASSIGNMENT,
     },
     "gold.lag_verdicts.status": {"a consumer committed offsets": LAG_RULINGS},
     "gold.failovers.kind": {"a partition's leader changed": FAILOVER_RULINGS},

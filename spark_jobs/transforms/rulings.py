@@ -6,10 +6,8 @@ reader finds in the report stands in it word for word.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from spark_jobs.catalog.codes import Code, Confidence
@@ -86,12 +84,6 @@ class Ruling(Generic[Case]):
         confidence = self.confidence if proof.confidence is None else self.confidence.at_most(proof.confidence)
         sentence = self.sentence.format_map(_Words(case, proof))
         return Verdict(self.code, confidence, sentence, proof.evidence, proof.facts)
-
-    @cached_property
-    def wording(self) -> re.Pattern[str]:
-        """What its sentences look like, whatever the words in them."""
-        pieces = re.split(r"\{[^{}]*\}", self.sentence)
-        return re.compile(".*?".join(map(re.escape, pieces)), re.DOTALL)
 
 
 class _Words(dict[str, object]):

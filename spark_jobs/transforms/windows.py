@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from spark_jobs.catalog.rows import Event
+from spark_jobs.transforms.durations import MS
 
 BROKER_ID = r"(?<!brokerEpoch=)(?<![-\d])\d+"
 """A broker id in a list of brokers, for Python and for Spark."""
 
 _ID = re.compile(BROKER_ID)
-_MS = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
@@ -43,4 +43,4 @@ def broker_ids(text: str | None) -> tuple[int, ...] | None:
 
 def elapsed_ms(start: datetime, end: datetime) -> int:
     """Milliseconds from one instant to another, never below 0: two brokers' clocks may differ a little."""
-    return max(0, (end - start) // _MS)
+    return max(0, (end - start) // MS)

@@ -24,6 +24,7 @@ from spark_jobs.transforms.windows import Window
 from tests.support.logs import unpack_night
 from tests.support.nights import at, events
 from tests.support.rows import row
+from tests.support.rulings import wording
 
 EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
@@ -152,16 +153,16 @@ def change_of(case: str) -> ControllerChange:
 @pytest.mark.parametrize("ruling", OUTAGE_RULINGS, ids=lambda r: r.decides)
 def test_outages(ruling: Ruling[object]) -> None:
     decided, other = outage_of(ruling.decides), outage_of(ruling.looks_alike)
-    assert [r for r in OUTAGE_RULINGS if r.wording.match(decided.explanation)] == [ruling]
+    assert [r for r in OUTAGE_RULINGS if wording(r).match(decided.explanation)] == [ruling]
     assert decided.kind == ruling.code
-    assert not ruling.wording.match(other.explanation)
+    assert not wording(ruling).match(other.explanation)
 
 
 @pytest.mark.parametrize("ruling", CONTROLLER_RULINGS, ids=lambda r: r.decides)
 def test_controller_changes(ruling: Ruling[object]) -> None:
     decided, other = change_of(ruling.decides), change_of(ruling.looks_alike)
-    assert [r for r in CONTROLLER_RULINGS if r.wording.match(decided.explanation)] == [ruling]
-    assert not ruling.wording.match(other.explanation)
+    assert [r for r in CONTROLLER_RULINGS if wording(r).match(decided.explanation)] == [ruling]
+    assert not wording(ruling).match(other.explanation)
 
 
 @pytest.mark.parametrize("ruling", [*OUTAGE_RULINGS, *CONTROLLER_RULINGS], ids=lambda r: r.sentence)

@@ -44,6 +44,7 @@ from spark_jobs.transforms.rulings import says
 from tests.support.groups import excerpt
 from tests.support.nights import EXCERPTS
 from tests.support.report_night import night
+from tests.support.rulings import wording
 from tests.unit import test_patterns, test_rebalances_rulings
 
 HOME = Path(__file__).resolve().parents[2]
@@ -108,7 +109,7 @@ def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest
     assert {was for was, _ in changed} == {Cause.MEMBER_LEFT}
     assert {now.cause for _, now in changed} == {noun.code}
     assert {now.advice for _, now in changed} == {noun.advice}
-    assert all(ruling.wording.match(now.explanation) for _, now in changed)
+    assert all(wording(ruling).match(now.explanation) for _, now in changed)
     monkeypatch.setattr(test_rebalances_rulings, "rebalances", test_rebalances_rulings.rebalances.__wrapped__)
     assert test_rebalances_rulings.row_of(ruling.decides).cause == noun.code
     assert test_rebalances_rulings.row_of(ruling.looks_alike).cause != noun.code

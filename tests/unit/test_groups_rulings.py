@@ -38,6 +38,7 @@ from spark_jobs.transforms.windows import Window, in_order
 from tests.support.groups import SAMPLE, Witnessed, excerpt, sample_night
 from tests.support.nights import WHOLE
 from tests.support.rows import AT, row
+from tests.support.rulings import wording
 
 DAY = Window(AT, AT + timedelta(days=1))
 REMEDIES = (*STATIC_MEMBERSHIP, *SESSION_TIMEOUT, *MAX_POLL_INTERVAL, *COOPERATIVE_ASSIGNMENT)
@@ -244,7 +245,7 @@ def decisions_on(case: str) -> list[Decision]:
 @pytest.mark.parametrize("ruling", ALL, ids=lambda r: f"{r.code}-{r.decides}")
 def test_a_ruling_decides_its_case_and_another_one_what_looks_like_it(ruling: Ruling[Any]) -> None:
     (verdict,) = {v.sentence: v for _, r, v in decisions_on(ruling.decides) if r is ruling}.values()
-    assert ruling.wording.fullmatch(verdict.sentence)
+    assert wording(ruling).fullmatch(verdict.sentence)
     others = [r for _, r, _ in decisions_on(ruling.looks_alike)]
     assert others
     assert all(r is not ruling for r in others)

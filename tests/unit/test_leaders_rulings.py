@@ -28,6 +28,7 @@ from tests.support.groups import SAMPLE
 from tests.support.leaders import changes_of
 from tests.support.nights import WHOLE, events
 from tests.support.rows import AT, row
+from tests.support.rulings import wording
 
 YEAR = Window(datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))
 TABLES: tuple[tuple[Ruling[Any], ...], ...] = (FAILOVER_RULINGS, ELECTION_TRIGGER_RULINGS, IMBALANCE_END_RULINGS)
@@ -163,7 +164,7 @@ def failover_in(case: str) -> Failover:
 
 def writer_of(sentence: str, rulings: Iterable[Ruling[Any]]) -> Ruling[Any]:
     """The first ruling of which a sentence can be."""
-    return next(r for r in rulings if r.wording.match(sentence))
+    return next(r for r in rulings if wording(r).match(sentence))
 
 
 def named(rulings: Iterable[Ruling[Any]]) -> Any:

@@ -14,6 +14,7 @@ from spark_jobs.transforms.rebalances.judge import RULINGS
 from spark_jobs.transforms.rulings import Ruling, always, says
 from tests.support.groups import Witnessed, excerpt, sample_night
 from tests.support.made_groups import MADE
+from tests.support.rulings import wording
 
 ALL = [ruling for table in RULINGS.values() for ruling in table]
 FOUND_BY = re.compile(
@@ -41,7 +42,7 @@ def row_of(case: str) -> Rebalance:
 
 def written_by(row: Rebalance) -> Ruling[Case]:
     """The ruling that wrote a row's explanation, found as a reader finds it: by its words, the most that fit."""
-    fit = [r for r in ALL if r.code == row.cause and r.wording.match(row.explanation)]
+    fit = [r for r in ALL if r.code == row.cause and wording(r).match(row.explanation)]
     return max(fit, key=lambda r: len(r.sentence))
 
 

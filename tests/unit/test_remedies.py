@@ -218,7 +218,7 @@ def test_the_smallest_value_avoids_what_is_listed_and_a_millisecond_less_avoids_
     ]
     directory = MemberRegistry(members)
     acts = [a for r in rows for a in acts_of(r, directory)]
-    needs = {t.setting: replay(t, rows, acts, Polls({}, {})).needs for t in TIMEOUTS}
+    needs = {t.rulings[0].code: replay(t, rows, acts, Polls({}, {})).needs for t in TIMEOUTS}
     for found in judged(rows, *members):
         ids, value = found.rebalance_ids, found.value_smallest
         assert len(ids) == len(set(ids)) == found.rebalances_avoided > 0

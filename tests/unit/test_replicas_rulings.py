@@ -26,6 +26,7 @@ from spark_jobs.transforms.replicas.truncation_rulings import TRUNCATION_RULINGS
 from spark_jobs.transforms.rulings import Ruling, Verdict
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import row
+from tests.support.rulings import wording
 
 TABLES: dict[str, tuple[Ruling[Any], ...]] = {
     "shrink": SHRINK_RULINGS,
@@ -208,6 +209,6 @@ def test_the_sentence_of_the_ruling_stands_in_the_row(excerpt: str) -> None:
     shown = [r.explanation for r in rows if not isinstance(r, IsrChange)]
     rulings = [d.ruling for d in decisions if d.table != "shrink"]
     assert rulings
-    assert all(any(ruling.wording.search(text) for text in shown) for ruling in rulings)
+    assert all(any(wording(ruling).search(text) for text in shown) for ruling in rulings)
     causes = [r.shrink_cause for r in rows if isinstance(r, IsrChange) and r.change == "shrink"]
     assert sorted(causes) == sorted(str(d.ruling.code) for d in decisions if d.table == "shrink")

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from spark_jobs.catalog import rows
 from spark_jobs.catalog.codes import FindingSeverity
 from spark_jobs.knowledge.broker_settings import MIN_ISR
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, Setting
+from spark_jobs.transforms.durations import NEVER
 from spark_jobs.transforms.evidence import evidence_of, row_id
-
-_NEVER_ENDED = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Facts:
     partitions: Sequence[rows.PartitionSnapshot] = ()
     brokers: Sequence[rows.BrokerSnapshot] = ()
     broker_settings: BrokerSettings = field(default_factory=BrokerSettings)
-    judged_at: datetime = _NEVER_ENDED
+    judged_at: datetime = NEVER
 
     def agreed(self, name: str) -> Setting | None:
         """What all brokers agree on for a setting."""

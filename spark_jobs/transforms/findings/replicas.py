@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 from spark_jobs.catalog.codes import Confidence, FailoverKind, FindingSeverity, OutOfSyncKind
-from spark_jobs.catalog.rows import (
-    BrokerOutage,
-    Finding,
-    IsrSpan,
-    LeaderImbalance,
-    OutOfSyncPeriod,
-    PartitionSnapshot,
-)
+from spark_jobs.catalog.rows import BrokerOutage, Finding, IsrSpan, LeaderImbalance, OutOfSyncPeriod, PartitionSnapshot
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted, duration
+from spark_jobs.transforms.durations import NEVER
 from spark_jobs.transforms.findings.facts import Facts, finding_of
 from spark_jobs.transforms.timelines import Interval, Timeline
 
@@ -127,12 +121,10 @@ def _left_elsewhere(
     readings = Timeline(over, lambda r: r.snapshot_at)
     for outage, after in pairwise([*outages, None]):
         if outage and outage.up_at and outage.elections and not outage.leadership_restored_at:
-            last = readings.last_before(after.down_at) if after else readings.last_until(_LATEST)
+            last = readings.last_before(after.down_at) if after else readings.last_until(NEVER)
             if last and last.snapshot_at >= outage.up_at + patience:
                 yield outage, outage.up_at, last
 
-
-_LATEST = datetime.max.replace(tzinfo=UTC)
 
 _WHY = {
     OutOfSyncKind.OUTAGE: "it was down",

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from spark_jobs.catalog.rows import CoordinatorMove, Event, Failover
 from spark_jobs.knowledge.kinds import GROUP_KINDS, Kind
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.durations import COORDINATOR_LOADING
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
@@ -51,11 +52,9 @@ def losses_of_groups(
     """
     if partition_count is None:
         return {}
-    lost: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
-    for row in failovers:
-        if row.topic == OFFSETS_TOPIC and row.outage_id:
-            lost[row.partition].append((row.happened_at, row.outage_id))
-    return {g: sorted(lost[offsets_partition_of(g, partition_count)]) for g in sorted(set(group_ids))}
+    lost = grouped((f for f in failovers if f.topic == OFFSETS_TOPIC), lambda f: f.partition)
+    homes = ((g, offsets_partition_of(g, partition_count)) for g in sorted(set(group_ids)))
+    return {g: sorted((f.happened_at, f.outage_id) for f in lost.get(home, ()) if f.outage_id) for g, home in homes}
 
 
 def rebuild_coordinator_moves(

@@ -10,11 +10,12 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from spark_jobs.catalog.codes import Cause, Protocol
-from spark_jobs.catalog.rows import Contributor, MemberSetting, Quote, Rebalance
+from spark_jobs.catalog.rows import MemberSetting, Quote, Rebalance
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.groups.settings import KAFKA_NAMES
+from spark_jobs.transforms.groups.storms import acts_in
 
 EAGER = frozenset({"range", "roundrobin", "sticky"})
 """Kafka's own assignors that know only the eager protocol.
@@ -174,8 +175,7 @@ def _acts_of_groups(rebalances: Iterable[Rebalance]) -> dict[str, dict[str, list
     """What dynamic members of each group did, triggers and contributors, by client id, in order."""
     found: dict[str, dict[str, list[_Act]]] = defaultdict(lambda: defaultdict(list))
     for r in rebalances:
-        acts: list[tuple[Rebalance | Contributor, datetime]] = [(r, r.started_at), *((c, c.at) for c in r.contributors)]
-        for act, at in acts:
+        for at, act in acts_in(r):
             if act.client_id and not act.instance_id:
                 found[r.group_id][act.client_id].append(_Act(at, act.cause, r))
     return found

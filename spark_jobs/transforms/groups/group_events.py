@@ -8,9 +8,7 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
 from spark_jobs.knowledge.reasons import UUID
-
-SEEN = "member_seen"
-"""The kind of a sighting: a member as the first reading of the cluster shows it."""
+from spark_jobs.transforms.rebalances.members import SEEN
 
 
 def events_of_groups(events: DataFrame, member_snapshots: DataFrame) -> DataFrame:

@@ -11,9 +11,7 @@ from spark_jobs.transforms.durations import CATCHING_UP, OUTAGE_SHADOW, RETURN_W
 from spark_jobs.transforms.groups.storms import client_of
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline, intervals
 
-BROKER_INDUCED_CAUSES = frozenset(
-    {Cause.COORDINATOR_MOVED, Cause.HEARTBEAT_EXPIRED, Cause.STORAGE_ERROR, Cause.UNKNOWN}
-)
+BROKER_INDUCED_CAUSES = frozenset((Cause.UNKNOWN, *(c for c in Cause if c.noun.is_broker_induced)))
 """What a member or a coordinator suffers when a broker goes, or what nothing else explains. A member that dies, leaves
 or is too slow does so by itself."""
 

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from spark_jobs.catalog.codes import Cause, RemedySetting
-from spark_jobs.catalog.rows import Contributor, Event, Quote, Rebalance, Remedy
+from spark_jobs.catalog.rows import Event, Quote, Rebalance, Remedy
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.transforms.durations import RETURN_WITHIN
+from spark_jobs.transforms.durations import MS, RETURN_WITHIN
 from spark_jobs.transforms.evidence import evidence_of
+from spark_jobs.transforms.groups import remedy_rulings as worded
 from spark_jobs.transforms.groups.costs import Stop
-from spark_jobs.transforms.groups.remedy_rulings import (
-    COOPERATIVE_ASSIGNMENT,
-    MAX_POLL_INTERVAL,
-    SESSION_TIMEOUT,
-    STATIC_MEMBERSHIP,
-    Replayed,
-)
+from spark_jobs.transforms.groups.remedy_rulings import Replayed
+from spark_jobs.transforms.groups.storms import acts_in
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
 from spark_jobs.transforms.rulings import Ruling, Verdict, decide, judge
 from spark_jobs.transforms.timelines import Timeline, timelines
 from spark_jobs.transforms.windows import Window
-
-_MS = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
@@ -81,10 +75,9 @@ class Replay:
 class Timeout:
     """One setting that is a time. `length` gives what an act and the return after it need; None: it does not help.
 
-    `now` gives the value in use of a member; `rulings` put a replay into words.
+    `now` gives the value in use of a member; `rulings` name the setting and put a replay into words.
     """
 
-    setting: RemedySetting
     now: Callable[[Member, Polls], int | None]
     length: Callable[[Act, Act | None, Polls], int | None]
     rulings: Sequence[Ruling[Replayed]]
@@ -115,7 +108,7 @@ def judge_remedies(
         if case.avoided:
             rows.append(_row(judge(timeout.rulings, case), case, window))
     whole = Replayed(inside, stops)
-    cooperative = decide(COOPERATIVE_ASSIGNMENT, whole)
+    cooperative = decide(worded.COOPERATIVE_ASSIGNMENT, whole)
     return [*rows, _row(cooperative, whole, window)] if cooperative else rows
 
 
@@ -161,14 +154,11 @@ def _longest(lengths: Sequence[int | None]) -> int | None:
 
 def acts_of(rebalance: Rebalance, directory: MemberRegistry) -> list[Act]:
     """The acts of a rebalance: what began it, and what else fell into it."""
-    acts: list[tuple[Rebalance | Contributor, datetime, int | None]] = [
-        (rebalance, rebalance.started_at, rebalance.silent_ms),
-        *((c, c.at, None) for c in rebalance.contributors),
-    ]
     found = []
-    for act, at, silent_ms in acts:
+    for at, act in acts_in(rebalance):
         member = directory.get(act.member_id, act.instance_id)
         client, is_static = act.instance_id or act.client_id, bool(act.instance_id or member.instance_id)
+        silent_ms = act.silent_ms if isinstance(act, Rebalance) else None
         found.append(Act(rebalance.rebalance_id, at, act.cause, client, member, is_static, silent_ms))
     return found
 
@@ -179,7 +169,7 @@ def _return_of(act: Act, returns: Mapping[str | None, Timeline[Act]]) -> Act | N
         return None
     since = act.at
     if act.cause == Cause.MEMBER_DEAD and act.member.session_timeout_ms:
-        since -= act.member.session_timeout_ms * _MS
+        since -= act.member.session_timeout_ms * MS
     back = returns[act.client].first_after(since)
     return back if back is not None and back.at <= act.at + RETURN_WITHIN else None
 
@@ -192,7 +182,7 @@ def _restart(act: Act, back: Act | None, polls: Polls) -> int | None:
     session = act.member.session_timeout_ms
     if back is None or act.is_static or act.cause not in (Cause.MEMBER_LEFT, Cause.MEMBER_DEAD):
         return None
-    away = int((back.at - act.at) / _MS)
+    away = int((back.at - act.at) / MS)
     if act.cause == Cause.MEMBER_DEAD:
         if not session:
             return None
@@ -219,7 +209,7 @@ def _processing(act: Act, back: Act | None, polls: Polls) -> int | None:
         return limit + polls.exceeded[act.member.member_id]
     if act.is_static and session is None:
         return None
-    return limit + (session or 0 if act.is_static else 0) + int((back.at - act.at) / _MS)
+    return limit + (session or 0 if act.is_static else 0) + int((back.at - act.at) / MS)
 
 
 def _replayed(
@@ -262,9 +252,7 @@ def _beginning(rebalance: Rebalance) -> list[Quote]:
 
 
 TIMEOUTS = (
-    Timeout(RemedySetting.STATIC_MEMBERSHIP, lambda member, _: member.session_timeout_ms, _restart, STATIC_MEMBERSHIP),
-    Timeout(RemedySetting.SESSION_TIMEOUT, lambda member, _: member.session_timeout_ms, _silence, SESSION_TIMEOUT),
-    Timeout(
-        RemedySetting.MAX_POLL_INTERVAL, lambda member, polls: polls.limit_of(member), _processing, MAX_POLL_INTERVAL
-    ),
+    Timeout(lambda member, _: member.session_timeout_ms, _restart, worded.STATIC_MEMBERSHIP),
+    Timeout(lambda member, _: member.session_timeout_ms, _silence, worded.SESSION_TIMEOUT),
+    Timeout(lambda member, polls: polls.limit_of(member), _processing, worded.MAX_POLL_INTERVAL),
 )

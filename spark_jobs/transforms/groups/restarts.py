@@ -10,10 +10,10 @@ from datetime import datetime
 from spark_jobs.catalog.codes import Cause, Confidence
 from spark_jobs.catalog.rows import Rebalance
 from spark_jobs.transforms.durations import RETURN_WITHIN
-from spark_jobs.transforms.groups.storms import LOOP_LEAVES, REMOVALS, Unit, client_of
+from spark_jobs.transforms.groups.storms import LOOP_LEAVES, REMOVALS, Unit, acts_in, client_of
 from spark_jobs.transforms.timelines import Timeline, timelines
 
-_DEPARTURES = {*REMOVALS, Cause.MEMBER_LEFT, Cause.REMOVED_BY_ADMIN}
+_DEPARTURES = frozenset(c for c in Cause if c.noun.is_departure)
 
 
 @dataclass(frozen=True, order=True)
@@ -71,12 +71,12 @@ def _grows(row: Rebalance) -> bool:
 
 
 def _acts(units: Sequence[Unit]) -> list[_Act]:
-    found = []
-    for n, unit in enumerate(units):
-        for row in unit:
-            found.append(_Act(row.started_at, row.cause, client_of(row), n))
-            found += [_Act(c.at, c.cause, client_of(c), n) for c in row.contributors]
-    return found
+    return [
+        _Act(at, act.cause, client_of(act), n)
+        for n, unit in enumerate(units)
+        for row in unit
+        for at, act in acts_in(row)
+    ]
 
 
 def _restarts(acts: Sequence[_Act]) -> list[_Restart]:

@@ -9,15 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from spark_jobs.catalog.codes import GroupRecordType, Origin, Protocol, SettingsWitness
-from spark_jobs.catalog.rows import (
-    Event,
-    GroupAgreement,
-    GroupRecord,
-    MemberSetting,
-    MemberSighting,
-    Quote,
-    RecordedMember,
-)
+from spark_jobs.catalog.rows import Event, GroupAgreement, GroupRecord, MemberSetting, MemberSighting, Quote
+from spark_jobs.catalog.rows.structs import RecordedMember
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value
 from spark_jobs.shared.grouping import grouped

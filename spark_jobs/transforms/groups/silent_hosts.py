@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from spark_jobs.catalog.codes import Cause, Confidence
 from spark_jobs.catalog.rows import MemberStay, Rebalance
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.transforms.durations import LONG_AGO, SAME_ACT
 from spark_jobs.transforms.timelines import Interval, Intervals
 
 SILENT_MEMBERS = 3
 """Fewer whose sessions expire together may do so by chance. The number is our choice."""
 
-_SILENCES = (Cause.HEARTBEAT_EXPIRED, Cause.MEMBER_DEAD)
-_EVER = datetime.min.replace(tzinfo=UTC)
 
 Ended = tuple[datetime, MemberStay]
 """The end of a stay, and the stay."""
@@ -48,10 +46,10 @@ def find_silent_hosts(rebalances: Iterable[Rebalance], roster: Iterable[MemberSt
     """
     stays = [s for s in roster if s.host]
     heard = Intervals(_known(s, s.since) for s in stays if s.since is not None)
-    began = grouped((r for r in rebalances if r.cause in _SILENCES), lambda r: (r.group_id, r.member_id))
+    began = grouped((r for r in rebalances if r.cause.noun.is_silence), lambda r: (r.group_id, r.member_id))
     found = []
     for host, here in sorted(grouped(stays, lambda s: s.host or "").items()):
-        possible = Intervals(_known(s, s.since or _EVER) for s in here)
+        possible = Intervals(_known(s, s.since or LONG_AGO) for s in here)
         found += [_silent_host(host, silent, possible, heard, began) for silent in _together(here)]
     return list(filter(None, found))
 

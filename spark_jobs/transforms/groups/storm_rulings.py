@@ -10,6 +10,7 @@ from statistics import median
 from spark_jobs.catalog.codes import Cause, Fingerprint, Protocol
 from spark_jobs.catalog.rows import Rebalance
 from spark_jobs.shared.words import duration
+from spark_jobs.transforms.durations import HEARTBEAT_INTERVAL, MS
 from spark_jobs.transforms.groups.storms import STORM_REMOVALS, Storm
 from spark_jobs.transforms.rulings import LIKELY, Proof, Ruling
 
@@ -22,16 +23,10 @@ Source: a coefficient of variation below 0.2, as proposed for storms in docs/adr
 
 LIMIT_SPREAD = 0.1
 
-HEARTBEAT = timedelta(seconds=3)
-"""A removal comes later than the session timeout by the time from the join to the last heartbeat.
-Source: heartbeat.interval.ms, default 3 s."""
-
 ON_THE_CLOCK = timedelta(seconds=3)
 
 CRON_MINUTES = (60, 30, 20, 15, 12, 10, 6, 5, 4, 3, 2, 1)
 """Whole minutes that divide the hour: the steps in which schedulers repeat themselves."""
-
-_MS = timedelta(milliseconds=1)
 
 
 def session_runs_out_after_each_join(storm: Storm) -> Proof | None:
@@ -86,26 +81,29 @@ def _after_the_last(storm: Storm, *causes: Cause) -> list[tuple[float, Rebalance
     Edge case: KIP-848 is left out, because there not every member takes part in each rebalance.
     """
     return [
-        ((unit[0].started_at - before[-1].ended_at) / _MS, unit[0])
+        ((unit[0].started_at - before[-1].ended_at) / MS, unit[0])
         for before, unit in pairwise(storm.units)
         if before[-1].ended_at is not None and unit[0].protocol == Protocol.CLASSIC and unit[0].cause in causes
     ]
 
 
 def _waits_as_long_as(removals: Sequence[tuple[float, int | None]]) -> Proof | None:
-    """Removals as long after the rebalance before as their limit is: each member was alive when that one ended."""
+    """Removals as long after the rebalance before as their limit is: each member was alive when that one ended.
+
+    Edge case: a removal comes later than the session timeout by the time from the join to the last heartbeat.
+    """
     known = [(wait, limit) for wait, limit in removals if limit]
     if len(known) < STORM_REMOVALS:
         return None
     limit = median(limit for _, limit in known)
-    if median(abs(wait - limit) for wait, limit in known) > max(HEARTBEAT / _MS, LIMIT_SPREAD * limit):
+    if median(abs(wait - limit) for wait, limit in known) > max(HEARTBEAT_INTERVAL / MS, LIMIT_SPREAD * limit):
         return None
     middle, spread = _middle([wait for wait, _ in known])
     return Proof(words={"wait": duration(middle), "spread": duration(spread), "limit": duration(limit)})
 
 
 def _intervals(storm: Storm) -> list[float]:
-    return [(b - a) / _MS for a, b in pairwise(storm.times)]
+    return [(b - a) / MS for a, b in pairwise(storm.times)]
 
 
 def _middle(values: Sequence[float]) -> tuple[float, float]:

@@ -20,9 +20,7 @@ STORM_REMOVALS = 3
 LOOP_LEAVES = 3
 """A client that closes its consumer this often within a storm's window does so in a loop: a deployment does it once."""
 
-REMOVALS = frozenset(
-    {Cause.HEARTBEAT_EXPIRED, Cause.MEMBER_DEAD, Cause.MAX_POLL_EXCEEDED, Cause.JOIN_TIMEOUT, Cause.SYNC_TIMEOUT}
-)
+REMOVALS = frozenset(c for c in Cause if c.noun.is_removal)
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,11 @@ class _DrivingCount:
 
     def _driving_leaves(self, client: str) -> int:
         return self._left[client] if self._left[client] >= LOOP_LEAVES else 0
+
+
+def acts_in(row: Rebalance) -> list[tuple[datetime, Rebalance | Contributor]]:
+    """What members did in a rebalance, and when: what began it, then what else fell into it."""
+    return [(row.started_at, row), *((c.at, c) for c in row.contributors)]
 
 
 def client_of(row: Rebalance | Contributor) -> str:

@@ -16,7 +16,6 @@ from spark_jobs.transforms.judgements import inputs as prepare
 from spark_jobs.transforms.judgements.brokers import FACTS
 from spark_jobs.transforms.judgements.shared_sources import EVENTS, GROUP_RECORDS
 from spark_jobs.transforms.rebalances import rebuild_group
-from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.rebalances.records import events_of_records
 from spark_jobs.transforms.scope import Scope, WindowFacts
 from spark_jobs.transforms.windows import in_order
@@ -57,7 +56,7 @@ def judge_groups(
     return GroupHistory(
         settings,
         priced,
-        judge_remedies(priced, stops, MemberRegistry(witnessed), witnessed, scope.window),
+        judge_remedies(priced, stops, history.members, witnessed, scope.window),
         history.gaps,
         history.roster,
         add_effects(moves, priced, facts.groups.observed_to),

@@ -10,6 +10,7 @@ from itertools import pairwise
 from spark_jobs.catalog.codes import Confidence, FailoverKind
 from spark_jobs.catalog.rows import Event, Failover, LeadershipGap
 from spark_jobs.transforms.cluster import ClusterContext
+from spark_jobs.transforms.durations import MS
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.leaders.election_trigger_rulings import requested_by_operator
 from spark_jobs.transforms.leaders.failover_rulings import FAILOVER_RULINGS
@@ -176,7 +177,7 @@ def _row(change: LeaderChange, gap: Gap | None, leaderless: Leaderless) -> Failo
 
 
 def _ms(length: timedelta | None) -> int | None:
-    return None if length is None else length // timedelta(milliseconds=1)
+    return None if length is None else length // MS
 
 
 def _beside(gap: Gap | None, verdict: Verdict) -> Verdict:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from spark_jobs.catalog.rows import BrokerSnapshot, LeaderImbalance, PartitionSnapshot
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import quote_snapshot
 
 THRESHOLD = 0.10
@@ -13,6 +14,7 @@ THRESHOLD = 0.10
 KRaft moves any partition back and ignores the percentage."""
 
 _NAMED = 5
+_READING = attrgetter("cluster", "snapshot_id")
 
 
 def rebuild_imbalance(
@@ -27,23 +29,14 @@ def rebuild_imbalance(
     Edge case: a broker that is gone is still preferred for its partitions, which other brokers lead; a broker that is
     preferred for none has no ratio; a partition without a leader counts as led elsewhere.
     """
-    preferred: dict[tuple[str, str], dict[int, list[PartitionSnapshot]]] = defaultdict(lambda: defaultdict(list))
-    reading: dict[tuple[str, str], PartitionSnapshot] = {}
-    for row in partition_snapshots:
-        if row.preferred_leader is not None:
-            key = row.cluster, row.snapshot_id
-            reading[key] = row
-            preferred[key][row.preferred_leader].append(row)
-            for broker in row.replicas or ():
-                preferred[key][broker] += []
-    for listed in broker_snapshots:
-        if (listed.cluster, listed.snapshot_id) in preferred:
-            preferred[listed.cluster, listed.snapshot_id][listed.broker] += []
-    rows = [
-        _row(reading[key], broker, partitions)
-        for key, brokers in preferred.items()
-        for broker, partitions in brokers.items()
-    ]
+    known = grouped((p for p in partition_snapshots if p.preferred_leader is not None), _READING)
+    listed = grouped(broker_snapshots, _READING)
+    rows = []
+    for key, partitions in known.items():
+        preferred = grouped(partitions, attrgetter("preferred_leader"))
+        hosting = {broker for p in partitions for broker in p.replicas or ()}
+        for broker in {*preferred, *hosting, *(b.broker for b in listed.get(key, ()))}:
+            rows.append(_row(partitions[0], broker, preferred.get(broker, ())))
     return sorted(rows, key=lambda r: (r.cluster, r.snapshot_at, r.broker))
 
 

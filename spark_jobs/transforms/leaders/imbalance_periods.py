@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import product
+from operator import attrgetter
 
 from spark_jobs.catalog.codes import FailoverKind, ImbalanceEnd
 from spark_jobs.catalog.rows import Failover, ImbalancePeriod, LeaderImbalance
 from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import evidence_of, row_id
@@ -32,6 +34,9 @@ _STARTED: Mapping[FailoverKind, str] = {
     FailoverKind.UNKNOWN: "when leaders left it for an unknown reason",
 }
 """How a period starts, as its sentence goes on: one phrase for each kind, which the rulings on failovers decided."""
+
+
+_PREFERRED = attrgetter("preferred_leader")
 
 
 @dataclass(frozen=True)
@@ -70,18 +75,13 @@ def rebuild_imbalance_periods(
     topics may have been created since. A reading that does not know the broker ends a period, as the broker is then
     preferred for no partition.
     """
-    rows = sorted(imbalance, key=lambda r: (r.snapshot_at, r.broker))
+    rows = sorted(imbalance, key=lambda r: r.snapshot_at)
     instants = sorted({r.snapshot_at for r in rows})
-    by_broker: dict[int, dict[datetime, LeaderImbalance]] = defaultdict(dict)
-    for row in rows:
-        by_broker[row.broker][row.snapshot_at] = row
-    moved: dict[int, list[Failover]] = defaultdict(list)
-    for f in sorted(failovers, key=lambda f: (f.happened_at, f.topic, f.partition, f.epoch_to)):
-        if f.preferred_leader is not None and f.preferred_leader in (f.leader_from, f.leader_to):
-            moved[f.preferred_leader].append(f)
+    in_order = sorted(failovers, key=lambda f: (f.happened_at, f.topic, f.partition, f.epoch_to))
+    moved = grouped((f for f in in_order if f.preferred_leader in (f.leader_from, f.leader_to)), _PREFERRED)
     periods = []
-    for broker, seen in sorted(by_broker.items()):
-        changes = by_instant(moved[broker])
+    for broker, own in sorted(grouped(rows, lambda r: r.broker).items()):
+        changes, seen = by_instant(moved.get(broker, ())), {r.snapshot_at: r for r in own}
         periods += [_row(run, _start(run, changes), _end(run, changes)) for run in _runs(instants, seen)]
     return periods
 
@@ -108,7 +108,7 @@ def _start(run: _Run, changes: Timeline[Failover]) -> _Crossing:
     crossing = _replayed(run.before, first, changes, is_start=True)
     if crossing:
         return crossing
-    left = [f for f in _between(run.before, first, changes) if f.leader_from == first.broker]
+    left = [f for f in _between(run.before.snapshot_at, first.snapshot_at, changes) if f.leader_from == first.broker]
     return _Crossing(first.snapshot_at, False, _commonest(left))
 
 
@@ -120,7 +120,7 @@ def _end(run: _Run, changes: Timeline[Failover]) -> _Crossing | None:
     crossing = _replayed(run.readings[-1], run.after, changes, is_start=False)
     if crossing:
         return crossing
-    back = [f for f in _between(run.readings[-1], run.after, changes) if f.leader_to == run.after.broker]
+    back = [f for f in _between(run.readings[-1].snapshot_at, run.ended_by, changes) if f.leader_to == run.after.broker]
     return _Crossing(run.ended_by, False, _commonest(back))
 
 
@@ -157,14 +157,7 @@ def _crossed(count: int, preferred: int, changes: Sequence[Failover], is_start: 
     return crossing
 
 
-def _between(
-    earlier: LeaderImbalance,
-    later: LeaderImbalance,
-    changes: Timeline[Failover],
-    since_late: timedelta = NO_SLACK,
-    until_late: timedelta = NO_SLACK,
-) -> list[Failover]:
-    since, until = earlier.snapshot_at + since_late, later.snapshot_at + until_late
+def _between(since: datetime, until: datetime, changes: Timeline[Failover]) -> list[Failover]:
     return [f for f in changes.between(since, until) if f.happened_at > since]
 
 
@@ -173,8 +166,8 @@ def _agreeing(earlier: LeaderImbalance, later: LeaderImbalance, changes: Timelin
 
     Edge case: a reading takes a moment, so it may show what happened just after its instant.
     """
-    for late in product((NO_SLACK, CLOCK_SKEW), repeat=2):
-        between = _between(earlier, later, changes, *late)
+    for since_late, until_late in product((NO_SLACK, CLOCK_SKEW), repeat=2):
+        between = _between(earlier.snapshot_at + since_late, later.snapshot_at + until_late, changes)
         if earlier.led_elsewhere + sum(map(_step, between)) == later.led_elsewhere:
             return between
     return []

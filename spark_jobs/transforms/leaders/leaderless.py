@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from spark_jobs.catalog.codes import OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, Event
 from spark_jobs.transforms.cluster import on_failed_disk
-from spark_jobs.transforms.durations import CLOCK_SKEW
+from spark_jobs.transforms.durations import CLOCK_SKEW, LONG_AGO
 from spark_jobs.transforms.leaders.leader_change import LeaderChange
 from spark_jobs.transforms.leaderships import NOBODY
 
@@ -102,7 +102,7 @@ def _started_at(change: LeaderChange) -> datetime | None:
 
 def _stopped_at(change: LeaderChange) -> datetime | None:
     """When the last leader wrote that it leads no more: as a follower in a later epoch, or because its disk failed."""
-    since = change.before.at - CLOCK_SKEW if change.before.at else datetime.min.replace(tzinfo=change.at.tzinfo)
+    since = change.before.at - CLOCK_SKEW if change.before.at else LONG_AGO
     failures = change.context.disk_failures_by_time.between(since, change.at + CLOCK_SKEW)
     stopped = [e.happened_at for e in change.incarnation.events if _follows(e, change)]
     stopped += [

@@ -5,7 +5,7 @@ who; judge finds the cause by the tables *_rulings; delays finds who was waited 
 over one group's events.
 """
 
-from spark_jobs.transforms.rebalances.group import rebuild_group
-from spark_jobs.transforms.rebalances.model import GroupContext, GroupHistory
+from spark_jobs.transforms.rebalances.group import GroupHistory, rebuild_group
+from spark_jobs.transforms.rebalances.model import GroupContext
 
 __all__ = ["GroupContext", "GroupHistory", "rebuild_group"]

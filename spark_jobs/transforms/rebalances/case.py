@@ -15,7 +15,7 @@ from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import read_client_reason
 from spark_jobs.shared.words import duration
-from spark_jobs.transforms.durations import LOOK_BACK, METADATA_LAG, RETURN_WITHIN
+from spark_jobs.transforms.durations import LONG_AGO, LOOK_BACK, METADATA_LAG, RETURN_WITHIN
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.rebalances.client_logs import ProcessLog
 from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
@@ -115,9 +115,7 @@ class Case:
     @cached_property
     def own_request(self) -> Event | None:
         """The last line since the rebalance before in which the member's log names why it rejoins."""
-        since = (
-            self.episode.previous.started_at if self.episode.previous else datetime.min.replace(tzinfo=self.at.tzinfo)
-        )
+        since = self.episode.previous.started_at if self.episode.previous else LONG_AGO
         until = self.episode.started_at + timedelta(milliseconds=200)
         requests = self.registry.log_of(self.member).of_kind(Kind.CLIENT_JOIN_REQUESTED).between(since, until)
         stale = (reasons.GIVEN_MEMBER_ID, reasons.FOLLOWS)
@@ -157,3 +155,8 @@ def _last_metadata_rebalance(episode: Episode) -> datetime | None:
 def shown(*lines: Event | None, **words: object) -> Proof:
     """The proof that these lines are, and the words that it gives a sentence."""
     return Proof(tuple(quote(line) for line in lines if line is not None), words)
+
+
+def by_own_log(case: Case, *lines: Event | None) -> Proof | None:
+    """The proof that the member's own log has these lines; None where it has none of them."""
+    return shown(*case.log.identity, *lines) if any(lines) else None

@@ -23,7 +23,22 @@ _NEAR = timedelta(minutes=1)
 """Generations start again in a group that was removed: a line this far from the join phase is about another one."""
 
 
-class Process:
+class _Lines:
+    """Lines of a client, to be looked up by instant, and by kind."""
+
+    def __init__(self, lines: Sequence[Event]) -> None:
+        self.lines = by_instant(lines)
+
+    @cached_property
+    def _by_kind(self) -> dict[str, Timeline[Event]]:
+        return timelines(self.lines, attrgetter("kind"), attrgetter("happened_at"))
+
+    def of_kind(self, kind: str) -> Timeline[Event]:
+        """Those of one kind."""
+        return self._by_kind.get(kind, NO_LINES)
+
+
+class Process(_Lines):
     """One process of one client: the lines from its start to the start of the next one.
 
     `next_start` is the first line of the next process of that client. `has_starts`: the log names starts at all
@@ -31,18 +46,13 @@ class Process:
     """
 
     def __init__(self, lines: Sequence[Event], next_start: Event | None, has_starts: bool) -> None:
-        self.lines = by_instant(lines)
+        super().__init__(lines)
         self.next_start, self.has_starts = next_start, has_starts
 
-    @cached_property
+    @property
     def poll_expiries(self) -> Timeline[Event]:
         """The lines which say that the process did not poll in time."""
-        return by_instant([e for e in self.lines if e.kind == Kind.CLIENT_POLL_EXPIRED])
-
-    @cached_property
-    def refusals(self) -> Timeline[Event]:
-        """The lines which say that a heartbeat was refused."""
-        return by_instant([e for e in self.lines if e.kind == Kind.CLIENT_HEARTBEAT_REFUSED])
+        return self.of_kind(Kind.CLIENT_POLL_EXPIRED)
 
     @cached_property
     def closings(self) -> Timeline[Event]:
@@ -73,16 +83,12 @@ class ProcessLog:
         return tuple(e for e in (started, self.named) if e is not None)
 
 
-class ClientLog:
+class ClientLog(_Lines):
     """The log of one client. Takes: its lines in order."""
 
     def __init__(self, lines: Sequence[Event] = ()) -> None:
-        self.lines = by_instant(lines)
+        super().__init__(lines)
         self._processes: dict[int, Process] = {}
-
-    @cached_property
-    def _by_kind(self) -> dict[str, Timeline[Event]]:
-        return timelines(self.lines, attrgetter("kind"), attrgetter("happened_at"))
 
     @cached_property
     def _first_naming(self) -> dict[str | None, int]:
@@ -93,10 +99,6 @@ class ClientLog:
     def _starts(self) -> Sequence[int]:
         """The places at which processes start."""
         return [n for n, e in enumerate(self.lines) if e.kind == Kind.CLIENT_CONFIGURED]
-
-    def of_kind(self, kind: str) -> Timeline[Event]:
-        """Its lines of one kind."""
-        return self._by_kind.get(kind, NO_LINES)
 
     def process_of(self, member_id: str, at: datetime) -> ProcessLog:
         """The process that held a member at an instant.

@@ -11,7 +11,7 @@ from spark_jobs.catalog.rows.structs import Delay
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import POLL_EXPIRED, read_client_reason
 from spark_jobs.shared.words import duration
-from spark_jobs.transforms.durations import HEARTBEAT_INTERVAL
+from spark_jobs.transforms.durations import HEARTBEAT_INTERVAL, MS
 from spark_jobs.transforms.rebalances.members import MemberRegistry
 from spark_jobs.transforms.rebalances.model import Change, Episode, MembershipChange
 
@@ -30,8 +30,7 @@ class Wait:
     @property
     def delay(self) -> Delay:
         """The wait as an entry of gold.rebalances.delayed_by."""
-        waited_ms = self.waited // timedelta(milliseconds=1)
-        return Delay(client_id=self.client_id, member_id=self.member_id, waited_ms=waited_ms)
+        return Delay(client_id=self.client_id, member_id=self.member_id, waited_ms=self.waited // MS)
 
 
 def waits_of(episode: Episode, registry: MemberRegistry) -> list[Wait]:

@@ -13,7 +13,7 @@ from spark_jobs.catalog.codes import Cause
 from spark_jobs.knowledge.reasons import REMOVED_WHILE_ALIVE, read_client_reason, read_coordinator_reason
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import RETURN_WITHIN
-from spark_jobs.transforms.rebalances.case import Case, shown
+from spark_jobs.transforms.rebalances.case import Case, by_own_log, shown
 from spark_jobs.transforms.rebalances.leave_rulings import came_back
 from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Proof, Ruling, proof_if
 
@@ -28,14 +28,12 @@ def is_static(case: Case) -> Proof | None:
 
 def had_closed(case: Case) -> Proof | None:
     """The member's own log shows before that it closed its consumer or left on purpose."""
-    closing = case.log.process.closings.last_until(case.at)
-    return None if closing is None else shown(*case.log.identity, closing)
+    return by_own_log(case, case.log.process.closings.last_until(case.at))
 
 
 def poll_had_expired(case: Case) -> Proof | None:
     """The member's own log shows before that its poll timeout had expired."""
-    expired = case.log.process.poll_expiries.last_until(case.at)
-    return None if expired is None else shown(*case.log.identity, expired)
+    return by_own_log(case, case.log.process.poll_expiries.last_until(case.at))
 
 
 def was_heard_again(case: Case) -> Proof | None:
@@ -86,8 +84,7 @@ def _heard_back(case: Case) -> Proof:
 def log_breaks_off(case: Case) -> Proof | None:
     """The member's own log, which shows starts, has no line after its session expired."""
     process = case.log.process
-    last = next(reversed(process.lines.values), None)
-    return shown(*case.log.identity, last) if last is not None and process.has_starts else None
+    return by_own_log(case, *process.lines.values[-1:]) if process.has_starts else None
 
 
 def logs_cover_the_return(case: Case) -> Proof | None:

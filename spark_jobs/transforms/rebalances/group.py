@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from operator import attrgetter
 from typing import cast
 
 from spark_jobs.catalog.codes import Cause, Origin, Outcome, Protocol
-from spark_jobs.catalog.rows import Event, GenerationGap, Quote, Rebalance
+from spark_jobs.catalog.rows import Event, GenerationGap, MemberStay, Quote, Rebalance
 from spark_jobs.catalog.rows.structs import Contributor
-from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.transforms.durations import MS, SAME_ACT
 from spark_jobs.transforms.evidence import MAX_QUOTES, evidence_of, quote, row_id
 from spark_jobs.transforms.rebalances.case import Case
 from spark_jobs.transforms.rebalances.chains import link
@@ -22,14 +22,23 @@ from spark_jobs.transforms.rebalances.epochs import build_epochs
 from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
 from spark_jobs.transforms.rebalances.judge import judge_change, judge_episode, judge_move
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
-from spark_jobs.transforms.rebalances.model import Change, Episode, Gap, GroupContext, GroupHistory, MembershipChange
+from spark_jobs.transforms.rebalances.model import Change, Episode, Gap, GroupContext, MembershipChange
 from spark_jobs.transforms.rebalances.records import BURIED, STORED
 from spark_jobs.transforms.rebalances.roster import roster_of
 from spark_jobs.transforms.rebalances.timeline import build_episodes, drop_superseded_coordinators
 from spark_jobs.transforms.rulings import Verdict
 from spark_jobs.transforms.timelines import Timeline, timelines
 
-_MS = timedelta(milliseconds=1)
+
+@dataclass(frozen=True)
+class GroupHistory:
+    """What was rebuilt for one group: its rebalances (without incident_id), its generation gaps, who is who in it, and
+    its members' stays."""
+
+    rebalances: list[Rebalance]
+    gaps: list[GenerationGap]
+    members: MemberRegistry = field(compare=False, repr=False)
+    roster: list[MemberStay]
 
 
 def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext) -> GroupHistory:
@@ -51,6 +60,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     return GroupHistory(
         link([_row(Case(e, e.trigger, registry, context, history)) for e in episodes]),
         [_gap_row(group_id, g, context) for g in gaps],
+        registry,
         roster_of(context.cluster, group_id, registry),
     )
 
@@ -110,21 +120,15 @@ def _with_unseen_joins(episodes: Sequence[Episode], registry: MemberRegistry) ->
         yield found
 
 
-@dataclass(frozen=True)
-class _Taken:
-    """What one member that took part did, and why."""
-
-    change: MembershipChange
-    member: Member
-    verdict: Verdict
+_Judged = tuple[Case, Verdict]
+"""What one member that took part did, and why."""
 
 
 def _row(case: Case) -> Rebalance:
     episode, member, began = case.episode, case.member, judge_episode(case)
     verdict = judge_move(case, began)
-    others = [_taken(replace(case, change=c)) for c in episode.others]
-    if case.change is not None and verdict is not began:
-        others.insert(0, _Taken(case.change, member, began))
+    others: list[_Judged] = [(case, began)] if case.change is not None and verdict is not began else []
+    others += [(other, judge_change(other)) for other in (replace(case, change=c) for c in episode.others)]
     cause = cast("Cause", verdict.code)
     waits = waits_of(episode, case.registry)
     identity = (case.context.cluster, episode.group_id, episode.protocol, episode.from_generation, episode.started_at)
@@ -139,7 +143,7 @@ def _row(case: Case) -> Rebalance:
         started_at=episode.started_at,
         joined_at=episode.joined_at,
         ended_at=episode.ended_at,
-        duration_ms=None if episode.ended_at is None else (episode.ended_at - episode.started_at) // _MS,
+        duration_ms=None if episode.ended_at is None else (episode.ended_at - episode.started_at) // MS,
         outcome=episode.outcome,
         cause=cause,
         confidence=verdict.confidence,
@@ -147,7 +151,7 @@ def _row(case: Case) -> Rebalance:
         instance_id=member.instance_id,
         member_id=member.member_id or None,
         host=member.host,
-        contributors=[_contributor(t) for t in others],
+        contributors=[_contributor(*judged) for judged in others],
         reason=_raw_reason(episode),
         explanation=verdict.sentence + _others_sentence(others) + delay_sentence(waits),
         advice=cause.advice,
@@ -161,25 +165,21 @@ def _row(case: Case) -> Rebalance:
     )
 
 
-def _taken(case: Case) -> _Taken:
-    assert case.change is not None
-    return _Taken(case.change, case.member, judge_change(case))
-
-
 def _silent_ms(verdict: Verdict, episode: Episode, member: Member) -> int | None:
     heard_at = verdict.facts.get("heard_at")
     if heard_at is None or member.session_timeout_ms is None:
         return None
-    return member.session_timeout_ms + int((heard_at - episode.started_at) / _MS)
+    return member.session_timeout_ms + int((heard_at - episode.started_at) / MS)
 
 
-def _contributor(taken: _Taken) -> Contributor:
+def _contributor(case: Case, verdict: Verdict) -> Contributor:
+    assert case.change is not None
     return Contributor(
-        client_id=taken.member.client_id,
-        instance_id=taken.member.instance_id,
-        member_id=taken.change.member_id,
-        cause=taken.verdict.code,
-        at=taken.change.at,
+        client_id=case.member.client_id,
+        instance_id=case.member.instance_id,
+        member_id=case.change.member_id,
+        cause=verdict.code,
+        at=case.at,
     )
 
 
@@ -191,13 +191,13 @@ def _raw_reason(episode: Episode) -> str | None:
     return f"{episode.raw_reason or ''}; client reason: {own}".lstrip("; ")
 
 
-def _others_sentence(others: Sequence[_Taken]) -> str:
+def _others_sentence(others: Sequence[_Judged]) -> str:
     if not others:
         return ""
     return f" {len(others)} more member{'s' if len(others) > 1 else ''} took part in it."
 
 
-def _most_telling(episode: Episode, verdict: Verdict, member: Member, others: Sequence[_Taken]) -> list[Quote]:
+def _most_telling(episode: Episode, verdict: Verdict, member: Member, others: Sequence[_Judged]) -> list[Quote]:
     """The lines that the row rests on. Order: by weight, so that a short quotation keeps those that decide."""
     by_weight = [
         *map(quote, episode.events[:1]),
@@ -205,7 +205,7 @@ def _most_telling(episode: Episode, verdict: Verdict, member: Member, others: Se
         *verdict.evidence,
         *map(quote, member.introduced_by),
         *map(quote, episode.events[1:]),
-        *(q for t in others for q in (*map(quote, t.change.events), *t.verdict.evidence)),
+        *(q for c, v in others if c.change is not None for q in (*map(quote, c.change.events), *v.evidence)),
     ]
     return list({q.line_id: q for q in by_weight}.values())[:MAX_QUOTES]
 

@@ -11,10 +11,11 @@ from datetime import datetime, timedelta
 
 from spark_jobs.catalog.codes import Cause, Protocol
 from spark_jobs.catalog.rows import Event
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import CLOSED, FREE_TEXT, POLL_EXPIRED, REMOVED_BY_ADMIN, UNSUBSCRIBED
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import NEXT_POLL
-from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
+from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, by_own_log, shown
 from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Predicate, Proof, Ruling, named, proof_if
 
 
@@ -34,14 +35,12 @@ def is_by_instance(case: Case) -> Proof | None:
 
 def own_log_shows_poll_expired(case: Case) -> Proof | None:
     """The member's own log says within 5 s that its poll timeout has expired."""
-    expired = case.log.process.poll_expiries.near(case.at, NEXT_POLL)
-    return shown(*case.log.identity, *expired) if expired else None
+    return by_own_log(case, *case.log.process.poll_expiries.near(case.at, NEXT_POLL))
 
 
 def own_log_shows_close(case: Case) -> Proof | None:
     """The member's own log says within 5 s that it closes its consumer or leaves on purpose."""
-    closing = case.log.process.closings.near(case.at, NEXT_POLL)
-    return shown(*case.log.identity, *closing[:2]) if closing else None
+    return by_own_log(case, *case.log.process.closings.near(case.at, NEXT_POLL)[:2])
 
 
 def was_surprised(case: Case) -> Proof | None:
@@ -50,10 +49,10 @@ def was_surprised(case: Case) -> Proof | None:
     Source: a consumer that leaves forgets its member id first, and takes a refused heartbeat of the former one for
     stale (AbstractCoordinator.maybeLeaveGroup, HeartbeatResponseHandler).
     """
-    for line in case.log.process.refusals.after(case.at):
+    for line in case.log.process.of_kind(Kind.CLIENT_HEARTBEAT_REFUSED).after(case.at):
         is_refused = line.error == "UNKNOWN_MEMBER_ID" and line.detail == "resetting generation"
         if is_refused and line.member_id == case.member.member_id:
-            return shown(*case.log.identity, line)
+            return by_own_log(case, line)
     return None
 
 

@@ -7,14 +7,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
-from spark_jobs.transforms.durations import SAME_ACT
+from spark_jobs.transforms.durations import LONG_AGO, SAME_ACT
 from spark_jobs.transforms.rebalances.client_logs import NO_LINES, NO_LOG, ClientLog, ClientLogs
 from spark_jobs.transforms.rebalances.model import Change
 from spark_jobs.transforms.rebalances.records import RECORDED
@@ -40,9 +40,6 @@ _JOINS = {*_ARRIVALS, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED}
 _NAMES_TOPICS = {SEEN, Kind.CLIENT_SUBSCRIBED, RECORDED}
 _NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, RECORDED}
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
-
-
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -117,6 +114,8 @@ class MemberRegistry:
         self._joins: dict[str, list[Event]] = defaultdict(list)
         for event in events:
             self._read(event)
+        self._moves_by_time = {member_id: by_instant(moves) for member_id, moves in self._moves.items()}
+        self._joins_by_time = {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
         self._name_members()
         self._by_name: dict[str, list[Member]] = defaultdict(list)
         for member in self.members.values():
@@ -277,7 +276,7 @@ class MemberRegistry:
         """From when on each member can have been there, and from when on it had come and was gone."""
         came, went = [], []
         for member in self.members.values():
-            since = _LONG_AGO if member.first_at is None else member.first_at - SAME_ACT
+            since = LONG_AGO if member.first_at is None else member.first_at - SAME_ACT
             came.append(since)
             if member.removals:
                 went.append(max(since, min(r.at for r in member.removals)))
@@ -288,7 +287,7 @@ class MemberRegistry:
         name, like = self._like(member)
         if name not in self._namesakes:
             known = sorted((m.known_at, m.member_id) for m in like if m.known_at is not None)
-            self._namesakes[name] = Timeline((self.members[m] for _, m in known), at=lambda m: m.known_at or _LONG_AGO)
+            self._namesakes[name] = Timeline((self.members[m] for _, m in known), at=lambda m: m.known_at or LONG_AGO)
         namesakes = self._namesakes[name]
         places = range(namesakes.count_until(at) - 1, -1, -1)
         candidates = (m for n in places if self.same_client(m := namesakes.values[n], member))
@@ -328,14 +327,6 @@ class MemberRegistry:
         moves = self._moves_by_time.get(member_id, NO_LINES)
         lines = [e for e in moves.near(at, SAME_ACT) if e.kind in _ARRIVALS]
         return max(lines, default=None, key=lambda e: (e.kind == Kind.REBALANCE_STARTED, e.happened_at))
-
-    @cached_property
-    def _moves_by_time(self) -> dict[str, Timeline[Event]]:
-        return {member_id: by_instant(moves) for member_id, moves in self._moves.items()}
-
-    @cached_property
-    def _joins_by_time(self) -> dict[str, Timeline[Event]]:
-        return {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
 
     def joined_last(self, member_id: str, before: datetime) -> Event | None:
         """The member's last joining before an instant, by its own log or by the lines that name its arrival."""

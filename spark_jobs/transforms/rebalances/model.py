@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from spark_jobs.catalog.codes import Outcome, Protocol
-from spark_jobs.catalog.rows import BrokerOutage, Event, GenerationGap, MemberStay, Rebalance, TopicChange
+from spark_jobs.catalog.rows import BrokerOutage, Event, TopicChange
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import CoordinatorReason
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline, intervals
@@ -141,12 +141,3 @@ class GroupContext:
 
 
 _NO_OUTAGES: Intervals[BrokerOutage] = Intervals(())
-
-
-@dataclass(frozen=True)
-class GroupHistory:
-    """What was rebuilt for one group: its rebalances (without incident_id), its generation gaps, its members' stays."""
-
-    rebalances: list[Rebalance]
-    gaps: list[GenerationGap]
-    roster: list[MemberStay]

@@ -12,8 +12,9 @@ from spark_jobs.catalog.rows import BrokerOutage, IsrChange, IsrSpan, OutOfSyncP
 from spark_jobs.knowledge.isr import CALM_AFTER, CYCLES_WITHIN, OUT_OF_SYNC_ADVICE, REPLICA_LAG
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted
+from spark_jobs.transforms.durations import NEVER
 from spark_jobs.transforms.evidence import evidence_of, row_id
-from spark_jobs.transforms.replicas.out_of_sync_rulings import NEVER, OUT_OF_SYNC_RULINGS, Period, PeriodCase
+from spark_jobs.transforms.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS, Period, PeriodCase
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.timelines import Timeline, instants, timelines
 from spark_jobs.transforms.windows import Window, elapsed_ms

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from itertools import accumulate
 
@@ -16,10 +16,8 @@ from spark_jobs.catalog.codes import Confidence, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, IsrSpan
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted, duration
+from spark_jobs.transforms.durations import NEVER
 from spark_jobs.transforms.rulings import Predicate, Proof, Ruling, proof_if
-
-NEVER = datetime.max.replace(tzinfo=UTC)
-"""When a span ends whose broker is still out."""
 
 _WEAK = (OutOfSyncKind.REASSIGNMENT, OutOfSyncKind.UNKNOWN)
 

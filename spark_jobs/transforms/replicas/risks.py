@@ -13,6 +13,7 @@ from spark_jobs.catalog.rows import Event, Failover, PartitionRisk, Quote
 from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, Course, Setting, at_instant
 from spark_jobs.transforms.cluster import ClusterContext
+from spark_jobs.transforms.durations import MS
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.partition_readings import PartitionReadings, Readings, TopicReadings
@@ -21,8 +22,6 @@ from spark_jobs.transforms.replicas.isr import ISR_KINDS, commits_of
 from spark_jobs.transforms.replicas.known_isrs import KnownIsr, known_isrs
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
 from spark_jobs.transforms.windows import Window, broker_ids
-
-_MS = timedelta(milliseconds=1)
 
 ReplicaCounts = Timeline[tuple[datetime, int]]
 """How many replicas a partition had, each number at an instant that shows it."""
@@ -202,7 +201,7 @@ def _without_leader(
             until = after.happened_at if after else next((end for end in ends if end > at), at)
             gaps.append(Interval(at, until, None))
         else:
-            gaps.append(Interval(at - waited_ms(failover) * _MS, at, None))
+            gaps.append(Interval(at - waited_ms(failover) * MS, at, None))
     return Intervals(gaps).union()
 
 
@@ -247,7 +246,7 @@ class _Risk:
         return last.number if last else None
 
     def ms(self, spans: Intervals[Any]) -> int:
-        return spans.total(self.window.start, self.window.end) // _MS
+        return spans.total(self.window.start, self.window.end) // MS
 
     def risky_ms(self, holds: Callable[[_State], bool], needs: Callable[[_State], int | None]) -> int | None:
         """How long a risk held; None where what it needs is never known."""
