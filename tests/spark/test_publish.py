@@ -186,7 +186,7 @@ def test_a_publish_that_died_halfway_is_simply_run_again(
     replace_window, replaced = Store.replace_window, []
 
     def dies(store: Store, table: Table, *given: Any) -> None:
-        if table is gold.INCIDENTS:
+        if table is gold.FAILOVERS:
             raise MemoryError
         replaced.append(table)
         replace_window(store, table, *given)
@@ -195,7 +195,7 @@ def test_a_publish_that_died_halfway_is_simply_run_again(
         patched.setattr(Store, "replace_window", dies)
         lake.publish()
     waves = in_waves(gold.TABLES)
-    (dying,) = (n for n, wave in enumerate(waves) if gold.INCIDENTS in wave)
+    (dying,) = (n for n, wave in enumerate(waves) if gold.FAILOVERS in wave)
     before, with_it = ({t for wave in waves[:n] for t in wave} for n in (dying, dying + 1))
     assert before
     assert before <= {*replaced} < with_it
