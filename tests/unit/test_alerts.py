@@ -100,10 +100,12 @@ def test_the_next_digest_says_what_is_new_what_is_still_so_and_what_is_no_longer
     second = [sighting("risky", 1), sighting("fresh", 1)]
     state, messages = told(ledger.seen(state, second, BOTH, now, nights[:2]), now=now)
     (digest,) = [m for m in messages if m.receiver == "p"]
-    assert digest.title.endswith(": 1 new, 1 still so and 1 no longer seen")
+    assert digest.title.endswith("night until 2026-11-22 00:00 UTC: 1 new, 1 still so and 1 no longer seen")
     assert "Still so:\nsince 2026-11-20  critical  rebalances excessive: risky" in digest.body
     assert digest.body.endswith("No longer seen:\ncritical  rebalances excessive: gone"), "a crash is over anyway"
     assert told(ledger.seen(state, second, BOTH, now, nights[:2]), now=now)[1] == []
+    _, messages = told(ledger.seen(state, [sighting("risky", 2), sighting("fresh", 2)], BOTH, now, nights), now=now)
+    assert messages == [], "what is still so alone is no news"
     now = MORNING + 2 * DAY
     state, messages = told(ledger.seen(state, [sighting("gone", 2)], BOTH, now, nights), now=now)
     (digest,) = [m for m in messages if m.receiver == "p"]
