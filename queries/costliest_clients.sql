@@ -1,4 +1,4 @@
--- Which client costs us the most: by the rebalances it caused, what they cost, and the time others waited for it?
+-- Which client costs us the most, in partition-seconds: the rebalances it caused, and the time others waited for it?
 WITH caused AS (
     SELECT
         cluster, group_id, client_id,
@@ -31,4 +31,4 @@ SELECT
 FROM caused
 FULL JOIN shared USING (cluster, group_id, client_id)
 FULL JOIN delayed USING (cluster, group_id, client_id)
-ORDER BY coalesce(caused_ms, 0) + coalesce(delayed_ms, 0) DESC, cluster, group_id, client_id;
+ORDER BY coalesce(cost, 0) DESC, coalesce(caused_ms, 0) + coalesce(delayed_ms, 0) DESC, cluster, group_id, client_id;

@@ -105,7 +105,7 @@ def _messages(ledger: Ledger, route: Route, receiver: str, link: str) -> Iterato
 
 def _digest(ledger: Ledger, route: Route, cluster: str, owed: Sequence[Entry]) -> Digest:
     """What is new, what is still so, and what has ended, of a cluster; what was sent by itself is named."""
-    keys, night = set(_keys(owed)), max(e.seen_to for e in owed)
+    keys, night = set(_keys(owed)), max(e.ended_at or e.seen_to for e in owed)
     others = [e for e in _ordered(ledger) if e.sighting.key not in keys and _is_of(e, route, cluster, night)]
     paged = grouped(others, lambda e: route.pages(e.sighting))
     states = grouped((e.sighting for e in owed), lambda s: ledger[s.key].ended_at is not None)
@@ -126,8 +126,9 @@ def _is_of(entry: Entry, route: Route, cluster: str, night: datetime) -> bool:
 
 
 def _ordered(ledger: Ledger) -> list[Entry]:
-    """The entries, the worst first."""
-    return sorted(ledger.values(), key=lambda e: (e.sighting.severity, e.sighting.began_at, e.sighting.subject))
+    """The entries, the worst first: of one severity what happened before what rules say of it."""
+    entries = (((s := e.sighting).severity, s.lasts, s.began_at, s.subject, e) for e in ledger.values())
+    return [e for *_, e in sorted(entries, key=lambda ranked: ranked[:4])]
 
 
 def _rule(entry: Entry) -> tuple[str, str, str]:

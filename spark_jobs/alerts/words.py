@@ -11,6 +11,9 @@ from spark_jobs.alerts.model import RECOVERED, Entry, Sighting
 from spark_jobs.report.plain import MAX_NAME, shortened, visible
 from spark_jobs.shared.words import listed
 
+MAX_HEADLINE = 180
+"""Characters of an incident's headline, or of another subject, in one line."""
+
 MOST_TOLD = 10
 """Subjects that one message names; the report has all of them."""
 
@@ -57,7 +60,7 @@ def _all(lines: Sequence[str]) -> str:
 
 def _brief(seen: Sighting) -> str:
     what = "" if seen.subject_kind == "incident" else f"{seen.rule.replace('_', ' ')}: "
-    return f"{seen.severity}  {what}{_name(seen.subject)}"
+    return f"{seen.severity}  {what}{_name(seen.subject, MAX_HEADLINE)}"
 
 
 def recovery_of(entry: Entry) -> str:
@@ -72,7 +75,7 @@ def title_of(seen: Sequence[Sighting]) -> str:
     head = f"[{first.severity}] {_name(first.cluster)}: "
     if first.subject_kind == "incident":
         also = f" (and {len(seen) - 1} more: {first.rule.replace('_', ' ')})" if len(seen) > 1 else ""
-        return f"{head}{_name(first.subject, 180)}{also}"
+        return f"{head}{_name(first.subject, MAX_HEADLINE)}{also}"
     whom = _name(first.subject) if len(seen) == 1 else f"{len(seen)} {first.subject_kind}s"
     return f"{head}{first.rule.replace('_', ' ')}: {whom}"
 

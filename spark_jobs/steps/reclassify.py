@@ -25,7 +25,7 @@ from spark_jobs.transforms.windows import Window
 
 
 class Judged(NamedTuple):
-    """A gold table that holds verdicts: the columns that name a row, its verdict, and what it is about."""
+    """A gold table that holds verdicts: what names a row, its verdict, and what it is about, as SQL."""
 
     table: Table
     id: str
@@ -35,7 +35,7 @@ class Judged(NamedTuple):
 
 JUDGED = (
     Judged(gold.REBALANCES, "rebalance_id", "cause", "group_id"),
-    Judged(gold.INCIDENTS, "incident_id", "cause", "kind"),
+    Judged(gold.INCIDENTS, "incident_id", "coalesce(cause, kind)", "kind"),
     Judged(gold.FAILOVERS, "failover_id", "kind", "concat(topic, '-', `partition`)"),
     Judged(gold.BROKER_OUTAGES, "outage_id", "kind", "concat('broker ', broker)"),
 )
@@ -99,7 +99,7 @@ def _verdicts(rows: DataFrame, judged: Judged, when: str) -> DataFrame:
         F.col(judged.id).alias("row_id"),
         F.expr(judged.subject).alias(f"subject_{when}"),
         F.col(str(judged.table.time_column)).alias(f"at_{when}"),
-        F.col(judged.verdict).alias(f"verdict_{when}"),
+        F.expr(judged.verdict).alias(f"verdict_{when}"),
         (F.col("confidence") if has_confidence else F.lit(None).cast("string")).alias(f"confidence_{when}"),
         F.col("knowledge_version").alias(f"knowledge_{when}"),
     )

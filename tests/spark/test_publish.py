@@ -185,10 +185,8 @@ def test_a_publish_that_died_halfway_is_simply_run_again(
     lake = Lake(spark, tmp_path / "lake")
     replace_window, replaced = Store.replace_window, []
 
-    waves = in_waves(gold.TABLES)
-
     def dies(store: Store, table: Table, *given: Any) -> None:
-        if table is gold.BROKER_OUTAGES:
+        if table is gold.FAILOVERS:
             raise MemoryError
         replaced.append(table)
         replace_window(store, table, *given)
@@ -196,7 +194,8 @@ def test_a_publish_that_died_halfway_is_simply_run_again(
     with monkeypatch.context() as patched, pytest.raises(MemoryError):
         patched.setattr(Store, "replace_window", dies)
         lake.publish()
-    (dying,) = (n for n, wave in enumerate(waves) if gold.BROKER_OUTAGES in wave)
+    waves = in_waves(gold.TABLES)
+    (dying,) = (n for n, wave in enumerate(waves) if gold.FAILOVERS in wave)
     before, with_it = ({t for wave in waves[:n] for t in wave} for n in (dying, dying + 1))
     assert before
     assert before <= {*replaced} < with_it

@@ -40,8 +40,10 @@ def finding(subject: str, at: datetime) -> dict[str, Any]:
     return values(BY_NAME["gold.findings"], first_at=at, last_at=at, **columns)
 
 
-def incident(what: str, at: datetime, harm: str = "broker_lost") -> dict[str, Any]:
-    columns = {"cluster": "prod", "incident_id": f"{what}{at}", "recurrence_id": what, "harm": harm}
+def incident(
+    incident_id: str, recurrence_id: str | None, at: datetime, harm: str | None = "broker_lost"
+) -> dict[str, Any]:
+    columns = {"cluster": "prod", "incident_id": incident_id, "recurrence_id": recurrence_id, "harm": harm}
     return values(BY_NAME["gold.incidents"], started_at=at, ended_at=at, **columns)
 
 
@@ -71,9 +73,13 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
             finding("billing", night(2).start),
         ],
         "gold.incidents": [
-            *(incident("broker 2", at) for at in (night(2).start, evening, evening + timedelta(minutes=1))),
-            incident("broker 3", TONIGHT.start),
-            incident("deployment", evening, harm="planned"),
+            *(
+                incident(f"crash {n}", "crash", at)
+                for n, at in enumerate((night(2).start, evening, evening + DAY / 24))
+            ),
+            incident("joined", "joined", evening, harm="routine"),
+            incident("tonight", "crash", TONIGHT.start),
+            incident("an old one", None, evening, harm=None),
         ],
     }
     return Store(spark, str(write_lake(tmp_path_factory.mktemp("lake"), tables)))
@@ -87,9 +93,8 @@ def test_the_nights_before_are_counted_from_gold_each_once(store: Store) -> None
     ]
     assert [(n["failovers"], n["leaderless_ms"]) for n in found["windows"]] == [(0, 0), (1, 700)]
     assert [f["subject"] for f in found["findings"]] == ["orders"]
-    (again,) = found["incidents"]
-    assert (again["recurrence_id"], again["nights"], again["first_at"]) == ("broker 2", 2, night(2).start)
-    assert again["last_at"] == night(1).start + timedelta(hours=20, minutes=1)
+    (crash,) = found["incidents"]
+    assert (crash["recurrence_id"], crash["nights"], crash["first_at"]) == ("crash", 2, night(2).start)
 
 
 def test_a_first_night_has_none_before_it(store: Store) -> None:

@@ -83,7 +83,7 @@ def test_costs_and_remedies_of_a_night_are_published(spark: SparkSession, night:
     rebalances = rows(store, gold.REBALANCES, "started_at")
     assert [r["partition_seconds"] for r in rebalances] == [9 * r["duration_ms"] / 1_000 for r in rebalances]
     incidents = rows(store, gold.INCIDENTS)
-    assert sum(i["partition_seconds"] for i in incidents) == pytest.approx(
+    assert sum(i["partition_seconds"] or 0 for i in incidents) == pytest.approx(
         sum(r["partition_seconds"] for r in rebalances)
     )
 

@@ -112,9 +112,9 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     "leader_timeline": [{"partition": 0}, {"partition": 0}, {"partition": 1, "leader": 3}],
     "exposure_of_partitions": [
         {"topic": "t", "partition": 0, "replicas": 2, "elections": 2, "leaderless_s_at_least": 90.0,
-         "leaderless_s_at_most": None, "one_from_offline_min": 2.0, "under_replicated_min": 15.0, "fewest_in_sync": 1,
+         "leaderless_s_at_most": None, "one_from_offline_s": 120.0, "under_replicated_s": 900.0, "fewest_in_sync": 1,
          "share_known": 0.75},
-        {"topic": "u", "one_from_unclean_min": 0.5},
+        {"topic": "u", "one_from_unclean_s": 30.0},
     ],
     "exposure_of_partitions topic=u": [{"topic": "u"}],
     "what_if_a_broker_is_lost": [

@@ -21,6 +21,7 @@ from spark_jobs.catalog.gold import (
 )
 from spark_jobs.catalog.rows import BrokerOutage, Failover, Incident, IsrSpan
 from spark_jobs.knowledge.harms import HARM_NOTES
+from spark_jobs.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_BY_ID, STANDING_RULES
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.incidents import Found, judge_incidents
 from spark_jobs.transforms.windows import Window
@@ -217,6 +218,11 @@ def test_each_unplanned_absence_is_a_finding_and_a_planned_stop_is_none() -> Non
     (message,) = [f.message for f in judge_findings(facts) if f.rule_id == "broker_gone"]
     at = gone.down_at
     assert message == f"Broker '2' crashed at {at:%H:%M:%S} and had not come back by the end"
+
+
+def test_the_harm_of_a_rule_names_a_rule_about_what_happened() -> None:
+    assert HARM_OF_RULE.keys() <= RULE_BY_ID.keys() - STANDING_RULES
+    assert HARM_OF_RULE.keys() >= INCIDENT_RULES
 
 
 def test_every_harm_is_noted_in_its_order_and_says_what_it_asks() -> None:

@@ -233,3 +233,13 @@ def test_an_incident_is_copied_as_markdown_where_there_is_no_clipboard(browser, 
     for part in ("#incident-", "- Harm: ", "### What to do", "    kafka-topics.sh ", "\n> "):
         assert part in said
     assert browser.tell("document.getElementById('announced').textContent") == "The incident is copied."
+
+
+def test_a_heading_sorts_its_table_by_length_of_time_and_back(browser, places):
+    browser.open(places["usual"])
+    took = "[...document.querySelectorAll('.rebalances > tbody')].map(b => b.rows[0].cells[2].innerText)"
+    for order in ("ascending", "descending"):
+        browser.tell("document.querySelectorAll('.rebalances thead .sort')[2].click()")
+        assert browser.tell("document.querySelectorAll('.rebalances thead th')[2].getAttribute('aria-sort')") == order
+    first, *_, last, unknown = browser.tell(took)
+    assert (first, last, unknown) == ("1 min 2 s", "200 ms", "not known unfinished")

@@ -2,18 +2,19 @@
 
 from datetime import timedelta
 
-from spark_jobs.report.blocks import Link, Trend
+from spark_jobs.report.blocks import Fact, Link, Trend
 from spark_jobs.report.build import build_report
 from tests.support import report_blocks as seen
 from tests.support.report_rows import DAY, at, empty, failover, made, rebalance, run
 
 
-def told(tables, windows, findings=()):
+def told(tables, windows, findings=(), incidents=()):
     """The page of a night that holds these rows, after nights with these counts of rebalances."""
     numbers = {"partition_seconds": 0.0, "failovers": 0.0, "leaderless_ms": 0.0}
     days = [DAY - timedelta(days=len(windows) - i) for i in range(len(windows))]
     before = [{"window_from": d, "rebalances": float(n), **numbers} for d, n in zip(days, windows, strict=True)]
-    about = run(history={"windows": before, "findings": list(findings)} if before else {})
+    known = {"windows": before, "findings": list(findings), "incidents": list(incidents)}
+    about = run(history=known if before else {})
     return build_report(empty() | tables, about)
 
 
@@ -66,3 +67,22 @@ def test_a_trend_takes_three_nights_and_ends_with_this_one():
 
 def test_nights_without_anything_have_bars_without_height():
     assert {height for trend in trends({}, [0, 0]) for _, _, height, _ in trend.bars} == {0.0}
+
+
+def nights_before(recurrence, *days_ago):
+    """What an incident says of the nights before, where its trouble began so many days ago."""
+    crash = {"incident_id": "a" * 32, "kind": "broker_outage", "harm": "broker_lost", "harm_rank": 1, "planned": False}
+    row = made("gold.incidents", **crash, recurrence_id="crash", headline="Broker 1 crashed", started_at=at("02:00:00"))
+    days = [DAY - timedelta(days=n) + timedelta(hours=2) for n in sorted(days_ago, reverse=True)]
+    earlier = [{"recurrence_id": recurrence, "nights": len(days), "first_at": days[0], "last_at": days[-1]}]
+    page = told({"gold.incidents": [row]}, [0] * 7, incidents=earlier)
+    facts = {f.label: seen.text(f.value) for f in seen.found(Fact, seen.section(page, "incidents"))}
+    return facts["Nights before"]
+
+
+def test_an_incident_says_whether_it_is_new_still_so_or_back_again():
+    assert nights_before("another", 1) == "new: on none of the 7 nights before"
+    assert nights_before("crash", 1, 3).startswith(
+        "as on the night before; on 2 of the 7 nights before, first at 2026-09-30"
+    )
+    assert nights_before("crash", 3, 5).startswith("back again; on 2 of the 7 nights before")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spark_jobs.catalog.codes import FindingSeverity
+from spark_jobs.catalog.codes import FindingSeverity, Harm
 from spark_jobs.catalog.rows import Finding
-from spark_jobs.knowledge.rules import STANDING_RULES
+from spark_jobs.knowledge.rules import HARM_OF_RULE, STANDING_RULES
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain
 from spark_jobs.report.page_rows import PageRows, Section
@@ -19,7 +19,7 @@ SHOWN_OPEN = 6
 def findings(page: PageRows) -> Iterator[ui.Block]:
     """What the rules found, one entry for each rule, severity and piece of advice, worst first.
 
-    Order: severity; what happened before how things are set up; then time.
+    Order: severity; harm, in which how things are set up comes last; then time.
     """
     if not page.of(Finding):
         yield ui.Paragraph("No rule found anything.")
@@ -32,7 +32,8 @@ def findings(page: PageRows) -> Iterator[ui.Block]:
 def _order(rows: Sequence[Finding]) -> tuple[object, ...]:
     first = rows[0]
     severity = list(FindingSeverity).index(first.severity)
-    return severity, first.rule_id in STANDING_RULES, first.first_at, first.rule_id, first.advice, first.source
+    harm = list(Harm).index(HARM_OF_RULE.get(first.rule_id, Harm.POSTURE))
+    return severity, harm, first.rule_id in STANDING_RULES, first.first_at, first.rule_id, first.advice, first.source
 
 
 def _rule(page: PageRows, rows: Sequence[Finding]) -> ui.Entry:

@@ -123,14 +123,14 @@ def _broker_lane(
     recoveries = [span for row in outages if (span := _recovery(page, row))]
     shown = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
     changes = [_failover_span(page, row) for row in failovers]
-    lost, planned = ([o for o in outages if o.planned is meant] for meant in (False, True))
+    away = figures.absences(outages)
     counts = (
-        (lost, words.counted(len(lost), "unplanned absence")),
-        (planned, words.counted(len(planned), "planned stop")),
-        (out_of_sync, f"out of sync {words.times(len(out_of_sync))}"),
-        (failovers, words.counted(len(failovers), "leader change")),
+        (away.unplanned, words.counted(away.unplanned, "unplanned absence")),
+        (away.planned, words.counted(away.planned, "planned stop")),
+        (len(out_of_sync), f"out of sync {words.times(len(out_of_sync))}"),
+        (len(failovers), words.counted(len(failovers), "leader change")),
     )
-    notes = [note for rows, note in counts if rows]
+    notes = [note for count, note in counts if count]
     says = "; ".join([*(span.says for span in shown[:6]), *notes]) or "nothing happened to it"
     anchor = shown[0].anchor if shown else ""
     spans = (*recoveries, *shown, *changes)

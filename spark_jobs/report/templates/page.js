@@ -89,6 +89,36 @@
     }, () => announce("The browser does not allow this page to copy."));
   });
 
+  // A heading sorts its table, whole tables only: lengths of time by their length, numbers by their value, else by letters.
+  const UNITS = { ms: 1, s: 1e3, min: 6e4, h: 36e5, d: 864e5 };
+  const value = (text) => {
+    const lengths = [...text.matchAll(/([\d.,]+) (ms|s|min|h|d)\b/g)];
+    if (lengths.length) return lengths.reduce((sum, [, number, unit]) => sum + parseFloat(number) * UNITS[unit], 0);
+    const number = /^[#\s]*-?[\d,]*\.?\d+/.exec(text.trim());
+    return number && !text.includes(":") ? parseFloat(number[0].replace(/[#\s,]/g, "")) : text.trim().toLowerCase();
+  };
+  const sort = (head) => {
+    const table = head.closest("table"), column = head.cellIndex;
+    const bodies = [...table.tBodies], rows = bodies.length > 1 ? bodies : [...bodies[0].rows];
+    const falls = head.getAttribute("aria-sort") === "ascending";
+    const cell = (row) => value((row.rows?.[0] ?? row).cells[column]?.textContent ?? "");
+    const keys = new Map(rows.map((row) => [row, cell(row)]));
+    // What has no number comes last, whichever way the numbers run.
+    const compare = (one, other) => typeof one !== typeof other ? (typeof one === "number" ? -1 : 1) : (one < other ? -1 : Number(one > other)) * (falls ? -1 : 1);
+    rows.sort((one, other) => compare(keys.get(one), keys.get(other)));
+    (bodies.length > 1 ? table : bodies[0]).append(...rows);
+    for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", falls ? "descending" : "ascending");
+  };
+  for (const head of document.querySelectorAll(".scroll:not(.many) thead th")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.append(...head.childNodes);
+    button.addEventListener("click", () => sort(head));
+    head.append(button);
+  }
+
   const filter = document.querySelector(".filter");
   if (filter) {
     filter.hidden = false;

@@ -1,0 +1,113 @@
+"""What is sent by itself, what a digest says, what has ended, and which routes want what."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from spark_jobs.alerts import ledger, sightings
+from spark_jobs.alerts.settings import AlertSettings, Route, settings_of
+from tests.unit.test_alerts import BOTH, DAY, MORNING, NIGHT, sighting, told
+
+
+def test_what_cannot_wait_is_sent_by_itself_and_all_else_is_one_digest() -> None:
+    lost = sighting("40 records were lost", subject_kind="incident", rule="records_lost", cannot_wait=True)
+    crash = sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost", severity="warning")
+    weak = sighting("risky", rule="replication_factor_one", subject_kind="topic")
+    seen = [lost, crash, weak, sighting()]
+    state, messages = told(ledger.seen({}, seen, BOTH, MORNING))
+    assert [m.title for m in messages if m.receiver == "c1"] == [
+        "[critical] prod: 40 records were lost",
+        "[critical] prod: night until 2026-11-21 00:00 UTC: 3 new",
+    ]
+    digest = next(m.body for m in messages if m.receiver == "c1" and "night until" in m.title)
+    assert digest.startswith("Sent by itself:\ncritical  40 records were lost\n\nNew:\n")
+    assert [m.title for m in messages if m.receiver == "p"][1].endswith("2 new"), "a warning is not of this route"
+    assert told(ledger.seen(state, seen, BOTH, MORNING))[1] == []
+
+
+def test_the_next_digest_says_what_is_new_what_is_still_so_and_what_is_no_longer_seen() -> None:
+    nights = [("prod", NIGHT + n * DAY, NIGHT + (n + 1) * DAY) for n in range(3)]
+    weak, crash = sighting("risky"), sighting("Broker 1 crashed", subject_kind="incident", rule="broker_lost")
+    state, _ = told(ledger.seen({}, [weak, crash, sighting("gone")], BOTH, MORNING, nights[:1]))
+    now = MORNING + DAY
+    second = [sighting("risky", 1), sighting("fresh", 1)]
+    state, messages = told(ledger.seen(state, second, BOTH, now, nights[:2]), now=now)
+    (digest,) = [m for m in messages if m.receiver == "p"]
+    assert digest.title.endswith("night until 2026-11-22 00:00 UTC: 1 new, 1 still so and 1 no longer seen")
+    assert "Still so:\nsince 2026-11-20  critical  rebalances excessive: risky" in digest.body
+    assert digest.body.endswith("No longer seen:\ncritical  rebalances excessive: gone"), "a crash is over anyway"
+    assert told(ledger.seen(state, second, BOTH, now, nights[:2]), now=now)[1] == []
+    _, messages = told(ledger.seen(state, [sighting("risky", 2), sighting("fresh", 2)], BOTH, now, nights), now=now)
+    assert messages == [], "what is still so alone is no news"
+    now = MORNING + 2 * DAY
+    state, messages = told(ledger.seen(state, [sighting("gone", 2)], BOTH, now, nights), now=now)
+    (digest,) = [m for m in messages if m.receiver == "p"]
+    assert digest.title.endswith(": 1 new and 2 no longer seen"), "it is back"
+
+
+def test_what_was_sent_by_itself_recovers_under_the_same_title() -> None:
+    failed = sighting("run 1", rule="night_failed", subject_kind="run", cannot_wait=True)
+    state, (first, *_) = told(ledger.seen({}, [failed], BOTH, MORNING))
+    later = [("prod", NIGHT + DAY, NIGHT + 2 * DAY)]
+    state, messages = told(ledger.seen(state, [], BOTH, MORNING + DAY, later), now=MORNING + DAY)
+    assert {(m.title, m.severity) for m in messages} == {(first.title, "recovered")}
+    assert told(ledger.seen(state, [], BOTH, MORNING + DAY, later), now=MORNING + DAY)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("route", "wanted"),
+    [
+        ({"clusters": ["pr*"]}, True),
+        ({"clusters": ["test-*"]}, False),
+        ({"groups": ["pay-*"]}, True),
+        ({"groups": ["mail-*"]}, False),
+        ({"topics": ["payments.*"]}, True),
+        ({"rules": ["broker_*"]}, False),
+        ({"rules": ["records_*"], "groups": ["pay-*"]}, True),
+        ({"owner": "payments"}, True),
+        ({"owner": "mail"}, False),
+        ({"sends": ["digest"]}, True),
+    ],
+)
+def test_a_route_names_what_it_wants(route: dict[str, Any], wanted: bool) -> None:
+    owners = [{"name": "payments", "groups": ["x"], "topics": ["payments.*"]}, {"name": "mail", "groups": ["mail-*"]}]
+    said = {"routes": [{"name": "r", "severities": ["critical"], **route}], "owners": owners}
+    seen = sighting(rule="records_lost", cannot_wait=True, groups=("pay-worker",), topics=("payments.v2",))
+    assert settings_of(said).routes[0].wants(seen) is wanted
+
+
+def test_a_route_of_pages_gets_no_digest_and_one_of_digests_no_page() -> None:
+    pages, digest = (Route(name, ("critical",), sends=(name,)) for name in ("pages", "digest"))
+    both, receivers = AlertSettings((pages, digest)), {"pages": ("p",), "digest": ("d",)}
+    state = ledger.seen({}, [sighting(), sighting("lost", cannot_wait=True)], both, MORNING)
+    assert sorted((m.receiver, len(m.keys)) for m in ledger.due(state, both, receivers, MORNING)) == [
+        ("d", 2),
+        ("p", 1),
+    ]
+
+
+def incident(harm: str, **given: Any) -> dict[str, Any]:
+    usual = {
+        "cluster": "prod",
+        "incident_id": "a" * 32,
+        "harm": harm,
+        "headline": "Broker 1 crashed",
+        "advice": "Look.",
+    }
+    times = {"started_at": NIGHT + timedelta(hours=1), "ended_at": NIGHT + timedelta(hours=2)}
+    return {**usual, **times, "group_ids": ["g"], "topics": None, **given}
+
+
+def test_an_incident_that_asks_to_act_is_told_and_what_cannot_be_undone_cannot_wait() -> None:
+    window = {"cluster": "prod", "window_from": NIGHT, "window_to": NIGHT + DAY}
+    harms = ("records_lost", "broker_lost", "consumers_stopped", "routine")
+    told = sightings.of_incidents([*map(incident, harms), incident("broker_lost", ended_at=None)], [window])
+    assert [(s.rule, s.severity, s.cannot_wait) for s in told] == [
+        ("records_lost", "critical", True),
+        ("broker_lost", "warning", False),
+        ("broker_lost", "critical", True),
+    ]
+    assert told[0].anchor == "incident-" + "a" * 32

@@ -1,0 +1,77 @@
+"""One figure, one function: page, terminal and alerts show the same numbers, and planned work is told apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.alerts import sightings
+from spark_jobs.catalog.codes import Harm
+from spark_jobs.catalog.gold import BROKER_OUTAGES, INCIDENTS
+from spark_jobs.catalog.rows import BrokerOutage, Incident
+from spark_jobs.knowledge.harms import HARM_NOTES
+from spark_jobs.report import figures
+from spark_jobs.report.blocks import Tile
+from spark_jobs.report.build import build_report
+from spark_jobs.report.terminal import render_terminal
+from tests.support import report_blocks as seen
+from tests.support.report_night import night
+from tests.support.report_rows import CLUSTER, DAY, END
+from tests.support.rows import row
+
+
+def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
+    tables, about = night()
+    page = build_report(tables, about)
+    incidents = [Incident.of(r) for r in tables["gold.incidents"]]
+    tiles = {t.label.split(",")[0]: t.value for t in seen.found(Tile, seen.section(page, "verdict"))}
+    lost, away = figures.lost_records(incidents), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
+    assert tiles["committed records lost"] == lost.number == "40–52"
+    assert (tiles["unplanned absence of a broker"], away.planned) == (str(away.unplanned), 1)
+    window = {"cluster": CLUSTER, "window_from": DAY, "window_to": END}
+    told = sightings.of_incidents([i.as_dict() for i in incidents if not i.planned], [window])
+    terminal = " ".join(render_terminal(page).split())
+    acted = [i for i in figures.ranked(incidents) if figures.needs(i) == "act"]
+    assert [s.subject for s in told] == [i.headline for i in acted]
+    assert all(str(i.headline) in terminal for i in acted)
+    assert sum(s.rule == Harm.BROKER_LOST for s in told) == away.unplanned
+
+
+def incident(**columns: Any) -> Incident:
+    return row(INCIDENTS, **columns)
+
+
+@st.composite
+def incidents_of_a_night(draw: st.DrawFn) -> list[Incident]:
+    planned = [incident(planned=True, harm=Harm.PLANNED, partitions_offline=3, offline_ms=9_000, group_ids=["p"])]
+    harms = draw(st.lists(st.sampled_from([h for h in Harm if h not in (Harm.PLANNED, Harm.POSTURE)]), max_size=8))
+    rows = [
+        incident(incident_id=f"i{n}", planned=False, harm=harm, harm_rank=n, group_ids=[f"g{n}"], rebalance_count=n)
+        for n, harm in enumerate(harms)
+    ]
+    return draw(st.permutations([*rows, *planned]))
+
+
+@given(incidents_of_a_night())
+def test_planned_work_is_in_no_figure_and_never_the_first(rows: list[Incident]) -> None:
+    unplanned = [r for r in rows if not r.planned]
+    for figure in (figures.lost_records, figures.offline, figures.groups_stopped):
+        assert figure(rows) == figure(unplanned)
+    assert figures.state_of(rows, ()) == figures.state_of(unplanned, ())
+    assert figures.ranked(rows)[-1].planned
+    order = [list(Harm).index(figures.harm_of(r)) for r in figures.ranked(rows)]
+    assert order == sorted(order)
+    worst = figures.ranked(rows)[0]
+    assert figures.state_of(rows, ()) == HARM_NOTES[figures.harm_of(worst)].state
+
+
+def test_absences_are_counted_apart() -> None:
+    rows = [row(BROKER_OUTAGES, planned=planned) for planned in (True, False, True)]
+    assert figures.absences(rows) == figures.Absences(unplanned=1, planned=2)
+
+
+def test_a_row_of_an_earlier_version_has_a_harm_too() -> None:
+    assert figures.harm_of(incident(harm=None, planned=True)) == Harm.PLANNED
+    assert figures.harm_of(incident(harm=None, planned=False)) == Harm.CONSUMERS_STOPPED
