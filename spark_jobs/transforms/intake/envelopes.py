@@ -191,7 +191,7 @@ def _out_of_object(envelope: JsonEnvelope, line: bytes) -> list[Inner] | None:
 
 
 def _text_of(value: Any) -> str:
-    """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object inside is an envelope again."""
+    """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object may be an envelope."""
     if isinstance(value, list):
         return bytes(n for n in value if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
     return value if isinstance(value, str) else json.dumps(value)
