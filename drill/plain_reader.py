@@ -190,19 +190,20 @@ def _span(records: list[Record]) -> tuple[datetime, datetime]:
 
 def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
     twins: Counter[str] = Counter()
-    for text in _split(_text_of(path)):
+    for text in split(text_of(path)):
         record = parse(text, source)
         record.line_id = row_id(cluster, source, text, twins[text])
         twins[text] += 1
         yield record
 
 
-def _text_of(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """What a log holds, unpacked where it is packed with gzip."""
     raw = path.read_bytes()
     return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode(errors="replace")
 
 
-def _split(text: str) -> Iterator[str]:
+def split(text: str) -> Iterator[str]:
     """Records: a head and everything up to the next head. LF alone ends a line."""
     if not text:
         return

@@ -30,6 +30,8 @@ SHAPES = 3
 FEW = 0.5
 """Where less of the lines that matter is understood, something is wrong with the layout."""
 
+_EMPTY = "empty"
+
 Told = tuple[str, str, str]
 """State, what was looked at, and what was found: as `hindsight doctor` prints it."""
 
@@ -50,20 +52,23 @@ class Sample:
 
     def told(self, variable: str, form: str) -> Iterator[Told]:
         """What is said of them."""
+        if form == _EMPTY:
+            yield "later", variable, f"{words.counted(self.files, 'file')} without a line"
+            return
         events, unread = self.fates[LineFate.EVENT], self.fates[LineFate.UNPARSED]
         is_good = events > 0 and events >= FEW * (events + unread)
         shapes = "".join(f"\n{count} unread: {shape[:200]}" for shape, count in self.shapes.most_common(SHAPES))
         yield (
             "good" if is_good else "missing",
             variable,
-            f"{words.counted(self.files, 'file')}: {form}. Of a sample of {self.fates.total()} records {events} say something, "
-            f"{self.fates[LineFate.IGNORED]} carry nothing of use, {unread} could not be read.{shapes}",
+            f"{words.counted(self.files, 'file')}: {form}. Of a sample of {self.fates.total()} records {events} say "
+            f"something, {self.fates[LineFate.IGNORED]} carry nothing of use, {unread} could not be read.{shapes}",
         )
 
 
 def look_at(variable: str, place: str, pattern: str | None) -> list[Told]:
     """What an audit would read below a local folder, a sentence for each form of file."""
-    root = Path(place)
+    root = Path(place).resolve()
     if not root.exists():
         return [("missing", variable, f"{place}: nothing is there. What to do: check the path.")]
     found = [root] if root.is_file() else [p for p in sorted(root.rglob("*")) if p.is_file() and _is_log(p.name)]
@@ -85,6 +90,8 @@ def _sample(path: Path, pattern: str | None) -> tuple[str, list[Reading]]:
     """The form of a file, and what the records of its beginning say."""
     held = opened(path.as_uri(), path.stat().st_size, is_packed(path.name))
     data = held.between(0, SAMPLE_BYTES)
+    if not data.strip():
+        return _EMPTY, []
     if form := wrapped_as(data, pattern):
         told = list(_unwrapped(data, pattern))
         layouts = sorted({name for name, _ in told if name})

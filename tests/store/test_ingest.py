@@ -43,7 +43,7 @@ def physical_lines(folder: Path) -> int:
 
 def rotate(text: str, parts: int) -> list[str]:
     """A log cut in several, between two records."""
-    records = list(plain_reader._split(text))
+    records = list(plain_reader.split(text))
     size = -(-len(records) // parts)
     return ["\n".join(records[i : i + size]) + "\n" for i in range(0, len(records), size)]
 
