@@ -26,10 +26,10 @@ from spark_jobs.commands.markdown import prose
 from spark_jobs.commands.ruling_pages import causes_page
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
+from spark_jobs.knowledge.conversion import compiled
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
 from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
-from spark_jobs.knowledge.conversion import compiled
 from spark_jobs.knowledge.layouts import APACHE, class_of
 from spark_jobs.knowledge.rules import RULE_BY_ID, RULES
 from spark_jobs.report import build as report_build
