@@ -21,6 +21,7 @@ from spark_jobs.edges.file_bytes import Bytes, Unit, is_packed, spread
 from spark_jobs.edges.log_files import LogFile, describe
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.unwrapped_bytes import Unwrapped
+from spark_jobs.knowledge.pattern_layouts import inside
 from spark_jobs.transforms.intake import collect
 from spark_jobs.transforms.intake.cutting import CONTESTED, SCHEMA, contested, cut
 from spark_jobs.transforms.intake.file_order import Turn
@@ -253,7 +254,7 @@ def _as_bronze(
     rows: DataFrame, cluster: str, files: Mapping[int, LogFile], pieces: Mapping[int, Sequence[Piece]]
 ) -> DataFrame:
     """The rows with what all records of a file, of a layout and of the cluster have in common."""
-    layouts = {n: held[0].layouts for n, held in pieces.items() if held}
+    layouts = {n: [inside(held[0].envelopes, name) for name in held[0].layouts] for n, held in pieces.items() if held}
     told = [
         {"origin": files[n].origin, "source": files[n].source, "layouts": layouts.get(n, ())} if n in files else None
         for n in range(max(files) + 1)

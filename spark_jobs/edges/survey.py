@@ -253,7 +253,9 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
         yield from _in_pieces(told, held, Way(tuple(layouts or PLAIN)))
     elif until == size:
         unwrapped = Unwrapped(held, size, told["pattern"])
-        yield from _in_pieces({**told, "until": None}, unwrapped, Way(every_layout(told["pattern"]), unwrapped.sources))
+        way = Way(every_layout(told["pattern"]), unwrapped.sources)
+        for piece in _in_pieces({**told, "until": None}, unwrapped, way):
+            yield replace(piece, envelopes=unwrapped.envelopes)
     else:
         yield Piece(told["file"], 0, until, is_wrapped=True)
 

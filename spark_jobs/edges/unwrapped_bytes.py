@@ -29,6 +29,7 @@ class Unwrapped(Arriving):
         self.packed = held
         first = held.between(0, CHUNK if end is None else min(CHUNK, end))
         form = wrapped_as(first, given) or Form((), {})
+        self.envelopes = form.envelopes
         is_utf_16 = form.envelopes[:1] == _UTF_16[:1]
         self.unwrapper = Unwrapper(Form(form.envelopes[is_utf_16:], form.layouts), every_layout(given))
         decode = codecs.getincrementaldecoder(_UTF_16[0])(errors="replace") if is_utf_16 else None

@@ -231,4 +231,5 @@ def test_coverage_counts_physical_lines_and_the_longest_silence(spark: SparkSess
         "quarantined": 0,
     }
     assert row_["longest_silence_ms"] == 30 * 60 * 1000
+    assert row_["layouts"] == ["apache"]
     assert (row_["first_at"].minute, row_["last_at"].minute) == (0, 30)

@@ -22,7 +22,7 @@ from spark_jobs.knowledge.layouts import (
 )
 from spark_jobs.knowledge.model import Noise, Pattern, Words
 from spark_jobs.knowledge.noise import NOISE
-from spark_jobs.knowledge.pattern_layouts import layout_pattern
+from spark_jobs.knowledge.pattern_layouts import layout_pattern, without_envelopes
 from spark_jobs.knowledge.patterns import PATTERNS
 
 QUOTED = 2_000
@@ -117,7 +117,8 @@ def read_record(
 
 @cache
 def _cut_of(layout: str) -> Callable[[str], Words]:
-    return CUTS.get(layout) or layout_pattern(layout).cut
+    name = without_envelopes(layout)
+    return CUTS.get(name) or layout_pattern(name).cut
 
 
 def _wrong(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
