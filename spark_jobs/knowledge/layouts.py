@@ -54,9 +54,12 @@ def cut_apache(text: str) -> Words:
 
 
 def cut_librdkafka(text: str) -> Words:
-    """The message follows the facility, which stands for the logger."""
-    _, _, facility, message = text.split("|", 3)
-    return f"librdkafka.{facility}", message.rstrip("\r")
+    """The message follows the facility, which stands for the logger.
+
+    Edge case: librdkafka says each thing in a line; what follows are the program's own prints.
+    """
+    _, _, facility, message = first_line(text).split("|", 3)
+    return f"librdkafka.{facility}", message
 
 
 APACHE = Layout(

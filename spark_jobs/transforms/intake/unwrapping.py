@@ -10,7 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 
 from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.transforms.intake.detection import EVERY, Fit, closest, fit, is_enough, layouts_of, order_of
@@ -43,7 +43,7 @@ class Form:
     envelopes: tuple[str, ...]
     layouts: dict[str, tuple[str, ...]]
 
-    @property
+    @cached_property
     def others(self) -> tuple[str, ...]:
         """The layouts of a source that was not seen at the beginning."""
         return tuple(dict.fromkeys(name for names in self.layouts.values() for name in names)) or PLAIN
