@@ -18,7 +18,7 @@ from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
 from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
 from spark_jobs.shared import words
 from spark_jobs.transforms.intake.cutting import cut
-from spark_jobs.transforms.intake.detection import layouts_of, records, sampled
+from spark_jobs.transforms.intake.detection import records, sampled
 from spark_jobs.transforms.intake.heads import PLAIN, Clock
 from spark_jobs.transforms.intake.pieces import Way, look, ranges_of
 from spark_jobs.transforms.intake.reading import Reading, read_record, template
@@ -92,12 +92,12 @@ def _sample(path: Path, pattern: str | None) -> tuple[str, list[Reading]]:
     data = held.between(0, SAMPLE_BYTES)
     if not data.strip():
         return _EMPTY, []
-    if form := wrapped_as(data, pattern):
+    form = wrapped_as(data, pattern)
+    if form.envelopes:
         told = list(_unwrapped(data, pattern))
         layouts = sorted({name for name, _ in told if name})
         return f"in {' in '.join(reversed(form.envelopes))}: {', '.join(layouts)}", _read(told)
-    lines = sampled(data)
-    layouts_found = layouts_of(lines, pattern)
+    lines, layouts_found = sampled(data), form.others
     readings = _read(list(records(lines, layouts_found)))
     if all(r.fate is LineFate.UNPARSED for r in readings) and readings:
         return f"not known. {misfit_of(lines, pattern)}", readings

@@ -169,10 +169,10 @@ def test_each_source_of_a_mixed_file_has_its_own_layout() -> None:
 
 
 def test_plain_lines_are_in_no_envelope() -> None:
-    assert form_of([line for r in EVENTS for line in r.text.split("\n")]) is None
+    assert not form_of([line for r in EVENTS for line in r.text.split("\n")]).envelopes
     iso = [in_pattern(r, "%d{ISO8601} %5p %pid --- [%t] %-40.40logger{39} : %m%n") for r in EVENTS]
-    assert form_of([line for r in iso for line in r.split("\n")]) is None
-    assert form_of([]) is None
+    assert form_of([line for r in iso for line in r.split("\n")]).layouts[""][0] == "spring-boot"
+    assert not form_of([]).envelopes
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
@@ -180,7 +180,6 @@ def test_a_file_in_utf_16_is_read(encoding: str) -> None:
     text = "\n".join(r.text for r in EVENTS)
     data = text.encode(encoding) if encoding == "utf-16" else b"\xfe\xff" + text.encode(encoding)
     form = wrapped_as(data, None)
-    assert form
     assert form.envelopes == ("utf-16",)
     assert meanings(read(data), None) == originals(EVENTS)
 
@@ -224,7 +223,7 @@ def test_a_log_that_is_rendered_again_has_the_events_of_the_original(layout: str
     """Where neither an envelope nor JSON is drawn, the file is read by its layout alone."""
     records = [r for r in EVENTS if "\n" not in r.text]
     text = render("".join(f"{r.text}\n" for r in records), layout, wraps, "kafka-1")
-    if form_of(text.splitlines()):
+    if form_of(text.splitlines()).envelopes:
         assert meanings(read(text.encode()), None) == originals(records)
     else:
         found = layouts_of(text.splitlines())
