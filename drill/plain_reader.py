@@ -16,7 +16,7 @@ from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LOG_NAME_REGEX, SEGMENT_REGEX, class_of, source_of
+from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LOG_NAME_REGEX, SEGMENT_REGEX, class_of, folder_of, source_of
 from spark_jobs.knowledge.model import Layout
 from spark_jobs.knowledge.patterns import RELEVANT_CLASSES
 from spark_jobs.transforms.intake.reading import (
@@ -119,7 +119,7 @@ def _writer(event: Fields) -> tuple[Any, ...]:
     source = event["source"]
     if event["origin"] == "client":
         return "client", source
-    return "broker", event["broker"] if event["broker"] is not None else source.rpartition("/")[0]
+    return "broker", event["broker"] if event["broker"] is not None else folder_of(source)
 
 
 def event_of(record: Record, cluster: str, origin: str) -> Fields | None:

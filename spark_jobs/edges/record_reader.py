@@ -21,6 +21,7 @@ from spark_jobs.edges.file_bytes import Bytes, Unit, is_packed, spread
 from spark_jobs.edges.log_files import LogFile, describe
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.unwrapped_bytes import Unwrapped
+from spark_jobs.knowledge.layouts import WITHIN
 from spark_jobs.knowledge.pattern_layouts import inside
 from spark_jobs.transforms.intake import collect
 from spark_jobs.transforms.intake.cutting import CONTESTED, SCHEMA, contested, cut
@@ -39,9 +40,6 @@ from spark_jobs.transforms.intake.pieces import (
 
 _LAKE = -1
 """Stands for what the lake holds, among the numbers of ranges."""
-
-_PART = "//"
-"""Stands between a file and who wrote its line, as in `kafka.log//kafka-0`: no name of a file holds it."""
 
 _CHANGED = "was replaced while it was read: file number"
 
@@ -242,12 +240,12 @@ def _fixes(
 
 def _within(source: Column, part: Column) -> Column:
     """The source of a record: its file's, and within a wrapped file who wrote its line."""
-    return F.concat(source, F.when(part.isNotNull(), F.concat(F.lit(_PART), part)).otherwise(F.lit("")))
+    return F.concat(source, F.when(part.isNotNull(), F.concat(F.lit(WITHIN), part)).otherwise(F.lit("")))
 
 
 def _log_of(source: Column) -> Column:
     """The log of a file, without who wrote a line within it."""
-    return F.substring_index(source, _PART, 1)
+    return F.substring_index(source, WITHIN, 1)
 
 
 def _as_bronze(

@@ -114,6 +114,15 @@ _MISSPELT_LOGS = {"stage-change.log": "state-change.log"}
 """Kafka 4.0.0 rolls its state-change log under a misspelt name (KAFKA-19576)."""
 
 
+WITHIN = "//"
+"""Stands between a file and who wrote its line, as in `kafka.log//kafka-0`: no name of a file holds it."""
+
+
+def folder_of(source: str) -> str:
+    """Where the logs of one writer lie: the folder of a log, or who wrote the line within a wrapped file."""
+    return source if WITHIN in source else source.rpartition("/")[0]
+
+
 def source_of(path: str) -> str:
     """The log a file belongs to: its path below the root without compression and rotation suffix."""
     for suffix in _ROTATED_SUFFIXES:

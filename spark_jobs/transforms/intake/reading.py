@@ -18,6 +18,7 @@ from spark_jobs.knowledge.layouts import (
     KAFKAS_PACKAGES,
     MESSAGE_LIMIT,
     MOST_LINES,
+    WITHIN,
     class_of,
 )
 from spark_jobs.knowledge.model import Noise, Pattern, Words
@@ -161,7 +162,7 @@ def broker_told(message: str) -> int | None:
 @lru_cache(maxsize=4096)
 def broker_of_folder(source: str) -> int | None:
     """The broker that the nearest folder of a log names; within a wrapped file, who wrote the line counts as one."""
-    file, _, part = source.partition("//")
+    file, _, part = source.partition(WITHIN)
     for folder in reversed([*file.split("/")[:-1], *part.split("/")]):
         if match := _FOLDER.match(folder):
             return int(match[1])
