@@ -16,7 +16,7 @@ from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LOG_NAME_REGEX, SEGMENT_REGEX, class_of, source_of
+from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LOG_NAME_REGEX, SEGMENT_REGEX, class_of, folder_of, source_of
 from spark_jobs.knowledge.model import Layout
 from spark_jobs.knowledge.patterns import RELEVANT_CLASSES
 from spark_jobs.transforms.intake.reading import (
@@ -119,7 +119,7 @@ def _writer(event: Fields) -> tuple[Any, ...]:
     source = event["source"]
     if event["origin"] == "client":
         return "client", source
-    return "broker", event["broker"] if event["broker"] is not None else source.rpartition("/")[0]
+    return "broker", event["broker"] if event["broker"] is not None else folder_of(source)
 
 
 def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
@@ -190,19 +190,20 @@ def _span(records: list[Record]) -> tuple[datetime, datetime]:
 
 def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
     twins: Counter[str] = Counter()
-    for text in _split(_text_of(path)):
+    for text in split(text_of(path)):
         record = parse(text, source)
         record.line_id = row_id(cluster, source, text, twins[text])
         twins[text] += 1
         yield record
 
 
-def _text_of(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """What a log holds, unpacked where it is packed with gzip."""
     raw = path.read_bytes()
     return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode(errors="replace")
 
 
-def _split(text: str) -> Iterator[str]:
+def split(text: str) -> Iterator[str]:
     """Records: a head and everything up to the next head. LF alone ends a line."""
     if not text:
         return

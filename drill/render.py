@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from pathlib import Path
 
-from drill.plain_reader import Record
+from drill.plain_reader import Record, parse, split, text_of
 from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
+from spark_jobs.knowledge.layouts import APACHE, LOG_NAME_REGEX
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from spark_jobs.shared.exits import BadInput
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 THREAD = "kafka-request-handler-3"
 LEVEL = re.compile(r"\[[^\]]*\] ([A-Z]+) ")
@@ -166,3 +172,38 @@ def in_json(record: Record, layout: str) -> str:
         names.trace: trace_of(record).lstrip("\n") or None,
     }
     return json.dumps({name: value for name, value in said.items() if value is not None})
+
+
+def render(text: str, layout: str, wraps: Sequence[str], source: str) -> str:
+    """A log of Apache's layout in another one and in envelopes, the innermost first.
+
+    Edge case: what is in no layout, and librdkafka's lines, stay as they are, inside of the envelopes.
+    """
+    patterns = {known.name: known.pattern for known in PATTERN_LAYOUTS}
+    objects = {known.name for known in JSON_LAYOUTS}
+    at, found = EPOCH, list[str]()
+    for record in (parse(part) for part in split(text)):
+        at = record.happened_at or at
+        said = record.text
+        if record.layout is APACHE and record.logger and record.happened_at and layout != APACHE.name:
+            said = in_json(record, layout) if layout in objects else in_pattern(record, patterns.get(layout, layout))
+        found.append(wrapped(said, at, source, wraps) + "\n")
+    return "".join(found)
+
+
+def render_folder(origin: Path, to: Path, layout: str, wraps: Sequence[str]) -> list[Path]:
+    """Every log below a folder, written again below another. Gives: the files that were written.
+
+    Raises: BadInput for an envelope that is not known, and where the other folder is there already.
+    """
+    if unknown := [name for name in wraps if name not in WRAPS]:
+        raise BadInput(f"{unknown[0]!r} is not an envelope. Needed: one of {', '.join(WRAPS)}.")
+    if to.exists():
+        raise BadInput(f"{to} is there already. Needed: the name of a new folder.")
+    written = []
+    for path in sorted(p for p in origin.rglob("*") if p.is_file() and LOG_NAME_REGEX.fullmatch(p.name)):
+        place = to / path.relative_to(origin).with_name(path.name.removesuffix(".gz"))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(render(text_of(path), layout, wraps, path.parent.name), encoding="utf-8", newline="")
+        written.append(place)
+    return written

@@ -11,7 +11,7 @@ audited AS (
 ),
 night AS (
     SELECT
-        cluster, regexp_replace(source, '/[^/]*$', '') AS folder, window_from,
+        cluster, regexp_replace(source, '([^/])/[^/]*$', '\1') AS folder, window_from,
         list(DISTINCT split_part(source, '/', -1)) AS logs,
         epoch_ms(max(last_at)) - epoch_ms(min(first_at)) AS seen_ms,
         -- A log of few words is silent for long; the most talkative one shows whether the broker was alive.

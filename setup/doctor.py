@@ -1,4 +1,4 @@
-"""Shows what is missing on this machine, and with BOOTSTRAP on a live cluster, and how to get it.
+"""Shows what is missing on this machine, with BOOTSTRAP on a live cluster, and with LOGS what an audit would read.
 
 Standard library only, like set-up: it runs where nothing is installed yet, and changes nothing.
 """
@@ -34,6 +34,9 @@ class Told(NamedTuple):
 _MARKS = {"good": "✓", "missing": "✗", "later": "·"}
 
 
+_LOGS = (("LOGS", "--logs", "PATTERN"), ("CLIENT_LOGS", "--client-logs", "CLIENT_PATTERN"))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Prints what was found. 0: nothing is missing; 2: something is, and the line says what to do."""
     parser = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
@@ -41,6 +44,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--lake", default=os.environ.get("LAKE") or str(needs.HOME / "lake"), help="the lake to look at"
     )
+    for variable, option, pattern in _LOGS:
+        parser.add_argument(option, default=os.environ.get(variable, ""), help=f"{variable}, of which to read a sample")
+        parser.add_argument(f"--{pattern.lower().replace('_', '-')}", default=os.environ.get(pattern, ""), help=pattern)
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     given = parser.parse_args(arguments)
     found = [
@@ -48,6 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
         *of_project(),
         of_lake(given.lake),
         *(of_cluster(given.bootstrap) if given.bootstrap else ()),
+        *of_logs("LOGS", given.logs, given.pattern),
+        *of_logs("CLIENT_LOGS", given.client_logs, given.client_pattern),
     ]
     if given.json:
         print(json.dumps([told._asdict() for told in found], indent=2))
@@ -131,6 +139,29 @@ def of_cluster(bootstrap: str) -> Iterator[Told]:
         yield Told(
             "missing", lack["part"], f"{lack['reason']}\nWhat to do: see the rights that a reading needs, docs/live.md."
         )
+
+
+def of_logs(variable: str, place: str, pattern: str) -> Iterator[Told]:
+    """A sample of each log in a folder: what would be read, by which layout, and what most of the rest looks like."""
+    if not place:
+        return
+    if "://" in place:
+        yield Told("later", variable, f"{place}: only an audit can look there")
+        return
+    python = build.SPARK / "bin" / "python"
+    if not python.exists():
+        yield Told("later", variable, "Needs set-up first. What to do: make setup")
+        return
+    done = subprocess.run(
+        [str(python), "-m", "spark_jobs.commands.log_sample", variable, place, *([pattern] if pattern else [])],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(build.HOME)},
+    )
+    if done.returncode:
+        yield Told("missing", variable, done.stderr.strip().splitlines()[-1])
+        return
+    yield from (Told(*told) for told in json.loads(done.stdout))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,9 @@ COVERAGE = Table(
         optional("first_at", "TIMESTAMP", "Instant of the first record"),
         optional("last_at", "TIMESTAMP", "Instant of the last record"),
         optional("longest_silence_ms", "BIGINT", "Longest time without a record", unit="ms"),
+        optional(
+            "layouts", "ARRAY<STRING>", "Layouts of its records, with the envelopes around them, as in docker>strimzi"
+        ),
     ),
     checks=(
         Check(
@@ -59,6 +62,9 @@ PARSED_HOURS = Table(
         optional("lowest_broker", "INT", "The least broker that its lines name as their writer"),
         optional("highest_broker", "INT", "The greatest"),
         required("unnamed_events", "BIGINT", "Records that became events and name no writer", unit="records"),
+        optional(
+            "layouts", "ARRAY<STRING>", "Layouts of its records, with the envelopes around them, as in docker>strimzi"
+        ),
         optional(
             "given_broker", "INT", "The one broker that the log's lines named when this was parsed; null for none"
         ),

@@ -126,6 +126,15 @@ def parser() -> argparse.ArgumentParser:
     keep.add_argument("to", type=Path, help="a new folder, or a file that ends in .tar.gz")
     keep.add_argument("--drill", type=Path, help="the drill's folder; without it the newest drill", metavar="FOLDER")
 
+    again = verbs.add_parser(
+        "render", help="a folder of logs in Kafka's layout, written again in another and in envelopes"
+    )
+    again.set_defaults(verb=_render)
+    again.add_argument("logs", type=Path, help="the folder")
+    again.add_argument("to", type=Path, help="a new folder")
+    again.add_argument("--layout", default="apache", help="a layout that is known by name, or a pattern of log4j")
+    again.add_argument("--envelopes", default="", help="names with commas between them, the innermost first")
+
     known = verbs.add_parser("completion", help="the script by which a shell completes hindsight")
     known.set_defaults(verb=_completion)
     known.add_argument("shell", choices=completion.SHELLS)
@@ -224,6 +233,14 @@ def _drill(given: argparse.Namespace) -> int:
     from drill import run  # Py4J and Kafka's client are loaded only where a cluster is started
 
     return run.main(given.options)
+
+
+def _render(given: argparse.Namespace) -> int:
+    from drill.render import render_folder
+
+    envelopes = [name.strip() for name in given.envelopes.split(",") if name.strip()]
+    print(f"{len(render_folder(given.logs, given.to, given.layout, envelopes))} files in {given.to}")
+    return DONE
 
 
 def _record(given: argparse.Namespace) -> int:

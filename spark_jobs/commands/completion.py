@@ -20,7 +20,10 @@ class Verb:
 
 
 ELSEWHERE: Mapping[str, Verb] = {
-    "doctor": Verb(flags=("--json",), valued=("--bootstrap", "--lake")),
+    "doctor": Verb(
+        flags=("--json",),
+        valued=("--bootstrap", "--lake", "--logs", "--client-logs", "--pattern", "--client-pattern"),
+    ),
     "drill": Verb(
         flags=("--no-audit", "--list"), valued=("--kafka", "--layout", "--scenarios", "--lesson", "--seed", "--keep")
     ),

@@ -192,6 +192,12 @@ def is_local(uri: str) -> bool:
     return uri.startswith("file:/")
 
 
+def opened(uri: str, size: int, packed: bool) -> Bytes:
+    """The bytes of a file that every process opens by itself, unpacked where they are packed."""
+    local = _Local(uri)
+    return _Unpacked(local.chunks(size), uri) if packed else local
+
+
 def is_packed(name: str) -> bool:
     """Whether a file has to be unpacked, and so is read from its beginning."""
     return name.endswith((".gz", _XZ, *_CODECS))

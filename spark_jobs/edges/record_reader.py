@@ -21,6 +21,8 @@ from spark_jobs.edges.file_bytes import Bytes, Unit, is_packed, spread
 from spark_jobs.edges.log_files import LogFile, describe
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.unwrapped_bytes import Unwrapped
+from spark_jobs.knowledge.layouts import WITHIN
+from spark_jobs.knowledge.pattern_layouts import inside
 from spark_jobs.transforms.intake import collect
 from spark_jobs.transforms.intake.cutting import CONTESTED, SCHEMA, contested, cut
 from spark_jobs.transforms.intake.file_order import Turn
@@ -38,9 +40,6 @@ from spark_jobs.transforms.intake.pieces import (
 
 _LAKE = -1
 """Stands for what the lake holds, among the numbers of ranges."""
-
-_PART = "//"
-"""Stands between a file and who wrote its line, as in `kafka.log//kafka-0`: no name of a file holds it."""
 
 _CHANGED = "was replaced while it was read: file number"
 
@@ -241,19 +240,19 @@ def _fixes(
 
 def _within(source: Column, part: Column) -> Column:
     """The source of a record: its file's, and within a wrapped file who wrote its line."""
-    return F.concat(source, F.when(part.isNotNull(), F.concat(F.lit(_PART), part)).otherwise(F.lit("")))
+    return F.concat(source, F.when(part.isNotNull(), F.concat(F.lit(WITHIN), part)).otherwise(F.lit("")))
 
 
 def _log_of(source: Column) -> Column:
     """The log of a file, without who wrote a line within it."""
-    return F.substring_index(source, _PART, 1)
+    return F.substring_index(source, WITHIN, 1)
 
 
 def _as_bronze(
     rows: DataFrame, cluster: str, files: Mapping[int, LogFile], pieces: Mapping[int, Sequence[Piece]]
 ) -> DataFrame:
     """The rows with what all records of a file, of a layout and of the cluster have in common."""
-    layouts = {n: held[0].layouts for n, held in pieces.items() if held}
+    layouts = {n: [inside(held[0].envelopes, name) for name in held[0].layouts] for n, held in pieces.items() if held}
     told = [
         {"origin": files[n].origin, "source": files[n].source, "layouts": layouts.get(n, ())} if n in files else None
         for n in range(max(files) + 1)

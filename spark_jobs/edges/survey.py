@@ -22,7 +22,7 @@ from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.transforms.intake.detection import layout_of, layouts_of, sampled
+from spark_jobs.transforms.intake.detection import layout_of, sampled
 from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
 from spark_jobs.transforms.intake.frames import FRAME, MARK
 from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, Clock
@@ -246,14 +246,15 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
     layouts, is_wrapped, until = told["layouts"], told["is_wrapped"], told["until"]
     size = None if until is None else told["size"]
     if layouts is None and not told["from"]:
-        first = held.between(0, CHUNK if size is None else min(CHUNK, size))
-        layouts = layouts_of(sampled(first), told["pattern"])
-        is_wrapped = wrapped_as(first, told["pattern"]) is not None
+        form = wrapped_as(held.between(0, CHUNK if size is None else min(CHUNK, size)), told["pattern"])
+        layouts, is_wrapped = form.others, bool(form.envelopes)
     if not is_wrapped:
         yield from _in_pieces(told, held, Way(tuple(layouts or PLAIN)))
     elif until == size:
         unwrapped = Unwrapped(held, size, told["pattern"])
-        yield from _in_pieces({**told, "until": None}, unwrapped, Way(every_layout(told["pattern"]), unwrapped.sources))
+        way = Way(every_layout(told["pattern"]), unwrapped.sources)
+        for piece in _in_pieces({**told, "until": None}, unwrapped, way):
+            yield replace(piece, envelopes=unwrapped.envelopes)
     else:
         yield Piece(told["file"], 0, until, is_wrapped=True)
 

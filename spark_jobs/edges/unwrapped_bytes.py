@@ -12,13 +12,13 @@ from spark_jobs.transforms.intake.unwrapping import Form, Unwrapper, every_layou
 _UTF_16 = ("utf-16", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
-def wrapped_as(data: bytes, given: str | None) -> Form | None:
-    """How a file is wrapped, by its first bytes; None where it is not. Takes: the pattern that a user gave, if any."""
+def wrapped_as(data: bytes, given: str | None) -> Form:
+    """How a file is wrapped, by its first bytes. Takes: the pattern that a user gave, if any."""
     name, marks = _UTF_16
     if not data.startswith(marks):
         return form_of(sampled(data), given)
     lines = sampled(data[: len(data) // 2 * 2].decode(name, errors="replace").encode(errors="replace"))
-    form = form_of(lines, given) or Form((), {})
+    form = form_of(lines, given)
     return Form((name, *form.envelopes), form.layouts)
 
 
@@ -28,7 +28,8 @@ class Unwrapped(Arriving):
     def __init__(self, held: Bytes, end: int | None, given: str | None) -> None:
         self.packed = held
         first = held.between(0, CHUNK if end is None else min(CHUNK, end))
-        form = wrapped_as(first, given) or Form((), {})
+        form = wrapped_as(first, given)
+        self.envelopes = form.envelopes
         is_utf_16 = form.envelopes[:1] == _UTF_16[:1]
         self.unwrapper = Unwrapper(Form(form.envelopes[is_utf_16:], form.layouts), every_layout(given))
         decode = codecs.getincrementaldecoder(_UTF_16[0])(errors="replace") if is_utf_16 else None

@@ -108,19 +108,9 @@ _AT = ("@timestamp", "timestamp", "time", "ts", "date", "__REALTIME_TIMESTAMP")
 
 OBJECTS = (
     JsonEnvelope(
-        name="docker",
-        line="log",
-        has=("log", "stream", "time"),
-        at=_AT,
-        origin=_FROM,
-        source="Docker's driver json-file",
-        samples=('{"log":"%s\\n","stream":"stdout","time":"2026-11-21T01:44:29.117123456Z"}' % _LINE,),
-        counter_samples=('{"message":"x","@timestamp":"2026-11-21T01:44:29Z"}',),
-    ),
-    JsonEnvelope(
         name="fluent-bit",
         line="log",
-        has=("log",),
+        has=("log", "kubernetes"),
         at=_AT,
         origin=_FROM,
         source="Fluent Bit: records of tail with the filter kubernetes, the field log",
@@ -128,6 +118,26 @@ OBJECTS = (
             '{"date":1795225469.117,"stream":"stdout","log":"%s",'
             '"kubernetes":{"pod_name":"kafka-0","container_name":"kafka"}}' % _LINE,
         ),
+        counter_samples=('{"message":"x"}', '{"log":"x"}'),
+    ),
+    JsonEnvelope(
+        name="docker",
+        line="log",
+        has=("log", "stream", "time"),
+        at=_AT,
+        origin=(),
+        source="Docker's driver json-file",
+        samples=('{"log":"%s\\n","stream":"stdout","time":"2026-11-21T01:44:29.117123456Z"}' % _LINE,),
+        counter_samples=('{"message":"x","@timestamp":"2026-11-21T01:44:29Z"}',),
+    ),
+    JsonEnvelope(
+        name="log",
+        line="log",
+        has=("log",),
+        at=_AT,
+        origin=_FROM,
+        source="Fluent Bit and Fluentd: records of tail without the filter kubernetes",
+        samples=('{"date":1795225469.117,"log":"%s"}' % _LINE,),
         counter_samples=('{"message":"x"}',),
     ),
     JsonEnvelope(

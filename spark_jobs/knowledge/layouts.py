@@ -54,9 +54,12 @@ def cut_apache(text: str) -> Words:
 
 
 def cut_librdkafka(text: str) -> Words:
-    """The message follows the facility, which stands for the logger."""
-    _, _, facility, message = text.split("|", 3)
-    return f"librdkafka.{facility}", message.rstrip("\r")
+    """The message follows the facility, which stands for the logger.
+
+    Edge case: librdkafka says each thing in a line; what follows are the program's own prints.
+    """
+    _, _, facility, message = first_line(text).split("|", 3)
+    return f"librdkafka.{facility}", message
 
 
 APACHE = Layout(
@@ -109,6 +112,15 @@ _ROTATED_SUFFIXES = (re.compile(r"[.](?:gz|bz2|zst|lz4|xz)$"), re.compile(r"(?<=
 
 _MISSPELT_LOGS = {"stage-change.log": "state-change.log"}
 """Kafka 4.0.0 rolls its state-change log under a misspelt name (KAFKA-19576)."""
+
+
+WITHIN = "//"
+"""Stands between a file and who wrote its line, as in `kafka.log//kafka-0`: no name of a file holds it."""
+
+
+def folder_of(source: str) -> str:
+    """Where the logs of one writer lie: the folder of a log, or who wrote the line within a wrapped file."""
+    return source if WITHIN in source else source.rpartition("/")[0]
 
 
 def source_of(path: str) -> str:

@@ -72,8 +72,8 @@ class PrefixEnvelope:
 class JsonEnvelope:
     """An object of JSON around a line: fields are paths with dots.
 
-    `has` are the fields by which it is known, `line` the one that holds the line (else `otherwise`), `at` and `origin`
-    those that may hold the time and who wrote the line: of both the first that are there are taken.
+    `has` are fields of the object itself by which it is known, `line` the one that holds the line (else `otherwise`),
+    `at` and `origin` those that may hold the time and who wrote the line: of both the first that are there are taken.
     """
 
     name: str
@@ -85,6 +85,11 @@ class JsonEnvelope:
     samples: tuple[str, ...] = field(compare=False)
     counter_samples: tuple[str, ...] = field(compare=False)
     otherwise: str | None = None
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The fields by which it is known."""
+        return frozenset(self.has)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from spark_jobs.knowledge.conversion import Compiled, compiled
 from spark_jobs.knowledge.model import PatternLayout
 
@@ -174,6 +177,19 @@ UNDATED = (
     ),
 )
 """Layouts without a day: read where an envelope gives the instant."""
+
+
+_WITHIN = re.compile(r"(?:[a-z0-9-]+>)*")
+
+
+def inside(envelopes: Sequence[str], layout: str) -> str:
+    """How a layout is named whose lines come out of envelopes: docker>compose>strimzi."""
+    return "".join(f"{name}>" for name in envelopes) + layout
+
+
+def without_envelopes(name: str) -> str:
+    """The layout alone of what `inside` names."""
+    return _WITHIN.sub("", name, count=1)
 
 
 def layout_pattern(name: str) -> Compiled:

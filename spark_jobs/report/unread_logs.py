@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from spark_jobs.catalog.rows import Coverage
+from spark_jobs.knowledge.layouts import folder_of
 from spark_jobs.report import plain
 from spark_jobs.report.page_rows import PageRows
 from spark_jobs.shared import words
@@ -30,7 +31,7 @@ def mostly_unread(page: PageRows) -> list[Unread]:
     events, lost, lines = defaultdict[str, int](int), defaultdict[str, int](int), defaultdict[str, int](int)
     for row in page.of(Coverage):
         if row.origin == "broker":
-            folder = row.source.rpartition("/")[0] or row.source
+            folder = folder_of(row.source) or row.source
             events[folder] += row.events
             lost[folder] += row.unparsed + row.quarantined
             lines[folder] += row.lines_in

@@ -122,6 +122,7 @@ def test_a_wrapped_file_of_several_brokers_gives_the_records_of_each(
     parts = [f"{file}//kafka-{n}" for file in ("all.log", "packed/all.log") for n in (1, 2)]
     assert found == {part: [(r.happened_at, r.text) for r in records] for part in parts}
     assert len({r["line_id"] for r in rows}) == len(rows)
+    assert {r["layout"] for r in rows} == {"docker>compose>apache"}
 
 
 def test_files_that_only_spark_can_open_are_read_through_it(spark: SparkSession, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def fates(spark: SparkSession, *records: Row) -> list[str]:
 
 
 def split_of(file: Path) -> list[str]:
-    return list(plain_reader._split(plain_reader._text_of(file)))
+    return list(plain_reader.split(plain_reader.text_of(file)))
 
 
 def test_every_captured_line_is_read_as_the_plain_reader_reads_it(spark: SparkSession) -> None:
@@ -231,4 +231,5 @@ def test_coverage_counts_physical_lines_and_the_longest_silence(spark: SparkSess
         "quarantined": 0,
     }
     assert row_["longest_silence_ms"] == 30 * 60 * 1000
+    assert row_["layouts"] == ["apache"]
     assert (row_["first_at"].minute, row_["last_at"].minute) == (0, 30)

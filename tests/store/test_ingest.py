@@ -43,7 +43,7 @@ def physical_lines(folder: Path) -> int:
 
 def rotate(text: str, parts: int) -> list[str]:
     """A log cut in several, between two records."""
-    records = list(plain_reader._split(text))
+    records = list(plain_reader.split(text))
     size = -(-len(records) // parts)
     return ["\n".join(records[i : i + size]) + "\n" for i in range(0, len(records), size)]
 
@@ -212,6 +212,24 @@ def test_bad_lines_are_counted_and_named_and_lose_no_other(spark: SparkSession, 
     assert [r["template"] for r in rows(store, quality.UNPARSED_LINES)] == ["before the first head"]
     again, _ = run(spark, tmp_path / "lake", tmp_path / "logs")
     assert {r["source"]: r for r in rows(again, quality.COVERAGE)} == covered
+
+
+def test_a_wrapped_file_that_grows_and_rotates_is_taken_once(spark: SparkSession, tmp_path: Path) -> None:
+    said = [resigned(n // 2, f"01:{n // 60:02d}:{n // 3 % 20:02d},000", 1 + n % 2).rstrip("\n") for n in range(120)]
+    lines = [
+        f'{{"log":"kafka-{1 + n % 2} | {text}\\n","stream":"stdout","time":"2026-11-21T03:00:00Z"}}\n'
+        for n, text in enumerate(said)
+    ]
+    whole, _ = run(spark, tmp_path / "whole", lay(tmp_path / "a", {"all.log": "".join(lines)}))
+    lay(tmp_path / "b", {"all.log": "".join(lines[:70])})
+    run(spark, tmp_path / "grown", tmp_path / "b")
+    lay(tmp_path / "b", {"all.log.1": "".join(lines[:90]), "all.log": "".join(lines[90:])})
+    grown, _ = run(spark, tmp_path / "grown", tmp_path / "b")
+    assert hashes(grown) == hashes(whole)
+    assert {r["source"]: r["layouts"] for r in rows(grown, quality.COVERAGE)} == {
+        "all.log//kafka-1": ["docker>compose>apache"],
+        "all.log//kafka-2": ["docker>compose>apache"],
+    }
 
 
 def test_a_window_that_is_asked_for_is_all_that_is_counted(spark: SparkSession, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from spark_jobs.commands.markdown import prose
 from spark_jobs.commands.ruling_pages import causes_page
 from spark_jobs.edges.log_files import _is_log
 from spark_jobs.edges.named_queries import named_queries
+from spark_jobs.knowledge.conversion import compiled
 from spark_jobs.knowledge.failover_advice import FAILOVER_ADVICE
 from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.knowledge.isr import OUT_OF_SYNC_ADVICE
@@ -72,6 +73,7 @@ def run(block: str, names: dict[str, Any]) -> dict[str, Any]:
 def test_every_kind_of_extension_has_its_example() -> None:
     assert {h: len(blocks) for h, blocks in sections().items()} == {
         "A pattern": 1,
+        "A layout or an envelope": 1,
         "A cause": 2,
         "A rule": 3,
         "A table": 4,
@@ -92,6 +94,14 @@ def test_the_pattern_keeps_the_laws_of_all_patterns(monkeypatch: pytest.MonkeyPa
     test_patterns.test_samples_are_claimed_by_their_pattern_alone(pattern)
     test_patterns.test_what_only_looks_alike_is_not_claimed(pattern)
     test_patterns.test_a_regex_does_not_run_away_on_what_strangers_write(pattern)
+
+
+def test_the_layout_reads_its_samples_and_no_other() -> None:
+    (block,) = sections()["A layout or an envelope"]
+    layout = run(block, dict(GIVEN))["LAYOUT"]
+    head = compiled(layout.pattern).head
+    assert all(reading.read_record(layout.pattern, sample).pattern for sample in layout.samples)
+    assert not any(head.match(sample) for sample in layout.counter_samples)
 
 
 def test_the_cause_takes_over_what_it_names_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drill.plain_reader import Record, parse
-from drill.render import WRAPS, in_json, in_pattern, wrapped
+from drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
 from spark_jobs.edges.file_bytes import Bytes
 from spark_jobs.edges.samples import samples_of
 from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
@@ -17,7 +18,10 @@ from spark_jobs.knowledge.envelopes import OBJECTS, PREFIXES
 from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake.cutting import cut
+from spark_jobs.transforms.intake.detection import layouts_of
+from spark_jobs.transforms.intake.detection import records as split_by
 from spark_jobs.transforms.intake.envelopes import JSON_RECORD, micros_of, peel_of
 from spark_jobs.transforms.intake.heads import Clock
 from spark_jobs.transforms.intake.pieces import REACH, Way, look, ranges_of
@@ -165,10 +169,10 @@ def test_each_source_of_a_mixed_file_has_its_own_layout() -> None:
 
 
 def test_plain_lines_are_in_no_envelope() -> None:
-    assert form_of([line for r in EVENTS for line in r.text.split("\n")]) is None
+    assert not form_of([line for r in EVENTS for line in r.text.split("\n")]).envelopes
     iso = [in_pattern(r, "%d{ISO8601} %5p %pid --- [%t] %-40.40logger{39} : %m%n") for r in EVENTS]
-    assert form_of([line for r in iso for line in r.split("\n")]) is None
-    assert form_of([]) is None
+    assert form_of([line for r in iso for line in r.split("\n")]).layouts[""][0] == "spring-boot"
+    assert not form_of([]).envelopes
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
@@ -176,7 +180,6 @@ def test_a_file_in_utf_16_is_read(encoding: str) -> None:
     text = "\n".join(r.text for r in EVENTS)
     data = text.encode(encoding) if encoding == "utf-16" else b"\xfe\xff" + text.encode(encoding)
     form = wrapped_as(data, None)
-    assert form
     assert form.envelopes == ("utf-16",)
     assert meanings(read(data), None) == originals(EVENTS)
 
@@ -209,3 +212,30 @@ def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() ->
     assert misfit_of(["kafka-1 | 2026-11-21 01:00:00,117 <7> x"] * 3).startswith(
         "Its lines are wrapped (compose). Inside: The closest layout is"
     )
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(["apache", *(layout.name for layout in (*PATTERN_LAYOUTS, *JSON_LAYOUTS))]),
+    st.lists(st.sampled_from([n for n in WRAPS if n not in ("timestamps", "otlp")]), max_size=2, unique=True),
+)
+def test_a_log_that_is_rendered_again_has_the_events_of_the_original(layout: str, wraps: list[str]) -> None:
+    """Where neither an envelope nor JSON is drawn, the file is read by its layout alone."""
+    records = [r for r in EVENTS if "\n" not in r.text]
+    text = render("".join(f"{r.text}\n" for r in records), layout, wraps, "kafka-1")
+    if form_of(text.splitlines()).envelopes:
+        assert meanings(read(text.encode()), None) == originals(records)
+    else:
+        found = layouts_of(text.splitlines())
+        assert [said(*record) for record in split_by(text.splitlines(), found)] == [o[1:] for o in originals(records)]
+
+
+def test_a_folder_is_rendered_file_by_file(tmp_path: Path) -> None:
+    (tmp_path / "logs/broker-1").mkdir(parents=True)
+    (tmp_path / "logs/broker-1/server.log").write_text("".join(f"{r.text}\n" for r in EVENTS))
+    (written,) = render_folder(tmp_path / "logs", tmp_path / "new", "strimzi", ["cri"])
+    assert written == tmp_path / "new/broker-1/server.log"
+    assert meanings(read(written.read_bytes()), None) == originals(EVENTS)
+    for name, wraps in (("new", []), ("other", ["nowhere"])):
+        with pytest.raises(BadInput, match="Needed"):
+            render_folder(tmp_path / "logs", tmp_path / name, "strimzi", wraps)

@@ -81,6 +81,11 @@ def test_a_librdkafka_record_has_its_facility_as_logger_and_keeps_hostile_client
     assert record.message == "a|b#c#consumer-1| [thrd:main]: x|y"
 
 
+def test_what_a_program_prints_between_lines_of_librdkafka_is_no_part_of_their_message() -> None:
+    record = parse("%4|1795226046.041|MAXPOLL|c-1| [thrd:main]: over\r\nprocessing 17 ...\ndone")
+    assert (record.logger, record.message, record.line_count) == ("librdkafka.MAXPOLL", "c-1| [thrd:main]: over", 3)
+
+
 def test_a_stack_trace_belongs_to_its_record_and_not_to_its_message() -> None:
     text = line("Boom") + "\njava.io.IOException: no (org.apache.kafka.Other)\n\tat a.B(C.java:1)"
     record = parse(text)

@@ -13,7 +13,7 @@ from drill.render import in_pattern
 from spark_jobs.edges.samples import samples_of
 from spark_jobs.knowledge.conversion import NotAPattern, compiled
 from spark_jobs.knowledge.model import PatternLayout
-from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, inside
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.transforms.intake.cutting import cut
 from spark_jobs.transforms.intake.detection import head_of, layouts_of, sampled
@@ -124,3 +124,11 @@ def test_a_stack_trace_is_no_part_of_a_message_that_ends_a_line() -> None:
 def test_of_a_long_file_lines_of_its_beginning_its_middle_and_its_end_are_looked_at() -> None:
     lines = sampled(b"\n".join(b"%d" % n for n in range(100_000)))
     assert (lines[0], lines[-1], len(lines)) == ("0", "99999", 900)
+
+
+def test_a_record_out_of_envelopes_is_read_by_the_layout_inside() -> None:
+    (layout,) = [x for x in PATTERN_LAYOUTS if x.name == "strimzi"]
+    for sample in layout.samples:
+        assert said(inside(("docker", "compose"), "strimzi"), sample) == said("strimzi", sample)
+        assert said(inside(("docker",), layout.pattern), sample) == said("strimzi", sample)
+    assert said(inside(("cri",), "apache"), KAFKAS[0].text) == said("apache", KAFKAS[0].text)

@@ -32,6 +32,7 @@ class Coverage(Row):
     first_at: datetime | None = None
     last_at: datetime | None = None
     longest_silence_ms: int | None = None
+    layouts: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,7 @@ class ParsedHour(Row):
     lowest_broker: int | None = None
     highest_broker: int | None = None
     unnamed_events: int
+    layouts: list[str] | None = None
     given_broker: int | None = None
     parsed_as: str
 

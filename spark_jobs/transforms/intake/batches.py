@@ -37,6 +37,7 @@ _COUNTS = {
     "records": ("lines", "count"),
     "lines": ("lines", "sum"),
     "instants": ("at", "distinct"),
+    "layouts": ("layout", "distinct"),
     "lowest_broker": ("broker", "min"),
     "highest_broker": ("broker", "max"),
     "named": ("broker", "count"),
@@ -56,6 +57,7 @@ _TALLY = pa.struct(
         "hour_from": _INSTANT,
         **dict.fromkeys(_COUNTS, pa.int64()),
         "instants": pa.list_(_INSTANT),
+        "layouts": pa.list_(pa.string()),
     }
 )
 SCHEMA = pa.schema(
@@ -178,6 +180,7 @@ def _tally(read: _Read, edges: Sequence[datetime]) -> Columns:
         **{name: read.batch.column(name) for name in ("source", "origin")},
         **{"fate": read.fates, "hour_from": hour, "lines": read.batch.column("line_count"), "at": at},
         "broker": pa.array(read.brokers, pa.int64()),
+        "layout": read.batch.column("layout"),
     }
     counted = pa.table(records).group_by(_BY, use_threads=False).aggregate(list(_COUNTS.values())).combine_chunks()
     names = {"hour_from": "hour_from", **{name: "_".join(how) for name, how in _COUNTS.items()}}

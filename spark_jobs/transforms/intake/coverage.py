@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_jobs.transforms import windows
-from spark_jobs.transforms.intake.hours import COLUMN_OF
+from spark_jobs.transforms.intake.hours import COLUMN_OF, layouts_in
 
 
 def cover(hours: DataFrame, beginnings: DataFrame, cluster: str, window: windows.Window) -> DataFrame:
@@ -34,6 +34,7 @@ def cover(hours: DataFrame, beginnings: DataFrame, cluster: str, window: windows
             F.min("first_at").alias("first_at"),
             F.max("last_at").alias("last_at"),
             F.max("silence").alias("longest_silence_ms"),
+            layouts_in("layouts"),
         )
         .withColumns({"cluster": F.lit(cluster), "window_from": F.lit(window.start), "window_to": F.lit(window.end)})
     )

@@ -39,7 +39,8 @@ def cut(data: bytes, held: Range, clock: Clock, fixes: Mapping[str, Ints] | None
     counts = np.diff(heads.lines, append=len(lines))
     counts[-1] += held.lines_beyond
     texts, ends = _texts(data, heads.starts, way)
-    order, twins = _ranks(at, data, heads.starts, ends)
+    parts = sources_in(data, heads.starts) if way.is_wrapped else None
+    order, twins = _ranks(at, parts, data, heads.starts + (FRAME if way.is_wrapped else 0), ends)
     raw = pa.nulls(len(heads), pa.binary())
     if not _is_text(data) or counts.max(initial=0) > MOST_LINES:
         texts, raw = _mended(texts)
@@ -127,18 +128,27 @@ def _mended(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     return pa.array(told, pa.binary()), pa.array(raw, pa.binary())
 
 
-def _ranks(at: Ints, data: bytes, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Each record's number among those of its instant, and among those of its instant and its words."""
+def _ranks(at: Ints, parts: Ints | None, data: bytes, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Each record's number among those of its instant, and among those of its instant and its words.
+
+    Takes: the sources of records within a wrapped file: only those of one are counted together.
+    """
     order, twins = np.zeros(len(at), np.int64), np.zeros(len(at), np.int64)
-    by_time = np.argsort(at, kind="stable")
-    order[by_time] = _numbered(at[by_time])
-    same = np.flatnonzero(_repeats(_sketch(at, data, starts, ends)))
+    moments = at if parts is None else _moments(at, parts)
+    by_time = np.argsort(moments, kind="stable")
+    order[by_time] = _numbered(moments[by_time])
+    same = np.flatnonzero(_repeats(_sketch(moments, data, starts, ends)))
     seen: dict[tuple[int, bytes], int] = {}
     for i in same.tolist():
-        words = int(at[i]), data[starts[i] : ends[i]]
+        words = int(moments[i]), data[starts[i] : ends[i]]
         twins[i] = seen.get(words, 0)
         seen[words] = int(twins[i]) + 1
     return order, twins
+
+
+def _moments(at: Ints, parts: Ints) -> Ints:
+    """A number for each pair of an instant and a source, in the order of the instants."""
+    return np.unique(np.stack([at, parts]), axis=1, return_inverse=True)[1].reshape(-1)
 
 
 def _numbered(keys: Ints) -> Ints:

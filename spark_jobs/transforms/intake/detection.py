@@ -34,6 +34,9 @@ EVERY = (*DATED, *(layout.name for layout in UNDATED))
 """The layouts that are patterns, and with them those that show no day."""
 
 
+Layouts = tuple[str, ...]
+
+
 class Fit(NamedTuple):
     """How well lines are understood by a layout: records that are events, and those that are not understood."""
 
@@ -51,21 +54,26 @@ def sampled(data: bytes) -> list[str]:
     return [line.decode(errors="replace") for line in chosen]
 
 
-def layouts_of(lines: Sequence[str], given: str | None = None, *, is_wrapped: bool = False) -> tuple[str, ...]:
-    """The layouts of a file by some of its lines.
+def layouts_of(lines: Sequence[str], given: str | None = None) -> tuple[str, ...]:
+    """The layouts of a file by some of its lines. Takes: the pattern that a user gave, if one did."""
+    return best_of(lines, given)[0]
 
-    Takes: the pattern that a user gave, if one did; whether an envelope gives their instants.
-    Order: the user's pattern is tried before those that are known. A layout replaces Kafka's own where more lines are
-        events by it, or as many and fewer are not understood.
+
+def best_of(lines: Sequence[str], given: str | None = None, others: Sequence[str] = DATED) -> tuple[Layouts, Fit]:
+    """The layouts by which lines are understood best, and how well.
+
+    Takes: the pattern that a user gave, if one did; the other layouts that are tried.
+    Order: the user's pattern is tried before the others. A layout replaces Kafka's own where more lines are events by
+        it, or as many and fewer are not understood.
     """
     plain = fit(lines, PLAIN)
     if is_enough(plain):
-        return PLAIN
-    names = [*([given] if given else []), *(EVERY if is_wrapped else DATED)]
+        return PLAIN, plain
+    names = [*([given] if given else []), *others]
     found = {name: fit(lines, (name, LIBRDKAFKA.name)) for name in names}
     best = max(found, key=lambda name: order_of(found[name]))
     is_better = (found[best].events > 0 or best == given) and order_of(found[best]) > order_of(plain)
-    return (best, LIBRDKAFKA.name) if is_better else PLAIN
+    return ((best, LIBRDKAFKA.name), found[best]) if is_better else (PLAIN, plain)
 
 
 def fit(lines: Sequence[str], layouts: Sequence[str]) -> Fit:

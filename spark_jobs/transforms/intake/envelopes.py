@@ -19,6 +19,7 @@ JSON_RECORD = "json"
 NAMES = (*(e.name for e in PREFIXES), *(e.name for e in OBJECTS), OTLP, JSON_RECORD)
 """The envelopes in the order in which they are tried."""
 
+_DECODE = json.JSONDecoder().decode
 _COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}m")
 _LABEL = re.compile(r'(\w{1,100})="((?:[^"\\]|\\.){0,400})"')
 _ORIGIN = re.compile(r"[^\w./@:-]+")
@@ -52,7 +53,7 @@ def peel_of(name: str) -> Peel:
     if name == "colours":
         return _without_colours
     if name in _REGEXES:
-        return partial(_without_prefix, _REGEXES[name])
+        return _without_prefix(name)
     if name in _OBJECTS:
         return partial(_out_of_object, _OBJECTS[name])
     return _out_of_otlp if name == OTLP else _record_of_json
@@ -67,7 +68,7 @@ class Chain:
 
     def lines(self, line: bytes) -> Iterable[Inner]:
         """The lines inside of a physical line; what is in no envelope comes as it is."""
-        found = [Inner(line)]
+        found: Iterable[Inner] = (Inner(line),)
         for peel, waiting in zip(self.peels, self.waiting, strict=True):
             found = [inner for outer in found for inner in _next(peel, waiting, outer)]
         return found
@@ -79,12 +80,19 @@ class Chain:
             waiting.clear()
 
 
-def _next(peel: Peel, waiting: dict[str, Inner], outer: Inner) -> Iterator[Inner]:
+def _next(peel: Peel, waiting: dict[str, Inner], outer: Inner) -> Iterable[Inner]:
     """What is inside of a line, with what the envelope around it said."""
     inside = peel(outer.line)
     if inside is None:
-        yield outer
-        return
+        return (outer,)
+    is_bare = outer.at is None and outer.physical == 1 and not outer.origin
+    if is_bare and not waiting and len(inside) == 1 and not inside[0].is_part:
+        return inside
+    return list(_joined(inside, waiting, outer))
+
+
+def _joined(inside: Iterable[Inner], waiting: dict[str, Inner], outer: Inner) -> Iterator[Inner]:
+    """Lines with the parts of them that came before."""
     count = outer.physical
     for inner in inside:
         origin, at = inner.origin or outer.origin, outer.at if inner.at is None else inner.at
@@ -137,21 +145,28 @@ def _without_colours(line: bytes) -> list[Inner] | None:
     return [Inner(_COLOUR.sub(b"", line))] if b"\x1b[" in line else None
 
 
-def _without_prefix(regex: re.Pattern[bytes], line: bytes) -> list[Inner] | None:
-    told = regex.fullmatch(line)
-    if told is None:
-        return None
-    part = told.groupdict()
-    at = part.get("at")
-    return [Inner(part["line"] or b"", _written_by(part), at.decode() if at else None, part.get("part") == b"P")]
+def _without_prefix(name: str) -> Peel:
+    regex = _REGEXES[name]
+    has_at, has_part = "at" in regex.groupindex, "part" in regex.groupindex
+    who = [regex.groupindex[n] for n in ("labels", "host", "from") if n in regex.groupindex]
+
+    def peel(line: bytes) -> list[Inner] | None:
+        told = regex.fullmatch(line)
+        if told is None:
+            return None
+        origin = _written_by(tuple(map(told.group, who))) if who else ""
+        at = told["at"].decode() if has_at and told["at"] else None
+        return [Inner(told["line"] or b"", origin, at, has_part and told["part"] == b"P")]
+
+    return peel
 
 
-def _written_by(part: Mapping[str, bytes | None]) -> str:
-    if labels := part.get("labels"):
-        told = dict(_LABEL.findall(labels.decode(errors="replace")))
+@lru_cache(maxsize=4096)
+def _written_by(parts: tuple[bytes | None, ...]) -> str:
+    names = [part.decode(errors="replace") for part in parts if part]
+    if names and names[0].startswith("{"):
+        told = dict(_LABEL.findall(names[0]))
         names = [told[n] for n in ("pod", "container") if n in told] or [told.get("instance", "")]
-    else:
-        names = [value.decode(errors="replace") for n in ("host", "from") if (value := part.get(n))]
     return _named("/".join(n for n in names if n))
 
 
@@ -163,7 +178,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
     if not line.startswith(b"{"):
         return None
     try:
-        told = json.loads(line)
+        told = _DECODE(line.decode(errors="replace"))
     except ValueError:
         return None
     return told if isinstance(told, dict) else None
@@ -173,25 +188,26 @@ def field(told: Any, path: str) -> Any:
     """What an object holds at a path: its own field of that name, else one field inside of another."""
     if not isinstance(told, dict):
         return None
-    if path in told:
-        return told[path]
+    value = told.get(path)
+    if value is not None or "." not in path:
+        return value
     outer, _, inner = path.partition(".")
-    return field(told.get(outer), inner) if inner else None
+    return field(told.get(outer), inner)
 
 
 def _out_of_object(envelope: JsonEnvelope, line: bytes) -> list[Inner] | None:
     told = _object(line)
-    if told is None or any(field(told, path) is None for path in envelope.has):
+    if told is None or not told.keys() >= envelope.needed:
         return None
     text = field(told, envelope.line)
     inside = _text_of(field(told, envelope.otherwise) if text is None and envelope.otherwise else text)
-    at = next((value for path in envelope.at if (value := field(told, path)) is not None), None)
+    at = next((told[name] for name in envelope.at if name in told), None)
     is_part = envelope.name in _PARTS and not inside.endswith("\n")
     return [Inner(inside.removesuffix("\n").encode(errors="replace"), _origin_of(told, envelope.origin), at, is_part)]
 
 
 def _text_of(value: Any) -> str:
-    """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object is an envelope too."""
+    """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object may be an envelope."""
     if isinstance(value, list):
         return bytes(n for n in value if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
     return value if isinstance(value, str) else json.dumps(value)

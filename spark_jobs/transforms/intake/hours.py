@@ -36,7 +36,7 @@ def count_hours(tallies: DataFrame, edges: Sequence[datetime]) -> DataFrame:
 
     Takes: the tallies of `parse`. Gives: source, hour_from, hour_to, origin, records, lines_in and the lines of each
         fate, first_at, last_at, longest_silence_ms; of its events lowest_broker and highest_broker, the least and the
-        greatest broker that one names, and unnamed_events, how many name none.
+        greatest broker that one names, and unnamed_events, how many name none; the layouts of its records.
     Keeps: lines_in = events + ignored + unparsed + quarantined.
     """
     lines, is_event = F.col("lines"), F.col("fate") == LineFate.EVENT
@@ -49,6 +49,7 @@ def count_hours(tallies: DataFrame, edges: Sequence[datetime]) -> DataFrame:
         F.max("highest_broker").alias("highest_broker"),
         F.coalesce(F.sum(F.when(is_event, F.col("records") - F.col("named"))), F.lit(0)).alias("unnamed_events"),
         F.array_sort(F.flatten(F.collect_list("instants"))).alias("instants"),
+        layouts_in("layouts"),
     )
     later = F.slice("instants", 2, F.size("instants"))
     silences = F.zip_with(later, F.col("instants"), lambda at, before: F.unix_millis(at) - F.unix_millis(before))
@@ -60,6 +61,11 @@ def count_hours(tallies: DataFrame, edges: Sequence[datetime]) -> DataFrame:
             "longest_silence_ms": F.array_max(silences),
         }
     ).drop("instants")
+
+
+def layouts_in(column: str) -> Column:
+    """The layouts that lists of some rows hold, each once: layouts."""
+    return F.array_compact(F.array_sort(F.array_distinct(F.flatten(F.collect_list(column))))).alias("layouts")
 
 
 def only_brokers(hours: DataFrame) -> DataFrame:

@@ -13,6 +13,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.quality import QUARANTINE, UNPARSED_LINES
 from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.knowledge.layouts import WITHIN
 from spark_jobs.knowledge.version import READING_VERSION, version_of
 from spark_jobs.shared.conform import quoted
 from spark_jobs.transforms.intake.batches import PLACE, READ, SCHEMA, read_batches
@@ -73,7 +74,8 @@ def quarantined(parsed: DataFrame) -> DataFrame:
 
 def _repeats(events: DataFrame) -> DataFrame:
     """The line_id of each event that another one stands for. Only hashes and places are moved to find them."""
-    folder = F.regexp_extract("source", "^(.*)/", 1)
+    is_within = F.contains("source", F.lit(WITHIN))
+    folder = F.when(is_within, F.col("source")).otherwise(F.regexp_extract("source", "^(.*)/", 1))
     writer = F.when(F.col("origin") == "broker", F.coalesce(F.col("broker").cast("string"), folder))
     places = events.select(
         *("line_id", "origin", "source", "happened_at", quoted("order"), "likeness"),

@@ -63,9 +63,9 @@ class Piece:
     begin, NOWHERE where none does; `lines_before` those lines of it that belong to a record of an earlier piece;
     `lines_of_last` those of its last record. `cut` is a record of it where the clock goes on: what lies before it is
     `before`. The marks are of the bytes at `first` and `cut`. `set_back` is how far the clock goes back at most.
-    `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames; `misfit` says how
-    far its lines fit where none has a head. The bytes are not there where the file vanished, or ends before it did when
-    it was listed.
+    `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames, out of `envelopes`;
+    `misfit` says how far its lines fit where none has a head. The bytes are not there where the file vanished, or ends
+    before it did when it was listed.
     """
 
     file: int
@@ -89,6 +89,7 @@ class Piece:
     cluster_ids: tuple[str, ...] = ()
     layouts: tuple[str, ...] = PLAIN
     is_wrapped: bool = False
+    envelopes: tuple[str, ...] = ()
     misfit: str | None = None
     damage: str | None = None
     is_there: bool = True
@@ -97,7 +98,7 @@ class Piece:
     def of(cls, told: Mapping[str, Any]) -> Piece:
         """The piece that a mapping of its fields describes."""
         times = {name: Times(**told[name]) for name in ("before", "after")}
-        several = {name: tuple(told[name]) for name in ("cluster_ids", "layouts")}
+        several = {name: tuple(told[name]) for name in ("cluster_ids", "layouts", "envelopes")}
         return cls(**{**told, **times, **several})
 
 

@@ -18,11 +18,12 @@ from spark_jobs.knowledge.layouts import (
     KAFKAS_PACKAGES,
     MESSAGE_LIMIT,
     MOST_LINES,
+    WITHIN,
     class_of,
 )
 from spark_jobs.knowledge.model import Noise, Pattern, Words
 from spark_jobs.knowledge.noise import NOISE
-from spark_jobs.knowledge.pattern_layouts import layout_pattern
+from spark_jobs.knowledge.pattern_layouts import layout_pattern, without_envelopes
 from spark_jobs.knowledge.patterns import PATTERNS
 
 QUOTED = 2_000
@@ -117,7 +118,8 @@ def read_record(
 
 @cache
 def _cut_of(layout: str) -> Callable[[str], Words]:
-    return CUTS.get(layout) or layout_pattern(layout).cut
+    name = without_envelopes(layout)
+    return CUTS.get(name) or layout_pattern(name).cut
 
 
 def _wrong(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
@@ -160,7 +162,7 @@ def broker_told(message: str) -> int | None:
 @lru_cache(maxsize=4096)
 def broker_of_folder(source: str) -> int | None:
     """The broker that the nearest folder of a log names; within a wrapped file, who wrote the line counts as one."""
-    file, _, part = source.partition("//")
+    file, _, part = source.partition(WITHIN)
     for folder in reversed([*file.split("/")[:-1], *part.split("/")]):
         if match := _FOLDER.match(folder):
             return int(match[1])

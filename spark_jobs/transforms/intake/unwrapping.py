@@ -10,10 +10,10 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 
 from spark_jobs.knowledge.layouts import LAYOUTS
-from spark_jobs.transforms.intake.detection import EVERY, Fit, closest, fit, is_enough, layouts_of, order_of
+from spark_jobs.transforms.intake.detection import EVERY, Fit, best_of, closest, is_enough, order_of
 from spark_jobs.transforms.intake.envelopes import JSON_RECORD, NAMES, Chain, Inner, micros_of, peel_of
 from spark_jobs.transforms.intake.frames import INSTANT, LOCAL, MARK, NO_CLOCK, NONE, frame_of
 from spark_jobs.transforms.intake.heads import (
@@ -43,26 +43,26 @@ class Form:
     envelopes: tuple[str, ...]
     layouts: dict[str, tuple[str, ...]]
 
-    @property
+    @cached_property
     def others(self) -> tuple[str, ...]:
         """The layouts of a source that was not seen at the beginning."""
         return tuple(dict.fromkeys(name for names in self.layouts.values() for name in names)) or PLAIN
 
 
-def form_of(lines: Sequence[str], given: str | None = None) -> Form | None:
-    """How a file is wrapped, by its first lines; None where it is not, or nothing inside is understood.
+def form_of(lines: Sequence[str], given: str | None = None) -> Form:
+    """How a file is wrapped, by some of its lines; without envelopes where it is not, or nothing inside is understood.
 
     Order: of several ways the one by which the most lines are events; of those the one with the fewest envelopes.
     """
+    layouts, how = best_of(lines, given)
+    best = Form((), {"": layouts})
+    if is_enough(how):
+        return best
     told = [line.encode() for line in lines if line.strip()]
-    bare = fit(lines, layouts_of(lines, given))
-    best, reached = None, order_of(bare)
-    if is_enough(bare):
-        return None
     for envelopes in _chains(told, ()):
-        form, how = _form(envelopes, told, given)
-        if how.events and order_of(how) > reached:
-            best, reached = form, order_of(how)
+        form, inside = _form(envelopes, told, given)
+        if inside.events and order_of(inside) > order_of(how):
+            best, how = form, inside
     return best
 
 
@@ -100,8 +100,9 @@ def _form(envelopes: tuple[str, ...], lines: Sequence[bytes], given: str | None)
     for line in lines:
         for inner in chain.lines(line):
             texts[inner.origin] += inner.line.decode(errors="replace").split("\n")
-    layouts = {origin: layouts_of(told, given, is_wrapped=True) for origin, told in texts.items()}
-    fits = [fit(told, layouts[origin]) for origin, told in texts.items()]
+    found = {origin: best_of(told, given, EVERY) for origin, told in texts.items()}
+    fits = [how for _, how in found.values()]
+    layouts = {origin: names for origin, (names, _) in found.items()}
     return Form(envelopes, layouts), Fit(sum(f.events for f in fits), sum(f.unread for f in fits))
 
 

@@ -1,0 +1,133 @@
+"""What an audit would read of a folder of logs, by a sample of each file: in seconds, without Spark.
+
+`python -m spark_jobs.commands.log_sample VARIABLE PLACE [PATTERN]` prints JSON for `hindsight doctor`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spark_jobs.catalog.codes import LineFate
+from spark_jobs.edges.file_bytes import Bytes, is_packed, opened
+from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
+from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
+from spark_jobs.shared import words
+from spark_jobs.transforms.intake.cutting import cut
+from spark_jobs.transforms.intake.detection import records, sampled
+from spark_jobs.transforms.intake.heads import PLAIN, Clock
+from spark_jobs.transforms.intake.pieces import Way, look, ranges_of
+from spark_jobs.transforms.intake.reading import Reading, read_record, template
+from spark_jobs.transforms.intake.unwrapping import every_layout, misfit_of
+
+SAMPLE_BYTES = 1024 * 1024
+MOST_FILES = 400
+SHAPES = 3
+FEW = 0.5
+"""Where less of the lines that matter is understood, something is wrong with the layout."""
+
+_EMPTY = "empty"
+
+Told = tuple[str, str, str]
+"""State, what was looked at, and what was found: as `hindsight doctor` prints it."""
+
+
+@dataclass
+class Sample:
+    """What was found in the files that have a form in common."""
+
+    files: int = 0
+    fates: Counter[LineFate] = field(default_factory=Counter)
+    shapes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, readings: Sequence[Reading]) -> None:
+        """Counts one more file."""
+        self.files += 1
+        self.fates.update(r.fate for r in readings)
+        self.shapes.update(template(r.message) for r in readings if r.fate is LineFate.UNPARSED)
+
+    def told(self, variable: str, form: str) -> Iterator[Told]:
+        """What is said of them."""
+        if form == _EMPTY:
+            yield "later", variable, f"{words.counted(self.files, 'file')} without a line"
+            return
+        events, unread = self.fates[LineFate.EVENT], self.fates[LineFate.UNPARSED]
+        is_good = events > 0 and events >= FEW * (events + unread)
+        shapes = "".join(f"\n{count} unread: {shape[:200]}" for shape, count in self.shapes.most_common(SHAPES))
+        yield (
+            "good" if is_good else "missing",
+            variable,
+            f"{words.counted(self.files, 'file')}: {form}. Of a sample of {self.fates.total()} records {events} say "
+            f"something, {self.fates[LineFate.IGNORED]} carry nothing of use, {unread} could not be read.{shapes}",
+        )
+
+
+def look_at(variable: str, place: str, pattern: str | None) -> list[Told]:
+    """What an audit would read below a local folder, a sentence for each form of file."""
+    root = Path(place).resolve()
+    if not root.exists():
+        return [("missing", variable, f"{place}: nothing is there. What to do: check the path.")]
+    found = [root] if root.is_file() else [p for p in sorted(root.rglob("*")) if p.is_file() and _is_log(p.name)]
+    if not found:
+        return [("missing", variable, f"{place} holds no log by its name. What to do: name the files in GLOB.")]
+    samples: dict[str, Sample] = {}
+    for path in found[:MOST_FILES]:
+        form, readings = _sample(path, pattern)
+        samples.setdefault(form, Sample()).add(readings)
+    return [said for form, sample in sorted(samples.items()) for said in sample.told(variable, form)]
+
+
+def _is_log(name: str) -> bool:
+    is_other = GC_LOG_REGEX.fullmatch(name) or SEGMENT_REGEX.fullmatch(name) or name.startswith((".", "_"))
+    return LOG_NAME_REGEX.fullmatch(name) is not None and not is_other
+
+
+def _sample(path: Path, pattern: str | None) -> tuple[str, list[Reading]]:
+    """The form of a file, and what the records of its beginning say."""
+    held = opened(path.as_uri(), path.stat().st_size, is_packed(path.name))
+    data = held.between(0, SAMPLE_BYTES)
+    if not data.strip():
+        return _EMPTY, []
+    form = wrapped_as(data, pattern)
+    if form.envelopes:
+        told = list(_unwrapped(data, pattern))
+        layouts = sorted({name for name, _ in told if name})
+        return f"in {' in '.join(reversed(form.envelopes))}: {', '.join(layouts)}", _read(told)
+    lines, layouts_found = sampled(data), form.others
+    readings = _read(list(records(lines, layouts_found)))
+    if all(r.fate is LineFate.UNPARSED for r in readings) and readings:
+        return f"not known. {misfit_of(lines, pattern)}", readings
+    return layouts_found[0] if layouts_found != PLAIN else "Kafka's own layout", readings
+
+
+def _read(told: Sequence[tuple[str | None, str]]) -> list[Reading]:
+    return [read_record(layout, text) for layout, text in told]
+
+
+class _Beginning(Bytes):
+    """The first bytes of a file."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def between(self, begin: int, end: int) -> bytes:
+        return self.data[begin:end]
+
+
+def _unwrapped(data: bytes, pattern: str | None) -> Iterator[tuple[str | None, str]]:
+    """The records of the beginning of a wrapped file, each with its layout."""
+    names = every_layout(pattern)
+    unwrapped = Unwrapped(_Beginning(data), len(data), pattern)
+    way, clock = Way(names, unwrapped.sources), Clock("UTC")
+    text = unwrapped.between(0, 2 * len(data) + SAMPLE_BYTES)
+    for held in ranges_of([look(text, 0, 0, len(text), clock, way)]):
+        for row in cut(text, held, clock, None, way).to_pylist():
+            yield names[row["layout"]] if row["layout"] >= 0 else None, row["text"]
+
+
+if __name__ == "__main__":
+    print(json.dumps(look_at(sys.argv[1], sys.argv[2], next(iter(sys.argv[3:]), None))))
