@@ -156,7 +156,7 @@ def of_logs(variable: str, place: str, pattern: str) -> Iterator[Told]:
         [str(python), "-m", "spark_jobs.commands.log_sample", variable, place, *([pattern] if pattern else [])],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(build.HOME)},
+        env={**os.environ, "PYTHONPATH": str(needs.HOME)},
     )
     if done.returncode:
         yield Told("missing", variable, done.stderr.strip().splitlines()[-1])

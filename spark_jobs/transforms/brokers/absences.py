@@ -177,7 +177,8 @@ class _Life:
     def told(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
         """Its absences."""
         for signal in signals:
-            self._take(_read(signal, self.start, self.observed.signs))
+            if not self._is_known(signal):
+                self._take(_read(signal, self.start, self.observed.signs))
         self._end_by_life(None)
         if self.current:
             self._close(self.current)
@@ -186,6 +187,10 @@ class _Life:
     @property
     def _served_since(self) -> datetime | None:
         return self.absences[-1].up_at if self.absences else None
+
+    def _is_known(self, signal: LivenessSignal) -> bool:
+        """Whether a line shows a new process that another line of it has shown."""
+        return signal.shows is Signal.IS_NEW and self.current is not None and self.current.restart is not None
 
     def _take(self, signal: LivenessSignal) -> None:
         self._end_by_life(signal)
@@ -272,8 +277,6 @@ class _Life:
         if signal.shows is Signal.SERVES:
             restart = absence.restart or (signal if signal.is_own else None)
             return replace(_returned(absence, signal.event, is_exact=True), restart=restart)
-        if signal.shows is Signal.IS_NEW and absence.restart:
-            return absence
         absence = replace(
             absence,
             lines=(*absence.lines, signal.event),
@@ -293,10 +296,8 @@ class _Life:
                 count = absence.failed_starts + _is_another(absence, signal)
                 failures = (*absence.failures, signal.event)
                 return replace(absence, is_over=True, failures=failures, failed_starts=count)
-            case Signal.RESTARTED if self._is_restart(absence, signal):
+            case Signal.RESTARTED | Signal.IS_NEW if self._is_restart(absence, signal):
                 return replace(absence, is_over=True, restart=absence.restart or signal)
-            case Signal.IS_NEW:
-                return replace(absence, is_over=True, restart=signal)
         return absence
 
     def _is_restart(self, absence: Absence, signal: LivenessSignal) -> bool:
