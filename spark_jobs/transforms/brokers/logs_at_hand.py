@@ -41,14 +41,16 @@ ELECTED_WITHIN = timedelta(minutes=1)
 _METADATA_LOG = None
 """Who speaks for the controllers in the metadata log."""
 
-_LIFE_KINDS = frozenset(OWN_SIGNAL_KINDS) | ACTIVE_KINDS - {
+_LIFE_KINDS = (frozenset(OWN_SIGNAL_KINDS) | ACTIVE_KINDS) - {
     Kind.LEADER_STARTED,
     Kind.FOLLOWER_STARTED,
     Kind.LEADERSHIP_KEPT,
     Kind.LEADER_UNAVAILABLE,
     Kind.PARTITION_RECOVERING,
+    Kind.CLUSTER_NAMED,
 }
-"""Lines of the log in which a broker says that it starts and ends. The state changes of partitions have their own."""
+"""Lines of the log in which a broker says that it starts and ends. The state changes of partitions have their own, and
+controllers name the cluster too."""
 
 
 class LogsAtHand:
