@@ -194,8 +194,11 @@ def render(text: str, layout: str, wraps: Sequence[str], source: str) -> str:
 def render_folder(origin: Path, to: Path, layout: str, wraps: Sequence[str]) -> list[Path]:
     """Every log below a folder, written again below another. Gives: the files that were written.
 
-    Raises: BadInput for an envelope that is not known, and where the other folder is there already.
+    Raises: BadInput for an envelope or a layout that is not known, and where the other folder is there already.
     """
+    layouts = [APACHE.name, *(known.name for known in (*PATTERN_LAYOUTS, *JSON_LAYOUTS))]
+    if layout not in layouts and "%" not in layout:
+        raise BadInput(f"{layout!r} is not a layout. Needed: a pattern of log4j, or one of {', '.join(layouts)}.")
     if unknown := [name for name in wraps if name not in WRAPS]:
         raise BadInput(f"{unknown[0]!r} is not an envelope. Needed: one of {', '.join(WRAPS)}.")
     if to.exists():

@@ -61,8 +61,9 @@ class Sample:
         yield (
             "good" if is_good else "missing",
             variable,
-            f"{words.counted(self.files, 'file')}: {form}. Of a sample of {self.fates.total()} records {events} say "
-            f"something, {self.fates[LineFate.IGNORED]} carry nothing of use, {unread} could not be read.{shapes}",
+            f"{words.counted(self.files, 'file')}: {form.removesuffix('.')}. Of a sample of"
+            f" {words.counted(self.fates.total(), 'record')} {events:,} say something,"
+            f" {self.fates[LineFate.IGNORED]:,} carry nothing of use, {unread:,} could not be read.{shapes}",
         )
 
 
