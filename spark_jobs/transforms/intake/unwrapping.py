@@ -27,8 +27,9 @@ from spark_jobs.transforms.intake.heads import (
 _PATIENCE = 5_000
 """Physical lines of other sources after which nothing more is expected to belong to a record."""
 
-_DEPTH = 3
-"""Envelopes around one another."""
+_DEPTH = 4
+"""Envelopes around one another, with a record of JSON inside: two transports, and the two objects of an export."""
+
 _MOST_OTHERS = 0.2
 """Lines of a wrapped file that may be in no envelope: what a program prints besides."""
 
