@@ -76,8 +76,8 @@ def title_of(seen: Sequence[Sighting]) -> str:
     if first.subject_kind == "incident":
         also = f" (and {len(seen) - 1} more: {first.rule.replace('_', ' ')})" if len(seen) > 1 else ""
         return f"{head}{_name(first.subject, MAX_HEADLINE)}{also}"
-    whom = _name(first.subject) if len(seen) == 1 else f"{len(seen)} {first.subject_kind}s"
-    return f"{head}{first.rule.replace('_', ' ')}: {whom}"
+    subject = _name(first.subject) if len(seen) == 1 else f"{len(seen)} {first.subject_kind}s"
+    return f"{head}{first.rule.replace('_', ' ')}: {subject}"
 
 
 def body_of(seen: Sequence[Sighting], link: str) -> str:

@@ -161,7 +161,7 @@ def parse_again(store: Store, cluster: str, window: Window, settings: Settings) 
     Raises: BadInput where retention has taken the window's records.
     """
     store.create(quality.PARSED_HOURS)
-    lines = parse_window(store, cluster, window, _around(window, settings), anew=True)
+    lines = parse_window(store, cluster, window, _around(window, settings), again=True)
     if lines is None:
         raise BadInput(
             f"Bronze holds no record from {window.start.isoformat()} to {window.end.isoformat()} any more. "

@@ -21,16 +21,16 @@ PARSED = (silver.EVENTS, quality.COVERAGE, quality.PARSED_HOURS, quality.UNPARSE
 
 
 def parse_window(
-    store: Store, cluster: str, window: Window, around: Window, broken: DataFrame | None = None, *, anew: bool = False
+    store: Store, cluster: str, window: Window, around: Window, broken: DataFrame | None = None, *, again: bool = False
 ) -> dict[str, int] | None:
-    """Parses what is new or changed around a window, all that is there where `anew`, and replaces what was known.
+    """Parses what is new or changed around a window, all that is there where `again`, and replaces what was known.
 
     Takes: rows of quality.quarantine for what is broken beside records; without them those that are there stay.
     Gives: the lines of the window by fate; None where it holds no record: then nothing is written.
     Order: quality.parsed_hours comes last, so that the next run parses again what this one did not finish.
     """
     held = _Held(store, cluster, around, hours.edges_of(window, around))
-    found = held.parsed(around if anew else held.changed())
+    found = held.parsed(around if again else held.changed())
     covered = cover(found.hours, _beginnings(held.records, found.fresh), cluster, window).persist()
     try:
         lines = _counted(covered)

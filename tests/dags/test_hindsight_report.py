@@ -29,7 +29,7 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture()
 def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    """Someone whom Airflow lets see DAGs."""
+    """A user who may see DAGs."""
     for route in app.routes:
         for dependency in getattr(getattr(route, "dependant", None), "dependencies", ()):
             app.dependency_overrides[dependency.call] = lambda: None

@@ -180,7 +180,7 @@ def test_nobody_was_woken_for_the_past(stack: Stack) -> None:
 
 
 def test_whoever_comes_second_stands_in_line(stack: Stack) -> None:
-    """The past judged anew, last Sunday's maintenance and what was collected since: all of them asked for at once."""
+    """The past judged again, last Sunday's maintenance and what was collected since: all of them asked for at once."""
     before = contents(stack.lake)
     start, end = window(PAST[0])
     for dag in ("kafka_maintenance", "kafka_reclassify"):

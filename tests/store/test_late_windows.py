@@ -1,4 +1,4 @@
-"""Which windows of before are judged anew: those whose records came late, and no others."""
+"""Which windows of before are judged again: those whose records came late, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A published night on real tables: what its rebalances cost and what would have helped; and the past judged anew.
+"""A published night on real tables: what its rebalances cost and what would have helped; and the past judged again.
 
 What changed is named, gold is what today's knowledge says, once.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile, Quote
 from spark_jobs.knowledge.kinds import Kind
@@ -18,7 +18,7 @@ from spark_jobs.transforms.brokers.liveness import (
 from spark_jobs.transforms.brokers.logs_at_hand import ROTATED_WITHIN, LogsAtHand
 from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
 from spark_jobs.transforms.controllers import ControllerEpoch, active_at, controller_epochs_of
-from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW
+from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from spark_jobs.transforms.evidence import quote
 
 LATE_REPORT = timedelta(minutes=1)
@@ -28,7 +28,6 @@ UNDONE_WITHIN = timedelta(minutes=1)
 """What a controller decides so shortly before another one follows it may never have been committed. Our choice."""
 
 _OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
-_NEVER = datetime.max.replace(tzinfo=UTC)
 _SHUTDOWNS = (Signal.SHUTDOWN, Signal.STOPPED)
 _ENDS = (*_SHUTDOWNS, Signal.HALTED, Signal.FAULTED)
 
@@ -334,8 +333,8 @@ class _Life:
         return any(fence.happened_at < t.since <= until for t in self.observed.terms)
 
     def _finished(self, absence: Absence) -> Absence:
-        observed, restarted_at = self.observed, absence.restart.at if absence.restart else _NEVER
-        until = min(restarted_at, absence.up_at or _NEVER)
+        observed, restarted_at = self.observed, absence.restart.at if absence.restart else NEVER
+        until = min(restarted_at, absence.up_at or NEVER)
         end = absence.up_at or self._last_known(absence)
         by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
         by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)

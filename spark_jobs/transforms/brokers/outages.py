@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain, groupby, pairwise
 
 from spark_jobs.catalog.codes import OutageKind
@@ -13,12 +13,10 @@ from spark_jobs.shared.words import counted, duration
 from spark_jobs.transforms.brokers.absences import LATE_REPORT, Absence, Observed, absences_of, observe
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
 from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
-from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW
+from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, MS
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot, row_id
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.windows import Window, in_order
-
-_MS = timedelta(milliseconds=1)
 
 CAUSED_BY: Mapping[str, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down in order",
@@ -73,8 +71,8 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
         last_heard_at=absence.last_heard_at,
         unreachable_at=absence.failure.happened_at if absence.failure else None,
         up_at=absence.up_at,
-        away_low_ms=absence.lasted_at_least // _MS,
-        away_high_ms=None if absence.lasted_at_most is None else absence.lasted_at_most // _MS,
+        away_low_ms=absence.lasted_at_least // MS,
+        away_high_ms=None if absence.lasted_at_most is None else absence.lasted_at_most // MS,
         group_ids=[],
         confidence=verdict.confidence,
         explanation=" ".join(filter(None, (verdict.sentence, _starts(absence), _ending(absence)))),

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import BrokerSnapshot, Event
 from spark_jobs.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
+from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.timelines import Timeline
 from spark_jobs.transforms.windows import broker_ids
 
@@ -137,7 +138,7 @@ def _by_broker(shown: Iterable[tuple[int, Event]]) -> dict[int, list[Event]]:
 
 def _seen_by_others(event: Event) -> Iterable[int]:
     """The brokers that a line of another one shows to live: followers of theirs start, or ZooKeeper lists them."""
-    if event.kind == Kind.FOLLOWER_STARTED and event.leader is not None and event.leader not in (event.broker, -1):
+    if event.kind == Kind.FOLLOWER_STARTED and event.leader is not None and event.leader not in (event.broker, NOBODY):
         return (event.leader,)
     if event.kind == Kind.BROKERS_LISTED:
         return broker_ids(event.nodes) or ()

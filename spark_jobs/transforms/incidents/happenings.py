@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import TypeVar
 
@@ -20,6 +20,8 @@ from spark_jobs.catalog.rows import (
     Truncation,
 )
 from spark_jobs.shared.grouping import grouped
+from spark_jobs.transforms.durations import NEVER
+from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.windows import Window
 
 TOGETHER = timedelta(minutes=1)
@@ -31,11 +33,6 @@ HARMFUL = frozenset({FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, Failov
 
 TROUBLED = frozenset({OutOfSyncKind.SLOW, OutOfSyncKind.DISK, OutOfSyncKind.UNKNOWN})
 """Reasons to be out of sync that no operator planned and no absence explains."""
-
-NOBODY = -1
-"""The leader of a partition that has none."""
-
-_NEVER = datetime.max.replace(tzinfo=UTC)
 
 R = TypeVar("R")
 
@@ -218,7 +215,7 @@ def _with_cuts(happening: Happening, truncations: Iterable[Truncation]) -> Happe
     since: dict[tuple[str, int], datetime] = {}
     for f in happening.failovers:
         since.setdefault((f.topic, f.partition), f.happened_at)
-    cuts = [t for t in truncations if t.happened_at >= since.get((t.topic, t.partition), _NEVER)]
+    cuts = [t for t in truncations if t.happened_at >= since.get((t.topic, t.partition), NEVER)]
     return replace(happening, truncations=cuts)
 
 

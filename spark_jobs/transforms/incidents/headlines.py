@@ -8,8 +8,9 @@ from spark_jobs.catalog.codes import Confidence, FailoverKind, Harm, IncidentKin
 from spark_jobs.catalog.rows import BrokerOutage, Incident, OutOfSyncPeriod
 from spark_jobs.knowledge.harms import OUTAGE_VERBS
 from spark_jobs.shared import words
-from spark_jobs.transforms.incidents.happenings import NOBODY, Happening
+from spark_jobs.transforms.incidents.happenings import Happening
 from spark_jobs.transforms.incidents.impact import Impact, Place
+from spark_jobs.transforms.leaderships import NOBODY
 
 _NAMED = 3
 _HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}

@@ -277,4 +277,4 @@ def _offset(zone: ZoneInfo, quarter: int) -> tuple[int, bool]:
     """How far a zone's clocks are ahead in a quarter of an hour of local time, and whether it comes twice."""
     told = datetime(1970, 1, 1) + quarter * timedelta(minutes=15)
     first, second = (told.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta() for fold in (0, 1))
-    return first // timedelta(microseconds=1), first - second == timedelta(hours=1)
+    return first // _MICRO, first - second == timedelta(hours=1)
