@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spark_jobs.edges.file_bytes import CHUNK, _Unpacked
@@ -92,6 +92,7 @@ def test_digits_that_no_calendar_has_tell_no_instant(clock: str) -> None:
 
 
 @given(texts, st.integers(1, 300))
+@example("\ufeff1", 1)
 def test_records_are_the_same_however_a_file_is_cut_into_pieces(text: str, size: int) -> None:
     data = text.encode()
     whole, pieces = pieces_of(data, max(len(data), 1)), pieces_of(data, size)

@@ -72,6 +72,11 @@ class Heads:
         return Heads(self.starts[:n], self.lines[:n], self.layouts[:n], self.told[:n], self.is_instant[:n])
 
 
+def first_line(data: bytes) -> int:
+    """Where the first line of a file begins: behind the mark of its encoding, if it has one."""
+    return len(_MARK) if data.startswith(_MARK) else 0
+
+
 def lines_of(data: bytes, begins: bool) -> Ints:
     """Where lines begin: LF alone ends one. `begins` says whether the bytes begin with one.
 
@@ -80,7 +85,7 @@ def lines_of(data: bytes, begins: bool) -> Ints:
     after = np.flatnonzero(np.frombuffer(data, np.uint8) == _LF) + 1
     if len(after) and after[-1] == len(data):
         after = after[:-1]
-    first = len(_MARK) if data.startswith(_MARK) else 0
+    first = first_line(data)
     return np.concatenate([np.array([first]), after]) if begins and len(data) > first else after
 
 

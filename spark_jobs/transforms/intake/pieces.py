@@ -15,7 +15,17 @@ import numpy as np
 
 from spark_jobs.knowledge.layouts import MOST_LINES
 from spark_jobs.transforms.intake.frames import framed
-from spark_jobs.transforms.intake.heads import HEADLESS, NO_INSTANT, PLAIN, Clock, Heads, Ints, heads_of, lines_of
+from spark_jobs.transforms.intake.heads import (
+    HEADLESS,
+    NO_INSTANT,
+    PLAIN,
+    Clock,
+    Heads,
+    Ints,
+    first_line,
+    heads_of,
+    lines_of,
+)
 
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of a record beyond a piece that are read to keep its text."""
@@ -155,7 +165,8 @@ def look(data: bytes, file: int, begin: int, end: int, clock: Clock, way: Way = 
     """What a piece holds. Takes: the bytes from one before `begin`, if there is one, to REACH behind `end`."""
     offset = max(begin - 1, 0)
     lines, heads = beginnings(data, begin == 0, way)
-    heads, count = heads.before(end - offset), int(np.searchsorted(lines, end - offset))
+    until = end - offset if begin else max(end, first_line(data) + 1)
+    heads, count = heads.before(until), int(np.searchsorted(lines, until))
     at, starts = clock.instants(heads), heads.starts
     held = Piece(
         file,
