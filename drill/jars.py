@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import shutil
 import subprocess
@@ -45,12 +46,15 @@ def libs(version: str) -> Path:
     if not lock.exists():
         raise CannotFetch(f"Found: Kafka {version}. Needed: one of {', '.join(VERSIONS)}. Choose one of them.")
     wanted = {name: digest for digest, name in (line.split() for line in lock.read_text().splitlines())}
-    if not folder.exists():
-        coming = KAFKAS / f".{version}"
-        shutil.rmtree(coming, ignore_errors=True)
-        fetch(version, coming)
-        _check(coming, wanted)
-        coming.rename(folder)
+    KAFKAS.mkdir(exist_ok=True)
+    with (KAFKAS / ".lock").open("w") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)  # test processes side by side ask for the same Kafka
+        if not folder.exists():
+            coming = KAFKAS / f".{version}"
+            shutil.rmtree(coming, ignore_errors=True)
+            fetch(version, coming)
+            _check(coming, wanted)
+            coming.rename(folder)
     return folder
 
 
