@@ -5,6 +5,22 @@ from spark_jobs.catalog.model import EVIDENCE_TYPE, Check, Table, optional, requ
 
 _CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
 
+_LINES = (
+    required("lines_in", "BIGINT", "Physical lines", unit="lines"),
+    required("events", "BIGINT", "Physical lines of records that became events", unit="lines"),
+    required("ignored", "BIGINT", "Physical lines of records known to carry nothing we use", unit="lines"),
+    required("unparsed", "BIGINT", "Physical lines that matter and that no pattern claims", unit="lines"),
+    required("quarantined", "BIGINT", "Physical lines that are broken", unit="lines"),
+)
+_LAYOUTS = optional(
+    "layouts", "ARRAY<STRING>", "Layouts of its records, with the envelopes around them, as in docker>strimzi"
+)
+_LINES_BALANCE = Check(
+    "lines_balance",
+    "lines_in = events + ignored + unparsed + quarantined",
+    "every physical line is accounted for",
+)
+
 COVERAGE = Table(
     layer="quality",
     name="coverage",
@@ -17,25 +33,13 @@ COVERAGE = Table(
         required("origin", "STRING", "Who wrote it", codes=LINES),
         required("window_from", "TIMESTAMP", "First instant of the window"),
         required("window_to", "TIMESTAMP", "End of the window"),
-        required("lines_in", "BIGINT", "Physical lines", unit="lines"),
-        required("events", "BIGINT", "Physical lines of records that became events", unit="lines"),
-        required("ignored", "BIGINT", "Physical lines of records known to carry nothing we use", unit="lines"),
-        required("unparsed", "BIGINT", "Physical lines that matter and that no pattern claims", unit="lines"),
-        required("quarantined", "BIGINT", "Physical lines that are broken", unit="lines"),
+        *_LINES,
         optional("first_at", "TIMESTAMP", "Instant of the first record"),
         optional("last_at", "TIMESTAMP", "Instant of the last record"),
         optional("longest_silence_ms", "BIGINT", "Longest time without a record", unit="ms"),
-        optional(
-            "layouts", "ARRAY<STRING>", "Layouts of its records, with the envelopes around them, as in docker>strimzi"
-        ),
+        _LAYOUTS,
     ),
-    checks=(
-        Check(
-            "lines_balance",
-            "lines_in = events + ignored + unparsed + quarantined",
-            "every physical line is accounted for",
-        ),
-    ),
+    checks=(_LINES_BALANCE,),
 )
 
 PARSED_HOURS = Table(
@@ -51,32 +55,20 @@ PARSED_HOURS = Table(
         required("hour_from", "TIMESTAMP", "First instant of the hour, or of the part of it"),
         required("hour_to", "TIMESTAMP", "Its end"),
         required("records", "BIGINT", "Records that bronze held of it", unit="records"),
-        required("lines_in", "BIGINT", "Physical lines", unit="lines"),
-        required("events", "BIGINT", "Physical lines of records that became events", unit="lines"),
-        required("ignored", "BIGINT", "Physical lines of records known to carry nothing we use", unit="lines"),
-        required("unparsed", "BIGINT", "Physical lines that matter and that no pattern claims", unit="lines"),
-        required("quarantined", "BIGINT", "Physical lines that are broken", unit="lines"),
+        *_LINES,
         required("first_at", "TIMESTAMP", "Instant of the first record"),
         required("last_at", "TIMESTAMP", "Instant of the last record"),
         optional("longest_silence_ms", "BIGINT", "Longest time without a record between these", unit="ms"),
         optional("lowest_broker", "INT", "The least broker that its lines name as their writer"),
         optional("highest_broker", "INT", "The greatest"),
         required("unnamed_events", "BIGINT", "Records that became events and name no writer", unit="records"),
-        optional(
-            "layouts", "ARRAY<STRING>", "Layouts of its records, with the envelopes around them, as in docker>strimzi"
-        ),
+        _LAYOUTS,
         optional(
             "given_broker", "INT", "The one broker that the log's lines named when this was parsed; null for none"
         ),
         required("parsed_as", "STRING", "Hash of what is known of lines; an hour with another one is parsed again"),
     ),
-    checks=(
-        Check(
-            "lines_balance",
-            "lines_in = events + ignored + unparsed + quarantined",
-            "every physical line is accounted for",
-        ),
-    ),
+    checks=(_LINES_BALANCE,),
 )
 
 UNPARSED_LINES = Table(
