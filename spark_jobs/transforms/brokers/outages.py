@@ -50,10 +50,16 @@ def rebuild_outages(
     ordered = in_order(events)
     readings = list(readings)
     observed = observe(ordered, in_order(proofs), readings, files) if ordered else None
-    in_lines = absences_of(observed) if observed else {}
-    in_snapshots = _absences_in_snapshots(readings, in_lines, observed)
     cluster = next(chain((e.cluster for e in ordered), (r.cluster for r in readings)), "")
-    absences = [*(a for some in in_lines.values() for a in some), *in_snapshots]
+    return find_outages(cluster, observed, readings, window)
+
+
+def find_outages(
+    cluster: str, observed: Observed | None, readings: Sequence[BrokerSnapshot], window: Window
+) -> list[BrokerOutage]:
+    """What `rebuild_outages` gives, of lines that are read already. Takes: `observed`, None where there is no line."""
+    in_lines = absences_of(observed) if observed else {}
+    absences = chain(*in_lines.values(), _absences_in_snapshots(readings, in_lines, observed))
     return [_row(cluster, a) for a in absences if window.holds(a.down_at)]
 
 
