@@ -147,7 +147,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_inputs(verb: argparse.ArgumentParser) -> None:
     for i in INPUTS:
-        verb.add_argument(f"--{i.variable.lower().replace('_', '-')}", dest=i.field, help=i.meaning, metavar=i.variable)
+        option, meaning = i.variable.lower().replace("_", "-"), i.meaning.replace("%", "%%")
+        verb.add_argument(f"--{option}", dest=i.field, help=meaning, metavar=i.variable)
 
 
 def _inputs(given: argparse.Namespace) -> dict[str, str]:
