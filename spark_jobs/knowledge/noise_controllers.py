@@ -276,4 +276,12 @@ NOISE: tuple[Noise, ...] = (
         "Tasks are removed; their results have their own lines.",
         "Unregistering periodic task ",
     ),
+    *noise(
+        ("org.apache.kafka.controller.PeriodicTaskControlManager",),
+        "How long a task took that elects no leader. A fence has a line of its own.",
+        "Periodic task expireDelegationTokens ",
+        "Periodic task generatePeriodicPerformanceMessage ",
+        "Periodic task maybeFenceStaleBroker ",
+        "Periodic task writeNoOpRecord ",
+    ),
 )
