@@ -219,7 +219,11 @@ class _Life:
             self._close(_returned(self.current, coming.event, is_exact=False))
 
     def _must_have_served(self, coming: LivenessSignal, absence: Absence) -> bool:
-        """Whether a broker whose shutdown begins came back before it, in a log that is not at hand."""
+        """Whether a broker whose shutdown begins came back before it: in a log that is not at hand, or since a controller
+        of KRaft let it move its leaders first, as it lets unfenced brokers alone (BrokerHeartbeatManager).
+        """
+        if coming.event.kind == Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED:
+            return True
         is_unheard = coming.is_own and coming.shows is Signal.SHUTDOWN and self.start is None
         return is_unheard and not self.observed.logs.is_controllers_whole(absence.gone_by, coming.at)
 
