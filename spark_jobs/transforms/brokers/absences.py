@@ -219,8 +219,8 @@ class _Life:
             self._close(_returned(self.current, coming.event, is_exact=False))
 
     def _must_have_served(self, coming: LivenessSignal, absence: Absence) -> bool:
-        """Whether a broker whose shutdown begins came back before it: in a log that is not at hand, or since a controller
-        of KRaft let it move its leaders first, as it lets unfenced brokers alone (BrokerHeartbeatManager).
+        """Whether a broker whose shutdown begins came back before it: in a log that is not at hand, or as a controller
+        shows that lets it move its leaders first. KRaft lets unfenced brokers alone (BrokerHeartbeatManager).
         """
         if coming.event.kind == Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED:
             return True

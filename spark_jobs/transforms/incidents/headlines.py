@@ -51,11 +51,13 @@ def _lost(impact: Impact) -> str:
 
 
 def _offline(impact: Impact) -> str:
-    lasted = impact.offline_ms
+    lasted, most = impact.offline_ms, impact.offline_at_most_ms
     if impact.is_still_offline:
         until = ", and it was not over by the end"
+    elif lasted is not None:
+        until = f" for {words.duration(lasted)}"
     else:
-        until = f" for {words.duration(lasted)}" if lasted is not None else ""
+        until = f" for {words.duration(most)} at most" if most is not None else ""
     return f"{_subject(impact.offline)} had no leader{until}"
 
 
