@@ -33,7 +33,7 @@ setup-check:
 	@$(FIND_PYTHON)
 	@$(PYTHON) setup/build.py --check
 
-doctor: ## what is missing on this machine, with BOOTSTRAP on that cluster, and what would be read of LOGS
+doctor: ## what is missing on this machine, with LAKE in its tables, with BOOTSTRAP on that cluster, and what would be read of LOGS
 	@$(FIND_PYTHON)
 	@$(PYTHON) setup/doctor.py
 

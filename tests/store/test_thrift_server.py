@@ -7,7 +7,8 @@ import shlex
 import socket
 import stat
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -17,6 +18,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.edges import thrift_rules, thrift_server
+from spark_jobs.edges.publication import list_versions
 from spark_jobs.shared.conform import literal
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.shared.launch import HOME, jars, spark_home
@@ -179,6 +181,33 @@ def test_what_an_audit_adds_is_seen_at_once(served: Served) -> None:
     coverage.create_checkpoint()
     write_deltalake(coverage, coverage.to_pyarrow_table(), mode="append")
     assert served.ask(count) == [("4",)]
+
+
+def test_gold_is_seen_as_it_was_published_and_changes_together(served: Served) -> None:
+    named = ("gold.rebalances", "rebalances", "spark_catalog.gold.rebalances", "(SELECT * FROM gold.rebalances)")
+    counts = [f"SELECT count(*) FROM {name}" for name in named]
+    counts.append("WITH rebalances AS (SELECT * FROM gold.rebalances) SELECT count(*) FROM rebalances")
+    served.ask("USE gold")
+
+    def seen() -> set[str | None]:
+        return {served.ask(count)[0][0] for count in counts}
+
+    table = DeltaTable(str(served.lake / "gold" / "rebalances"))
+    list_versions(str(served.lake), {REBALANCES: 0})
+    write_deltalake(table, table.to_pyarrow_table(), mode="append")
+    assert until(lambda: seen() == {"1"})
+    assert served.ask("SELECT count(*) FROM gold.rebalances VERSION AS OF 1") == [("2",)]
+    list_versions(str(served.lake), {REBALANCES: 1})
+    assert until(lambda: seen() == {"2"})
+    list_versions(str(served.lake), {REBALANCES: 0})
+    assert until(lambda: seen() == {"1"})
+
+
+def until(holds: Callable[[], bool], seconds: float = 20) -> bool:
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.5)
+    return holds()
 
 
 def test_beeline_asks_it_as_it_says_and_as_the_docs_say(served: Served) -> None:
