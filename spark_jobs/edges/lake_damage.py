@@ -35,7 +35,7 @@ Restore = Callable[[Table, int], object]
 
 @dataclass(frozen=True)
 class Damage:
-    """One thing that is not whole. Without `mend` it cannot be mended without a loss; `says` tells what to do then."""
+    """One thing that is not whole. Without `mend` it cannot be mended without a loss; `says` names what to do then."""
 
     kind: LakeDamage
     path: str
