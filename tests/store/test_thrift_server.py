@@ -9,6 +9,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -23,7 +24,7 @@ from spark_jobs.shared.conform import literal
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.shared.launch import HOME, jars, spark_home
 from tests.support.rows import AT
-from tests.support.thrift_served import HOSTILE, REBALANCES, Served, rows, serving
+from tests.support.thrift_served import HOSTILE, REBALANCES, SECRET, Served, rows, serving
 from tests.support.thrift_statements import READS, REFUSED
 from tools.sql_fuzz.__main__ import lines
 from tools.sql_fuzz.engines import ask_served
@@ -219,6 +220,15 @@ def test_beeline_asks_it_as_it_says_and_as_the_docs_say(served: Served) -> None:
         [*shlex.split(command), "--outputformat=csv2", *question], capture_output=True, text=True, check=True
     )
     assert asked.stdout.split()[-2:] == ["cause,rebalances", f"{REBALANCES.column('cause').codes[0]},1"]
+
+
+def test_no_secret_of_its_settings_stands_in_a_command_line(served: Served) -> None:
+    commands = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            commands.append(process.read_bytes())
+    assert any(b"hindsight-thrift-" in command or b"pyspark-shell" in command for command in commands)
+    assert not any(SECRET.encode() in command for command in commands)
 
 
 def test_a_port_that_is_taken_is_told_before_anything_starts(tmp_path: Path) -> None:
