@@ -50,24 +50,33 @@ def main(arguments: list[str] | None = None) -> int:
         parser.add_argument(f"--{pattern.lower().replace('_', '-')}", default=os.environ.get(pattern, ""), help=pattern)
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     given = parser.parse_args(arguments)
-    found = [
-        *of_machine(),
-        *of_project(),
-        of_lake(given.lake or str(needs.HOME / "lake")),
-        *(of_tables(given.lake or str(needs.HOME / "lake"), given.repair) if given.lake or given.repair else ()),
-        *(of_cluster(given.bootstrap) if given.bootstrap else ()),
-        *of_logs("LOGS", given.logs, given.pattern),
-        *of_logs("CLIENT_LOGS", given.client_logs, given.client_pattern),
-    ]
+    found = list(_found(given))
     if given.json:
         print(json.dumps([told._asdict() for told in found], indent=2))
     else:
-        width = max(len(told.what) for told in found)
-        for told in found:
-            first, *rest = told.says.splitlines()
-            print(f"{_MARKS[told.state]} {told.what.ljust(width)}  {first}")
-            print("".join(f"  {' ' * width}  {line}\n" for line in rest), end="")
+        _print(found)
     return 2 if any(told.state == "missing" for told in found) else 0
+
+
+def _found(given: argparse.Namespace) -> Iterator[Told]:
+    lake = given.lake or str(needs.HOME / "lake")
+    yield from of_machine()
+    yield from of_project()
+    yield of_lake(lake)
+    if given.lake or given.repair:
+        yield from of_tables(lake, given.repair)
+    if given.bootstrap:
+        yield from of_cluster(given.bootstrap)
+    yield from of_logs("LOGS", given.logs, given.pattern)
+    yield from of_logs("CLIENT_LOGS", given.client_logs, given.client_pattern)
+
+
+def _print(found: list[Told]) -> None:
+    width = max(len(told.what) for told in found)
+    for told in found:
+        first, *rest = told.says.splitlines()
+        print(f"{_MARKS[told.state]} {told.what.ljust(width)}  {first}")
+        print("".join(f"  {' ' * width}  {line}\n" for line in rest), end="")
 
 
 def of_machine() -> Iterator[Told]:

@@ -70,7 +70,7 @@ def _found(name: str, path: str, status: os.stat_result, why_not: str) -> Found:
 
 
 def _shown(path: str) -> str:
-    """A path without the bytes that are no text."""
+    """A path without the bytes that are not text."""
     return path.encode(errors="surrogateescape").decode(errors="replace")
 
 

@@ -126,23 +126,31 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
             f"Needed: the {place.origin}s' log files. Check the path, and that the logs were copied there."
         )
     files = tuple(
-        LogFile(uri, escaped(path), name, size, modified_at, source_of(name), place.origin, place.zone, place.pattern)
-        for name, uri, path, size, modified_at, _ in found
-        if _is_log(name, glob) or _is_place_itself(name, path, place)
+        replace(_file(entry, place), source=source_of(entry.name), pattern=place.pattern)
+        for entry in found
+        if _is_chosen(entry, glob, place)
     )
-    metadata = tuple(
-        LogFile(uri, escaped(path), name, size, modified_at, name.rpartition("/")[0], place.origin, place.zone)
-        for name, uri, path, size, modified_at, _ in found
-        if named(name)
-    )
+    metadata = tuple(_file(entry, place) for entry in found if named(entry.name))
     if not files:
-        some = ", ".join(_not_read(entry) for entry in lies_there[:5])
-        raise BadInput(
-            f"{place} and none of its {len(lies_there)} files is a log by its name ({some}). "
-            f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
-        )
+        raise _no_log(place, lies_there, glob)
     names = {f.name for f in (*files, *metadata)}
     return Listing(files, tuple(_not_read(entry) for entry in lies_there if entry.name not in names), metadata)
+
+
+def _no_log(place: Place, found: Sequence[Found], glob: str | None) -> BadInput:
+    some = ", ".join(_not_read(entry) for entry in found[:5])
+    return BadInput(
+        f"{place} and none of its {len(found)} files is a log by its name ({some}). "
+        f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
+    )
+
+
+def _file(entry: Found, place: Place) -> LogFile:
+    """A file, of which the folder is the source."""
+    folder = entry.name.rpartition("/")[0]
+    return LogFile(
+        entry.uri, escaped(entry.path), entry.name, entry.size, entry.modified_at, folder, place.origin, place.zone
+    )
 
 
 def describe(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: str) -> DataFrame:
@@ -251,6 +259,10 @@ def _not_read(entry: Found) -> str:
     if folder.rpartition("/")[2] == FOLDER:
         return f"{name} (beside the metadata log, whose segments and snapshots say it all)"
     return f"{name} (records of a partition, no lines)" if SEGMENT_REGEX.fullmatch(file) else name
+
+
+def _is_chosen(entry: Found, glob: str | None, place: Place) -> bool:
+    return _is_log(entry.name, glob) or _is_place_itself(entry.name, entry.path, place)
 
 
 def _is_log(name: str, glob: str | None) -> bool:
