@@ -14,7 +14,7 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import gold, quality, silver
-from spark_jobs.catalog.steps import INGEST, PUBLISH
+from spark_jobs.catalog.steps import COLLECT, INGEST
 from spark_jobs.commands import lake_check as command
 from spark_jobs.edges.lake_check import check
 from spark_jobs.edges.lake_damage import damages
@@ -232,7 +232,7 @@ def test_a_step_that_needs_a_damaged_table_ends_with_its_name_and_others_go_on(l
     store = Store(spark, str(lake))
     with pytest.raises(BadInput, match=r"The newest commit of silver\.events, .* is cut short, and rows depend on it"):
         repair_before(store, INGEST, RUN)
-    repair_before(store, PUBLISH, RUN)
+    repair_before(store, COLLECT, RUN)
     assert store.version(silver.EVENTS) == 1
 
 

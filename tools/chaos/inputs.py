@@ -72,11 +72,15 @@ def broken_lines(
     coverage = _rows(lake, "quality/coverage")
     fates = {name: sum(r[name] for r in coverage) for name in ("events", "ignored", "unparsed", "quarantined")}
     read = sum(r["lines_in"] for r in coverage)
-    ledger = sum(r["line_count"] or 0 for r in _rows(lake, "bronze/log_files") if r["read_as"] is not None)
-    tried.equal = tried.whole = int(sum(fates.values()) == read)
+    ledger = {r["file"]: r["line_count"] for r in _rows(lake, "bronze/log_files")}
+    written = {str(f.relative_to(logs)): f.read_bytes().count(b"\n") for f in logs.rglob("*") if f.is_file()}
+    not_read = {name for name in written if name not in ledger}
+    named = all(any(told.startswith(name) for told in summary["files_not_read"]) for name in not_read)
+    is_counted = all(ledger[name] == written[name] for name in written if name in ledger)
+    tried.equal, tried.whole = int(sum(fates.values()) == read), int(named and is_counted)
     tried.notes.append(
-        f"{read:,} lines in the window are the sum of {fates}; {ledger:,} lines in the ledger of files;"
-        f" {len(summary['files_not_read'])} files listed as not read; warnings: {len(summary['warnings'])}"
+        f"{read:,} lines in the window are the sum of {fates}; {sum(ledger.values()):,} lines were read in"
+        f" {len(ledger)} files; not read and named: {sorted(not_read)}; {len(summary['warnings'])} warnings"
     )
     return tried
 
