@@ -37,7 +37,7 @@ READS = (
     "SELECT percentile_approx(partition_seconds, 0.5), listagg(cause, ','), collect_list(cause) FROM gold.rebalances",
     "SELECT * FROM gold.rebalances VERSION AS OF 0",
     "WITH rebalances AS (SELECT 1 AS a) SELECT a FROM rebalances",
-    "SELECT r.cause FROM rebalances AS r TABLESAMPLE (50 PERCENT) WHERE r.cause IN (SELECT cause FROM gold.rebalances)",
+    "SELECT r.cause FROM rebalances TABLESAMPLE (50 PERCENT) AS r WHERE r.cause IN (SELECT cause FROM gold.rebalances)",
     "SELECT * FROM json_tuple('{\"a\": 1}', 'a')",
     "SHOW TABLES",
     "SHOW TABLES IN quality LIKE 'c*'",
