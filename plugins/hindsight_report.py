@@ -12,6 +12,8 @@ from airflow.plugins_manager import AirflowPlugin
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from spark_jobs.edges.lake_state import notes_on
+from spark_jobs.edges.publication import newest_versions
 from spark_jobs.shared.clusters import clusters
 from spark_jobs.shared.config import is_uri, masked
 
@@ -71,7 +73,16 @@ def report(cluster: str, page: str) -> Response:
     place = Path(lake) / "report" / page
     if place.is_symlink() or not place.is_file():
         raise NotThere("There is no such page yet. Needed: a night that was audited.")
-    return HTMLResponse(place.read_bytes(), headers=HEADERS)
+    return HTMLResponse(_noted(place.read_bytes(), lake), headers=HEADERS)
+
+
+def _noted(page: bytes, lake: str) -> bytes:
+    """A page, with what is not whole in its lake above it. The page itself was written after a whole publication."""
+    notes = "".join(
+        f"<p role=status style='margin:1rem'>{html.escape(note)}</p>" for note in notes_on(lake, newest_versions(lake))
+    )
+    head, body, rest = page.partition(b"<body>")
+    return head + body + notes.encode() + rest if body else notes.encode() + page
 
 
 def _page(body: str) -> str:

@@ -112,7 +112,9 @@ _AS_DEFAULT = re.compile(r"[,.](?=\(\?P<fraction>)")
 _FRACTION = f"[.,]{_PARTS['S']}"
 _UTC = ("UTC", "GMT", "Z", "GMT+0", "Etc/UTC")
 
-_TRACE = re.compile(r"\r?\n(?:\s+at |\s+[.]{3} \d|Caused by: |(?:[\w$]+[.]){2,}[A-Z][\w$]*(?::|\r?$|\r?\n))", re.ASCII)
+_TRACE = re.compile(
+    r"\r?\n(?:\s{1,200}+(?:at |[.]{3} \d)|Caused by: |(?:[\w$]+[.]){2,}[A-Z][\w$]*(?::|\r?$|\r?\n))", re.ASCII
+)
 """Where a stack trace follows a message: a frame, a cause, or a class with its package at the beginning of a line."""
 
 
