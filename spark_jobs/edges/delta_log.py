@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
+from typing import Any
 
 FOLDER = "_delta_log"
 
@@ -13,6 +15,17 @@ _COMMIT = re.compile(r"(\d{20})[.](?:json|checkpoint)")
 def newest_version(names: Iterable[str]) -> int | None:
     """The newest version that a log names; None where it holds no commit: such a table counts as not created."""
     return max((int(named[1]) for name in names if (named := _COMMIT.match(name))), default=None)
+
+
+def user_metadata(commit: str) -> dict[str, Any]:
+    """What the writer of a commit said in it as a JSON object; nothing where it said none."""
+    actions = (json.loads(line) for line in commit.splitlines())
+    said = next((a["commitInfo"].get("userMetadata") for a in actions if "commitInfo" in a), None)
+    try:
+        told = json.loads(said or "{}")
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def is_temporary(name: str) -> bool:

@@ -60,6 +60,12 @@ def names_below(spark: SparkSession, folder: str) -> Iterator[str]:
         yield files.next().getPath().getName()
 
 
+def size_below(spark: SparkSession, folder: str) -> int:
+    """How many bytes the files in a folder and in the folders below it have."""
+    system, place = _file_system(spark, folder)
+    return int(system.getContentSummary(place).getLength())
+
+
 def remove(spark: SparkSession, path: str) -> None:
     """Removes a file, or a folder with all that it holds; nothing where there is none."""
     system, place = _file_system(spark, path)
