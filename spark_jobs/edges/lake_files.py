@@ -8,6 +8,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+_PATH = "org.apache.hadoop.fs.Path"
+"""Asked for by its whole name: of `org`, `apache` and the rest Java would look for a class in each jar."""
+
 
 def write_json(spark: SparkSession, path: str, value: Any) -> None:
     """Writes a value as JSON through Spark's file system for that path; what was there is replaced."""
@@ -86,5 +89,5 @@ def move(spark: SparkSession, path: str, target: str) -> None:
 
 def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
     context: Any = spark.sparkContext
-    place = context._jvm.org.apache.hadoop.fs.Path(path)
+    place = getattr(context._jvm, _PATH)(path)
     return place.getFileSystem(context._jsc.hadoopConfiguration()), place

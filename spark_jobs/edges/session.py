@@ -7,12 +7,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from py4j.java_gateway import java_import
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.shared import launch
 
 _ARCHIVE = "spark_jobs"
 """The archive of our own code, which executors import."""
+
+_ASKED_FOR_OFTEN = ("org.apache.spark.sql.functions", "org.apache.spark.api.python.PythonUtils")
+"""What PySpark asks for by a short name with each column: Java else looks for it in each jar, package by package."""
 
 _FOR_FEW_ROWS = {
     "spark.sql.adaptive.enabled": "false",
@@ -34,6 +38,9 @@ def start(name: str, master: str | None = None, also: Mapping[str, str] | None =
     if master:
         builder = builder.master(master)
     spark = builder.getOrCreate()
+    context: Any = spark.sparkContext
+    for name in _ASKED_FOR_OFTEN:
+        java_import(context._jvm, name)
     if not spark.sparkContext.master.startswith("local["):
         _ship(spark)
     return spark
