@@ -138,6 +138,12 @@ def configuration(is_large: bool = False) -> dict[str, str]:
     return ours | (_FOR_MUCH if is_large else {}) | theirs
 
 
+def submission(conf: Mapping[str, str], *program: str) -> list[str]:
+    """A command of spark-submit as Airflow makes it, for a step or for the application that takes steps."""
+    given = ["--properties-file", str(properties_file(conf)), "--load-spark-defaults"]
+    return [str(spark_submit()), *given, str(RUN), *program]
+
+
 def umask() -> str:
     """Which rights others do not get on what is written: HINDSIGHT_UMASK, else 077, which leaves them none.
 

@@ -38,10 +38,12 @@ def parse_window(
             writes = [
                 (quality.UNPARSED_LINES, parse.unparsed_lines(found.rows), found.span),
                 (quality.QUARANTINE, held.quarantined(found, broken), around),
-                (quality.COVERAGE, covered, window),
                 *([(silver.EVENTS, parse.events(found.named, found.repeats), found.span)] if found.is_any else []),
             ]
-            at_once(*(partial(store.replace_window, table, rows, cluster, span) for table, rows, span in writes))
+            at_once(
+                partial(store.renew_window, quality.COVERAGE, covered, cluster, window),
+                *(partial(store.replace_window, table, rows, cluster, span) for table, rows, span in writes),
+            )
             if found.is_any:
                 store.replace_window(quality.PARSED_HOURS, held.parsed_hours(found), cluster, found.span)
         return lines
