@@ -20,6 +20,7 @@ from typing import Self
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from drill import processes
 from drill.disks import log_dirs
 from drill.jars import libs, uses_log4j2
 from drill.node_logs import logging_of
@@ -56,7 +57,7 @@ _JVM = (
 )
 _UP_WITHIN = 90
 _ENDS_WITHIN = 60
-_ENDED_BY_TERM = 143
+_FORMATTED_WITHIN = 120
 _PORTS = (20_000, 32_000)
 """Below the ports that the system gives to outgoing connections."""
 
@@ -79,12 +80,11 @@ class Node:
         if self.is_running():
             raise ClusterFault(f"{self.name} runs already.")
         with (self.folder / f"{self.name}.stdout").open("ab") as out:
-            self.process = subprocess.Popen(
+            self.process = processes.start(
                 self.command,
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
-                start_new_session=True,
                 env={**os.environ, "TZ": "UTC"},
             )
 
@@ -118,8 +118,7 @@ class Node:
         try:
             self.process.wait(_ENDS_WITHIN)
         except subprocess.TimeoutExpired:
-            self._signal(signal.SIGKILL)
-            self.process.wait()
+            processes.kill(self.process)
             raise ClusterFault(f"{self.name} did not end within {_ENDS_WITHIN} s; it was killed.") from None
 
     def _signal(self, which: signal.Signals) -> None:
@@ -202,14 +201,14 @@ class Cluster:
         """Waits until every running broker answers, and counts all of them as the cluster's."""
         until = time.monotonic() + within
         running = {i for i, node in self.brokers.items() if node.is_running()}
+        needed = [node for node in (*self.brokers.values(), *self.others.values()) if node.is_running()]
         known: dict[int, set[int]] = {}
         while time.monotonic() < until:
             known = {i: self._brokers_known_to(i) for i in running}
             if all(ids >= running for ids in known.values()):
                 return
-            for node in (*self.brokers.values(), *self.others.values()):
-                if node.process and (node.process.poll() or 0) > 0 and node.process.returncode != _ENDED_BY_TERM:
-                    raise ClusterFault(f"{node.name} ended by itself:\n{node.last_words()}")
+            if ended := next((node for node in needed if not node.is_running()), None):
+                raise ClusterFault(f"{ended.name} ended meanwhile:\n{ended.last_words()}")
             time.sleep(0.3)
         raise ClusterFault(f"Found after {within:.0f} s: {known}. Needed: each of {sorted(running)} knows the others.")
 
@@ -249,7 +248,7 @@ class Cluster:
         if self.layout != "zookeeper":
             formats = [self._formatting(n.name) for n in (*self.brokers.values(), *self.others.values())]
             for process in formats:
-                said, _ = process.communicate()
+                said, _ = process.communicate(timeout=_FORMATTED_WITHIN)
                 if process.returncode:
                     raise ClusterFault(f"Storage could not be formatted:\n{said.decode(errors='replace')[-2000:]}")
         for node in (*self.others.values(), *self.brokers.values()):
@@ -258,7 +257,7 @@ class Cluster:
 
     def _formatting(self, name: str) -> subprocess.Popen[bytes]:
         tool = [*self._java(name, "-Xmx128m"), "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c"]
-        return subprocess.Popen(
+        return processes.start(
             [*tool, str(self._config(name))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
         )
 
@@ -267,7 +266,7 @@ class Cluster:
         logs = self.logs if name != "zookeeper" else self.folder / "data"
         (logs / name).mkdir(parents=True, exist_ok=True)
         (self.folder / "config" / f"{name}.logging.properties").write_text(logging_of(logs / name, self.version))
-        memory = "-Xmx128m" if name == "zookeeper" else "-Xmx512m"
+        memory = "-Xmx128m" if name == "zookeeper" else "-Xmx384m"
         command = [*self._java(name, memory, logged=True), main, str(self._config(name))]
         return Node(name, command, self.folder / "data")
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from drill import score
+from drill import processes, score
 from drill.admin import Admin
 from drill.cluster import Cluster
 from drill.jars import NEWEST, VERSIONS, CannotFetch
@@ -165,6 +165,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return 130
+    finally:
+        processes.kill_all()
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -215,5 +217,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for ended in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ended, lambda number, _: sys.exit(128 + number))
     sys.exit(main())
