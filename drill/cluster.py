@@ -28,6 +28,14 @@ from drill.node_logs import logging_of
 LAYOUTS = ("combined", "separate", "zookeeper")
 """Brokers that are controllers too; brokers beside a controller of their own; brokers on ZooKeeper."""
 
+
+def layouts_of(version: str) -> tuple[str, ...]:
+    """The layouts that a Kafka has, the usual one first. Source: KIP-833, KRaft is for production from 3.3 on."""
+    if version.startswith("4."):
+        return LAYOUTS[:2]
+    return LAYOUTS if tuple(map(int, version.split("."))) >= (3, 3) else LAYOUTS[2:]
+
+
 SETTINGS: Mapping[str, str] = {
     "offsets.topic.replication.factor": "3",
     "offsets.topic.num.partitions": "50",
@@ -156,10 +164,8 @@ class Cluster:
         Takes: `settings`, broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id.
         Raises: ClusterFault, with the last words of the process that does not come up.
         """
-        if layout not in LAYOUTS or (layout == "zookeeper" and version.startswith("4.")):
-            raise ClusterFault(
-                f"Found: Kafka {version}, layout {layout}. Needed: one of {', '.join(LAYOUTS)} it knows."
-            )
+        if layout not in layouts_of(version):
+            raise ClusterFault(f"Found: Kafka {version}, {layout}. Needed: one of {', '.join(layouts_of(version))}.")
         ids = range(1, brokers + 1)
         names = [*(f"broker-{i}" for i in ids), *(f"controller-{i}" for i in ids), "alone"]
         cluster = cls(
@@ -196,6 +202,10 @@ class Cluster:
     def log_dirs(self, number: int, which: str = "all") -> tuple[Path, ...]:
         """The log directories of one broker: `metadata`, `data`, or all."""
         return log_dirs(self.folder / "data", number, which)
+
+    def config(self, number: int) -> Path:
+        """The properties that one broker starts with."""
+        return self._config(f"broker-{number}")
 
     def wait_until_up(self, within: float = _UP_WITHIN) -> None:
         """Waits until every running broker answers, and counts all of them as the cluster's."""

@@ -10,6 +10,7 @@ from drill.truth import (
     AUTOMATIC_ELECTION,
     BROKERS_ROLLED,
     CONTROLLER_CHANGE,
+    FAILED_START,
     FAILOVER_KINDS,
     IMBALANCE,
     ISR_LAPSE,
@@ -152,6 +153,17 @@ def _under_min_isr(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     )
 
 
+def _failed_start(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """The absence in which the starts failed counts them and says why."""
+    return some(
+        r
+        for r in tables.get("broker_outages", ())
+        if (r["broker"], r["start_failure"], r["failed_starts"]) == (act.broker, act.told["why"], act.told["times"])
+        and r["down_at"] <= act.at + AFTER
+        and (r["up_at"] is None or r["up_at"] >= act.at)
+    )
+
+
 def _imbalance(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     return some(
         r
@@ -173,4 +185,5 @@ BROKER_RULES: Mapping[str, Rule] = {
     RECORDS_LOST: _records_lost,
     RECORDS_TRUNCATED: _truncated,
     UNDER_MIN_ISR: _under_min_isr,
+    FAILED_START: _failed_start,
 }

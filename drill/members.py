@@ -25,7 +25,7 @@ _LEAVES_WITHIN = 60
 """Java's close may wait half a minute for a last commit."""
 
 _ANSWERS_WITHIN = 300
-"""Longer than any member is suspended: its own thread, for which nobody waits so long, goes on where it was."""
+"""Longer than any member is suspended: its own thread goes on where it was, no other thread waits for it so long."""
 
 _BYTES = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
 

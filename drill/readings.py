@@ -21,7 +21,7 @@ _ENDS_WITHIN = 30
 def readings(bootstrap: str, path: Path) -> Iterator[None]:
     """Takes readings into a SNAPSHOTS file for as long as the block lasts, one at its start and one at its end.
 
-    Edge case: a block that raises has no reading at its end, and nobody waits for the one under way.
+    Edge case: a block that raises has no reading at its end, and does not wait for the one under way.
     """
     over = threading.Event()
     connection = Connection.of("the drill's cluster", {"bootstrap.servers": bootstrap, "default.api.timeout.ms": 5000})

@@ -200,6 +200,21 @@ class Scene:
                     return
         raise SceneFault(f"Needed within {within:.0f} s: {needed}. It did not come.")
 
+    def wait_for_controller(self, within: float) -> None:
+        """Waits until the quorum names a controller that is up."""
+        for _ in self._looks(within):
+            with suppress(AdminFault):
+                if self.stage.cluster.brokers[self.stage.admin.controller(kraft=True)].is_running():
+                    return
+        raise SceneFault(f"Needed within {within:.0f} s: a controller. None was elected.")
+
+    def wait_for_end(self, node: Node, within: float) -> None:
+        """Waits until a process has ended by itself."""
+        for _ in self._looks(within):
+            if not node.is_running():
+                return
+        raise SceneFault(f"Needed within {within:.0f} s: {node.name} ends by itself. It runs on.")
+
     def rest(self, seconds: float) -> None:
         """Lets time pass. Raises: SceneFault where the scene is stopped meanwhile."""
         if self.stopped.wait(seconds):

@@ -207,7 +207,7 @@ class Scenario:
     name: str
     sentence: str
     steps: tuple[Step, ...]
-    since: tuple[int, ...] = (2, 8)
+    since: tuple[int, ...] = (2, 6)
     layouts: tuple[str, ...] = ("combined", "separate", "zookeeper")
     on_brokers: bool = False
 

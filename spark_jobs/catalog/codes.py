@@ -113,6 +113,19 @@ class OutageKind(Code):
     UNKNOWN = "unknown", "The evidence does not show which."
 
 
+class StartFailure(Code):
+    """Why the starts of a broker failed; from the most telling down."""
+
+    QUORUM_UNREACHABLE = "quorum_unreachable", "The controller quorum, or ZooKeeper, did not answer."
+    OTHER_CLUSTER = "other_cluster", "Its disk belongs to another cluster."
+    PORT_IN_USE = "port_in_use", "Another process listened on its port."
+    OUT_OF_MEMORY = "out_of_memory", "Its memory was too small."
+    CONFIGURATION = "configuration", "A setting was wrong."
+    LOG_DIR_FAILED = "log_dir_failed", "A log directory could not be used, or was not formatted."
+    EXCEPTION = "exception", "It ended with another exception."
+    STOPPED = "stopped", "It was stopped before it served."
+
+
 class IsrChangeKind(Code):
     """What a change did to an ISR."""
 

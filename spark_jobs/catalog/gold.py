@@ -15,6 +15,7 @@ from spark_jobs.catalog.codes import (
     MoveEffect,
     OutageKind,
     OutOfSyncKind,
+    StartFailure,
 )
 from spark_jobs.catalog.gold_balance import IMBALANCE_PERIODS as IMBALANCE_PERIODS
 from spark_jobs.catalog.gold_balance import LEADER_BALANCE as LEADER_BALANCE
@@ -135,6 +136,8 @@ BROKER_OUTAGES = Table(
         optional(
             "up_at", "TIMESTAMP", "When it served again, or the first proof that it did; null while none is known"
         ),
+        required("failed_starts", "INT", "Starts that failed while it was away: several are a crash loop"),
+        optional("start_failure", "STRING", "Why these failed; null where none did", codes=StartFailure),
         optional("away_low_ms", "BIGINT", "How long it was away, at least: from proof to proof of that", unit="ms"),
         optional("away_high_ms", "BIGINT", "At most: from the last proof that it served to the next", unit="ms"),
         optional("isr_recovered_at", "TIMESTAMP", "When it was back in every ISR it had been in"),

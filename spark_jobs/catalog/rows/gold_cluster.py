@@ -16,6 +16,7 @@ from spark_jobs.catalog.codes import (
     LossScope,
     OutageKind,
     OutOfSyncKind,
+    StartFailure,
     TruncationVerdict,
 )
 from spark_jobs.catalog.row import Row
@@ -179,7 +180,11 @@ class BrokerOutage(Row):
     """One absence of one broker."""
 
     TABLE: ClassVar[str] = "gold.broker_outages"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"kind": OutageKind, "confidence": Confidence}
+    CODES: ClassVar[Mapping[str, type[str]]] = {
+        "kind": OutageKind,
+        "start_failure": StartFailure,
+        "confidence": Confidence,
+    }
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
 
     cluster: str
@@ -192,6 +197,8 @@ class BrokerOutage(Row):
     last_heard_at: datetime | None = None
     unreachable_at: datetime | None = None
     up_at: datetime | None = None
+    failed_starts: int
+    start_failure: StartFailure | None = None
     away_low_ms: int | None = None
     away_high_ms: int | None = None
     isr_recovered_at: datetime | None = None

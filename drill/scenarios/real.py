@@ -1,0 +1,75 @@
+"""What happens on real nights: starts that fail, brokers that loop, quorums that are lost."""
+
+from __future__ import annotations
+
+from drill.steps import Close, Scenario, Settled, Start, Step, Wait
+from drill.steps_on_brokers import Detected, FailStart, InSync, KillBroker, QuorumBack, StartBroker, StopBroker
+from spark_jobs.catalog.codes import StartFailure
+
+KRAFT = ("combined", "separate")
+
+
+def _fails(why: StartFailure, sentence: str, layouts: tuple[str, ...] = (*KRAFT, "zookeeper")) -> Scenario:
+    """A broker is restarted, its first start fails, and the next one does not."""
+    steps = (StopBroker(broker="x"), FailStart(broker="x", why=why), StartBroker(broker="x"), InSync())
+    return Scenario(f"start_{why}", sentence, steps, layouts=layouts, on_brokers=True)
+
+
+def _loops(why: StartFailure) -> tuple[Step, ...]:
+    return (
+        KillBroker(broker="x"),
+        Detected(broker="x"),
+        FailStart(broker="x", why=why, times=3),
+        StartBroker(broker="x"),
+        InSync(),
+    )
+
+
+REAL_SCENARIOS: tuple[Scenario, ...] = (
+    _fails(StartFailure.PORT_IN_USE, "A broker whose port another process holds cannot start, and no leader moves."),
+    _fails(StartFailure.LOG_DIR_FAILED, "A broker none of whose disks can be used ends before it serves."),
+    _fails(StartFailure.OUT_OF_MEMORY, "A broker whose heap is too small ends before it serves."),
+    _fails(StartFailure.CONFIGURATION, "A broker with a wrong setting ends at once."),
+    _fails(StartFailure.OTHER_CLUSTER, "A broker whose disk belongs to another cluster refuses to start."),
+    _fails(StartFailure.QUORUM_UNREACHABLE, "A broker that no controller lets in gives up and ends.", KRAFT),
+    Scenario(
+        "start_loop",
+        "A broker that crashed and is started again and again is one absence with one reason.",
+        _loops(StartFailure.PORT_IN_USE),
+        on_brokers=True,
+    ),
+    Scenario(
+        "quorum_killed",
+        "Without a majority of its controllers a cluster serves what it serves and changes nothing.",
+        (
+            KillBroker(broker="controller"),
+            KillBroker(broker="other"),
+            Wait(seconds=15),
+            StartBroker(broker="other"),
+            QuorumBack(),
+            Wait(seconds=5),
+            StartBroker(broker="controller"),
+            InSync(),
+        ),
+        layouts=("combined",),
+        on_brokers=True,
+    ),
+    Scenario(
+        "quorum_stopped",
+        "A controller that too few others follow resigns, and takes office again when they are back.",
+        (
+            Start(member="a"),
+            StopBroker(broker="other"),
+            StopBroker(broker="apart"),
+            Wait(seconds=15),
+            StartBroker(broker="other"),
+            QuorumBack(),
+            StartBroker(broker="apart"),
+            InSync(),
+            Settled(),
+            Close(member="a"),
+        ),
+        layouts=("combined",),
+        on_brokers=True,
+    ),
+)
