@@ -17,6 +17,7 @@ from drill.truth import (
     LOG_DIR_FAILED,
     NO_FAILOVER,
     OUTAGE_KINDS,
+    QUORUM_LOST,
     RECORDS_LOST,
     RECORDS_TRUNCATED,
     UNDER_MIN_ISR,
@@ -82,6 +83,18 @@ def _controller_change(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
         r
         for r in tables.get("controller_changes", ())
         if is_after(act, r["happened_at"]) and it in (r["controller_from"], r["controller_to"])
+    )
+
+
+def _quorum_lost(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """The next controller, with bounds that hold how long there was none."""
+    return some(
+        r
+        for r in tables.get("controller_changes", ())
+        if is_after(act, r["happened_at"])
+        and r["cause"] == "no_majority"
+        and (r["uncontrolled_low_ms"] or 0) <= act.told["high_ms"]
+        and (r["uncontrolled_high_ms"] is None or r["uncontrolled_high_ms"] >= act.told["low_ms"])
     )
 
 
@@ -186,4 +199,5 @@ BROKER_RULES: Mapping[str, Rule] = {
     RECORDS_TRUNCATED: _truncated,
     UNDER_MIN_ISR: _under_min_isr,
     FAILED_START: _failed_start,
+    QUORUM_LOST: _quorum_lost,
 }

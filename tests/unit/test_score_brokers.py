@@ -117,6 +117,23 @@ class TestFailedStarts:
         ]
 
 
+class TestQuorumLost:
+    ACT: ClassVar[Row] = act(0, "quorum_lost", "quorum_lost", low_ms=15_000, high_ms=25_000)
+
+    @staticmethod
+    def change(seconds: float, cause: str, low: int | None, high: int | None) -> Row:
+        bounds = {"uncontrolled_low_ms": low, "uncontrolled_high_ms": high}
+        return values(CONTROLLER_CHANGES, happened_at=at(seconds), cause=cause, **bounds)
+
+    def test_the_bounds_must_hold_the_time_without_a_controller(self) -> None:
+        assert met([self.ACT], controller_changes=[self.change(4, "no_majority", 16_000, None)]) == [True]
+        assert met([self.ACT], controller_changes=[self.change(4, "no_majority", None, 20_000)]) == [True]
+        assert met([self.ACT], controller_changes=[self.change(4, "no_majority", 26_000, 30_000)]) == [False]
+        assert met([self.ACT], controller_changes=[self.change(4, "no_majority", 1_000, 9_000)]) == [False]
+        assert met([self.ACT], controller_changes=[self.change(4, "outage", 16_000, None)]) == [False]
+        assert met([self.ACT], controller_changes=[self.change(200, "no_majority", 16_000, None)]) == [False]
+
+
 class TestElections:
     AUTOMATIC: ClassVar[Row] = act(0, "automatic_election", "automatic_election", topic="t", partitions=[0, 1])
     ASKED: ClassVar[Row] = act(0, "preferred_election", "preferred_election", topic="t")

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from spark_jobs.catalog.codes import (
     Confidence,
+    ControllerChangeCause,
     FailoverKind,
     FindingSeverity,
     ImbalanceEnd,
@@ -224,7 +225,7 @@ class ControllerChange(Row):
     """One new controller."""
 
     TABLE: ClassVar[str] = "gold.controller_changes"
-    CODES: ClassVar[Mapping[str, type[str]]] = {"confidence": Confidence}
+    CODES: ClassVar[Mapping[str, type[str]]] = {"cause": ControllerChangeCause, "confidence": Confidence}
     STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"evidence": Quote}
 
     cluster: str
@@ -232,7 +233,11 @@ class ControllerChange(Row):
     controller_from: int | None = None
     controller_to: int
     epoch: int
+    cause: ControllerChangeCause
     outage_id: str | None = None
+    elections: int | None = None
+    uncontrolled_low_ms: int | None = None
+    uncontrolled_high_ms: int | None = None
     confidence: Confidence
     explanation: str
     knowledge_version: str | None = None
