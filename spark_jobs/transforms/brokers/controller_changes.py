@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -10,9 +9,10 @@ from itertools import pairwise
 from spark_jobs.catalog.codes import ControllerChangeCause
 from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
-from spark_jobs.transforms.durations import CLOCK_SKEW, MS
+from spark_jobs.transforms.durations import CLOCK_SKEW, LONG_AGO, MS
 from spark_jobs.transforms.evidence import evidence_of, quote
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
@@ -44,10 +44,7 @@ def rebuild_controller_changes(
 
 def _cases(ordered: Sequence[Event], outages: Iterable[BrokerOutage]) -> Iterator[ControllerCase]:
     away = Intervals(Interval(o.down_at, o.up_at, o) for o in outages)
-    by_broker: dict[int | None, list[Event]] = defaultdict(list)
-    for event in ordered:
-        by_broker[event.broker].append(event)
-    lines = {broker: Timeline(own, lambda e: e.happened_at) for broker, own in by_broker.items()}
+    lines = {b: Timeline(own, lambda e: e.happened_at) for b, own in grouped(ordered, lambda e: e.broker).items()}
     stood = [e for e in ordered if e.kind == Kind.ELECTION_STOOD]
     terms: Sequence[ControllerEpoch | None] = [None, *controller_epochs_of(ordered)]
     for before, term in pairwise(terms):
@@ -58,14 +55,14 @@ def _cases(ordered: Sequence[Event], outages: Iterable[BrokerOutage]) -> Iterato
                 before=before,
                 outages=[o.value for o in away.at(term.since, CLOCK_SKEW)],
                 lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
-                stood=_until(term.since, [e for e in stood if not before or e.happened_at > before.since]),
+                stood=_until(term.since, stood, before.since if before else LONG_AGO),
             )
 
 
-def _until(elected_at: datetime, stood: Sequence[Event]) -> Sequence[Event]:
-    """The lines of elections up to one, without a pause between them."""
+def _until(elected_at: datetime, stood: Sequence[Event], since: datetime) -> Sequence[Event]:
+    """The lines of elections up to one, from an instant on, without a pause between them."""
     run: list[Event] = []
-    for event in reversed([e for e in stood if e.happened_at <= elected_at]):
+    for event in reversed([e for e in stood if since < e.happened_at <= elected_at]):
         if (run[-1].happened_at if run else elected_at) - event.happened_at > _PAUSE:
             break
         run.append(event)

@@ -148,12 +148,12 @@ def _confidence(happening: Happening) -> Confidence:
 
 
 def _explanations(happening: Happening) -> Iterator[str]:
-    yield from (o.explanation for o in happening.outages)
-    yield from (p.explanation for p in happening.periods)
-    yield from (f.explanation for f in happening.failovers if f.records_lost_high or f.records_lost_low)
-    yield from (t.explanation for t in happening.truncations)
-    yield from (c.explanation for c in happening.controllers)
-    yield from (i.explanation for i in happening.of_groups)
+    lossy = [f for f in happening.failovers if f.records_lost_high or f.records_lost_low]
+    rows = (happening.outages, happening.periods, lossy, happening.truncations, happening.controllers)
+    for row in chain[BrokerOutage | ControllerChange | Failover | Incident | OutOfSyncPeriod | Truncation](
+        *rows, happening.of_groups
+    ):
+        yield row.explanation
     if happening.kind == "leaders_lost":
         yield from (f.explanation for f in happening.failovers)
     for v in happening.lag:
