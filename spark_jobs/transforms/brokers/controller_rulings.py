@@ -68,7 +68,8 @@ class ControllerCase:
             return None, None
         down_at = self.former_outage.down_at
         first = next((e.happened_at for e in self.stood if e.happened_at >= down_at), None)
-        return (self.term.since - first if first else None), max(timedelta(), self.term.since - down_at)
+        low, high = self.term.since - first if first else None, self.term.since - down_at
+        return low, high if high > timedelta() else None  # A shutdown in order hands the office over as it begins.
 
     @property
     def controller(self) -> int:
