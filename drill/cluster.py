@@ -6,6 +6,7 @@ import base64
 import contextlib
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -207,6 +208,18 @@ class Cluster:
         """The properties that one broker starts with."""
         return self._config(f"broker-{number}")
 
+    def renew_disks(self, number: int) -> None:
+        """Gives a broker that does not run empty disks, formatted for this cluster where it is one of KRaft."""
+        for directory in self.log_dirs(number):
+            shutil.rmtree(directory)
+        if self.layout != "zookeeper":
+            self._format([f"broker-{number}"])
+
+    def upgrade(self, number: int, version: str) -> None:
+        """Lets a broker start with another Kafka from now on."""
+        name = f"broker-{number}"
+        self.broker(number).command = self._command(name, "kafka.Kafka", self.logs / name, version)
+
     def wait_until_up(self, within: float = _UP_WITHIN) -> None:
         """Waits until every running broker answers, and counts all of them as the cluster's."""
         until = time.monotonic() + within
@@ -256,17 +269,19 @@ class Cluster:
 
     def _begin(self) -> None:
         if self.layout != "zookeeper":
-            formats = [self._formatting(n.name) for n in (*self.brokers.values(), *self.others.values())]
-            for process in formats:
-                said, _ = process.communicate(timeout=_FORMATTED_WITHIN)
-                if process.returncode:
-                    raise ClusterFault(f"Storage could not be formatted:\n{said.decode(errors='replace')[-2000:]}")
+            self._format([n.name for n in (*self.brokers.values(), *self.others.values())])
         for node in (*self.others.values(), *self.brokers.values()):
             node.start()
         self.wait_until_up()
 
+    def _format(self, names: Sequence[str]) -> None:
+        for process in [self._formatting(name) for name in names]:
+            said, _ = process.communicate(timeout=_FORMATTED_WITHIN)
+            if process.returncode:
+                raise ClusterFault(f"Storage could not be formatted:\n{said.decode(errors='replace')[-2000:]}")
+
     def _formatting(self, name: str) -> subprocess.Popen[bytes]:
-        tool = [*self._java(name, "-Xmx128m"), "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c"]
+        tool = [*_java("-Xmx128m", self.libs), "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c"]
         return processes.start(
             [*tool, str(self._config(name))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
         )
@@ -275,22 +290,17 @@ class Cluster:
         self._config(name).write_text("".join(f"{k}={v}\n" for k, v in properties.items()))
         logs = self.logs if name != "zookeeper" else self.folder / "data"
         (logs / name).mkdir(parents=True, exist_ok=True)
-        (self.folder / "config" / f"{name}.logging.properties").write_text(logging_of(logs / name, self.version))
+        return Node(name, self._command(name, main, logs / name, self.version), self.folder / "data")
+
+    def _command(self, name: str, main: str, logs: Path, version: str) -> list[str]:
+        logging = self.folder / "config" / f"{name}.logging.properties"
+        logging.write_text(logging_of(logs, version))
+        kind = "log4j2.configurationFile" if uses_log4j2(version) else "log4j.configuration"
         memory = "-Xmx128m" if name == "zookeeper" else "-Xmx384m"
-        command = [*self._java(name, memory, logged=True), main, str(self._config(name))]
-        return Node(name, command, self.folder / "data")
+        return [*_java(memory, libs(version)), f"-D{kind}={logging.as_uri()}", main, str(self._config(name))]
 
     def _config(self, name: str) -> Path:
         return self.folder / "config" / f"{name}.properties"
-
-    def _java(self, name: str, memory: str, logged: bool = False) -> list[str]:
-        log = self.folder / "config" / f"{name}.logging.properties"
-        option = (
-            f"-Dlog4j2.configurationFile={log.as_uri()}"
-            if uses_log4j2(self.version)
-            else f"-Dlog4j.configuration={log.as_uri()}"
-        )
-        return ["java", *_JVM, memory, *([option] if logged else []), "-cp", f"{self.libs}/*"]
 
     def _broker(self, number: int, count: int) -> dict[str, str]:
         listener = f"PLAINTEXT://127.0.0.1:{self.ports[f'broker-{number}']}"
@@ -345,6 +355,10 @@ class Cluster:
             "admin.enableServer": "false",
             "tickTime": "1000",
         }
+
+
+def _java(memory: str, jars: Path) -> list[str]:
+    return ["java", *_JVM, memory, "-cp", f"{jars}/*"]
 
 
 def free_ports(count: int) -> list[int]:

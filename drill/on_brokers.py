@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from drill.admin import Partition
+from drill.jars import NEWEST
 from drill.on_groups import do
 from drill.scene import Scene, SceneFault
 from drill.spoil import SPOILS
@@ -17,6 +18,7 @@ from drill.steps_on_brokers import (
     Imbalance,
     InSync,
     KillBroker,
+    NewDisks,
     Offline,
     OnController,
     PauseBroker,
@@ -27,6 +29,7 @@ from drill.steps_on_brokers import (
     ResumeBroker,
     StartBroker,
     StopBroker,
+    Upgrade,
 )
 from spark_jobs.transforms.durations import MS
 
@@ -114,6 +117,20 @@ def _(step: FailStart, scene: Scene) -> None:
         for _ in range(step.times):
             node.start()
             scene.wait_for_end(node, _FAILS_WITHIN)
+
+
+@do.register
+def _(step: NewDisks, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.act("broker_disks_renewed", broker=broker, expect=step.expect)
+    scene.stage.cluster.renew_disks(broker)
+
+
+@do.register
+def _(step: Upgrade, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.act("broker_upgraded", broker=broker, kafka=NEWEST, expect=step.expect)
+    scene.stage.cluster.upgrade(broker, NEWEST)
 
 
 @do.register

@@ -59,6 +59,16 @@ class FailStart(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NewDisks(OnBroker):
+    """Its disks are replaced by empty ones, formatted for this cluster; it is not running."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upgrade(OnBroker):
+    """It starts with the newest Kafka from now on."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class QuorumBack(Step):
     """Wait until a majority of the controllers has elected one again; before, too few were up."""
 
