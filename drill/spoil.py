@@ -14,7 +14,7 @@ from spark_jobs.catalog.codes import StartFailure
 
 _TOO_LITTLE = "-Xmx12m"
 _CLUSTER_ID = re.compile(r"(?m)^cluster\.id=.*$")
-_REGISTERS_WITHIN = "initial.broker.registration.timeout.ms=8000"
+_GIVES_UP_SOON = "initial.broker.registration.timeout.ms=8000\nzookeeper.connection.timeout.ms=6000\n"
 
 Spoil = Callable[[Cluster, int], AbstractContextManager[None]]
 """Spoils the start of one broker for as long as the block lasts."""
@@ -76,14 +76,14 @@ def _cluster_id(cluster: Cluster, broker: int) -> Iterator[None]:
 
 
 def _quorum(cluster: Cluster, broker: int) -> AbstractContextManager[None]:
-    """On the other voters' ports no process listens."""
+    """On the ports of the other voters, or of ZooKeeper, no process listens."""
     own = cluster.ports.get(f"controller-{broker}")
     others = {str(port) for name, port in cluster.ports.items() if not name.startswith("broker-")} - {str(own)}
 
     def change(text: str) -> str:
         for port, free in zip(sorted(others), free_ports(len(others))):
-            text = text.replace(f"@127.0.0.1:{port}", f"@127.0.0.1:{free}")
-        return f"{text}{_REGISTERS_WITHIN}\n"
+            text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{free}")
+        return f"{text}{_GIVES_UP_SOON}"
 
     return _rewritten(cluster.config(broker), change)
 

@@ -18,15 +18,14 @@ from drill.steps_on_brokers import (
 )
 from spark_jobs.catalog.codes import StartFailure
 
-KRAFT = ("combined", "separate")
 STATIC = {"group.instance.id": "i1", "session.timeout.ms": "15000"}
 STATIC_CONSUMER = CONSUMER | {"group.instance.id": "i1"}
 
 
-def _fails(why: StartFailure, sentence: str, layouts: tuple[str, ...] = (*KRAFT, "zookeeper")) -> Scenario:
+def _fails(why: StartFailure, sentence: str) -> Scenario:
     """A broker is restarted, its first start fails, and the next one does not."""
     steps = (StopBroker(broker="x"), FailStart(broker="x", why=why), StartBroker(broker="x"), InSync())
-    return Scenario(f"start_{why}", sentence, steps, layouts=layouts, on_brokers=True)
+    return Scenario(f"start_{why}", sentence, steps, on_brokers=True)
 
 
 def _upgraded(broker: str) -> tuple[Step, ...]:
@@ -49,7 +48,7 @@ REAL_SCENARIOS: tuple[Scenario, ...] = (
     _fails(StartFailure.OUT_OF_MEMORY, "A broker whose heap is too small ends before it serves."),
     _fails(StartFailure.CONFIGURATION, "A broker with a wrong setting ends at once."),
     _fails(StartFailure.OTHER_CLUSTER, "A broker whose disk belongs to another cluster refuses to start."),
-    _fails(StartFailure.QUORUM_UNREACHABLE, "A broker that no controller lets in gives up and ends.", KRAFT),
+    _fails(StartFailure.QUORUM_UNREACHABLE, "A broker that no controller lets in gives up and ends."),
     Scenario(
         "start_loop",
         "A broker that crashed and is started again and again is one absence with one reason.",

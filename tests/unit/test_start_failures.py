@@ -23,6 +23,8 @@ PLAYED = (
     ("3.7", "Invalid cluster.id", StartFailure.OTHER_CLUSTER),
     ("2.6", "InconsistentClusterIdException", StartFailure.OTHER_CLUSTER),
     ("4.3", "unable to register", StartFailure.QUORUM_UNREACHABLE),
+    ("2.6", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
+    ("3.7", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
 )
 
 
