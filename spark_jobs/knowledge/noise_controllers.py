@@ -137,10 +137,7 @@ NOISE: tuple[Noise, ...] = (
         "Steps of an election between those that name its winner.",
         "Attempting durable transition to ",
         "Completed transition to Unattached",
-        "Completed transition to CandidateState(",
         "Completed transition to Voted(",
-        "Completed transition to ProspectiveState(",
-        "Completed transition to ResignedState(",
     ),
     *noise(
         ("kafka.controller.KafkaController",),

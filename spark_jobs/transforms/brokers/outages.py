@@ -8,7 +8,7 @@ from itertools import chain, groupby, pairwise
 
 from spark_jobs.catalog.codes import OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
-from spark_jobs.knowledge.start_failures import why_starts_failed
+from spark_jobs.knowledge.start_failures import StartReason, why_starts_failed
 from spark_jobs.shared.words import counted, duration
 from spark_jobs.transforms.brokers.absences import LATE_REPORT, Absence, Observed, absences_of, observe
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
@@ -17,6 +17,9 @@ from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, MS
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot, row_id
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.windows import Window, in_order
+
+_QUOTED = 200
+"""Characters of an exception that a sentence quotes."""
 
 CAUSED_BY: Mapping[str, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down in order",
@@ -66,6 +69,7 @@ def find_outages(
 def _row(cluster: str, absence: Absence) -> BrokerOutage:
     verdict = judge(OUTAGE_RULINGS, absence)
     kind = OutageKind(verdict.code)
+    reason = _why_starts_failed(absence)
     return BrokerOutage(
         cluster=cluster,
         outage_id=row_id(cluster, "outage", absence.broker, absence.down_at),
@@ -77,21 +81,30 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
         last_heard_at=absence.last_heard_at,
         unreachable_at=absence.failure.happened_at if absence.failure else None,
         up_at=absence.up_at,
+        failed_starts=absence.failed_starts,
+        start_failure=reason.code if reason else None,
         away_low_ms=absence.lasted_at_least // MS,
         away_high_ms=None if absence.lasted_at_most is None else absence.lasted_at_most // MS,
         group_ids=[],
         confidence=verdict.confidence,
-        explanation=" ".join(filter(None, (verdict.sentence, _starts(absence), _ending(absence)))),
+        explanation=" ".join(filter(None, (verdict.sentence, _starts(absence, reason), _ending(absence)))),
         evidence=evidence_of(absence.evidence),
     )
 
 
-def _starts(absence: Absence) -> str:
-    """The starts that failed while the broker was away."""
-    if not absence.failures:
+def _why_starts_failed(absence: Absence) -> StartReason | None:
+    told = (words for e in absence.failures for words in (e.text, e.error) if words)
+    return why_starts_failed(told) if absence.failures else None
+
+
+def _starts(absence: Absence, reason: StartReason | None) -> str:
+    """The starts that failed while the broker was away, with the exception that shows why."""
+    if reason is None:
         return ""
-    failure = why_starts_failed(e.text for e in absence.failures)
-    return f"Its start failed {counted(absence.failed_starts, 'time')}: {failure.reason}. {failure.advice}"
+    errors = [e.error for e in absence.failures if e.error]
+    telling = next((error for error in errors if reason.told_by.search(error)), None)
+    quoted = f" ({telling[:_QUOTED]})" if telling else ""
+    return f"Its start failed {counted(absence.failed_starts, 'time')}: {reason.reason}{quoted}. {reason.advice}"
 
 
 def _ending(absence: Absence) -> str:

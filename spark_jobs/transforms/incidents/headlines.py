@@ -133,6 +133,13 @@ def _behind(happening: Happening) -> str:
     return f"group {happening.lag[0].group_id} fell behind in {partitions_of(places)}{grown}"
 
 
+def _without_controller(happening: Happening) -> str:
+    change = happening.controllers[0]
+    least, most = change.uncontrolled_low_ms, change.uncontrolled_high_ms
+    lasted = f" for {words.duration(least)}" if least else f" for {words.duration(most)} at most" if most else ""
+    return f"the controllers had no majority{lasted}: no leader could be elected, and no topic changed"
+
+
 def _named(noun: str, ids: Iterable[int]) -> str:
     names = [str(i) for i in ids]
     return f"{words.verb(len(names), noun, f'{noun}s')} {words.listed(names, 8)}"
@@ -164,5 +171,6 @@ _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
     IncidentKind.LEADERS_LOST: _leaders_lost,
     IncidentKind.LOG_CUT: _log_cut,
     IncidentKind.LAG: _behind,
+    IncidentKind.QUORUM_LOST: _without_controller,
     IncidentKind.BROKER_OUTAGE: lambda h: _away(h) if h.outages else _groups(h),
 }

@@ -139,6 +139,7 @@ _LEVELS = (
     (Harm.PLANNED, lambda i: i.of.planned),
     (Harm.PARTITIONS_OFFLINE, lambda i: i.offline),
     (Harm.WRITES_REFUSED, lambda i: i.refusing),
+    (Harm.NO_CONTROLLER, lambda i: i.of.controllers),
     (Harm.BROKER_LOST, lambda i: i.of.kind in _AWAY),
     (Harm.DATA_AT_RISK, lambda i: i.of.kind in _AT_RISK),
     (Harm.CONSUMERS_STOPPED, lambda i: i.has_failed),
