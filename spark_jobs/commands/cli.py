@@ -147,7 +147,9 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_inputs(verb: argparse.ArgumentParser) -> None:
     for i in INPUTS:
-        verb.add_argument(f"--{i.variable.lower().replace('_', '-')}", dest=i.field, help=i.meaning, metavar=i.variable)
+        # argparse formats a help text with %: a layout of log4j holds some of its own.
+        option, meaning = f"--{i.variable.lower().replace('_', '-')}", i.meaning.replace("%", "%%")
+        verb.add_argument(option, dest=i.field, help=meaning, metavar=i.variable)
 
 
 def _inputs(given: argparse.Namespace) -> dict[str, str]:

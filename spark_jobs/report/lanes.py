@@ -67,16 +67,11 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class Legend:
-    """What the colours of some lanes mean: (tone, label)."""
-
-    title: str
-    tones: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
 class Timeline:
-    """The picture of the window. `focus` is where most of it happened, in percent of the axis."""
+    """The picture of the window.
+
+    `focus` is where most of it happened, in percent of the axis; `legend` what the colours mean: (tone, label).
+    """
 
     begins: datetime
     ends: datetime
@@ -86,4 +81,4 @@ class Timeline:
     lanes: tuple[Lane, ...]
     left_out: tuple[str, ...]
     focus: float
-    legends: tuple[Legend, ...]
+    legend: tuple[tuple[str, str], ...]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from spark_jobs.catalog.codes import FailoverKind
+from spark_jobs.catalog.codes import NOBODY, FailoverKind
 from spark_jobs.catalog.rows import (
     BrokerOutage,
     ControllerChange,
@@ -19,7 +19,7 @@ from spark_jobs.catalog.rows import (
 )
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import figures, plain, vocabulary
-from spark_jobs.report.lanes import Lane, Legend, Timeline
+from spark_jobs.report.lanes import Lane, Timeline
 from spark_jobs.report.marks import Span, items, marks, tallied, ticks
 from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.report.phrases import controller_anchor, outage_words
@@ -53,16 +53,13 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
         lanes=lanes,
         left_out=tuple(s for s in (brokers_left_out, partitions_left_out, groups_left_out) if s),
         focus=_focus(page),
-        legends=(
-            _legend("Groups", vocabulary.FAMILIES, groups),
-            _legend("Brokers", vocabulary.BROKER_FAMILIES, [*brokers, *partitions]),
-        ),
+        legend=_legend(lanes),
     )
 
 
-def _legend(title: str, labels: Mapping[str, str], lanes: Sequence[Lane]) -> Legend:
+def _legend(lanes: Sequence[Lane]) -> tuple[tuple[str, str], ...]:
     tones = {mark.tone for lane in lanes for mark in lane.marks}
-    return Legend(title, tuple((tone, label) for tone, label in labels.items() if tone in tones))
+    return tuple((tone, label) for tone, label in vocabulary.TONES.items() if tone in tones)
 
 
 def _focus(page: PageRows) -> float:
@@ -97,7 +94,7 @@ def _broker_lanes(page: PageRows) -> tuple[list[Lane], str]:
     failovers: defaultdict[int, list[Failover]] = defaultdict(list)
     for row in page.of(Failover):
         # A change of leader stands with the broker that lost it; a partition that had none, with the one that took it.
-        broker = row.leader_to if row.leader_from in (None, -1) else row.leader_from
+        broker = row.leader_to if row.leader_from in (None, NOBODY) else row.leader_from
         if broker is not None and broker >= 0:
             failovers[broker].append(row)
     # A period that an outage explains lasts as long as the tail of that outage.
@@ -131,10 +128,11 @@ def _broker_lane(
         (len(failovers), words.counted(len(failovers), "leader change")),
     )
     notes = [note for count, note in counts if count]
+    away_or_late = [note for count, note in counts[:3] if count] or notes
     says = "; ".join([*(span.says for span in shown[:6]), *notes]) or "nothing happened to it"
     anchor = shown[0].anchor if shown else ""
     spans = (*recoveries, *shown, *changes)
-    return _lane(page, "broker", f"Broker {broker}", ", ".join(notes) or "undisturbed", says, anchor, spans)
+    return _lane(page, "broker", f"Broker {broker}", ", ".join(away_or_late) or "undisturbed", says, anchor, spans)
 
 
 def _absence(page: PageRows, row: BrokerOutage) -> Span:
@@ -216,7 +214,7 @@ def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
 
 def _leaderless(page: PageRows, row: Failover) -> Span | None:
     """The time without a leader that a change ended."""
-    if row.leader_to == -1 or not row.leaderless_ms:
+    if row.leader_to == NOBODY or not row.leaderless_ms:
         return None
     end = row.happened_at
     start = end - timedelta(milliseconds=row.leaderless_ms)

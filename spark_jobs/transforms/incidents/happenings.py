@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import TypeVar
 
-from spark_jobs.catalog.codes import FailoverKind, IncidentKind, LagStatus, OutOfSyncKind, TruncationVerdict
+from spark_jobs.catalog.codes import NOBODY, FailoverKind, IncidentKind, LagStatus, OutOfSyncKind, TruncationVerdict
 from spark_jobs.catalog.rows import (
     BrokerOutage,
     Failover,
@@ -21,7 +21,6 @@ from spark_jobs.catalog.rows import (
 )
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.durations import NEVER
-from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.windows import Window
 
 TOGETHER = timedelta(minutes=1)
