@@ -10,6 +10,7 @@ from spark_jobs.catalog.row import Row
 from spark_jobs.report.blocks import At, Page, Quiet, ShownSection
 from spark_jobs.report.page_rows import PageRows
 from spark_jobs.report.sections import READS, SECTIONS
+from spark_jobs.shared import words
 
 
 def build_report(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> Page:
@@ -31,11 +32,11 @@ def build_report(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: M
         for s in SECTIONS
     )
     about, day = page.run, page.day
-    first, end = (At(instant) for instant in page.window)
+    end = At(page.window[1])
     return Page(
         title=f"{about.cluster}, {day or page.window[0].date()}: Kafka Hindsight",
         heading=about.cluster,
-        subtitle=(f"{day} " if day else "", first, " to ", end, " ", Quiet("· all times in UTC")),
+        subtitle=(words.instant(page.window[0]), " to ", end, " ", Quiet("· all times in UTC")),
         day=day,
         sections=tuple(section for section in shown if section.blocks),
         log=about.log_path or "",

@@ -58,6 +58,21 @@ class Lane:
 
 
 @dataclass(frozen=True)
+class CurveLane:
+    """A number through the window: points of (milliseconds from its first instant, value from there on).
+
+    `top` is the greatest value, `span_ms` the length of the window. `says` is the same in words.
+    """
+
+    label: str
+    note: str
+    says: str
+    points: tuple[tuple[int, int], ...]
+    top: int
+    span_ms: int
+
+
+@dataclass(frozen=True)
 class Tick:
     """A line of the time axis. A greater `level` is drawn only where there is room for it."""
 
@@ -78,6 +93,7 @@ class Timeline:
     ticks: tuple[Tick, ...]
     bands: tuple[Mark, ...]
     absences: tuple[Item, ...]
+    curves: tuple[CurveLane, ...]
     lanes: tuple[Lane, ...]
     left_out: tuple[str, ...]
     focus: float

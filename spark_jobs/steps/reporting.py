@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS
 from spark_jobs.edges import lake_files
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.report.build import build_report
@@ -98,6 +99,9 @@ def _shown(name: str, frame: DataFrame) -> DataFrame:
             )
             .orderBy(F.desc("lines"), "template")
         )
+    if name == OFFSET_SNAPSHOTS.full_name:
+        readings = frame.groupBy("snapshot_at").agg(F.sum("lag").alias("lag"))
+        return readings.where("lag IS NOT NULL").orderBy("snapshot_at")
     if name in _QUOTES:
         frame = frame.withColumn("evidence", F.slice("evidence", 1, _QUOTES[name]))
     table = BY_NAME[name]

@@ -13,15 +13,17 @@ from spark_jobs.catalog.rows import (
     Coverage,
     Failover,
     Incident,
+    IsrChange,
     LeaderImbalance,
     OutOfSyncPeriod,
     Rebalance,
 )
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import figures, plain, vocabulary
+from spark_jobs.report.curves import curves
 from spark_jobs.report.lanes import Lane, Timeline
 from spark_jobs.report.marks import Span, items, marks, tallied, ticks
-from spark_jobs.report.page_rows import PageRows, Section
+from spark_jobs.report.page_rows import LagReading, PageRows, Section
 from spark_jobs.report.phrases import controller_anchor, outage_words
 from spark_jobs.report.unread_logs import absence
 from spark_jobs.shared import words
@@ -50,6 +52,7 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
         ticks=ticks(*page.window),
         bands=tuple(mark for absence in absences for mark in marks(page, [absence])),
         absences=items(page, absences),
+        curves=tuple(curves(page)),
         lanes=lanes,
         left_out=tuple(s for s in (brokers_left_out, partitions_left_out, groups_left_out) if s),
         focus=_focus(page),
@@ -260,5 +263,16 @@ def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
     return Span("bar", start, row.ended_at or start, look.tone, page.is_planned(row), says, look.label, anchor)
 
 
-READS = (BrokerOutage, ControllerChange, Coverage, Failover, Incident, LeaderImbalance, OutOfSyncPeriod, Rebalance)
+READS = (
+    BrokerOutage,
+    ControllerChange,
+    Coverage,
+    Failover,
+    Incident,
+    IsrChange,
+    LagReading,
+    LeaderImbalance,
+    OutOfSyncPeriod,
+    Rebalance,
+)
 SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline, READS)
