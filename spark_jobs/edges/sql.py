@@ -21,6 +21,7 @@ from spark_jobs.report.plain import visible
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.words import did_you_mean
 
 HISTORY = HOME / ".build" / "sql_history.jsonl"
 
@@ -34,9 +35,13 @@ HELP = """\
   SET VARIABLE topic = 'orders';
                                 sets a variable for every query that follows
   .format csv                   how answers are printed: table, csv or json
-  \\q                            leaves
+  \\q                            leaves; quit, exit, help and SHOW TABLES are understood too
   Tab completes tables, columns, named queries with their variables, and commands; the arrow keys
   bring back whole statements."""
+
+
+SYNONYMS = {"help": ".help", "?": ".help", "quit": ".quit", "exit": ".quit", "show tables": ".tables"}
+"""What people say at other prompts."""
 
 
 def main(lake: str, query: str | None = None, format: str = "table") -> int:  # noqa: A002 - as the option is called
@@ -97,10 +102,14 @@ def _prompt(session: Session, lake: str) -> int:
 
 def gathered(waiting: str, line: str) -> tuple[str, str]:
     """A line put behind those that wait for a semicolon: what waits now, what is ready. A command is so at once."""
-    if not waiting and line.lstrip().startswith((".", "\\")):
+    if not waiting and (line.lstrip().startswith((".", "\\")) or _plain(line) in SYNONYMS):
         return "", line
     text = waiting + line if waiting or line.strip() else ""
     return ("", text) if text.rstrip().endswith(";") else (text, "")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().rstrip("; \n").split())
 
 
 def words_of(queries: Mapping[str, NamedQuery]) -> Words:
@@ -129,7 +138,7 @@ class Session:
 
         Raises: BadInput, in one sentence, for whatever cannot be answered; KeyboardInterrupt.
         """
-        text = text.strip()
+        text = SYNONYMS.get(_plain(text), text.strip())
         try:
             if text.startswith((".", "\\")):
                 self._command(text)
@@ -176,7 +185,8 @@ class Session:
     def _command(self, text: str) -> None:
         word, _, rest = text.rstrip(";").partition(" ")
         if word not in _COMMANDS:
-            raise BadInput(f"{visible(word)} is not a command. Needed: one of {', '.join(_COMMANDS)}.")
+            near = did_you_mean(word, _COMMANDS)
+            raise BadInput(f"{visible(word)} is not a command. Needed: one of {', '.join(_COMMANDS)}.{near}")
         _COMMANDS[word](self, rest.strip())
 
 
@@ -201,7 +211,8 @@ def _tables(session: Session, _: str) -> None:
 def _describe(session: Session, table: str) -> None:
     layer, _, name = table.partition(".")
     if table not in BY_NAME and table not in VIEW_BY_NAME:
-        raise BadInput(f"There is no table {visible(table)!r}. Needed: layer.table as .tables lists them.")
+        near = did_you_mean(table, [*BY_NAME, *VIEW_BY_NAME])
+        raise BadInput(f"There is no table {visible(table)!r}. Needed: layer.table as .tables lists them.{near}")
     session.show(
         "SELECT column_name AS \"column\", regexp_replace(data_type, '[(].*[)]', '(…)') AS type, comment AS meaning"
         " FROM duckdb_columns()"
@@ -220,7 +231,8 @@ def _queries(session: Session, _: str) -> None:
 def _run(session: Session, text: str) -> None:
     asked = named_question(text, session.queries)
     if asked is None:
-        raise BadInput(f"There is no query named {visible(text)!r}. Needed: one of {', '.join(session.queries)}.")
+        near = did_you_mean(text.partition(" ")[0], session.queries)
+        raise BadInput(f"There is no query named {visible(text)!r}. Needed: one of {', '.join(session.queries)}.{near}")
     session.run(*asked)
 
 

@@ -1,9 +1,9 @@
-"""A made night with everything in it that a report must tell; the same under hostile names; a crowded one."""
+"""A made night with everything in it that a report must tell; the same under hostile names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import cycle
 from typing import Any
 
@@ -355,54 +355,3 @@ def poisoned_night(texts: Sequence[str]) -> Night:
         codes = kept | {column.name for column in BY_NAME[name].columns if column.codes}
         tables[name] = [poisoned(r, "", codes) for r in rows]
     return tables, poisoned(about, "", set()) | {"warnings": list(texts), "files_not_read": list(texts)}
-
-
-def crowded_night(count: int) -> Night:
-    """The night with many more rebalances, each an incident of its own or one of a storm."""
-    tables, about = night()
-    causes = ("member_joined", "member_left", "heartbeat_expired", "max_poll_exceeded", "member_rejoined")
-    rows = [
-        rebalance(
-            f"team-{i % 220}-consumer",
-            DAY + timedelta(seconds=86_000 * i / count),
-            causes[i % 5],
-            generation=i,
-            client_id=f"team-{i % 220}-client-{i % 7}",
-            host=f"/10.1.{i % 200}.{i % 9}",
-        )
-        for i in range(count)
-    ]
-    for each in rows:
-        each["evidence"] = each["evidence"] * 2
-    tables["gold.rebalances"] += rows
-    for i in range(0, count, 4):
-        alone = [incident("single", [r]) for r in rows[i + 2 : i + 4]]
-        tables["gold.incidents"] += [incident("storm", rows[i : i + 2]), *alone]
-    for broker in range(1, 31):
-        _crash(tables, broker, DAY + timedelta(minutes=40 * broker))
-    return tables, about
-
-
-def _crash(tables: Tables, broker: int, down_at: datetime) -> None:
-    """A broker crashes: sixty partitions change their leader, and their ISRs shrink and expand."""
-    gone = outage(broker, down_at, "crash", elections=60, partitions_led_before=60)
-    tables["gold.broker_outages"].append(gone)
-    back = down_at + timedelta(minutes=4)
-    for partition in range(60):
-        place = {"topic": f"topic-{partition % 12}", "partition": partition}
-        at_once = down_at + timedelta(seconds=8, milliseconds=partition)
-        tables["gold.failovers"].append(
-            failover(**place, when=at_once, kind="broker_crash", outage_id=gone["outage_id"])
-        )
-        for change, when in (("shrink", at_once), ("expand", back)):
-            tables["gold.isr_changes"].append(
-                made(
-                    "gold.isr_changes",
-                    isr_change_id=row_id(broker, partition, change),
-                    **place,
-                    change=change,
-                    broker=broker,
-                    happened_at=when,
-                    out_of_sync_until=back if change == "shrink" else None,
-                )
-            )

@@ -11,7 +11,8 @@ import pytest
 from spark_jobs.report.build import build_report
 from spark_jobs.report.html import render_html
 from tests.support.report_browser import Browser, found
-from tests.support.report_night import HOSTILE, Night, crowded_night, night, poisoned_night
+from tests.support.report_crowd import crowded_night
+from tests.support.report_night import HOSTILE, Night, night, poisoned_night
 
 pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
 

@@ -123,19 +123,27 @@ def _broker_lane(
     recoveries = [span for row in outages if (span := _recovery(page, row))]
     shown = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
     changes = [_failover_span(page, row) for row in failovers]
+    troubles, changed = _notes(outages, out_of_sync, failovers)
+    says = "; ".join([*(span.says for span in shown[:6]), *troubles, *changed]) or "nothing happened to it"
+    anchor = shown[0].anchor if shown else ""
+    spans = (*recoveries, *shown, *changes)
+    return _lane(
+        page, "broker", f"Broker {broker}", ", ".join(troubles or changed) or "undisturbed", says, anchor, spans
+    )
+
+
+def _notes(
+    outages: Sequence[BrokerOutage], out_of_sync: Sequence[OutOfSyncPeriod], failovers: Sequence[Failover]
+) -> tuple[list[str], list[str]]:
+    """How often a broker was away or out of sync, and how often leaders changed: what did not happen is left out."""
     away = figures.absences(outages)
-    counts = (
+    troubles = (
         (away.unplanned, words.counted(away.unplanned, "unplanned absence")),
         (away.planned, words.counted(away.planned, "planned stop")),
         (len(out_of_sync), f"out of sync {words.times(len(out_of_sync))}"),
-        (len(failovers), words.counted(len(failovers), "leader change")),
     )
-    notes = [note for count, note in counts if count]
-    away_or_late = [note for count, note in counts[:3] if count] or notes
-    says = "; ".join([*(span.says for span in shown[:6]), *notes]) or "nothing happened to it"
-    anchor = shown[0].anchor if shown else ""
-    spans = (*recoveries, *shown, *changes)
-    return _lane(page, "broker", f"Broker {broker}", ", ".join(away_or_late) or "undisturbed", says, anchor, spans)
+    changes = [words.counted(len(failovers), "leader change")] if failovers else []
+    return [note for count, note in troubles if count], changes
 
 
 def _absence(page: PageRows, row: BrokerOutage) -> Span:
