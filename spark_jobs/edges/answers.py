@@ -32,7 +32,7 @@ def _write_table(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
     """
     rows = answer.fetchmany(MAX_ROWS + 1)
     shown = [[_cell(v) for v in row] for row in rows[:MAX_ROWS]]
-    width = shutil.get_terminal_size((160, 24)).columns if out.isatty() else sys.maxsize
+    width = shutil.get_terminal_size((sys.maxsize, 24)).columns
     out.writelines(f"{line}\n" for line in _lines(_names(answer), shown, rows, width))
     more = " or more; the rest is left out: ask with LIMIT, or for csv" if len(rows) > MAX_ROWS else ""
     out.write(f"({len(shown)} {'row' if len(shown) == 1 else 'rows'}{more})\n")
