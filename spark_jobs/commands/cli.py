@@ -117,6 +117,15 @@ def parser() -> argparse.ArgumentParser:
     why.add_argument("--lake", help="the lake that holds it", metavar="LAKE")
     why.add_argument("--json", help="print the row, with what it names and what names it", action="store_true")
 
+    for name, verb, meaning in (
+        ("fleet", look.fleet, "all clusters of a lake, the worst first, and which were not audited"),
+        ("metrics", look.metrics, "the newest night of each cluster as OpenMetrics"),
+    ):
+        of_all = verbs.add_parser(name, help=meaning)
+        of_all.set_defaults(verb=verb)
+        of_all.add_argument("--lake", help="the lake that holds them", metavar="LAKE")
+    verbs.choices["fleet"].add_argument("--json", help="print JSON", action="store_true")
+
     # The drill has a parser of its own: with another prefix, what begins with a dash is handed on to it.
     faults = "put a real cluster through real faults, and score what the audit says"
     play = verbs.add_parser("drill", help=faults, prefix_chars="+", add_help=False)

@@ -9,13 +9,17 @@ import sys
 import webbrowser
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from datetime import UTC, datetime
 from pathlib import Path
 from shutil import get_terminal_size
 
 from spark_jobs.catalog.steps import Step
 from spark_jobs.edges.landing import read_text
+from spark_jobs.report.fleet import fleet_lines, late_clusters
+from spark_jobs.report.metrics import metrics_text
 from spark_jobs.report.places import NEWEST, page_name
 from spark_jobs.report.story import as_data, as_lines
+from spark_jobs.shared.clusters import clusters
 from spark_jobs.shared.config import Settings, is_uri
 from spark_jobs.shared.exits import DONE, BadInput
 from spark_jobs.shared.launch import HOME
@@ -63,6 +67,29 @@ def _nights(lake: str, as_json: bool) -> int:
         return DONE
     for night in nights:
         print(f"{night['window_from']:%Y-%m-%d %H:%M} to {night['window_to']:%Y-%m-%d %H:%M} UTC  {night['page']}")
+    return DONE
+
+
+def fleet(given: argparse.Namespace) -> int:
+    """Prints all clusters of a lake, the worst first; those of the settings that were not audited are named too."""
+    from spark_jobs.edges import answers, fleet_rows
+
+    lake = lake_of(given)
+    expected = [c.name for c in clusters() if c.name and c.lake == lake]
+    found = fleet_rows.read_fleet(lake, datetime.now(UTC), expected)
+    if given.json:
+        said = {"clusters": [n.as_dict() for n in found.newest], "not_audited": dict(late_clusters(found))}
+        print(json.dumps(answers.plain(said), indent=2))
+    else:
+        print("\n".join(fleet_lines(found)))
+    return DONE
+
+
+def metrics(given: argparse.Namespace) -> int:
+    """Prints the newest night of each cluster as OpenMetrics."""
+    from spark_jobs.edges import fleet_rows
+
+    print(metrics_text(fleet_rows.read_nights(lake_of(given))), end="")
     return DONE
 
 

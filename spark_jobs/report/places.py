@@ -9,6 +9,8 @@ from spark_jobs.catalog.ids import row_id
 
 NEWEST = "index.html"
 VALIDATION_PAGE = "validation.html"
+FLEET_PAGE = "fleet.html"
+METRICS = "metrics.prom"
 
 
 def page_name(cluster: str, start: datetime, end: datetime) -> str:
