@@ -13,8 +13,8 @@ from spark_jobs.catalog.rows import Incident, Night
 from spark_jobs.knowledge.harms import HARM_NOTES
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import figures, plain
-from spark_jobs.report.lead import STATES
 from spark_jobs.report.places import NEWEST
+from spark_jobs.report.vocabulary import STATES
 from spark_jobs.shared import words
 from spark_jobs.shared.grouping import grouped
 
@@ -31,7 +31,7 @@ OF_LATE = timedelta(days=2)
 AT_ONCE = timedelta(minutes=10)
 """Incidents of several clusters that begin within this time of one another are shown together."""
 
-_URGENCY = ("act", "look", "calm")
+_URGENCY: Sequence[str] = tuple(STATES)
 HEADINGS = (
     "Cluster", "State<", f"{DAYS} nights<", "Gravest<", "Lost", "Offline", "Brokers away", "Groups", "Critical", "Gaps",
     "Unread", "Night until",

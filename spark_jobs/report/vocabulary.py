@@ -18,7 +18,7 @@ from spark_jobs.catalog.codes import (
     RemedySetting,
     TruncationVerdict,
 )
-from spark_jobs.knowledge.harms import HARM_NOTES, OUTAGE_VERBS
+from spark_jobs.knowledge.harms import HARM_NOTES, OUTAGE_VERBS, State
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,9 @@ class Look:
 
 FAMILIES: Mapping[str, str] = {family: family.meaning for family in CauseFamily}
 """Causes that a reader tells apart by one colour, by its tone."""
+
+STATES: Mapping[State, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
+"""What a window asks of its reader, from the most urgent on."""
 
 TONES: Mapping[str, str] = {
     "lost": "Members lost, partitions without a leader",

@@ -16,6 +16,7 @@ PLAIN = {
     "spark_jobs.commands.embedded_airflow",
     "spark_jobs.alerts.model",
     "spark_jobs.alerts.settings",
+    "spark_jobs.report.places",
 }
 """Modules of ours that need the standard library alone, so that Airflow's environment can load them."""
 PLUGINS = {path.stem for path in (HOME / "plugins").glob("*.py")}
