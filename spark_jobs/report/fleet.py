@@ -116,11 +116,13 @@ def fleet_page(fleet: Fleet) -> ui.Page:
 
 def summary(fleet: Fleet) -> str:
     """How many clusters ask for what: `2 clusters: 1 act, 1 calm; 1 was not audited.`"""
+    if not fleet.newest:
+        return "No night has been published yet."
     states = Counter(n.state for n in fleet.newest)
     said = words.listed([f"{states[s]} {STATES[s].lower()}" for s in ("act", "look", "calm") if states[s]])
     late = len(late_clusters(fleet))
     missing = f"; {late} {words.verb(late, 'was', 'were')} not audited" if late else ""
-    return f"{words.counted(len(fleet.newest), 'cluster')}{f': {said}' if said else ''}{missing}."
+    return f"{words.counted(len(fleet.newest), 'cluster')}: {said}{missing}."
 
 
 def fleet_lines(fleet: Fleet) -> Iterator[str]:
