@@ -10,18 +10,24 @@ from dataclasses import dataclass
 import duckdb
 
 from spark_jobs.catalog import BY_NAME, TABLES
+from spark_jobs.edges import bridge_views, now_views
 from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.duck_rules import statements
 from spark_jobs.edges.duck_types import one_sentence
 from spark_jobs.edges.lake_views import DAMAGED, LAYERS, open_lake
 from spark_jobs.edges.named_queries import NamedQuery, named_queries, named_question
-from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
 from spark_jobs.edges.prompt import Words, line_editor
 from spark_jobs.report.plain import visible
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.shared.launch import HOME
 from spark_jobs.shared.words import did_you_mean
+
+_VIEWS: Mapping[str, now_views.NowView | bridge_views.BridgeView] = {
+    **now_views.VIEW_BY_NAME,
+    **bridge_views.VIEW_BY_NAME,
+}
+"""The views that are not tables of the lake."""
 
 HISTORY = HOME / ".build" / "sql_history.jsonl"
 
@@ -115,7 +121,7 @@ def _plain(text: str) -> str:
 def words_of(queries: Mapping[str, NamedQuery]) -> Words:
     """What can be said at the prompt."""
     columns = {t.full_name: t.column_names for t in TABLES}
-    columns |= {v.full_name: tuple(c.name for c in v.columns) for v in VIEW_BY_NAME.values()}
+    columns |= {v.full_name: tuple(c.name for c in v.columns) for v in _VIEWS.values()}
     arguments = {".describe": columns, ".run": queries, ".format": FORMATS}
     return Words(
         commands={command: tuple(arguments.get(command, ())) for command in _COMMANDS},
@@ -204,14 +210,14 @@ def _tables(session: Session, _: str) -> None:
         " v.comment AS meaning FROM duckdb_views() AS v"
         " LEFT JOIN counted AS c ON c.table = v.schema_name || '.' || v.view_name"
         " WHERE v.schema_name = ANY(?) AND v.comment IS NOT NULL ORDER BY ALL",
-        [[*LAYERS, SCHEMA]],
+        [[*LAYERS, now_views.SCHEMA, bridge_views.SCHEMA]],
     )
 
 
 def _describe(session: Session, table: str) -> None:
     layer, _, name = table.partition(".")
-    if table not in BY_NAME and table not in VIEW_BY_NAME:
-        near = did_you_mean(table, [*BY_NAME, *VIEW_BY_NAME])
+    if table not in BY_NAME and table not in _VIEWS:
+        near = did_you_mean(table, [*BY_NAME, *_VIEWS])
         raise BadInput(f"There is no table {visible(table)!r}. Needed: layer.table as .tables lists them.{near}")
     session.show(
         "SELECT column_name AS \"column\", regexp_replace(data_type, '[(].*[)]', '(…)') AS type, comment AS meaning"
