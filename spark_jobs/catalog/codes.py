@@ -5,6 +5,9 @@ from __future__ import annotations
 from spark_jobs.catalog.causes import Cause as Cause
 from spark_jobs.catalog.code import Code as Code
 
+NOBODY = -1
+"""How Kafka writes that a partition has no leader."""
+
 
 class Confidence(Code):
     """How sure a verdict is; from the surest down."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from spark_jobs.catalog.codes import Confidence, Harm
 from spark_jobs.catalog.rows import BrokerOutage, Finding, Incident
-from spark_jobs.knowledge.harms import HARM_NOTES, State
+from spark_jobs.knowledge.harms import HARM_NOTES
 from spark_jobs.knowledge.rules import UNREAD, UNSEEN
 from spark_jobs.report import blocks as ui
-from spark_jobs.report import figures, plain
+from spark_jobs.report import figures, plain, vocabulary
 from spark_jobs.report.page_rows import PageRows
 from spark_jobs.report.phrases import incident_headline
 from spark_jobs.report.sections import coverage
@@ -19,7 +19,6 @@ from spark_jobs.shared import words
 
 SENTENCES = 3
 NAMED = 4
-STATES: dict[State, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
 NOTHING = (
     "No record was lost, no partition was offline, no broker was away unplanned, and no group stopped since something"
     " failed."
@@ -40,7 +39,7 @@ def lead(page: PageRows) -> ui.Box:
     return ui.Box(
         f"lead {state}",
         (
-            ui.Paragraph((ui.Badge(STATES[state], f"state {state}"), " ", _seen(page)), "state-line"),
+            ui.Paragraph((ui.Badge(vocabulary.STATES[state], f"state {state}"), " ", _seen(page)), "state-line"),
             *ui.said(unread_first(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),

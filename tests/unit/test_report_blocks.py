@@ -8,7 +8,8 @@ from spark_jobs.report.blocks import PLANNED, Entry, Evidence, Item, Link, Parag
 from spark_jobs.report.build import build_report
 from spark_jobs.report.marks import ticks
 from tests.support import report_blocks as seen
-from tests.support.report_night import crowded_night, night
+from tests.support.report_crowd import crowded_night
+from tests.support.report_night import night
 from tests.support.report_rows import DAY, at, empty, failover, incident, made, outage, rebalance, run
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from spark_jobs.catalog.codes import Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
+from spark_jobs.catalog.codes import NOBODY, Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, Incident, OutOfSyncPeriod
 from spark_jobs.knowledge.harms import OUTAGE_VERBS
 from spark_jobs.shared import words
 from spark_jobs.transforms.incidents.happenings import Happening
 from spark_jobs.transforms.incidents.impact import Impact, Place
-from spark_jobs.transforms.leaderships import NOBODY
 
 _NAMED = 3
 _HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from spark_jobs.catalog.codes import Confidence, FailoverKind
+from spark_jobs.catalog.codes import NOBODY, Confidence, FailoverKind
 from spark_jobs.catalog.rows import Event, Failover, LeadershipGap
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.durations import MS
@@ -17,7 +17,7 @@ from spark_jobs.transforms.leaders.failover_rulings import FAILOVER_RULINGS
 from spark_jobs.transforms.leaders.leader_change import LeaderChange
 from spark_jobs.transforms.leaders.leaderless import Leaderless, leaderless_of, until_led_again
 from spark_jobs.transforms.leaders.leadership_gaps import Gap, gap_between, gap_row
-from spark_jobs.transforms.leaderships import LEADERSHIP_KINDS, NOBODY, Leadership, leaderships_of
+from spark_jobs.transforms.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
 from spark_jobs.transforms.partition_readings import Readings
 from spark_jobs.transforms.partitions import Incarnation, incarnations_of
 from spark_jobs.transforms.replicas.isr import ISR_KINDS, Commit, commits_of

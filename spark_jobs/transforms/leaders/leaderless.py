@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from spark_jobs.catalog.codes import OutageKind
+from spark_jobs.catalog.codes import NOBODY, OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, Event
 from spark_jobs.transforms.cluster import on_failed_disk
 from spark_jobs.transforms.durations import CLOCK_SKEW, LONG_AGO
 from spark_jobs.transforms.leaders.leader_change import LeaderChange
-from spark_jobs.transforms.leaderships import NOBODY
 
 _ONLY_LEADERS = ("leader_started", "isr_updated")
 """Kinds that a broker writes only of partitions that it leads."""
