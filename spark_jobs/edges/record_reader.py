@@ -26,6 +26,7 @@ from spark_jobs.knowledge.pattern_layouts import inside
 from spark_jobs.transforms.intake import collect
 from spark_jobs.transforms.intake.cutting import CONTESTED, SCHEMA, contested, cut
 from spark_jobs.transforms.intake.file_order import Turn
+from spark_jobs.transforms.intake.forms import Form
 from spark_jobs.transforms.intake.heads import Clock
 from spark_jobs.transforms.intake.pieces import (
     Contest,
@@ -116,16 +117,16 @@ def _unit(file: LogFile, seen: Piece, held: Sequence[_Placed], contest: Mapping[
     packed = is_packed(file.name)
     first, last = held[0].range, held[-1].range
     part = (0, file.size) if packed or seen.is_wrapped else (first.begin, last.begin + last.size)
-    how = {"layouts": seen.layouts, "is_wrapped": seen.is_wrapped, "pattern": file.pattern}
+    how = {"layouts": seen.layouts, "form": asdict(seen.form) if seen.form else None, "pattern": file.pattern}
     size = None if packed else file.size
     return Unit(file.uri, (part,), {"zone": file.zone, "size": size, **how, "ranges": told}, packed)
 
 
 def _opened(told: Mapping[str, Any], held: Bytes) -> tuple[Bytes, Way]:
     """The bytes of a unit, out of their envelopes where they are wrapped, and how they are read."""
-    if not told["is_wrapped"]:
+    if not told["form"]:
         return held, Way(tuple(told["layouts"]))
-    unwrapped = Unwrapped(held, told["size"], told["pattern"])
+    unwrapped = Unwrapped(held, told["size"], Form.of(told["form"]), told["pattern"])
     return unwrapped, Way(tuple(told["layouts"]), unwrapped.sources)
 
 
@@ -252,7 +253,11 @@ def _as_bronze(
     rows: DataFrame, cluster: str, files: Mapping[int, LogFile], pieces: Mapping[int, Sequence[Piece]]
 ) -> DataFrame:
     """The rows with what all records of a file, of a layout and of the cluster have in common."""
-    layouts = {n: [inside(held[0].envelopes, name) for name in held[0].layouts] for n, held in pieces.items() if held}
+    layouts = {
+        n: [inside(held[0].form.envelopes if held[0].form else (), name) for name in held[0].layouts]
+        for n, held in pieces.items()
+        if held
+    }
     told = [
         {"origin": files[n].origin, "source": files[n].source, "layouts": layouts.get(n, ())} if n in files else None
         for n in range(max(files) + 1)

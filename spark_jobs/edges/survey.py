@@ -24,11 +24,11 @@ from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake.detection import layout_of, sampled
 from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
+from spark_jobs.transforms.intake.forms import every_layout, misfit_of
 from spark_jobs.transforms.intake.frames import FRAME, MARK
 from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, Clock
 from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, look
 from spark_jobs.transforms.intake.reading import fields_of, read_record
-from spark_jobs.transforms.intake.unwrapping import every_layout, misfit_of
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
@@ -221,7 +221,7 @@ def _looked(
 
 def _units(number: int, file: LogFile, size: int, layouts: Sequence[str] | None, in_one_go: bool) -> Iterator[Unit]:
     told = {"file": number, "zone": file.zone, "size": file.size, "piece": size}
-    told |= {"layouts": layouts, "is_wrapped": False, "pattern": file.pattern}
+    told |= {"layouts": layouts, "pattern": file.pattern}
     if is_packed(file.name):
         yield Unit(file.uri, ((0, file.size),), {**told, "from": 0, "until": None}, is_packed=True)
         return
@@ -243,18 +243,18 @@ def _look(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBat
 
 
 def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
-    layouts, is_wrapped, until = told["layouts"], told["is_wrapped"], told["until"]
+    layouts, form, until = told["layouts"], None, told["until"]
     size = None if until is None else told["size"]
     if layouts is None and not told["from"]:
         form = wrapped_as(held.between(0, CHUNK if size is None else min(CHUNK, size)), told["pattern"])
-        layouts, is_wrapped = form.others, bool(form.envelopes)
-    if not is_wrapped:
+        layouts = form.others
+    if form is None or not form.envelopes:
         yield from _in_pieces(told, held, Way(tuple(layouts or PLAIN)))
     elif until == size:
-        unwrapped = Unwrapped(held, size, told["pattern"])
+        unwrapped = Unwrapped(held, size, form, told["pattern"])
         way = Way(every_layout(told["pattern"]), unwrapped.sources)
         for piece in _in_pieces({**told, "until": None}, unwrapped, way):
-            yield replace(piece, envelopes=unwrapped.envelopes)
+            yield replace(piece, form=form)
     else:
         yield Piece(told["file"], 0, until, is_wrapped=True)
 
