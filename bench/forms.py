@@ -1,7 +1,7 @@
 """One log in every form, read as one Python worker reads it: both readings, to Arrow batches, on one core.
 
-`python -m bench.forms LOG` renders the log in each form and prints processor seconds, and how many times the plain log's
-they are. Each form is read several times, in turn with the plain log; the fastest counts.
+`python -m bench.forms LOG [FORM ...]` renders the log in each form and prints processor seconds, and how many times the
+plain log's they are. Each form is read several times, in turn with the plain log; the fastest counts.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ FORMS = {
 }
 """The forms by name: the layout, and its envelopes from the innermost."""
 
-ROUNDS = 3
+ROUNDS = 2
 
 
 def main() -> None:
     """Measures every form of a log, or those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("log", type=Path)
-    parser.add_argument("forms", nargs="*", choices=[[], *FORMS], default=[])
+    parser.add_argument("forms", nargs="*")
     given = parser.parse_args()
     for name, figures in measure(given.log, given.forms or list(FORMS)).items():
         print(json.dumps({"form": name, **figures}))
@@ -82,11 +82,16 @@ def _rows(path: Path) -> Iterator[int]:
     told |= {"pattern": None, "from": 0, "until": size}
     pieces = [
         Piece.of(json.loads(row))
-        for batch in survey._look(told, opened(path.as_uri(), size, False), None)
+        for batch in survey.pieces_in(told, opened(path.as_uri(), size, False), None)
         for row in batch["piece"].to_pylist()
     ]
-    first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": asdict(pieces[0].form) if pieces[0].form else None, "pattern": None}
+    form = asdict(pieces[0].form) if pieces[0].form else None
+    first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": form, "pattern": None}
     ranges = [{"number": 0, "range": asdict(r), "contest": None} for r in ranges_of(pieces)]
     unit = {**first, "zone": "UTC", "size": size, "ranges": ranges}
-    for batch in record_reader._cut(unit, opened(path.as_uri(), size, False), None):
+    for batch in record_reader.records_in(unit, opened(path.as_uri(), size, False), None):
         yield batch.num_rows
+
+
+if __name__ == "__main__":
+    main()

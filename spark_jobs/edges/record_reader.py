@@ -74,7 +74,7 @@ def records_of(
         return None
     contest = _contests(store, cluster, files, placed)
     fixes = _fixes(store, cluster, files, pieces, turns, placed, contest) if contest else None
-    rows = spread(store.spark, units, _cut, SCHEMA, fixes)
+    rows = spread(store.spark, units, records_in, SCHEMA, fixes)
     return _as_bronze(rows, cluster, files, pieces)
 
 
@@ -140,7 +140,8 @@ def _read(told: Mapping[str, Any], held: Bytes) -> Iterator[tuple[int, Range, by
         yield each["number"], placed, data, Contest(**each["contest"]) if each["contest"] else None
 
 
-def _cut(told: Mapping[str, Any], held: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
+def records_in(told: Mapping[str, Any], held: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
+    """What a worker cuts out of a unit, a batch for each range."""
     clock = Clock(told["zone"])
     held, way = _opened(told, held)
     fixes = None if numbers is None else numbers.reshape(-1, len(collect.FIXED))

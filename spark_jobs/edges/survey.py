@@ -22,11 +22,12 @@ from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
+from spark_jobs.transforms.intake.arrays import NO_INSTANT
 from spark_jobs.transforms.intake.detection import layout_of, sampled
 from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
 from spark_jobs.transforms.intake.forms import every_layout, misfit_of
 from spark_jobs.transforms.intake.frames import FRAME, MARK
-from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, Clock
+from spark_jobs.transforms.intake.heads import PLAIN, Clock
 from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, look
 from spark_jobs.transforms.intake.reading import fields_of, read_record
 
@@ -212,7 +213,7 @@ def _looked(
     known = layouts or {}
     size = piece_size(spark, sum(f.size for f in files.values()))
     units = [unit for n, f in files.items() for unit in _units(n, f, size, known.get(n), in_one_go)]
-    rows = spread(spark, units, _look, "piece string").collect() if units else []
+    rows = spread(spark, units, pieces_in, "piece string").collect() if units else []
     found: dict[int, list[Piece]] = {n: [] for n in files}
     for piece in (Piece.of(json.loads(row["piece"])) for row in rows):
         found[piece.file].append(piece)
@@ -231,7 +232,7 @@ def _units(number: int, file: LogFile, size: int, layouts: Sequence[str] | None,
         yield Unit(file.uri, (part,), {**told, "from": begin, "until": until})
 
 
-def _look(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+def pieces_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
     """What a worker finds in a unit, a row for each piece."""
     found = list(_pieces_of(told, held))
     if held.damage:

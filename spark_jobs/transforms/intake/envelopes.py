@@ -1,4 +1,4 @@
-"""Lines out of what transports wrapped around them, whole arrays at once: each with who wrote it, and when it passed."""
+"""Lines out of what transports wrapped around them, by whole arrays: each with who wrote it, and when it passed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields of very many objects of JSON, a line each: read by Arrow where all are alike, one by one where they are not."""
+"""Fields of very many objects of JSON, a line each: by Arrow where all are alike, one by one where they are not."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 _DECODE = json.JSONDecoder().decode
-_SAMPLE = 20
-"""Objects that show of which types their fields are."""
+_SAMPLE, _FEW = 200, 20
+"""Objects that show which fields there are, and of which types: of many lines, and of few."""
 
 Fields = dict[str, pa.Array]
 """A column for each path, null where an object has nothing there: text, or numbers where all objects have numbers."""
@@ -23,21 +23,30 @@ class _Mixed(ValueError):
     """What Arrow cannot read as columns."""
 
 
-def fields_of(texts: pa.Array, paths: Sequence[str], shown: Sequence[str] = ()) -> Fields:
-    """What lines hold at some paths, which are names with dots. A line that is no object holds nothing.
+def fields_of(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str] = (), shown: Sequence[str] = ()) -> Fields:
+    """What lines hold at some paths, which are names with dots. Other lines hold nothing.
 
-    Takes: the lines; `shown`, paths whose value is wanted as text whatever it is: numbers and objects too.
+    Takes: the lines; paths of fields that some of two hundred lines show; `seldom`, of those that fewer may have;
+        `shown`, of those whose value is wanted as text whatever it is.
     """
-    rows = pc.indices_nonzero(pc.starts_with(texts, pattern=b"{"))
+    ends = pc.or_(pc.ends_with(texts, pattern=b"}"), pc.ends_with(texts, pattern=b"}\r"))
+    rows = pc.indices_nonzero(pc.and_(pc.starts_with(texts, pattern=b"{"), ends))
     told = texts.take(rows)
     try:
-        found = _by_arrow(told, [*paths, *shown], shown)
+        found = _by_arrow(told, paths, [*seldom, *shown], shown)
     except (_Mixed, UnicodeDecodeError, pa.ArrowInvalid):
-        found = _one_by_one(told, paths, shown)
+        found = _one_by_one(told, [*paths, *seldom], shown)
     if len(rows) == len(texts):
         return found
     every = pc.index_in(pa.array(range(len(texts)), pa.int64()), rows.cast(pa.int64()))
     return {path: column.take(every) for path, column in found.items()}
+
+
+def sample_of(texts: pa.Array) -> list[dict[str, Any]]:
+    """Some of the objects among lines, from all over."""
+    count = max(_FEW, min(_SAMPLE, len(texts) // _SAMPLE))
+    rows = range(0, len(texts), max(len(texts) // count, 1))
+    return [told for n in rows if (told := object_in(texts[n].as_py()))]
 
 
 def object_in(line: bytes) -> dict[str, Any] | None:
@@ -62,25 +71,27 @@ def field(told: Any, path: str) -> Any:
     return field(told.get(outer), inner)
 
 
-def _by_arrow(texts: pa.Array, paths: Sequence[str], shown: Sequence[str]) -> Fields:
+def _by_arrow(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str], shown: Sequence[str]) -> Fields:
     """Raises: _Mixed, UnicodeDecodeError, ArrowInvalid where fields differ in their types, or lines are not objects."""
+    every = [*paths, *seldom]
     if not len(texts):
-        return {path: pa.nulls(0) for path in paths}
+        return {path: pa.nulls(0) for path in every}
     if pc.any(pc.match_substring(texts, pattern=b"\n")).as_py():
         raise _Mixed
-    sample = [object_in(text.as_py()) for text in texts[:_SAMPLE]]
-    type_ = _struct(paths, [told for told in sample if told], shown)
-    joined = pc.binary_join(pa.array([texts], pa.list_(pa.binary())), b"\n")[0].as_buffer()
+    sample = sample_of(texts)
+    wanted = [*(path for path in paths if any(field(told, path) is not None for told in sample)), *seldom]
+    fields = _struct(wanted, sample, shown)
+    joined = pc.binary_join(pa.ListArray.from_arrays([0, len(texts)], texts), b"\n")[0].as_buffer()
     joined.to_pybytes().decode()
     table = arrow_json.read_json(
         pa.BufferReader(joined),
         arrow_json.ReadOptions(use_threads=False, block_size=joined.size + 1),
-        arrow_json.ParseOptions(explicit_schema=pa.schema(type_), unexpected_field_behavior="ignore"),
+        arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore"),
     )
     if table.num_rows != len(texts):
         raise _Mixed
     whole = table.to_struct_array().combine_chunks()
-    return {path: _column(whole, path) for path in paths}
+    return {path: _column(whole, path) for path in every}
 
 
 def _struct(paths: Sequence[str], sample: Sequence[Mapping[str, Any]], shown: Sequence[str]) -> list[pa.Field]:
@@ -130,7 +141,7 @@ def _one_by_one(texts: pa.Array, paths: Sequence[str], shown: Sequence[str]) -> 
 
 
 def _typed(values: Sequence[Any]) -> pa.Array:
-    """Numbers where there is nothing else, else text. Edge case: what is an object itself is there, and has no value."""
+    """Numbers where there is nothing else, else text. Edge case: an object is there, and has no value."""
     kinds = {type(value) for value in values if value is not None}
     if kinds and kinds <= {int, float}:
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
@@ -138,7 +149,7 @@ def _typed(values: Sequence[Any]) -> pa.Array:
     return pa.array(texts, pa.string())
 
 
-def _NUMBER(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return str(value) if isinstance(value, (int, float)) else ""
 
 

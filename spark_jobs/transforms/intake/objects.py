@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
 from spark_jobs.knowledge.model import JsonEnvelope, JsonLayout
 from spark_jobs.transforms.intake.arrays import NO_INSTANT, Flags, Ints
-from spark_jobs.transforms.intake.json_fields import Fields, field, fields_of, object_in
+from spark_jobs.transforms.intake.json_fields import Fields, field, fields_of, object_in, sample_of
 from spark_jobs.transforms.intake.origins import Origins, named
 from spark_jobs.transforms.intake.pattern_clocks import ISO, pattern_heads
 from spark_jobs.transforms.intake.wrapped_lines import Lines, laid_out
@@ -24,7 +24,9 @@ _PARTS = ("docker",)
 _FAR = 20_000_000_000
 """No log is of the year 2603: a greater number counts in milliseconds, microseconds or nanoseconds."""
 
-_SECONDS, _NANOS = "instant.epochSecond", "instant.nanoOfSecond"
+_OBJECT, _SECONDS, _NANOS = "instant", "instant.epochSecond", "instant.nanoOfSecond"
+"""An instant may be an object of seconds and nanoseconds."""
+
 _NO_TEXT = pa.scalar(None, pa.string())
 _LF = ord("\n")
 _OTLP = b'"resourceLogs"'
@@ -38,9 +40,10 @@ def out_of_object(envelope: JsonEnvelope, lines: Lines, origins: Origins) -> Ins
     if b"{" not in lines.data:
         return lines, none, none
     texts = lines.texts()
-    paths = dict.fromkeys([*envelope.has, *envelope.at, *(path for several in envelope.origin for path in several)])
+    paths = dict.fromkeys([*envelope.at, *(path for several in envelope.origin for path in several)])
     shown = dict.fromkeys([envelope.line, *([envelope.otherwise] if envelope.otherwise else [])])
-    told = fields_of(texts, [path for path in paths if path not in shown], [*shown])
+    has = [path for path in envelope.has if path not in shown]
+    told = fields_of(texts, [path for path in paths if path not in (*has, *shown)], has, [*shown])
     text = _first([_text(told[path]) for path in shown])
     is_there = text.is_valid()
     for path in envelope.has:
@@ -184,10 +187,9 @@ def records_of_json(lines: Lines, _: Origins) -> Inside:
     if b"{" not in lines.data:
         return lines, none, none
     texts = lines.texts()
-    wanted = [(layout.logger, layout.message, layout.level, layout.at, layout.trace) for layout in JSON_LAYOUTS]
-    told = fields_of(texts, [*dict.fromkeys([*(path for paths in wanted for path in paths), _SECONDS, _NANOS])])
     at, written = np.full(len(lines), NO_INSTANT), pa.nulls(len(lines), pa.string())
-    for layout in JSON_LAYOUTS:
+    for layout in _layouts_in(texts):
+        told = fields_of(texts, (), _paths(layout))
         instants, found = _records(told, layout)
         is_new = pc.and_(written.is_null(), found.is_valid())
         at = np.where(is_new.to_numpy(zero_copy_only=False), instants, at)
@@ -196,6 +198,23 @@ def records_of_json(lines: Lines, _: Origins) -> Inside:
     are = written.is_valid().to_numpy(zero_copy_only=False)
     inner = replace(inner, at=np.where(are, at, lines.at), are_records=lines.are_records | are)
     return inner, are, none
+
+
+def _paths(layout: JsonLayout) -> list[str]:
+    at = [_SECONDS, _NANOS] if layout.at == _OBJECT else []
+    return [layout.logger, layout.message, layout.level, layout.at, layout.trace, *at]
+
+
+def _layouts_in(texts: pa.Array) -> list[JsonLayout]:
+    """The layouts that a sample of objects shows, in their order."""
+    sample = sample_of(texts)
+    return [
+        layout
+        for layout in JSON_LAYOUTS
+        if any(
+            all(field(told, path) is not None for path in (layout.logger, layout.message, layout.at)) for told in sample
+        )
+    ]
 
 
 def _records(told: Fields, layout: JsonLayout) -> tuple[Ints, pa.Array]:
@@ -221,8 +240,8 @@ def _records(told: Fields, layout: JsonLayout) -> tuple[Ints, pa.Array]:
 def _instants(told: Fields, path: str) -> Ints:
     """Edge case: an instant may be an object of seconds and nanoseconds."""
     found = instants_of(told[path])
-    seconds, nanos = told[_SECONDS], told[_NANOS]
-    if path != _SECONDS.partition(".")[0] or seconds.null_count == len(seconds):
+    if path != _OBJECT or told[_SECONDS].null_count == len(found):
         return found
+    seconds, nanos = told[_SECONDS], told[_NANOS]
     whole, part = (c.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False) for c in (seconds, nanos))
     return np.where(seconds.is_valid().to_numpy(zero_copy_only=False), whole * 1_000_000 + part // 1_000, found)

@@ -8,7 +8,7 @@ _ODD = re.compile(r"[^\w./@:-]+")
 
 
 class Origins:
-    """The names of those who wrote lines; number 0 is nobody who is named."""
+    """The names of those who wrote lines; number 0 stands for no name."""
 
     def __init__(self) -> None:
         self.names = [""]

@@ -32,7 +32,7 @@ def byte_head(name: str) -> re.Pattern[bytes]:
 
 
 def pattern_heads(data: bytes, lines: Ints, name: str) -> tuple[Ints, Ints, Flags]:
-    """Which lines begin with the head of a pattern, the microseconds that its clock says, and whether they are instants.
+    """Which lines begin with the head of a pattern, the microseconds of its clock, and whether they are instants.
 
     Lines are alike as far as their clock reaches; whether the rest is a head as well, a match of each of them says.
     """

@@ -1,9 +1,9 @@
 """A regex on very many lines, once for each shape: lines that begin with the same bytes, whatever their digits.
 
-What transports and layouts put before a message differs in little else than digits. So one match tells where the groups
+What transports and layouts put before a message differs in little else than digits. So one match shows where the groups
 lie in all lines that are alike as far as it reached. Lines of rare shapes are matched one by one.
 
-Keeps: no regex tells one digit from another. A test proves that of every declared one.
+Keeps: no regex takes one digit for better than another. A test proves that of every declared one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RARE = 4
 """After so many rare shapes every line is matched for itself."""
 
 _OPTIONAL = np.isin(np.arange(256), np.frombuffer(b" \xef", np.uint8))
-"""What may follow a prefix and belong to it: a space, the mark of UTF-8. Lines are alike only if both have it or not."""
+"""What may follow a prefix and belong to it: a space, the mark of UTF-8. Alike are lines that both have it, or not."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,7 @@ class Shapes:
         return np.where(found < 0, NOWHERE, starts + found)
 
 
-def shapes_of(
-    data: bytes, starts: Ints, regex: re.Pattern[bytes], reach: Reach, ends: Ints | None = None
-) -> Shapes:
+def shapes_of(data: bytes, starts: Ints, regex: re.Pattern[bytes], reach: Reach, ends: Ints | None = None) -> Shapes:
     """The shapes of lines that begin there.
 
     Takes: how many bytes lines of one shape have in common, by their spans; where lines end, if a match could go on.
@@ -79,9 +77,7 @@ def matching(data: bytes, starts: Ints, regex: re.Pattern[bytes]) -> Flags:
     return are
 
 
-def _common(
-    data: bytes, starts: Ints, ends: Ints, regex: re.Pattern[bytes], reach: Reach
-) -> tuple[Ints, Ints, Ints]:
+def _common(data: bytes, starts: Ints, ends: Ints, regex: re.Pattern[bytes], reach: Reach) -> tuple[Ints, Ints, Ints]:
     """The lines of common shapes: the shape of each, the spans of each shape; which lines were not looked at."""
     of_line, words = np.full(len(starts), NOWHERE, np.int64), words_at(data, _LONGEST)
     left, found, rare = np.arange(len(starts)), list[Ints](), 0
@@ -96,7 +92,7 @@ def _common(
         same = _alike(words, starts[left], reach(spans))
         of_line[left[same]] = len(found)
         found.append(spans)
-        rare += np.count_nonzero(same) * _FEW < len(left)
+        rare += int(np.count_nonzero(same)) * _FEW < len(left)
         left = left[~same]
     return of_line, np.array(found, np.int64).reshape(len(found), 2 * regex.groups + 2), left
 
@@ -113,7 +109,8 @@ def _alike(words: Words, starts: Ints, reach: int) -> Flags:
     Eight bytes are compared at once. A byte is a digit where its upper half is 3, and still is 3 when six is added.
     """
     if not 0 < reach < _LONGEST:
-        return np.arange(len(starts)) == 0
+        only_first: Flags = np.arange(len(starts)) == 0
+        return only_first
     count = -(-reach // WORD)
     wanted = words[starts[0] + WORD * np.arange(count)]
     first = wanted.view(np.uint8)

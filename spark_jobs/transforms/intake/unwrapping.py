@@ -26,7 +26,7 @@ _CLOCKLESS = frozenset(layout.name for layout in UNDATED)
 
 @dataclass(frozen=True)
 class _Begun:
-    """Which lines begin records, and for those what their clocks say, whether that is an instant, and by which layout."""
+    """Which lines begin records; what the clocks of these say, whether that is an instant, and by which layout."""
 
     are: Flags
     told: Ints

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 from spark_jobs.transforms.intake.arrays import NO_INSTANT, Bytes, Flags, Ints
 
 _LF = ord("\n")
+_SAID = ("seen", "physical", "at", "origins", "are_records")
 
 
 @dataclass(frozen=True)
@@ -37,14 +39,12 @@ class Lines:
 
     def where(self, which: Ints) -> Lines:
         """Some of them, in their order. Takes: which, or flags."""
-        return replace(self, starts=self.starts[which], ends=self.ends[which], **self._said(which))
+        return replace(self.told(which), starts=self.starts[which], ends=self.ends[which])
 
     def told(self, rows: Ints) -> Lines:
         """What was said of some of them, for lines that lie elsewhere."""
-        return replace(self, **self._said(rows))
-
-    def _said(self, rows: Ints) -> dict[str, Ints]:
-        return {n: getattr(self, n)[rows] for n in ("seen", "physical", "at", "origins", "are_records")}
+        said: dict[str, Any] = {n: getattr(self, n)[rows] for n in _SAID}
+        return replace(self, **said)
 
     def texts(self) -> pa.Array:
         """Each line by itself."""
@@ -101,8 +101,7 @@ def chained(parts: Sequence[Lines]) -> Lines:
         b"".join(part.data for part in parts),
         np.concatenate([part.starts + shift for part, shift in zip(parts, shifts, strict=False)]),
         np.concatenate([part.ends + shift for part, shift in zip(parts, shifts, strict=False)]),
-        *(np.concatenate([getattr(part, n) for part in parts]) for n in ("seen", "physical", "at", "origins")),
-        np.concatenate([part.are_records for part in parts]),
+        **{n: np.concatenate([getattr(part, n) for part in parts]) for n in _SAID},
     )
 
 
