@@ -18,13 +18,17 @@ from spark_jobs.edges.file_bytes import CHUNK, Bytes, Unit, is_packed, spread
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.log_files import LogFile, instant
 from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
+from spark_jobs.knowledge.envelopes import OBJECTS, PREFIXES
+from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
 from spark_jobs.knowledge.layouts import LAYOUTS
-from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED
 from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.knowledge.version import version_of
 from spark_jobs.shared.exits import BadInput
+from spark_jobs.transforms.durations import NEVER
 from spark_jobs.transforms.intake.arrays import NO_INSTANT
 from spark_jobs.transforms.intake.detection import layout_of, sampled
-from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
+from spark_jobs.transforms.intake.file_order import OUT_OF_ORDER, Span
 from spark_jobs.transforms.intake.forms import every_layout, misfit_of
 from spark_jobs.transforms.intake.frames import FRAME, MARK
 from spark_jobs.transforms.intake.heads import PLAIN, Clock
@@ -39,11 +43,11 @@ _KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
 
 _NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
 
-READ_AS = row_id(
-    *(part for layout in LAYOUTS for part in (layout.name, layout.head)),
-    *(part for layout in PATTERN_LAYOUTS for part in (layout.name, layout.pattern)),
-    *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.regex)),
-    *_KAFKAS_OWN,
+READ_AS = version_of(
+    [(layout.name, layout.head) for layout in LAYOUTS],
+    (PATTERN_LAYOUTS, UNDATED, JSON_LAYOUTS, PREFIXES, OBJECTS),
+    [(pattern.contains, pattern.regex) for pattern in _NAMES_CLUSTER],
+    _KAFKAS_OWN,
 )
 """Stands for everything that a file's facts rest on, but for what a user says of it."""
 
@@ -136,8 +140,8 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
     """
     found = _looked(spark, files)
     for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_shows_an_hour_twice, True)):
-        again = {n: pieces[0].layouts for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
-        layouts = {} if is_wanted is _is_wrapped else again
+        again = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
+        layouts = {n: piece.layouts for n, piece in again.items() if not piece.is_wrapped}
         found |= _looked(spark, {n: files[n] for n in again}, layouts, in_one_go)
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})

@@ -22,13 +22,18 @@ _DIGITS = 6
 ISO = "%d{ISO8601}%m"
 """A pattern that is an instant of ISO and nothing else."""
 
-_PLAIN = {layout.name: layout.head for layout in LAYOUTS}
+_PLAIN = {layout.name: re.compile(layout.head, re.ASCII) for layout in LAYOUTS}
+
+
+def head_of(name: str) -> re.Pattern[str]:
+    """The regex of the head of a layout."""
+    return _PLAIN.get(name) or layout_pattern(name).head
 
 
 @cache
 def byte_head(name: str) -> re.Pattern[bytes]:
-    """The regex of the head of a layout."""
-    return re.compile((_PLAIN.get(name) or layout_pattern(name).head.pattern).encode(), re.ASCII)
+    """The same for bytes."""
+    return re.compile(head_of(name).pattern.encode(), re.ASCII)
 
 
 def pattern_heads(data: bytes, lines: Ints, name: str) -> tuple[Ints, Ints, Flags]:

@@ -117,8 +117,15 @@ def _nothing(count: int) -> _Begun:
 
 def _by_origin(origins: Ints) -> tuple[Ints, Flags]:
     """The lines of each origin together, in their order; which of them are the first of theirs."""
-    rows = np.argsort(origins, kind="stable")
+    rows = _in_order(origins)
     return rows, np.append(True, origins[rows][1:] != origins[rows][:-1])[: len(rows)]
+
+
+def _in_order(keys: Ints) -> Ints:
+    """The places of keys from the least to the greatest. Edge case: those of one source are in order already."""
+    is_sorted = bool((keys[1:] >= keys[:-1]).all())
+    order: Ints = np.arange(len(keys)) if is_sorted else np.argsort(keys, kind="stable")
+    return order
 
 
 def _with_headless(lines: Lines, begun: _Begun) -> _Begun:
@@ -147,7 +154,7 @@ def _last_of_each(origins: Ints, begun: _Begun) -> Ints:
 
 def _framed(lines: Lines, begun: _Begun, records: Ints, wanted: Ints) -> bytes:
     """Records with their frames. Takes: those of their lines that are wanted, whole records."""
-    rows = wanted[np.argsort(records[wanted], kind="stable")]
+    rows = wanted[_in_order(records[wanted])]
     firsts = records[rows] == rows
     heads = rows[firsts]
     counts = np.bincount(records[wanted], lines.physical[wanted], len(lines))[heads]
