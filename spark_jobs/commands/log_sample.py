@@ -94,10 +94,12 @@ def _sample(path: Path, pattern: str | None) -> tuple[str, list[Reading]]:
     if not data.strip():
         return _EMPTY, []
     form = wrapped_as(data, pattern)
-    if form.envelopes:
+    if not form.is_plain:
         told = list(_unwrapped(data, form, pattern))
         layouts = sorted({name for name, _ in told if name})
-        return f"in {' in '.join(reversed(form.envelopes))}: {', '.join(layouts)}", _read(told)
+        wrapped = f"in {' in '.join(reversed(form.envelopes))}: " if form.envelopes else ""
+        turned = ", the newest line first" if form.is_newest_first else ""
+        return f"{wrapped}{', '.join(layouts)}{turned}", _read(told)
     lines, layouts_found = sampled(data), form.others
     readings = _read(list(records(lines, layouts_found)))
     if all(r.fate is LineFate.UNPARSED for r in readings) and readings:

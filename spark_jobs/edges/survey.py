@@ -253,7 +253,7 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
     if layouts is None and not told["from"]:
         form = wrapped_as(held.between(0, CHUNK if size is None else min(CHUNK, size)), told["pattern"])
         layouts = form.others
-    if form is None or not form.envelopes:
+    if form is None or form.is_plain:
         yield from _in_pieces(told, held, Way(tuple(layouts or PLAIN)))
     elif until == size:
         unwrapped = Unwrapped(held, size, form, told["pattern"])
@@ -321,7 +321,9 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
 
 
 def _set_back(pieces: Sequence[Piece]) -> timedelta:
-    """How far the clock goes back at most, in a piece or from one to the next."""
+    """How far the clock goes back at most, in a piece or to the next. Edge case: not where the newest line is first."""
+    if pieces and pieces[0].form and pieces[0].form.is_newest_first:
+        return timedelta()
     told = [p for p in pieces if p.first != NOWHERE]
     gaps = [a.last_at - b.first_at for a, b in pairwise(told) if NO_INSTANT not in (a.last_at, b.first_at)]
     return timedelta(microseconds=max([0, *gaps, *(p.set_back for p in pieces)]))

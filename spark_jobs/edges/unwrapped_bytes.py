@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
+from dataclasses import replace
 
 from spark_jobs.edges.file_bytes import CHUNK, Arriving, Bytes, placed
 from spark_jobs.transforms.intake.detection import sampled
@@ -20,7 +21,7 @@ def wrapped_as(data: bytes, given: str | None) -> Form:
         return form_of(sampled(data), given)
     lines = sampled(data[: len(data) // 2 * 2].decode(name, errors="replace").encode(errors="replace"))
     form = form_of(lines, given)
-    return Form((name, *form.envelopes), form.layouts)
+    return replace(form, envelopes=(name, *form.envelopes))
 
 
 class Unwrapped(Arriving):
@@ -32,7 +33,7 @@ class Unwrapped(Arriving):
     def __init__(self, held: Bytes, end: int | None, form: Form, given: str | None) -> None:
         self.packed = held
         is_utf_16 = form.envelopes[:1] == _UTF_16[:1]
-        self.unwrapper = Unwrapper(Form(form.envelopes[is_utf_16:], form.layouts), given)
+        self.unwrapper = Unwrapper(replace(form, envelopes=form.envelopes[is_utf_16:]), given)
         decode = codecs.getincrementaldecoder(_UTF_16[0])(errors="replace") if is_utf_16 else None
         super().__init__(placed(self._written(end, decode)))
 

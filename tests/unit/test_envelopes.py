@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from drill.plain_reader import Record, parse
 from drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
-from spark_jobs.edges.file_bytes import Bytes
+from spark_jobs.edges.file_bytes import CHUNK, Bytes
 from spark_jobs.edges.samples import samples_of
 from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
 from spark_jobs.knowledge.envelopes import OBJECTS, PREFIXES
@@ -156,6 +157,30 @@ def test_sources_in_one_file_are_told_apart_whatever_their_layout_and_their_enve
     rows = read("\n".join(lines).encode(), size)
     for source, told in by_source.items():
         assert meanings(rows, source) == originals(told)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.sampled_from(KAFKAS), min_size=12, max_size=60),
+    st.sampled_from([[], ["filebeat"], ["elasticsearch"], ["loki-json"], ["cloudwatch-tail"], ["loki"]]),
+    st.sampled_from([None, *PATTERN_LAYOUTS]),
+    st.sampled_from([300, 5_000, CHUNK]),
+)
+def test_an_export_with_the_newest_line_first_reads_as_the_original(
+    records: Sequence[Record], wraps: list[str], layout, chunk: int
+) -> None:
+    told = sorted(records, key=lambda r: r.happened_at)  # type: ignore[arg-type, return-value]
+    texts = [in_pattern(r, layout.pattern) if layout else r.text for r in told]
+    lines = [
+        line
+        for r, text in zip(told, texts, strict=True)
+        for line in wrapped(text, r.happened_at, "kafka-0", wraps).split("\n")  # type: ignore[arg-type]
+    ]
+    with patch("spark_jobs.edges.unwrapped_bytes.CHUNK", chunk):
+        as_written = read("".join(f"{line}\n" for line in lines).encode())
+        turned = read("".join(f"{line}\n" for line in reversed(lines)).encode())
+    by_instant = sorted(turned, key=lambda r: r["happened_at"])  # type: ignore[arg-type, return-value]
+    assert [{**r, "file": 0} for r in by_instant] == as_written
 
 
 def test_a_trace_whose_lines_are_mixed_with_those_of_others_stays_with_its_record() -> None:

@@ -67,7 +67,8 @@ class Chain:
 
     def rest(self) -> Lines:
         """The parts of lines whose rest never came."""
-        return chained([lines_in(b"", 0), *self.waiting])
+        waiting, self.waiting = self.waiting, [lines_in(b"", 0) for _ in self.waiting]
+        return chained([lines_in(b"", 0), *waiting])
 
 
 def _joined(waiting: Lines, lines: Lines, are_inside: Flags, are_parts: Flags) -> tuple[Lines, Lines]:

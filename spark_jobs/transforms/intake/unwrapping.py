@@ -50,7 +50,7 @@ class Unwrapper:
         self.form = form
         self._names = every_layout(given)
         self._chain = Chain(form.envelopes)
-        self._held = lines_in(b"", 0)
+        self._held = self._newer = lines_in(b"", 0)
         self._begun = _nothing(0)
         self._seen = 0
 
@@ -63,16 +63,39 @@ class Unwrapper:
         """The records that are whole once these lines have come. Takes: bytes that end with LF."""
         lines = lines_in(data, self._seen)
         self._seen += len(lines)
-        return self._records(self._chain.lines(lines).split(), self._seen - _PATIENCE)
+        if self.form.is_newest_first:
+            return self._turned(lines, is_end=False)
+        inside = self._chain.lines(lines).split()
+        return self._records(inside, self._heads(inside), self._seen - _PATIENCE)
 
     def rest(self) -> bytes:
         """The records that were not whole before the end."""
-        return self._records(self._chain.rest().split(), self._seen + 1)
+        if self.form.is_newest_first:
+            return self._turned(lines_in(b"", 0), is_end=True)
+        inside = self._chain.rest().split()
+        return self._records(inside, self._heads(inside), self._seen + 1)
 
-    def _records(self, new: Lines, until: int) -> bytes:
+    def _turned(self, lines: Lines, is_end: bool) -> bytes:
+        """The records of lines that come newest first, from the oldest on.
+
+        What comes before the second instant is held back: more lines of it may come, and the head that they belong to.
+        """
+        rows = chained([lines.turned(), self._newer])
+        rows = replace(rows, seen=1 + np.arange(len(rows)))
+        inside = chained([self._chain.lines(rows), self._chain.rest()]).split()
+        begun = self._heads(inside)
+        at = begun.told[begun.are]
+        later = np.flatnonzero(begun.are & (begun.told > at[0])) if len(at) else at
+        begins = int(inside.seen[later[0]] - inside.physical[later[0]]) if len(later) else len(rows)
+        older = np.arange(0 if is_end else begins)
+        self._newer = rows.where(older).with_texts(rows.where(older).texts())
+        kept = np.flatnonzero(inside.seen > len(older))
+        return self._records(inside.where(kept), begun.where(kept), len(rows) + 1)
+
+    def _records(self, new: Lines, heads: _Begun, until: int) -> bytes:
         """Writes records up to the first one for which more lines may come: one that has lines since `until`."""
         lines = chained([self._held, new])
-        begun = _with_headless(lines, self._heads(new).after(self._begun))
+        begun = _with_headless(lines, heads.after(self._begun))
         records = _records_of(lines, begun)
         last_seen = np.zeros(len(lines) + 1, np.int64)
         np.maximum.at(last_seen, records, lines.seen)

@@ -46,6 +46,11 @@ class Lines:
         said: dict[str, Any] = {n: getattr(self, n)[rows] for n in _SAID}
         return replace(self, **said)
 
+    def turned(self) -> Lines:
+        """The same from the last to the first."""
+        rows = np.arange(len(self))[::-1]
+        return self.told(rows).with_texts(self.texts().take(pa.array(rows)))
+
     def texts(self) -> pa.Array:
         """Each line by itself."""
         return elements_of(self)[: 2 * len(self) : 2] if len(self) else pa.array([], pa.binary())
