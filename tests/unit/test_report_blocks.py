@@ -173,6 +173,15 @@ def test_a_refused_publication_says_so_before_anything_else():
     )
 
 
+def test_coverage_names_layouts_that_are_not_kafkas_own():
+    rows = [coverage(source="a", layouts=["apache"]), coverage(source="b", layouts=["docker>strimzi", "<b>%d %m"])]
+    page = build_report({"quality.coverage": rows}, run())
+    said = "Layouts of the lines: apache in 1 source, docker>strimzi in 1 source and <b>%d %m in 1 source."
+    assert ("plain", said) in seen.statements(page, "coverage")
+    own = build_report({"quality.coverage": [coverage(layouts=["apache", "librdkafka"])]}, run())
+    assert not any("Layouts" in text for _, text in seen.statements(own, "coverage"))
+
+
 def test_coverage_names_the_input_that_is_missing():
     statements = seen.statements(build_report({"quality.coverage": [coverage(origin="broker")]}, run()), "coverage")
     assert any("no client's log" in s and "no snapshot" in s and "no broker" not in s for _, s in statements)
