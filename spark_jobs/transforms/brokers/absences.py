@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile, Quote
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.liveness import (
+    FOUND_AT_START,
     SESSION,
     SHUTDOWN_LASTS,
     LivenessSignal,
@@ -188,8 +189,9 @@ class _Life:
         return self.absences[-1].up_at if self.absences else None
 
     def _is_known(self, signal: LivenessSignal) -> bool:
-        """Whether a line shows a new process that another line of it has shown."""
-        return signal.shows is Signal.IS_NEW and self.current is not None and self.current.restart is not None
+        """Whether a line shows no more than a new process that another line of it has shown."""
+        is_told = signal.shows is Signal.IS_NEW and signal.event.kind not in FOUND_AT_START
+        return is_told and self.current is not None and self.current.restart is not None
 
     def _take(self, signal: LivenessSignal) -> None:
         self._end_by_life(signal)
