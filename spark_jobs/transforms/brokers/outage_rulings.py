@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from spark_jobs.catalog.codes import Confidence, OutageKind
 from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.transforms.brokers.absences import Absence
+from spark_jobs.transforms.brokers.absence import Absence
 from spark_jobs.transforms.brokers.liveness import FOUND_AT_START, Signal
 from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
 

@@ -10,7 +10,8 @@ from spark_jobs.catalog.codes import OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
 from spark_jobs.knowledge.start_failures import StartReason, why_starts_failed
 from spark_jobs.shared.words import counted, duration
-from spark_jobs.transforms.brokers.absences import LATE_REPORT, Absence, Observed, absences_of, observe
+from spark_jobs.transforms.brokers.absence import Absence
+from spark_jobs.transforms.brokers.absences import LATE_REPORT, Observed, absences_of, observe
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
 from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
 from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, MS
