@@ -6,13 +6,14 @@ from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import dropwhile
 from operator import attrgetter
 from typing import TypeVar
 
 from spark_jobs.catalog.rows import Event, Failover
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.controllers import ControllerEpoch, speaks_for_cluster
 from spark_jobs.transforms.partition_readings import Partition as Partition
 from spark_jobs.transforms.partition_readings import PartitionReadings, Readings, TopicReadings
@@ -22,6 +23,8 @@ from spark_jobs.transforms.windows import broker_ids, in_order
 _FROM_EVERY_CONTROLLER = ("partition_created", "unclean_partition_change", "topic_deleted")
 """Kinds that standby controllers print too, and that every controller prints again when it starts."""
 
+_LATE_NEWS = timedelta(hours=1)
+"""A broker that was cut off may apply old metadata before the new: not for as long as this. Our choice."""
 
 _REPLICAS = attrgetter("replicas")
 
@@ -87,7 +90,7 @@ def incarnations_of(
 def lives_of(
     events: Iterable[Event], kinds: Collection[str], epochs: Sequence[ControllerEpoch]
 ) -> dict[Partition, list[list[Event]]]:
-    """Each partition's events of the given kinds, in order, split where its topic was deleted.
+    """Each partition's events of the given kinds, in order, split where its topic was deleted or its epochs fall.
 
     Edge case: epochs begin again at 0 in a topic that is created again under its old name. Where that happened, what a
     standby controller repeats is left out: it may be about the former incarnation.
@@ -119,6 +122,30 @@ def deletions_of(
 
 
 def _split(events: list[Event], deleted: list[datetime], epochs: Sequence[ControllerEpoch]) -> list[list[Event]]:
+    return [part for life in _between_deletions(events, deleted, epochs) for part in _between_falls(life)]
+
+
+def _between_falls(events: list[Event]) -> list[list[Event]]:
+    """The events, split where a broker begins to lead in an epoch that the partition had left long before.
+
+    Epochs grow as long as the cluster keeps its metadata: what follows is about other metadata, restored or formatted.
+    """
+    parts: list[list[Event]] = [[]]
+    reached: tuple[int, datetime] | None = None
+    for event in events:
+        if event.kind == Kind.LEADER_STARTED and event.leader_epoch is not None:
+            if reached and event.leader_epoch < reached[0] and event.happened_at - reached[1] > _LATE_NEWS:
+                parts.append([])
+                reached = None
+            if reached is None or event.leader_epoch > reached[0]:
+                reached = event.leader_epoch, event.happened_at
+        parts[-1].append(event)
+    return parts
+
+
+def _between_deletions(
+    events: list[Event], deleted: list[datetime], epochs: Sequence[ControllerEpoch]
+) -> list[list[Event]]:
     if not deleted or events[-1].happened_at < deleted[0]:
         return [events]
     lives: dict[int, list[Event]] = defaultdict(list)

@@ -137,6 +137,17 @@ def test_a_later_leader_bounds_it_also_where_epochs_between_are_not_known() -> N
     assert bounds(gone) == (None, None, 30_000)
 
 
+@pytest.mark.parametrize(("hours", "count"), [(0.5, 2), (2.0, 0)])
+def test_epochs_that_fall_for_good_are_of_other_metadata(hours: float, count: int) -> None:
+    lines = [
+        line("leader_started", 1, 0, leader_epoch=2),
+        line("leader_started", 1, 10, leader_epoch=4),
+        line("leader_started", 2, hours * 3600, leader_epoch=3),
+    ]
+    day = Window(AT - timedelta(hours=1), AT + timedelta(hours=23))
+    assert len(rebuild_leaders(lines, [], context_of([], []), day).failovers) == count
+
+
 def test_a_partition_without_a_later_leader_has_no_bounds() -> None:
     [gone, _] = leaders(events("offline-3.9"), [], WHOLE).failovers
     until_then = [e for e in events("offline-3.9") if e.happened_at <= gone.happened_at]
