@@ -21,7 +21,7 @@ class Expectation:
     `kind` columns: the table has these `values` as columns and no others; present: `column` is never null;
     code: `column` is one of `values`; law: `predicate` holds for each row, where null counts as kept.
     `names` are the columns that tell a reader which row broke it, and by what. `holds` is the condition that a row
-    keeps by itself, in SQL; empty where other rows decide, or the columns.
+    keeps, in SQL, so that rows that break it can be left out; empty where columns or other tables decide.
     """
 
     table: str
@@ -44,6 +44,7 @@ def expectations_of(table: Table) -> tuple[Expectation, ...]:
         ),
         *(_present(table, c.name) for c in table.columns if not c.nullable),
         *(_known(table, c.name, c.codes) for c in table.columns if c.codes),
+        _unique(table),
         *(_law(table, check) for check in _shape_checks(table)),
         *(_law(table, check, holds=check.predicate) for check in table.checks),
         *(_law(table, check) for check in LAWS.get(table.full_name, ())),
@@ -89,15 +90,17 @@ def _law(table: Table, check: Check, holds: str = "") -> Expectation:
     )
 
 
-def _shape_checks(table: Table) -> tuple[Check, ...]:
-    """One row a key, one cluster, and no row outside the window, which publish replaces as a whole."""
+def _unique(table: Table) -> Expectation:
+    """One row a key. Rows that share one are left out together: nothing says which of them is right."""
     key = ", ".join(f"`{k}`" for k in table.key)
+    is_alone = f"count(*) OVER (PARTITION BY {key}) = 1"
+    check = Check("key_unique", is_alone, f"no two rows share their {' and '.join(table.key)}")
+    return _law(table, check, holds=is_alone)
+
+
+def _shape_checks(table: Table) -> tuple[Check, ...]:
+    """One cluster, and no row outside the window, which publish replaces as a whole."""
     return (
-        Check(
-            "key_unique",
-            f"count(*) OVER (PARTITION BY {key}) = 1",
-            f"no two rows share their {' and '.join(table.key)}",
-        ),
         Check(
             "one_cluster",
             "cluster = (SELECT cluster FROM published_window)",

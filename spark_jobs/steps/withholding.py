@@ -1,4 +1,4 @@
-"""Rows that break a law of one row are left out of gold, kept, and named: the rest of the night is published."""
+"""Rows that break a law of their table are left out of gold, kept, and named: the rest of the night is published."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _is_broken(verdict: Verdict) -> bool:
 
 
 def withhold(found: Checked) -> Checked:
-    """What remains without the rows that break critical laws of one row; the same where no such law is broken."""
+    """What remains without the rows that break critical laws; the same where no law is broken that names its rows."""
     broken = [(v["table"], v["expectation"]) for v in found.verdicts if _is_broken(v)]
     for name in dict.fromkeys(table for table, _ in broken):
         laws = [e for e in expectations_of(BY_NAME[name]) if e.holds and (name, e.name) in broken]
@@ -56,10 +56,11 @@ def withhold(found: Checked) -> Checked:
 
 def _without(found: Checked, name: str, laws: Sequence[Expectation]) -> Checked:
     frame = found.tables[name]
-    holds = [F.coalesce(F.expr(law.holds), F.lit(True)) for law in laws]
+    told = {f"holds {n}": F.coalesce(F.expr(law.holds), F.lit(True)) for n, law in enumerate(laws)}
+    checked, holds = frame.withColumns(told), [F.col(f"`{column}`") for column in told]
     is_sound = reduce(Column.__and__, holds)
-    bad = frame.where(~is_sound).select(_row_of(frame, name, laws, holds).alias("row")).select("row.*").collect()
-    sound = frame.where(is_sound).persist()
+    bad = checked.where(~is_sound).select(_row_of(frame, name, laws, holds).alias("row")).select("row.*").collect()
+    sound = checked.where(is_sound).drop(*told).persist()
     most = MOST_WITHHELD * (sound.count() + len(bad))
     sentence = (
         f"{counted(len(bad), 'row')} of {name} broke {counted(len(laws), 'law')} of ours: not in gold, but in"

@@ -48,7 +48,16 @@ def test_too_little_that_remains_misleads(spark: SparkSession) -> None:
     assert left.misleads == ("gold.findings",)
 
 
-def test_laws_across_rows_take_none_out(spark: SparkSession) -> None:
+def test_rows_that_share_a_key_are_left_out_together(spark: SparkSession) -> None:
+    twins = [values(gold.FINDINGS, finding_id=name) for name in ("a", "a", *"bcdefgh")]
+    frame = frame_of(spark, twins, gold.FINDINGS)
+    left = withhold(Checked({"gold.findings": frame}, broken("gold.findings", "key_unique")))
+    assert sorted(r["finding_id"] for r in left.tables["gold.findings"].collect()) == list("bcdefgh")
+    assert [r["sentences"] for r in left.rows] == [["key_unique: no two rows share their finding_id"]] * 2
+    assert (left.misleads, left.tables["gold.findings"].columns) == ((), frame.columns)
+
+
+def test_laws_that_columns_or_the_window_decide_take_no_row_out(spark: SparkSession) -> None:
     found = findings(spark)
-    same = withhold(Checked(found.tables, broken("gold.findings", "key_unique", "columns_match")))
+    same = withhold(Checked(found.tables, broken("gold.findings", "inside_window", "columns_match")))
     assert (same.rows, same.tables) == ((), found.tables)

@@ -76,9 +76,7 @@ def before_is_hidden(absence: Absence) -> Proof | None:
 
 
 def left_in_order(absence: Absence) -> Proof | None:
-    """The process that took its place found the file of a clean shutdown in every log directory; less sure where the
-    log of the time before is at hand and shows no shutdown.
-    """
+    """The next process found every log directory clean; less sure where its own last line before is known."""
     told = [e for e in absence.lines if e.kind in FOUND_AT_START and e.broker == absence.broker]
     first = [e for e in told if not absence.failures or e.happened_at < absence.failures[0].happened_at]
     is_clean = first and all(e.kind == Kind.LOGS_CLEAN for e in first)
