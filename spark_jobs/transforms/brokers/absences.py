@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile, Quote
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.transforms.brokers.failed_starts import has_ended, is_another
 from spark_jobs.transforms.brokers.liveness import (
     SESSION,
     SHUTDOWN_LASTS,
@@ -289,10 +290,12 @@ class _Life:
                 return replace(absence, is_over=True, detected_at=detected_at, silent_from=silent_from)
             case Signal.DOWN:
                 return replace(absence, detected_at=absence.detected_at or signal.at)
-            case Signal.STOPPED | Signal.HALTED | Signal.FAULTED:
+            case Signal.STOPPED:
                 return replace(absence, is_over=True)
-            case Signal.FAILED:
-                count = absence.failed_starts + _is_another(absence, signal)
+            case Signal.HALTED | Signal.FAULTED if not has_ended(absence.lines, absence.failures):
+                return replace(absence, is_over=True)
+            case Signal.FAILED | Signal.HALTED | Signal.FAULTED:
+                count = absence.failed_starts + is_another(absence.lines, absence.failures, signal.event)
                 failures = (*absence.failures, signal.event)
                 return replace(absence, is_over=True, failures=failures, failed_starts=count)
             case Signal.RESTARTED | Signal.IS_NEW if self._is_restart(absence, signal):
@@ -374,15 +377,6 @@ def _silent_since(signal: LivenessSignal, heard_at: datetime | None, session: ti
         return heard_at or signal.at
     earliest = signal.at - session
     return max(heard_at, earliest) if heard_at else earliest
-
-
-def _is_another(absence: Absence, failure: LivenessSignal) -> bool:
-    """Whether a line shows another failed start than the line before it."""
-    if not absence.failures:
-        return True
-    last = absence.failures[-1].happened_at
-    started = (e.happened_at for e in absence.lines if e.kind == Kind.BROKER_STARTING)
-    return failure.at - last > SHUTDOWN_LASTS or any(last < at for at in started)
 
 
 def _replaced_at(
