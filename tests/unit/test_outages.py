@@ -203,6 +203,14 @@ def test_starts_that_fail_after_a_shutdown_belong_to_its_absence() -> None:
     assert "Its start failed 1 time" in absence.explanation
 
 
+def test_a_start_that_fails_just_after_the_controller_let_the_broker_in_ends_no_absence() -> None:
+    """It was let in, led partitions, and found its port taken within 75 ms. The next start worked, at 16:04:10."""
+    [absence] = rebuild_outages(events("failed-start-4.3"), [], replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
+    assert (absence.kind, absence.confidence) == ("controlled_shutdown", "certain")
+    assert (absence.failed_starts, absence.start_failure) == (1, "port_in_use")
+    assert absence.up_at and f"{absence.down_at:%H:%M:%S} {absence.up_at:%H:%M:%S}" == "16:03:43 16:04:10"
+
+
 def exits(clock: str) -> Event:
     """All that a broker writes whose settings are wrong."""
     error = "org.apache.kafka.common.config.ConfigException: Invalid value none for configuration num.network.threads"

@@ -10,6 +10,7 @@ from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile, Quote
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.failed_starts import has_ended, is_another
 from spark_jobs.transforms.brokers.liveness import (
+    SAME_START,
     SESSION,
     SHUTDOWN_LASTS,
     LivenessSignal,
@@ -31,6 +32,9 @@ UNDONE_WITHIN = timedelta(minutes=1)
 _OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
 _SHUTDOWNS = (Signal.SHUTDOWN, Signal.STOPPED)
 _ENDS = (*_SHUTDOWNS, Signal.HALTED, Signal.FAULTED)
+
+_SAME_LIFE: Mapping[Signal, timedelta] = {Signal.SERVES: CATCHING_UP, Signal.FAILED: SAME_START}
+"""How long before each signal a sign of life is part of what the signal shows."""
 
 _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.SHUTDOWN: SHUTDOWN_LASTS,
@@ -211,7 +215,8 @@ class _Life:
             return
         since = self._silent_from(self.current)
         life = self.observed.signs.first_service(self.broker, since, is_over=self.current.is_over)
-        if life and coming and coming.shows is Signal.SERVES and coming.at - life.happened_at <= CATCHING_UP:
+        same = _SAME_LIFE.get(coming.shows) if coming else None
+        if life and coming and same and coming.at - life.happened_at <= same:
             return
         if life and (coming is None or life.happened_at < coming.at):
             self.start = None
