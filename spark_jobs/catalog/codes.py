@@ -5,6 +5,9 @@ from __future__ import annotations
 from spark_jobs.catalog.causes import Cause as Cause
 from spark_jobs.catalog.code import Code as Code
 
+NOBODY = -1
+"""How Kafka writes that a partition has no leader."""
+
 
 class Confidence(Code):
     """How sure a verdict is; from the surest down."""
@@ -233,6 +236,16 @@ class CheckSeverity(Code):
 
     CRITICAL = "critical", "It refuses the publication."
     WARNING = "warning", "It is reported."
+
+
+class LakeDamage(Code):
+    """What a kill, a full disk or a lost write left in a lake."""
+
+    NO_COMMIT = "no_commit", "A table's folder has no commit: its creation was cut short."
+    CUT_COMMIT = "cut_commit", "A table's newest commit is not whole."
+    HALF_PUBLISHED = "half_published", "A table holds rows of a publication that ended half way."
+    ORPHANED_STAGING = "orphaned_staging", "A staged table belongs to no run."
+    TEMPORARY_FILE = "temporary_file", "A file that was being written when its writer ended."
 
 
 class RowChange(Code):

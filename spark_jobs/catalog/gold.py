@@ -145,7 +145,7 @@ BROKER_OUTAGES = Table(
         optional("leadership_restored_at", "TIMESTAMP", "When it led again what it had led"),
         optional("elections", "INT", "Leader changes it caused"),
         optional("partitions_led_before", "INT", "Partitions it led when it went"),
-        required("group_ids", "ARRAY<STRING>", "Groups it disturbed: their coordinator moved, or they rebalanced"),
+        required("group_ids", "ARRAY<STRING>", "Groups whose coordinator moved, or that rebalanced"),
         optional("isr_shrinks", "INT", "How often a partition's ISR lost the broker through it"),
         optional("isr_expands", "INT", "How often a partition's ISR got it back from it"),
         optional("coordinator_moves", "INT", "Times that a group's coordinator moved through it"),

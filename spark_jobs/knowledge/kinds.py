@@ -108,6 +108,8 @@ class Kind(StrEnum):
 
     # --- brokers and controllers -----------------------------------------------------------------------------
     BROKER_STARTING = auto(), _BROKER, "The broker process starts"
+    LOGS_CLEAN = auto(), _BROKER, "A broker that starts finds the file of a clean shutdown in a log directory: detail (the directory)"
+    LOGS_UNCLEAN = auto(), _BROKER, "A broker that starts finds no such file, and recovers the logs: detail (the directory)"
     BROKER_STARTED = auto(), _BROKER, "The broker started and serves requests"
     BROKER_START_FAILED = auto(), _BROKER, "The start failed, and the process ends; Kafka 3.1+ logs just before that the broker started: detail (what failed)"
     BROKER_START_ABANDONED = auto(), _BROKER, "A KRaft broker shuts down before it was unfenced, since its start failed or an operator stopped it: previous_state (NOT_RUNNING, STARTING, RECOVERY)"

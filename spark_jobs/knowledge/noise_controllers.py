@@ -273,4 +273,19 @@ NOISE: tuple[Noise, ...] = (
         "Tasks are removed; their results have their own lines.",
         "Unregistering periodic task ",
     ),
+    *noise(
+        ("kafka.controller.KafkaController",),
+        "Ids of producers, which a controller on ZooKeeper takes in blocks (ZkProducerIdManager).",
+        "Acquired new producerId block ",
+        "Read producerId block ",
+        "There is no producerId block yet ",
+    ),
+    *noise(
+        ("org.apache.kafka.controller.PeriodicTaskControlManager",),
+        "How long a task took that elects no leader. A fence has a line of its own.",
+        "Periodic task expireDelegationTokens ",
+        "Periodic task generatePeriodicPerformanceMessage ",
+        "Periodic task maybeFenceStaleBroker ",
+        "Periodic task writeNoOpRecord ",
+    ),
 )

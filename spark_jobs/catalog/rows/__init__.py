@@ -48,7 +48,9 @@ from spark_jobs.catalog.rows.internal import ReadingTime as ReadingTime
 from spark_jobs.catalog.rows.internal import TopicChange as TopicChange
 from spark_jobs.catalog.rows.quality import Coverage as Coverage
 from spark_jobs.catalog.rows.quality import GenerationGap as GenerationGap
+from spark_jobs.catalog.rows.quality import LakeRepair as LakeRepair
 from spark_jobs.catalog.rows.quality import LeadershipGap as LeadershipGap
+from spark_jobs.catalog.rows.quality import Night as Night
 from spark_jobs.catalog.rows.quality import ParsedHour as ParsedHour
 from spark_jobs.catalog.rows.quality import Publication as Publication
 from spark_jobs.catalog.rows.quality import Quarantine as Quarantine

@@ -9,9 +9,29 @@ _LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.s
 _CAUSE = r"(?:\n(?:.*\nCaused by: )?(?P<error>[^\n]*).*)?$"
 """The exception below a line: its last cause, else itself."""
 _LIFECYCLE = r"^\[BrokerLifecycleManager id=\d+\] "
+_LOG_MANAGER = ("kafka.log.LogManager",)
+_LOADS_LOGS = "core/src/main/scala/kafka/log/LogManager.scala loadLogs"
 
 
 PATTERNS = (
+    Pattern(
+        pattern_id="process.logs_clean",
+        kind=Kind.LOGS_CLEAN,
+        loggers=_LOG_MANAGER,
+        contains=" since clean shutdown file was found",
+        regex=r"^Skipping recovery (?:for all logs in|of \d+ logs from) (?P<detail>.+) since clean shutdown file was found$",
+        versions="2.6-4.3",
+        source=f"{_LOADS_LOGS}; LogManager.shutdown writes the file of a directory whose logs it has flushed",
+    ),
+    Pattern(
+        pattern_id="process.logs_unclean",
+        kind=Kind.LOGS_UNCLEAN,
+        loggers=_LOG_MANAGER,
+        contains=" since no clean shutdown file was found",
+        regex=r"^(?:Attempting recovery for all logs in|Recovering \d+ logs from) (?P<detail>.+) since no clean shutdown file was found$",
+        versions="2.6-4.3",
+        source=_LOADS_LOGS,
+    ),
     Pattern(
         pattern_id="process.start_failed",
         kind=Kind.BROKER_START_FAILED,

@@ -10,7 +10,8 @@ from spark_jobs.catalog.codes import OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
 from spark_jobs.knowledge.start_failures import StartReason, why_starts_failed
 from spark_jobs.shared.words import counted, duration
-from spark_jobs.transforms.brokers.absences import LATE_REPORT, Absence, Observed, absences_of, observe
+from spark_jobs.transforms.brokers.absence import Absence
+from spark_jobs.transforms.brokers.absences import LATE_REPORT, Observed, absences_of, observe
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
 from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
 from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, MS
@@ -53,10 +54,16 @@ def rebuild_outages(
     ordered = in_order(events)
     readings = list(readings)
     observed = observe(ordered, in_order(proofs), readings, files) if ordered else None
-    in_lines = absences_of(observed) if observed else {}
-    in_snapshots = _absences_in_snapshots(readings, in_lines, observed)
     cluster = next(chain((e.cluster for e in ordered), (r.cluster for r in readings)), "")
-    absences = [*(a for some in in_lines.values() for a in some), *in_snapshots]
+    return find_outages(cluster, observed, readings, window)
+
+
+def find_outages(
+    cluster: str, observed: Observed | None, readings: Sequence[BrokerSnapshot], window: Window
+) -> list[BrokerOutage]:
+    """What `rebuild_outages` gives, of lines that are read already. Takes: `observed`, None where there is no line."""
+    in_lines = absences_of(observed) if observed else {}
+    absences = chain(*in_lines.values(), _absences_in_snapshots(readings, in_lines, observed))
     return [_row(cluster, a) for a in absences if window.holds(a.down_at)]
 
 

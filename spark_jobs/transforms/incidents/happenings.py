@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TypeVar
 
 from spark_jobs.catalog.codes import (
+    NOBODY,
     ControllerChangeCause,
     FailoverKind,
     IncidentKind,
@@ -29,7 +30,6 @@ from spark_jobs.catalog.rows import (
 )
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.durations import MS, NEVER
-from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.windows import Window
 
 TOGETHER = timedelta(minutes=1)

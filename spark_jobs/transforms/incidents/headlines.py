@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from spark_jobs.catalog.codes import Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
+from spark_jobs.catalog.codes import NOBODY, Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, Incident, OutOfSyncPeriod
 from spark_jobs.knowledge.harms import OUTAGE_VERBS
 from spark_jobs.shared import words
 from spark_jobs.transforms.incidents.happenings import Happening
 from spark_jobs.transforms.incidents.impact import Impact, Place
-from spark_jobs.transforms.leaderships import NOBODY
 
 _NAMED = 3
 _HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
@@ -51,11 +50,13 @@ def _lost(impact: Impact) -> str:
 
 
 def _offline(impact: Impact) -> str:
-    lasted = impact.offline_ms
+    lasted, most = impact.offline_ms, impact.offline_at_most_ms
     if impact.is_still_offline:
         until = ", and it was not over by the end"
+    elif lasted is not None:
+        until = f" for {words.duration(lasted)}"
     else:
-        until = f" for {words.duration(lasted)}" if lasted is not None else ""
+        until = f" for {words.duration(most)} at most" if most is not None else ""
     return f"{_subject(impact.offline)} had no leader{until}"
 
 
