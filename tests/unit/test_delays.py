@@ -38,6 +38,13 @@ def test_a_member_that_was_dropped_had_been_waited_for_as_the_coordinator_says(o
     assert row.explanation.endswith(f"s in the join phase for '{SINK}'.")
 
 
+def test_no_member_waited_for_one_that_took_another_s_place_later() -> None:
+    """Generation 1 began at 15:47:31; b1 came with the same instance id at :37, and joined that generation."""
+    first = rebalances(lines("static-twice-4.3", *BOTH))[0]
+    assert (first.cause, first.client_id, waits(first)) == ("member_joined", "a1", [])
+    assert "waited" not in first.explanation
+
+
 @pytest.mark.parametrize("origins", [BOTH, ("broker",)])
 def test_the_wait_for_the_assignment_is_the_leader_s(origins: tuple[str, ...]) -> None:
     first = rebalances(lines("sync-4.3", *origins))[0]

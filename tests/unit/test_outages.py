@@ -219,6 +219,40 @@ def test_starts_that_fail_after_a_shutdown_belong_to_its_absence() -> None:
     assert "Its start failed 1 time" in absence.explanation
 
 
+def test_a_start_that_fails_just_after_the_controller_let_the_broker_in_ends_no_absence() -> None:
+    """It was let in, led partitions, and found its port taken within 75 ms. The next start worked, at 16:04:10."""
+    [absence] = rebuild_outages(events("failed-start-4.3"), [], replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
+    assert (absence.kind, absence.confidence) == ("controlled_shutdown", "certain")
+    assert (absence.failed_starts, absence.start_failure) == (1, "port_in_use")
+    assert absence.up_at and f"{absence.down_at:%H:%M:%S} {absence.up_at:%H:%M:%S}" == "16:03:43 16:04:10"
+
+
+def exits(clock: str) -> Event:
+    """All that a broker writes whose settings are wrong."""
+    error = "org.apache.kafka.common.config.ConfigException: Invalid value none for configuration num.network.threads"
+    return own("broker_start_failed", clock, pattern_id="process.start_aborted", text="Exiting Kafka", error=error)
+
+
+def test_each_process_that_exits_without_a_line_about_its_start_is_counted() -> None:
+    stops = [own("leader_started", "02:50:00"), own("broker_shutdown_started", "02:59:00")]
+    stopped = own("broker_stopped", "02:59:05")
+    loop = [exits(f"03:00:{second}") for second in ("00", "10", "20")]
+    works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]
+    [absence] = rebuild_outages([*stops, stopped, *loop, *works], [], WHOLE)
+    assert (absence.kind, absence.failed_starts, absence.start_failure) == ("controlled_shutdown", 3, "configuration")
+    assert "failed 3 times: a setting was wrong (org.apache.kafka.common.config.ConfigException" in absence.explanation
+
+
+@pytest.mark.parametrize(("ends", "starts"), [(True, 1), (False, 0)])
+def test_a_process_that_halts_after_another_one_ended_has_failed_to_start(ends: bool, starts: int) -> None:
+    stops = [own("leader_started", "02:50:00"), own("broker_shutdown_started", "02:59:00")]
+    stopped = [own("broker_stopped", "02:59:05")] if ends else []
+    error = "java.lang.OutOfMemoryError: Java heap space"
+    fault = own("process_faulted", "03:00:00", pattern_id="process.fatal_fault", error=error)
+    [absence] = rebuild_outages([*stops, *stopped, fault], [], WHOLE)
+    assert (absence.failed_starts, absence.start_failure) == (starts, "out_of_memory" if ends else None)
+
+
 def test_a_sign_of_life_ends_an_absence_whose_end_is_lost() -> None:
     """The hour in which the broker came back is missing; later it leads, and is shut down again."""
     first = [own("broker_shutdown_started", "03:00:00"), own("broker_stopped", "03:00:05")]

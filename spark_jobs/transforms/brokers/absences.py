@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.absence import ENDS, Absence
+from spark_jobs.transforms.brokers.failed_starts import has_ended, is_another
 from spark_jobs.transforms.brokers.liveness import (
     FOUND_AT_START,
+    SAME_START,
     SESSION,
     SHUTDOWN_LASTS,
     LivenessSignal,
@@ -29,6 +31,9 @@ UNDONE_WITHIN = timedelta(minutes=1)
 """What a controller decides so shortly before another one follows it may never have been committed. Our choice."""
 
 _OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
+
+_SAME_LIFE: Mapping[Signal, timedelta] = {Signal.SERVES: CATCHING_UP, Signal.FAILED: SAME_START}
+"""How long before each signal a sign of life is part of what the signal shows."""
 
 _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.SHUTDOWN: SHUTDOWN_LASTS,
@@ -141,7 +146,8 @@ class _Life:
             return
         since = self._silent_from(self.current)
         life = self.observed.signs.first_service(self.broker, since, is_over=self.current.is_over)
-        if life and coming and coming.shows is Signal.SERVES and coming.at - life.happened_at <= CATCHING_UP:
+        same = _SAME_LIFE.get(coming.shows) if coming else None
+        if life and coming and same and coming.at - life.happened_at <= same:
             return
         if life and (coming is None or life.happened_at < coming.at):
             self.start = None
@@ -224,10 +230,12 @@ class _Life:
                 return replace(absence, is_over=True, detected_at=detected_at, silent_from=silent_from)
             case Signal.DOWN:
                 return replace(absence, detected_at=absence.detected_at or signal.at)
-            case Signal.STOPPED | Signal.HALTED | Signal.FAULTED:
+            case Signal.STOPPED:
                 return replace(absence, is_over=True)
-            case Signal.FAILED:
-                count = absence.failed_starts + _is_another(absence, signal)
+            case Signal.HALTED | Signal.FAULTED if not has_ended(absence.lines, absence.failures):
+                return replace(absence, is_over=True)
+            case Signal.FAILED | Signal.HALTED | Signal.FAULTED:
+                count = absence.failed_starts + is_another(absence.lines, absence.failures, signal.event)
                 failures = (*absence.failures, signal.event)
                 return replace(absence, is_over=True, failures=failures, failed_starts=count)
             case Signal.RESTARTED | Signal.IS_NEW if self._is_restart(absence, signal):
@@ -309,15 +317,6 @@ def _silent_since(signal: LivenessSignal, heard_at: datetime | None, session: ti
         return heard_at or signal.at
     earliest = signal.at - session
     return max(heard_at, earliest) if heard_at else earliest
-
-
-def _is_another(absence: Absence, failure: LivenessSignal) -> bool:
-    """Whether a line shows another failed start than the line before it."""
-    if not absence.failures:
-        return True
-    last = absence.failures[-1].happened_at
-    started = (e.happened_at for e in absence.lines if e.kind == Kind.BROKER_STARTING)
-    return failure.at - last > SHUTDOWN_LASTS or any(last < at for at in started)
 
 
 def _replaced_at(

@@ -94,12 +94,15 @@ def _leader(episode: Episode, registry: MemberRegistry) -> tuple[str, str | None
 
 
 def _rejoined(episode: Episode, registry: MemberRegistry) -> Iterator[tuple[datetime, str, str]]:
-    """When each member with a log asked to join the phase: its last request before it learnt that it had joined."""
+    """When each member with a log asked to join the phase: its last request before it learnt that it had joined.
+
+    Edge case: a static member that takes another's place later joins that very generation; no member waited for it.
+    """
     assert episode.joined_at is not None
     joined_by = registry.logs.first_steps(Kind.CLIENT_JOINED, episode.to_generation, episode.joined_at)
     for client_id, joined in joined_by.items():
         asked = registry.logs.of(client_id).of_kind(Kind.CLIENT_JOINING).last_until(joined.happened_at)
-        if asked is not None:
+        if asked is not None and asked.happened_at <= episode.joined_at + SHORTEST:
             yield max(asked.happened_at, episode.started_at), joined.member_id or "", client_id
 
 
