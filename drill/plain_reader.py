@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,11 @@ from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LOG_NAME_REGEX, SEGMENT_REGEX, class_of, folder_of, source_of
 from spark_jobs.knowledge.model import Layout
+from spark_jobs.knowledge.pattern_layouts import inside
 from spark_jobs.knowledge.patterns import RELEVANT_CLASSES
+from spark_jobs.transforms.intake.detection import DATED, head_of, layouts_of, sampled
+from spark_jobs.transforms.intake.envelopes import JSON_RECORD, peel_of
+from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, byte_head, pattern_clock
 from spark_jobs.transforms.intake.reading import (
     Reading,
     broker_of_folder,
@@ -26,12 +30,15 @@ from spark_jobs.transforms.intake.reading import (
     fields_of,
     quotation,
     read_record,
+    words_of,
 )
 
 Fields = dict[str, Any]
 """The columns of an event while it is read."""
 
 _HEADS = tuple((layout, re.compile(layout.head, re.ASCII)) for layout in LAYOUTS)
+_RECORD_OF_JSON = replace(APACHE, name=inside((JSON_RECORD,), APACHE.name))
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
 
 
@@ -142,13 +149,32 @@ def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
     }
 
 
-def parse(text: str, source: str = "") -> Record:
-    """One record's text, taken apart by the layout whose head it shows."""
+def parse(text: str, source: str = "", layouts: Sequence[str] = ()) -> Record:
+    """One record's text, taken apart by the layout whose head it shows. Takes: the layouts of its file, if known."""
     for layout, head in _HEADS:
         if head.match(text):
             stamp = text[1:24].replace(",", ".") if layout is APACHE else text.split("|", 2)[1]
             return Record(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
-    return Record(source, text, None, None, None, text)
+    if found := peel_of(JSON_RECORD)(text.encode()):
+        line = found[0].line.decode()
+        logger, message = words_of(_RECORD_OF_JSON.name, line)
+        return replace(parse(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
+    name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)
+    return Record(source, text, None, None, None, text) if name is None else _of_pattern(name, text, source)
+
+
+def _layouts_of(text: str) -> Sequence[str]:
+    """The layouts of a record alone. Edge case: where it is not an event, a logger that matters shows its layout."""
+    found = layouts_of([text])
+    return found if found != PLAIN else [n for n in DATED if class_of(words_of(n, text)[0] or "") in RELEVANT_CLASSES]
+
+
+def _of_pattern(name: str, text: str, source: str) -> Record:
+    """A record whose layout is a pattern."""
+    told = byte_head(name).match(text.encode())
+    micros = pattern_clock(name, told)[0] if told else NO_INSTANT
+    at = None if micros == NO_INSTANT else _EPOCH + timedelta(microseconds=int(micros))
+    return Record(source, text, replace(APACHE, name=name), at, *words_of(name, text))
 
 
 def _instant(stamp: str, is_epoch: bool) -> datetime | None:
@@ -190,8 +216,10 @@ def _span(records: list[Record]) -> tuple[datetime, datetime]:
 
 def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
     twins: Counter[str] = Counter()
-    for text in split(text_of(path)):
-        record = parse(text, source)
+    whole = text_of(path)
+    layouts = layouts_of(sampled(whole.encode()))
+    for text in split(whole, layouts):
+        record = parse(text, source, layouts)
         record.line_id = row_id(cluster, source, text, twins[text])
         twins[text] += 1
         yield record
@@ -203,13 +231,13 @@ def text_of(path: Path) -> str:
     return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode(errors="replace")
 
 
-def split(text: str) -> Iterator[str]:
-    """Records: a head and everything up to the next head. LF alone ends a line."""
+def split(text: str, layouts: Sequence[str] = PLAIN) -> Iterator[str]:
+    """Records: a head and everything up to the next head; an object of JSON is one. LF alone ends a line."""
     if not text:
         return
     record: list[str] = []
     for line in text.removesuffix("\n").split("\n"):
-        if record and any(head.match(line) for _, head in _HEADS):
+        if record and (line.startswith("{") or any(head_of(name).match(line) for name in layouts)):
             yield "\n".join(record)
             record = []
         record.append(line)

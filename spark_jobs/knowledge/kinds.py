@@ -146,12 +146,14 @@ class Kind(StrEnum):
 
     # --- clients ---------------------------------------------------------------------------------------------
     CLIENT_CONFIGURED = auto(), _CLIENT, "A Java consumer logged its settings at its start: client_id, [group_id, instance_id, session_timeout_ms, rebalance_timeout_ms (max.poll.interval.ms), heartbeat_interval_ms, assignor (all that it supports), protocol]"
+    CLIENT_STARTED = auto(), _CLIENT, "A consumer of a library that logs no settings began: [client_id, group_id], [detail (topics)]"
     CLIENT_SUBSCRIBED = auto(), _CLIENT, "The consumer subscribed: client_id, group_id, [instance_id], detail (topics or pattern)"
     CLIENT_JOINING = auto(), _CLIENT, "The consumer sends a join request: client_id, group_id, [instance_id]"
     CLIENT_JOIN_REQUESTED = auto(), _CLIENT, "The consumer logs why it has to rejoin: client_id, group_id, [instance_id], reason"
     CLIENT_JOINED = auto(), _CLIENT, "The consumer joined: client_id, group_id, [instance_id], generation, [member_id]"
     CLIENT_SYNCED = auto(), _CLIENT, "The consumer received its assignment: client_id, group_id, [instance_id], generation, [member_id]"
     CLIENT_LEAVING = auto(), _CLIENT, "The consumer leaves the group: client_id, group_id, [member_id], client_reason"
+    CLIENT_LEFT = auto(), _CLIENT, "A client left its group; the line does not show why: [client_id, group_id, member_id]"
     CLIENT_POLL_EXPIRED = auto(), _CLIENT, "The consumer logs that max.poll.interval.ms expired: client_id, [group_id], [took_ms (librdkafka: the limit)]"
     CLIENT_POLL_EXCEEDED = auto(), _CLIENT, "By how much a KIP-848 consumer exceeded max.poll.interval.ms: client_id, group_id, member_id, took_ms"
     CLIENT_HEARTBEAT_REFUSED = auto(), _CLIENT, "The coordinator rejected a heartbeat: client_id, group_id, error, [generation], [member_id]"
@@ -166,7 +168,7 @@ class Kind(StrEnum):
     CLIENT_HEARTBEAT_ERROR = auto(), _CLIENT, "A KIP-848 consumer received an error for its heartbeat: client_id, group_id, error"
     CLIENT_RELEASING = auto(), _CLIENT, "A KIP-848 consumer releases its partitions and leaves the group: client_id, group_id, member_id"
     CLIENT_INSTANCE_FENCED = auto(), _CLIENT, "Another process uses the instance id of the consumer: client_id, group_id"
-    CLIENT_SESSION_TIMEOUT = auto(), _CLIENT, "librdkafka received no response from the coordinator within the session timeout: client_id, took_ms, detail"
+    CLIENT_SESSION_TIMEOUT = auto(), _CLIENT, "The client received no response from the coordinator within the session timeout: [client_id, took_ms, detail]"
     CLIENT_COMMIT_FAILED = auto(), _CLIENT, "An offset commit failed: client_id, [group_id], error"
     CLIENT_DISCONNECTED = auto(), _CLIENT, "A connection was lost: client_id, [group_id], [node], [detail]"
     CLIENT_CLOSED = auto(), _CLIENT, "The consumer was closed: client_id, [group_id]"

@@ -132,6 +132,7 @@ _CLIENT_REASONS: tuple[tuple[str, str], ...] = (
     (GIVEN_MEMBER_ID, r"rebalance failed due to .*MemberIdRequiredException.*"),
     (FOLLOWS, r"group is already rebalancing|offset commit failed since group is already rebalancing"),
     (METADATA_CHANGED, r"cached metadata has changed(?: from .*)?"),
+    (METADATA_CHANGED, r"Metadata for topic has changed from .*"),
     (METADATA_CHANGED, r".*since the assignment metadata has changed from .*"),
     (SUBSCRIPTION_CHANGED, r"subscription has changed(?: from .*)?"),
     (SUBSCRIPTION_CHANGED, r".*since the subscription has changed from .*"),
@@ -160,8 +161,15 @@ def read_client_reason(reason: str | None) -> str | None:
     return next((name for name, shape in _CLIENT_SHAPES if shape.fullmatch(text)), FREE_TEXT)
 
 
-_METADATA_SIDES = re.compile(r"from \(version\d+: \{(?P<before>.*?)\}\).* to \(version\d+: \{(?P<after>.*)\}\)", re.S)
-_TOPIC_COUNT = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)=(?:(?P<count>\d+)|\[(?P<racks>[^\]]*)\])")
+_METADATA_SIDES = tuple(
+    re.compile(regex, re.S)
+    for regex in (
+        r"from \(version\d+: \{(?P<before>.*?)\}\).* to \(version\d+: \{(?P<after>.*)\}\)",
+        r"from \{(?P<before>.*?)\} to \{(?P<after>.*)\}",
+    )
+)
+"""Java's words and aiokafka's."""
+_TOPIC_COUNT = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)(?:=|': )(?:(?P<count>\d+)|\[(?P<racks>[^\]]*)\])")
 
 
 @dataclass(frozen=True)
@@ -178,7 +186,7 @@ def read_metadata_change(reason: str | None) -> MetadataChange | None:
 
     A topic without partitions counts as absent: clients print a deleted topic so, before it goes from the map.
     """
-    match = _METADATA_SIDES.search(reason or "")
+    match = next((m for sides in _METADATA_SIDES if (m := sides.search(reason or ""))), None)
     if not match:
         return None
     before, after = _counts(match["before"]), _counts(match["after"])

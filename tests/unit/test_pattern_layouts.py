@@ -12,6 +12,7 @@ from drill.plain_reader import Record, parse
 from drill.render import in_pattern
 from spark_jobs.edges.samples import samples_of
 from spark_jobs.knowledge.conversion import NotAPattern, compiled
+from spark_jobs.knowledge.layouts import APACHE
 from spark_jobs.knowledge.model import PatternLayout
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, inside
 from spark_jobs.knowledge.patterns import PATTERNS
@@ -23,7 +24,7 @@ from spark_jobs.transforms.intake.reading import read_record
 
 each_layout = pytest.mark.parametrize("layout", PATTERN_LAYOUTS, ids=lambda x: x.name)
 SAMPLES = [record for p in PATTERNS for s in samples_of(p) if (record := parse(s.record)).logger and record.happened_at]
-KAFKAS = [r for r in SAMPLES if "\r" not in r.text and "librdkafka" not in (r.logger or "")]
+KAFKAS = [r for r in SAMPLES if "\r" not in r.text and r.layout is APACHE]
 
 
 def said(name: str | None, text: str) -> tuple[str | None, tuple[str | None, ...]]:

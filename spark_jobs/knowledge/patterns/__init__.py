@@ -1,6 +1,7 @@
 """Every log line that is read, one pattern each."""
 
-from spark_jobs.knowledge.layouts import class_of
+from spark_jobs.knowledge.kinds import CLIENT_KINDS
+from spark_jobs.knowledge.layouts import PROGRAM, class_of
 from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns import (
     brokers_kraft,
@@ -10,7 +11,9 @@ from spark_jobs.knowledge.patterns import (
     clients_java_joins,
     clients_java_leaves,
     clients_java_partitions,
+    clients_kafkajs,
     clients_librdkafka,
+    clients_python,
     clusters,
     controllers_kraft,
     controllers_zookeeper,
@@ -60,8 +63,23 @@ PATTERNS: tuple[Pattern, ...] = (
     *clients_java_leaves.PATTERNS,
     *clients_java_partitions.PATTERNS,
     *clients_librdkafka.PATTERNS,
+    *clients_python.PATTERNS,
+    *clients_kafkajs.PATTERNS,
 )
 """The order has no meaning: no record fits two patterns."""
+
+SAYS_LINES: frozenset[str] = frozenset(
+    logger
+    for module in (clients_python, clients_kafkajs)
+    for pattern in module.PATTERNS
+    for logger in (*pattern.loggers, PROGRAM)
+)
+"""The loggers of libraries that say each thing in one line."""
+
+NAMES_NO_CLIENT: frozenset[str] = frozenset(
+    p.pattern_id for p in PATTERNS if p.kind in CLIENT_KINDS and not {"client_id", "member_id"} & set(p.fields)
+)
+"""The patterns of clients' lines that show neither their client nor their member: whose they are, their file shows."""
 
 RELEVANT_CLASSES: frozenset[str] = frozenset(class_of(logger) for pattern in PATTERNS for logger in pattern.loggers)
 """The loggers whose lines matter: a line of theirs that no pattern claims and that is not noise is unparsed."""

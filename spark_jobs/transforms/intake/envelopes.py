@@ -260,13 +260,33 @@ def _record_of_json(line: bytes) -> list[Inner] | None:
     return next(([record] for _, record in found if record), None)
 
 
+def _logger_of(told: Mapping[str, Any], layout: JsonLayout) -> str | None:
+    """The logger of a record. Edge case: a name without packages is a program's own, and stands for nothing."""
+    named = field(told, layout.logger) if layout.logger else layout.program
+    if not isinstance(named, str) or layout.only not in ("", named):
+        return None
+    return layout.program if layout.program and (layout.only or "." not in named) else named
+
+
+def _fields_after(told: Mapping[str, Any], placed: frozenset[str]) -> str:
+    """What follows a message: `; name: value, name: value`. A value that could be taken for several is quoted."""
+    found = [f"{name}: {_shown(value)}" for name, value in told.items() if name not in placed]
+    return "; " + ", ".join(found) if found else ""
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) and ", " not in value else json.dumps(value)
+
+
 def _record(told: Mapping[str, Any], layout: JsonLayout) -> Inner | None:
-    logger, message, at = (field(told, path) for path in (layout.logger, layout.message, layout.at))
+    logger, message, at = _logger_of(told, layout), field(told, layout.message), field(told, layout.at)
     if isinstance(at, dict) and "epochSecond" in at:
         at = at["epochSecond"] + at.get("nanoOfSecond", 0) / 1e9
     instant = micros_of(at)
-    if not isinstance(logger, str) or not isinstance(message, str) or instant is None:
+    if logger is None or not isinstance(message, str) or instant is None:
         return None
+    if layout.beside is not None:
+        message += _fields_after(told, layout.placed)
     level, trace = field(told, layout.level), field(told, layout.trace)
     shown = datetime.fromtimestamp(instant // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M:%S")
     head = f"[{shown},{instant // 1000 % 1000:03d}] {level if isinstance(level, str) else 'INFO'}"

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
+from spark_jobs.catalog.codes import Confidence
 from spark_jobs.catalog.rows import Event, TopicChange
 from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.knowledge.patterns import NAMES_NO_CLIENT
 from spark_jobs.knowledge.reasons import read_client_reason
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import LONG_AGO, LOOK_BACK, METADATA_LAG, RETURN_WITHIN
@@ -158,5 +160,15 @@ def shown(*lines: Event | None, **words: object) -> Proof:
 
 
 def by_own_log(case: Case, *lines: Event | None) -> Proof | None:
-    """The proof that the member's own log has these lines; None where it has none of them."""
-    return shown(*case.log.identity, *lines) if any(lines) else None
+    """The proof that the member's own log has these lines; None where it has none of them.
+
+    Edge case: a line that names no client is the member's by its file alone, so that the proof is likely at most.
+    """
+    told = [line for line in lines if line is not None]
+    return shown(*case.log.identity, *told) + by_its_words(*told) if told else None
+
+
+def by_its_words(*lines: Event) -> Proof:
+    """How sure what a client's lines say is its own."""
+    is_named = not lines or any(line.pattern_id not in NAMES_NO_CLIENT for line in lines)
+    return Proof(confidence=None if is_named else Confidence.LIKELY)

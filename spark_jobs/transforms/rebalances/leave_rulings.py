@@ -34,13 +34,37 @@ def is_by_instance(case: Case) -> Proof | None:
 
 
 def own_log_shows_poll_expired(case: Case) -> Proof | None:
-    """The member's own log says within 5 s that its poll timeout has expired."""
-    return by_own_log(case, *case.log.process.poll_expiries.near(case.at, NEXT_POLL))
+    """The member's own log says within 5 s, or before it comes back, that its poll timeout has expired.
+
+    Source: librdkafka hands its lines to a logger when the application polls again.
+    """
+    expiries = case.log.process.poll_expiries
+    late = expiries.between(case.at, case.back[1]) if case.back else ()
+    return by_own_log(case, *(expiries.near(case.at, NEXT_POLL) or late))
 
 
 def own_log_shows_close(case: Case) -> Proof | None:
     """The member's own log says within 5 s that it closes its consumer or leaves on purpose."""
     return by_own_log(case, *case.log.process.closings.near(case.at, NEXT_POLL)[:2])
+
+
+def went_on_after_it_left(case: Case) -> Proof | None:
+    """The member's own log says within 5 s that it left, and later that the same consumer joins again."""
+    left = _left(case)
+    joins = case.log.process.of_kind(Kind.CLIENT_JOINING).after(left.happened_at, most=1) if left else ()
+    return by_own_log(case, left, *joins) if joins else None
+
+
+def ended_when_it_left(case: Case) -> Proof | None:
+    """The member's own log says within 5 s that it left, and has no line after that but those of a new consumer."""
+    left, process = _left(case), case.log.process
+    is_last = left is not None and process.next_start is not None and not process.lines.after(left.happened_at)
+    return by_own_log(case, left, process.next_start) if is_last else None
+
+
+def _left(case: Case) -> Event | None:
+    """The line that says that the member left, and not why."""
+    return next(iter(case.log.process.of_kind(Kind.CLIENT_LEFT).near(case.at, NEXT_POLL)), None)
 
 
 def was_surprised(case: Case) -> Proof | None:
@@ -131,6 +155,16 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} closed its consumer, as its own log shows.",
            proof=(own_log_shows_close,), source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
            decides="groups/emptied-2.8 13:31:12.666", looks_alike="groups/emptied-2.8 13:31:05.783"),
+    Ruling(Cause.MAX_POLL_EXCEEDED, LIKELY, "{who} did not poll {limit} and left: by its own log the same consumer"
+           " joined again, as none does that was closed.",
+           proof=(went_on_after_it_left,),
+           source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
+           decides="groups/aiokafka-4.3 15:03:47.418", looks_alike="groups/aiokafka-4.3 15:05:05.510"),
+    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} closed its consumer: by its own log it left, and what follows is a"
+           " new consumer.",
+           proof=(ended_when_it_left,),
+           source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
+           decides="groups/aiokafka-4.3 15:05:05.510", looks_alike="groups/aiokafka-4.3 15:03:47.418"),
     Ruling(Cause.REMOVED_BY_ADMIN, LIKELY, "{who} did not leave by itself: it went on running until a refused"
            " heartbeat showed it that it was no longer a member. An administrator removed it.",
            proof=(was_surprised,), source="AbstractCoordinator.java maybeLeaveGroup, HeartbeatResponseHandler",

@@ -36,6 +36,7 @@ _ARRIVALS = {
     Kind.MEMBER_REJOINED_PENDING,
     Kind.REBALANCE_STARTED,
 }
+_PENDING = {Kind.MEMBER_ID_ASSIGNED, Kind.PENDING_MEMBER_REMOVED, Kind.PENDING_MEMBER_LEFT}
 _JOINS = {*_ARRIVALS, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED}
 _NAMES_TOPICS = {SEEN, Kind.CLIENT_SUBSCRIBED, RECORDED}
 _NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, RECORDED}
@@ -56,7 +57,7 @@ class Member:
     """One member id of one group.
 
     `named_by`, `placed_by`, `cooperative_by`, `limited_by`: the lines that show its client id, its instance id, that
-    its assignor is cooperative, and its poll limit.
+    its assignor is cooperative, and its poll limit. `is_pending`: its id was assigned, and no line shows it used.
     """
 
     member_id: str
@@ -73,6 +74,7 @@ class Member:
     cooperative_by: Event | None = None
     limited_by: Event | None = None
     removals: list[Removal] = field(default_factory=list)
+    is_pending: bool = True
 
     @cached_property
     def known_at(self) -> datetime | None:
@@ -108,6 +110,7 @@ class MemberRegistry:
         self.logs = ClientLogs()
         self.by_generation: dict[int, set[str]] = defaultdict(set)
         self.topics: set[str] = set()
+        self._names_rejoins = False
         self._settings: dict[str, Event] = {}
         self._there: dict[str, Member] = {}
         self._moves: dict[str, list[Event]] = defaultdict(list)
@@ -155,6 +158,8 @@ class MemberRegistry:
 
     def _see(self, member: Member, instance_id: str | None, event: Event) -> None:
         """The first line that shows a field counts; of the assignor the last one."""
+        member.is_pending &= event.kind in _PENDING
+        self._names_rejoins |= event.kind == Kind.MEMBER_REJOINED_PENDING
         if member.client_id is None and event.client_id:
             member.client_id, member.named_by = event.client_id, event
         if member.instance_id is None and instance_id:
@@ -245,10 +250,12 @@ class MemberRegistry:
     def is_shared(self, client_id: str) -> bool:
         """Whether several members held that client id at once, so that it identifies no member.
 
-        Edge case: a dead member whose session has yet to expire is not a second holder.
+        Edge case: a dead member whose session has yet to expire is not a second holder; nor is an id that was assigned
+        and never used, where the coordinator names those that are.
         """
         if client_id not in self._is_shared:
-            held = [m for m in self._by_name.get(client_id, ()) if m.client_id == client_id and not m.instance_id]
+            named = [m for m in self._by_name.get(client_id, ()) if m.client_id == client_id and not m.instance_id]
+            held = [m for m in named if not (m.is_pending and self._names_rejoins)]
             spans = sorted((m.first_at, m.member_id, m) for m in held if m.first_at is not None)
             self._is_shared[client_id] = any(
                 not first.removals

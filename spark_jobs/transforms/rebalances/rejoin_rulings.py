@@ -9,7 +9,7 @@ from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.reasons import read_client_reason, read_metadata_change
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import NEXT_POLL
-from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
+from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, by_its_words, shown
 from spark_jobs.transforms.rulings import (
     CERTAIN,
     LIKELY,
@@ -35,7 +35,9 @@ def rejoins_because(reason: str) -> Predicate[Case]:
     """The member gave this reason to rejoin, in its own log or on the coordinator's line."""
 
     def holds(case: Case) -> Proof | None:
-        return shown(case.own_request) if read_client_reason(case.request) == reason else None
+        if read_client_reason(case.request) != reason:
+            return None
+        return shown(case.own_request) + by_its_words(*([case.own_request] if case.own_request else []))
 
     return named(f"The reason in the member's own log, else on the coordinator's line: {REASON_WORDS[reason]}.", holds)
 
