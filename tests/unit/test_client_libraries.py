@@ -39,10 +39,10 @@ NIGHTS = {
     ),
     # Its log shows no starts: a process that was started again and one that was paused look alike.
     "librdkafka-python-4.3": (
-        ("15:03:47.475", "max_poll_exceeded", "certain", "MAXPOLL [conft-a#consumer-1]"),
-        ("15:04:08.055", "heartbeat_expired", "likely", "SESSTMOUT [conft-b#consumer-1]"),
-        ("15:05:05.383", "member_left", "possible", None),
-        ("15:05:26.566", "heartbeat_expired", "possible", None),
+        ("15:20:25.107", "max_poll_exceeded", "certain", "MAXPOLL [conft-a#consumer-1]"),
+        ("15:20:45.038", "heartbeat_expired", "likely", "SESSTMOUT [conft-b#consumer-1]"),
+        ("15:21:14.911", "member_left", "possible", None),
+        ("15:21:36.315", "heartbeat_expired", "possible", None),
     ),
 }
 

@@ -81,7 +81,7 @@ class ProcessLog:
     def identity(self) -> tuple[Event, ...]:
         """The lines that show which process of which member it is."""
         first = next(iter(self.process.lines), None)
-        started = first if first is not None and first.kind == Kind.CLIENT_CONFIGURED else None
+        started = first if first is not None and first.kind in _STARTS else None
         return tuple(e for e in (started, self.named) if e is not None)
 
 

@@ -66,7 +66,8 @@ def is_one_consumer(case: Case) -> Proof | None:
     reaches_back = (
         first is not None and first.kind == Kind.CLIENT_SESSION_TIMEOUT and first.happened_at - waited < case.at
     )
-    return proof_if(reaches_back or len(process.of_kind(Kind.CLIENT_STARTED)))
+    begun = next(iter(process.lines), None)
+    return proof_if(reaches_back or (begun is not None and begun.kind == Kind.CLIENT_STARTED))
 
 
 def new_process_started(case: Case) -> Proof | None:
@@ -141,8 +142,8 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            " {later} later.",
            proof=(was_heard_again, is_one_consumer),
            source=f"{_EXPIRES}; rdkafka_cgrp.c rd_kafka_cgrp_session_timeout_check",
-           decides="groups/librdkafka-python-4.3 15:04:08.055",
-           looks_alike="groups/librdkafka-python-4.3 15:05:26.566"),
+           decides="groups/librdkafka-python-4.3 15:20:45.038",
+           looks_alike="groups/librdkafka-python-4.3 15:21:36.315"),
     Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} fell silent without a close, its session{session} ran out, and a new"
            " process of it started.",
            proof=(new_process_started,), source=_EXPIRES,
