@@ -151,16 +151,21 @@ def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
 
 def parse(text: str, source: str = "", layouts: Sequence[str] = ()) -> Record:
     """One record's text, taken apart by the layout whose head it shows. Takes: the layouts of its file, if known."""
-    for layout, head in _HEADS:
-        if head.match(text):
-            stamp = text[1:24].replace(",", ".") if layout is APACHE else text.split("|", 2)[1]
-            return Record(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
+    plain = next((_plain(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
+    if plain and plain.logger:
+        return plain
     if found := peel_of(JSON_RECORD)(text.encode()):
         line = found[0].line.decode()
         logger, message = words_of(_RECORD_OF_JSON.name, line)
         return replace(parse(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
     name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)
-    return Record(source, text, None, None, None, text) if name is None else _of_pattern(name, text, source)
+    return _of_pattern(name, text, source) if name else plain or Record(source, text, None, None, None, text)
+
+
+def _plain(layout: Layout, text: str, source: str) -> Record:
+    """A record in Kafka's own layout, or in librdkafka's."""
+    stamp = text[1:24].replace(",", ".") if layout is APACHE else text.split("|", 2)[1]
+    return Record(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
 
 
 def _layouts_of(text: str) -> Sequence[str]:

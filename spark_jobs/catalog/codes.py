@@ -24,6 +24,13 @@ class Protocol(Code):
 
     CLASSIC = "classic", "Join phases led by one member."
     CONSUMER = "consumer", "KIP-848: the coordinator assigns."
+    STREAMS = "streams", "KIP-1071: the coordinator assigns the tasks of Kafka Streams."
+    SHARE = "share", "KIP-932: the members of a share group read the same partitions."
+
+    @property
+    def has_epochs(self) -> bool:
+        """Whether the coordinator assigns, in epochs, and no member leads."""
+        return self is not Protocol.CLASSIC
 
 
 class Outcome(Code):

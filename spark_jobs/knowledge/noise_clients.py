@@ -41,6 +41,13 @@ NOISE: tuple[Noise, ...] = (
         "AbstractConfig values: ",
         "ProducerConfig values: ",
         "AdminClientConfig values: ",
+        "ConnectorConfig values: ",
+        "DistributedConfig values: ",
+        "StreamsConfig values: ",
+        "ShareConsumerConfig values: ",
+        "ConverterConfig values: ",
+        "TaskConfig values: ",
+        "PublicConfig values: ",
     ),
     *noise(
         ("org.apache.kafka.common.utils.AppInfoParser",),

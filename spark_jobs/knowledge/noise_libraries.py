@@ -4,6 +4,25 @@ from spark_jobs.knowledge.model import Noise, noise
 
 NOISE: tuple[Noise, ...] = (
     *noise(
+        ("org.apache.kafka.connect.runtime.distributed.WorkerCoordinator",),
+        "Steps that the worker names again when they are done, and connections.",
+        "] Rebalance started",
+        "] Requesting disconnect from last known coordinator ",
+        "] Close timed out with ",
+    ),
+    *noise(
+        ("org.apache.kafka.connect.runtime.distributed.DistributedHerder",),
+        "What a worker does with its connectors and tasks once it has its assignment.",
+        "] Herder st",
+        "] Start",
+        "] Stopping connectors and tasks ",
+        "] Finished ",
+        "] Handling ",
+        "] Current config state offset ",
+        "] Catching up to assignment's config offset.",
+        "] Session key updated",
+    ),
+    *noise(
         ("aiokafka.consumer.group_coordinator",),
         "What the leader of a group does in each join phase, and requests that are tried again.",
         "Elected group leader -- performing partition assignments using ",

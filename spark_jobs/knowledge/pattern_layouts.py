@@ -182,6 +182,23 @@ PATTERN_LAYOUTS = (
         samples=(f"2026-11-22 14:44:07,860 [INFO] aiokafka.consumer.group_coordinator: {_JOINS_PY}",),
         counter_samples=(_PLAIN,),
     ),
+    PatternLayout(
+        name="go-log",
+        pattern="%x%d{yyyy/MM/dd HH:mm:ss}%x %m%n",
+        source="Go's package log with LstdFlags: a prefix that the program chooses, the date, the time",
+        samples=(
+            "[sarama] 2026/11/22 15:22:35 client/coordinator coordinator for lab-sar is #1 (127.0.0.1:22831)",
+            "kafka reader: 2026/11/22 15:22:34.123456 entering loop for consumer group, lab-seg",
+        ),
+        counter_samples=(_PLAIN,),
+    ),
+    PatternLayout(
+        name="franz-go",
+        pattern="%d{ISO8601} [%p] %m%n",
+        source="franz-go: kgo.BasicLogger with the time before its lines",
+        samples=("2026-11-22 15:22:34.512 [INFO] joining group; group: lab-kgodated",),
+        counter_samples=(_PLAIN,),
+    ),
 )
 """Order: of layouts that read the same the first is taken."""
 
@@ -213,6 +230,13 @@ UNDATED = (
         pattern="%p:%c:%m%n",
         source="Python's logging without a format: logging.BASIC_FORMAT",
         samples=(f"INFO:aiokafka.consumer.group_coordinator:{_JOINS_PY}",),
+        counter_samples=(_PLAIN,),
+    ),
+    PatternLayout(
+        name="franz-go-default",
+        pattern="[%p] %m%n",
+        source="franz-go: kgo.BasicLogger without a prefix",
+        samples=("[INFO] joining group; group: lab-kgo",),
         counter_samples=(_PLAIN,),
     ),
 )

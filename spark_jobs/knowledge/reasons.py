@@ -111,7 +111,8 @@ def name_in_member_id(member_id: str | None) -> str | None:
     return match["name"] if match else None
 
 
-# What a Java client says when it asks to join. Source: ConsumerCoordinator, AbstractCoordinator 3.2-4.2.
+# What a client says when it asks to join or leaves. Source: ConsumerCoordinator, AbstractCoordinator 3.2-4.2; franz-go
+# 1.22 pkg/kgo/consumer_group.go; sarama 1.61 consumer_group.go, which names the error that ended its session.
 GIVEN_MEMBER_ID = "given_member_id"
 FOLLOWS = "follows"
 METADATA_CHANGED = "metadata_changed"
@@ -121,6 +122,7 @@ REMOVED_WHILE_ALIVE = "removed_while_alive"
 COORDINATOR_TROUBLE = "coordinator_trouble"
 LEFT_BEFORE = "left_before"
 ENFORCED = "enforced"
+CONNECTOR_CHANGED = "connector_changed"
 CLOSED = "closed"
 UNSUBSCRIBED = "unsubscribed"
 POLL_EXPIRED = "poll_expired"
@@ -137,11 +139,17 @@ _CLIENT_REASONS: tuple[tuple[str, str], ...] = (
     (SUBSCRIPTION_CHANGED, r"subscription has changed(?: from .*)?"),
     (SUBSCRIPTION_CHANGED, r".*since the subscription has changed from .*"),
     (SUBSCRIPTION_CHANGED, r"received assignment .*does not match the current subscription.*"),
+    (METADATA_CHANGED, r"rejoining because we are the leader and noticed some topics have new partitions"),
+    (REVOKES, r"after revoking what we lost from a rebalance"),
+    (COORDINATOR_TROUBLE, r"rejoining after we previously errored and backed off"),
+    (COORDINATOR_TROUBLE, r"(?:dial|read|write) tcp .*|kafka(?: server)?: .*|EOF"),
+    (CLOSED, r"client leaving group per normal operation"),
     (REVOKES, r"[Nn]eed to revoke partitions .*and re-join.*"),
     (REMOVED_WHILE_ALIVE, r"encountered (?:UNKNOWN_MEMBER_ID|ILLEGAL_GENERATION) from \w+ response"),
     (COORDINATOR_TROUBLE, r"rebalance failed due to .*"),
     (COORDINATOR_TROUBLE, r"rebalance failed since the generation/state was modified.*"),
     (LEFT_BEFORE, r"consumer pro-actively leaving the group"),
+    (CONNECTOR_CHANGED, r"Connector .* config (?:updated|removed)|Tasks \[.*\] configs updated"),
     (ENFORCED, r"rebalance enforced by user|connect worker requested rejoin"),
     (ENFORCED, r"triggered followup rebalance scheduled for .*|Active tasks corrupted|Shutdown requested"),
     (CLOSED, r"the consumer is being closed"),

@@ -15,7 +15,7 @@ from tests.support.groups import GROUPS, excerpt, witnessed
 
 # Acts of a captured night, each with what the audit says of it: the start of the rebalance, its cause, how sure, and
 # the words of the client's own line that it quotes. In each a joins, b joins, a is slow for 14 s (its poll limit is
-# 9 s), b is paused for 12 s (its session is 6 s), the topic grows, b leaves, comes back, is killed, is started again.
+# 9 s), b is paused for 12 s (its session is 6 s), the topic grows, b leaves, comes back, is killed, and comes back.
 NIGHTS = {
     "aiokafka-4.3": (
         ("15:03:47.418", "max_poll_exceeded", "likely", "LeaveGroup request succeeded"),
@@ -37,6 +37,24 @@ NIGHTS = {
         ("15:05:05.371", "member_left", "likely", "[Consumer] Stopped"),
         ("15:05:27.011", "member_dead", "likely", "[Consumer] Starting"),
     ),
+    "franz-go-4.3": (
+        ("15:33:30.023", "heartbeat_expired", "likely", "UNKNOWN_MEMBER_ID"),
+        ("15:33:39.559", "cooperative_followup", "likely", "after revoking what we lost from a rebalance"),
+        ("15:34:01.906", "member_left", "certain", None),
+        # The line of the topic that grew is not part of the excerpt.
+        ("15:34:02.795", "metadata_changed", "likely", "noticed some topics have new partitions"),
+        ("15:34:23.385", "member_dead", "likely", "beginning to manage the group lifecycle"),
+    ),
+    "sarama-4.3": (
+        ("15:33:30.384", "heartbeat_expired", "likely", "consumergroup/session/sar-b-"),
+        ("15:34:02.018", "member_left", "certain", None),
+        ("15:34:23.509", "heartbeat_expired", "possible", None),
+    ),
+    "kafka-go-4.3": (
+        ("15:33:30.737", "heartbeat_expired", "likely", "joinGroup succeeded for response, lab-seg."),
+        ("15:34:02.104", "member_left", "possible", None),
+        ("15:34:23.843", "member_dead", "likely", "entering loop for consumer group, lab-seg"),
+    ),
     # Its log shows no starts: a process that was started again and one that was paused look alike.
     "librdkafka-python-4.3": (
         ("15:20:25.107", "max_poll_exceeded", "certain", "MAXPOLL [conft-a#consumer-1]"),
@@ -55,6 +73,54 @@ def test_a_night_of_a_library_has_its_causes_with_the_clients_own_lines(name: st
         assert (row.cause, row.confidence) == (cause, confidence), row.explanation
         own = [q.text for q in row.evidence if q.source.endswith(("-a.log", "-b.log"))]
         assert any(words in text for text in own) if words else own == []
+
+
+# Groups that are not of consumers, with acts of their own. In share and streams a member joins, another one joins, is
+# paused, closes, comes back and is killed; in connect a connector is created, another one, one is changed, a worker is
+# killed and comes back, is paused, is stopped, and a connector is deleted.
+OTHERS = {
+    "share-4.3": (
+        ("15:14:55.835", "share_partitions_initialized", "likely"),
+        ("15:15:15.183", "heartbeat_expired", "likely"),
+        ("15:15:31.746", "member_left", "likely"),
+        ("15:15:50.464", "member_dead", "possible"),
+        ("15:15:55.836", "metadata_changed", "likely"),
+    ),
+    "streams-4.3": (
+        ("15:13:21.400", "max_poll_exceeded", "likely"),
+        ("15:13:42.549", "heartbeat_expired", "certain"),
+        ("15:14:03.308", "member_left", "certain"),
+        ("15:14:34.511", "member_dead", "likely"),
+    ),
+    "connect-4.3": (
+        ("15:07:49.326", "connector_changed", "likely"),
+        ("15:07:57.594", "connector_changed", "likely"),
+        ("15:08:07.425", "connector_changed", "likely"),
+        ("15:08:21.459", "heartbeat_expired", "possible"),
+        ("15:08:33.499", "scheduled_delay_over", "likely"),
+        ("15:09:13.711", "cooperative_followup", "likely"),
+        ("15:09:26.375", "heartbeat_expired", "likely"),
+        ("15:10:07.548", "scheduled_delay_over", "likely"),
+        ("15:10:11.106", "connector_changed", "likely"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_group_of_another_kind_has_its_own_causes(name: str) -> None:
+    rows = {f"{r.started_at:%H:%M:%S.%f}"[:-3]: r for r in excerpt(name).history().rebalances}
+    for clock, cause, confidence in OTHERS[name]:
+        assert (rows[clock].cause, rows[clock].confidence) == (cause, confidence), rows[clock].explanation
+
+
+@pytest.mark.parametrize(("name", "protocol"), [("share-4.3", "share"), ("streams-4.3", "streams")])
+def test_a_leave_raises_the_epoch_of_such_a_group_without_a_line(name: str, protocol: str) -> None:
+    """The next target assignment names the epoch: no generation is missing."""
+    history = excerpt(name).history()
+    assert {r.protocol for r in history.rebalances} == {protocol}
+    assert history.gaps == []
+    reached = [r.to_generation for r in history.rebalances]
+    assert reached == list(range(reached[0], reached[0] + len(reached)))
 
 
 @pytest.mark.parametrize("name", NIGHTS)

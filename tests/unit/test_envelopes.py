@@ -17,7 +17,7 @@ from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
 from spark_jobs.knowledge.envelopes import OBJECTS, PREFIXES
 from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS, OF_CLASSES
 from spark_jobs.knowledge.layouts import APACHE
-from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, is_without_logger
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake.cutting import cut
@@ -29,6 +29,7 @@ from spark_jobs.transforms.intake.pieces import REACH, Way, look, ranges_of
 from spark_jobs.transforms.intake.reading import read_record
 from spark_jobs.transforms.intake.unwrapping import every_layout, form_of, misfit_of
 
+WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
 SAMPLES = [record for p in PATTERNS for s in samples_of(p) if (record := parse(s.record)).logger and record.happened_at]
 KAFKAS = [r for r in SAMPLES if "\r" not in r.text and r.layout is APACHE and r.text.isascii()]
 EVENTS = [*{r.reading.pattern.pattern_id: r for r in KAFKAS if r.reading.pattern}.values()]
@@ -123,7 +124,7 @@ NAMING = ["kubectl-prefix", "compose", "cloudwatch-tail", "loki", "fluent-bit", 
 @settings(max_examples=60)
 @given(
     COMPOSED,
-    st.sampled_from([None, *PATTERN_LAYOUTS]),
+    st.sampled_from([None, *WITH_LOGGER]),
     st.sampled_from(NAMING),
     st.sampled_from([None, "docker", "cri", "timestamps", "filebeat", "elasticsearch", "colours"]),
     st.sampled_from([200, 4_000, 1 << 20]),
@@ -217,7 +218,7 @@ def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() ->
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.sampled_from(["apache", *(layout.name for layout in (*PATTERN_LAYOUTS, *OF_CLASSES))]),
+    st.sampled_from(["apache", *(layout.name for layout in (*WITH_LOGGER, *OF_CLASSES))]),
     st.lists(st.sampled_from([n for n in WRAPS if n not in ("timestamps", "otlp")]), max_size=2, unique=True),
 )
 def test_a_log_that_is_rendered_again_has_the_events_of_the_original(layout: str, wraps: list[str]) -> None:

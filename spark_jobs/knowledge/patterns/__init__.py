@@ -6,6 +6,8 @@ from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns import (
     brokers_kraft,
     brokers_zookeeper,
+    clients_connect,
+    clients_go,
     clients_java,
     clients_java_connections,
     clients_java_joins,
@@ -25,6 +27,7 @@ from spark_jobs.knowledge.patterns import (
     group_java_members,
     group_kip848,
     group_kip848_members,
+    group_other,
     group_scala,
     group_scala_members,
     group_scala_static,
@@ -43,6 +46,7 @@ PATTERNS: tuple[Pattern, ...] = (
     *group_java_members.PATTERNS,
     *group_kip848.PATTERNS,
     *group_kip848_members.PATTERNS,
+    *group_other.PATTERNS,
     *coordinator.PATTERNS,
     *leadership.PATTERNS,
     *replication.PATTERNS,
@@ -62,15 +66,17 @@ PATTERNS: tuple[Pattern, ...] = (
     *clients_java_joins.PATTERNS,
     *clients_java_leaves.PATTERNS,
     *clients_java_partitions.PATTERNS,
+    *clients_connect.PATTERNS,
     *clients_librdkafka.PATTERNS,
     *clients_python.PATTERNS,
     *clients_kafkajs.PATTERNS,
+    *clients_go.PATTERNS,
 )
 """The order has no meaning: no record fits two patterns."""
 
 SAYS_LINES: frozenset[str] = frozenset(
     logger
-    for module in (clients_python, clients_kafkajs)
+    for module in (clients_python, clients_kafkajs, clients_go)
     for pattern in module.PATTERNS
     for logger in (*pattern.loggers, PROGRAM)
 )

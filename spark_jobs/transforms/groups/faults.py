@@ -153,7 +153,7 @@ def _counted(values: Iterable[list[str] | int]) -> str:
 
 
 def _eager(group_id: str, rows: Sequence[MemberSetting], times: int) -> Iterator[Fault]:
-    eager = [r for r in rows if r.protocol != Protocol.CONSUMER and _eager_assignors(r)]
+    eager = [r for r in rows if r.protocol in (None, Protocol.CLASSIC) and _eager_assignors(r)]
     if eager:
         names = sorted({a for r in eager for a in _eager_assignors(r)})
         yield _fault("eager_often", group_id, f"{', '.join(names)}, {times} rebalances within 60 minutes", eager, times)

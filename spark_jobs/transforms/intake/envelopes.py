@@ -289,6 +289,6 @@ def _record(told: Mapping[str, Any], layout: JsonLayout) -> Inner | None:
         message += _fields_after(told, layout.placed)
     level, trace = field(told, layout.level), field(told, layout.trace)
     shown = datetime.fromtimestamp(instant // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    head = f"[{shown},{instant // 1000 % 1000:03d}] {level if isinstance(level, str) else 'INFO'}"
+    head = f"[{shown},{instant // 1000 % 1000:03d}] {level.upper() if isinstance(level, str) else 'INFO'}"
     text = f"{head} {message} ({logger})" + (f"\n{trace}" if isinstance(trace, str) and trace.strip() else "")
     return Inner(text.rstrip("\n").encode(errors="replace"), "", instant / 1e6, is_record=True)

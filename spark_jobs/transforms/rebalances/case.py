@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
-from spark_jobs.catalog.codes import Confidence
+from spark_jobs.catalog.codes import Confidence, Protocol
 from spark_jobs.catalog.rows import Event, TopicChange
 from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.kinds import Kind
@@ -35,6 +35,7 @@ REASON_WORDS: Mapping[str, str] = {
     reasons.REVOKES: "it revokes partitions",
     reasons.SUBSCRIPTION_CHANGED: "its subscription has changed",
     reasons.METADATA_CHANGED: "the metadata of its topics have changed",
+    reasons.CONNECTOR_CHANGED: "the configuration of a connector or of its tasks changed",
     reasons.ENFORCED: "the application called enforceRebalance",
     reasons.FREE_TEXT: "words that no client writes by itself",
 }
@@ -86,7 +87,12 @@ class Case:
 
     @property
     def session(self) -> str:
-        """How long its session was, in words after the word session; empty where that is not known."""
+        """How long its session was, in words after the word session; empty where that is not known.
+
+        Edge case: in groups of Streams and in share groups it is the broker's setting, not the client's.
+        """
+        if self.episode.protocol in (Protocol.STREAMS, Protocol.SHARE):
+            return ""
         return f" of {duration(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
 
     @cached_property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 from spark_jobs.catalog.codes import Cause
 from spark_jobs.catalog.rows import Event
@@ -59,15 +60,18 @@ def log_names_starts(case: Case) -> Proof | None:
 
 
 def is_one_consumer(case: Case) -> Proof | None:
-    """The log shows where a consumer begins, or its next line says that no response came since before the expiry."""
+    """The log shows where a consumer begins, its next line reaches back before the expiry, or one names the member."""
     process = case.log.process
-    first = next(iter(process.lines.after(case.at, most=1)), None)
-    waited = timedelta(milliseconds=(first.took_ms or 0) if first else 0)
-    reaches_back = (
-        first is not None and first.kind == Kind.CLIENT_SESSION_TIMEOUT and first.happened_at - waited < case.at
-    )
-    begun = next(iter(process.lines), None)
-    return proof_if(reaches_back or (begun is not None and begun.kind == Kind.CLIENT_STARTED))
+    begun, heard = next(iter(process.lines), None), process.lines.after(case.at)
+    named = next((line for line in heard if line.member_id == case.member.member_id), None)
+    shows_start = begun is not None and begun.kind == Kind.CLIENT_STARTED
+    return shown(named) if named else proof_if(shows_start or any(map(partial(_reaches_back, case), heard[:1])))
+
+
+def _reaches_back(case: Case, line: Event) -> bool:
+    """Whether a line says that the client had waited for a response since before its session expired."""
+    waited = timedelta(milliseconds=line.took_ms or 0)
+    return line.kind == Kind.CLIENT_SESSION_TIMEOUT and line.happened_at - waited < case.at
 
 
 def new_process_started(case: Case) -> Proof | None:

@@ -82,13 +82,16 @@ def was_surprised(case: Case) -> Proof | None:
 
 def came_back(case: Case) -> Proof | None:
     """The same client joined again within 10 minutes."""
-    return None if case.back is None else shown(case.back_line, later=duration(case.back[1] - case.at))
+    if case.back is None:
+        return None
+    member, at = case.back
+    return shown(case.back_line, *member.introduced_by, later=duration(at - case.at))
 
 
 def came_back_under_its_id(case: Case) -> Proof | None:
-    """A KIP-848 member came back within 10 minutes under the same member id."""
+    """A member of a group with epochs came back within 10 minutes under the same member id."""
     is_same = case.back is not None and case.back[0].member_id == case.member.member_id
-    return came_back(case) if is_same and case.episode.protocol == Protocol.CONSUMER else None
+    return came_back(case) if is_same and Protocol(case.episode.protocol).has_epochs else None
 
 
 def poll_limit_is_known(case: Case) -> Proof | None:
