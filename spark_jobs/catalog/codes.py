@@ -32,6 +32,11 @@ class Protocol(Code):
         """Whether the coordinator assigns, in epochs, and no member leads."""
         return self is not Protocol.CLASSIC
 
+    @property
+    def is_of_consumers(self) -> bool:
+        """Whether its members are consumers, whose timeouts are settings of their own."""
+        return self in (Protocol.CLASSIC, Protocol.CONSUMER)
+
 
 class Outcome(Code):
     """How a rebalance ended."""

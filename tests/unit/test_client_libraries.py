@@ -9,8 +9,12 @@ import pytest
 from drill.plain_reader import parse, read_folder
 from spark_jobs.catalog.codes import LineFate
 from spark_jobs.knowledge.layouts import PROGRAM
+from spark_jobs.transforms.groups.costs import Witnesses, price, stops_of
+from spark_jobs.transforms.groups.remedies import judge_remedies
+from spark_jobs.transforms.groups.settings import rebuild_settings
 from spark_jobs.transforms.intake.detection import closest
 from spark_jobs.transforms.intake.reading import read_record, words_of
+from spark_jobs.transforms.windows import Window
 from tests.support.groups import GROUPS, excerpt, witnessed
 
 # Acts of a captured night, each with what the audit says of it: the start of the rebalance, its cause, how sure, and
@@ -121,6 +125,18 @@ def test_a_leave_raises_the_epoch_of_such_a_group_without_a_line(name: str, prot
     assert history.gaps == []
     reached = [r.to_generation for r in history.rebalances]
     assert reached == list(range(reached[0], reached[0] + len(reached)))
+
+
+@pytest.mark.parametrize("name", ["share-4.3", "streams-4.3"])
+def test_no_setting_of_a_client_is_shown_or_proposed_where_the_brokers_set_it(name: str) -> None:
+    group = excerpt(name)
+    history = group.history()
+    window = Window(history.rebalances[0].started_at, history.rebalances[-1].started_at)
+    stops = stops_of(history.rebalances, Witnesses(group.events, [], [], []))
+    priced = price(history.rebalances, stops)
+    assert {r.partition_seconds for r in priced} == {None}
+    assert judge_remedies(priced, stops, history.members, group.events, window) == []
+    assert rebuild_settings("night", group.events, [], [], [], window) == []
 
 
 @pytest.mark.parametrize("name", NIGHTS)

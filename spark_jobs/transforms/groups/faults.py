@@ -172,9 +172,9 @@ class _Act:
 
 
 def _acts_of_groups(rebalances: Iterable[Rebalance]) -> dict[str, dict[str, list[_Act]]]:
-    """What dynamic members of each group did, triggers and contributors, by client id, in order."""
+    """What dynamic consumers of each group did, triggers and contributors, by client id, in order."""
     found: dict[str, dict[str, list[_Act]]] = defaultdict(lambda: defaultdict(list))
-    for r in rebalances:
+    for r in (r for r in rebalances if Protocol(r.protocol).is_of_consumers):
         for at, act in acts_in(r):
             if act.client_id and not act.instance_id:
                 found[r.group_id][act.client_id].append(_Act(at, act.cause, r))

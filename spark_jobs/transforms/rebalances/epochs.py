@@ -32,7 +32,7 @@ _CHANGES: Mapping[str, Change] = {
 }
 _ONLY_BEFORE_4_0 = (Kind.MEMBER_SUBSCRIBED, Kind.MEMBER_ASSIGNMENT_STATE, Kind.SUBSCRIPTION_METADATA)
 """Lines that show a coordinator of 3.7 to 3.9: later ones print them at DEBUG. Source: GroupMetadataManager.java."""
-OTHER_KINDS = (Protocol.STREAMS, Protocol.SHARE)
+OTHER_KINDS = tuple(p for p in Protocol if not p.is_of_consumers)
 """Groups that are not of consumers, and never were classic."""
 _NO_REASON = CoordinatorReason("none")
 _STATES = (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)
