@@ -162,8 +162,11 @@ JSON_LAYOUTS = (
         trace="stack",
         program=PROGRAM,
         beside=("source", "func", "file"),
-        source="Go's log/slog NewJSONHandler; logrus JSONFormatter",
-        samples=('{"time":"2026-11-22T14:44:07.86Z","level":"INFO","msg":"joining group","group":"g"}',),
+        source="Go's log/slog NewJSONHandler and NewTextHandler; logrus JSONFormatter, TextFormatter without colours",
+        samples=(
+            '{"time":"2026-11-22T14:44:07.86Z","level":"INFO","msg":"joining group","group":"g"}',
+            'time=2026-11-22T14:44:07.860Z level=INFO msg="joining group" group=g',
+        ),
         counter_samples=('{"time":"2026-11-22T14:44:07.86Z","level":"INFO"}',),
     ),
 )

@@ -30,6 +30,11 @@ NOISE: tuple[Noise, ...] = (
         "Attempting to close NetworkClient ",
     ),
     *noise(
+        ("org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager",),
+        "The coordinator of a share group, which its own lines name too.",
+        "[ShareConsumer ",
+    ),
+    *noise(
         ("org.apache.kafka.clients.Metadata",),
         "Epochs that a client remembers; the cluster id of a producer or an admin client, maybe of another cluster.",
         "Cluster ID: ",

@@ -22,6 +22,7 @@ NAMES = (*(e.name for e in PREFIXES), *(e.name for e in OBJECTS), OTLP, JSON_REC
 _DECODE = json.JSONDecoder().decode
 _COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}m")
 _LABEL = re.compile(r'(\w{1,100})="((?:[^"\\]|\\.){0,400})"')
+_PAIR = re.compile(r'([\w.]{1,100})=("(?:[^"\\]|\\.)*+"|[^\s"]*+)')
 _ORIGIN = re.compile(r"[^\w./@:-]+")
 _REGEXES = {e.name: re.compile(e.regex.encode(), re.DOTALL) for e in PREFIXES if e.regex}
 _OBJECTS = {e.name: e for e in OBJECTS}
@@ -253,11 +254,27 @@ def _resource(resource: Any) -> str:
 
 
 def _record_of_json(line: bytes) -> list[Inner] | None:
-    told = _object(line)
+    told = _object(line) or _pairs(line)
     if told is None:
         return None
     found = ((layout, _record(told, layout)) for layout in JSON_LAYOUTS)
     return next(([record] for _, record in found if record), None)
+
+
+def _pairs(line: bytes) -> dict[str, Any] | None:
+    """The fields of a record that begins with its time and names each: `time=... level=INFO msg="joined" group=g`."""
+    if not line.startswith(b"time="):
+        return None
+    text = line.decode(errors="replace")
+    return {name: _unquoted(value) if value.startswith('"') else value for name, value in _PAIR.findall(text)}
+
+
+def _unquoted(value: str) -> str:
+    """A value as it was before it was quoted. Edge case: where JSON knows no such string, the quotes alone go."""
+    try:
+        return str(_DECODE(value))
+    except ValueError:
+        return value.strip('"')
 
 
 def _logger_of(told: Mapping[str, Any], layout: JsonLayout) -> str | None:
