@@ -108,7 +108,7 @@ def rebuild_settings(
     Edge case: a client id that several members share may be several rows, one for each set of settings. The timeouts of
         Streams and share groups are the brokers' settings: they have no rows.
     """
-    if any(e.protocol and not Protocol(e.protocol).is_of_consumers for e in events):
+    if not all(map(_is_of_consumers, events)):
         return []
     group_id = next((rows[0].group_id for rows in (events, records, members) if rows), None) or ""
     types = {a.type for a in agreements if a.type in _PROTOCOLS}
@@ -164,6 +164,10 @@ def _by_events(events: Iterable[Event]) -> Iterator[_Sighting]:
             _quote(event, values),
             is_past=is_loaded,
         )
+
+
+def _is_of_consumers(event: Event) -> bool:
+    return event.protocol is None or Protocol(event.protocol).is_of_consumers
 
 
 def _quote(event: Event, values: Values) -> Quote:

@@ -18,6 +18,8 @@ from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, by_own_log, shown
 from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Predicate, Proof, Ruling, named, proof_if
 
+_GIVES_UP = (Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
+
 
 def gave_reason(reason: str) -> Predicate[Case]:
     """The client gave this reason, on the coordinator's line (KIP-800)."""
@@ -49,10 +51,11 @@ def own_log_shows_close(case: Case) -> Proof | None:
 
 
 def went_on_after_it_left(case: Case) -> Proof | None:
-    """The member's own log says within 5 s that it left, and later that the same consumer joins again."""
-    left = _left(case)
-    joins = case.log.process.of_kind(Kind.CLIENT_JOINING).after(left.happened_at, most=1) if left else ()
-    return by_own_log(case, left, *joins) if joins else None
+    """The member's own log says within 5 s that it left, and next that it gives up partitions that it still held."""
+    left, process = _left(case), case.log.process
+    given_up = (process.of_kind(kind).after(left.happened_at, most=1) for kind in _GIVES_UP) if left else ()
+    first = min((line for lines in given_up for line in lines), key=lambda e: e.happened_at, default=None)
+    return by_own_log(case, left, first) if first is not None and first.detail else None
 
 
 def ended_when_it_left(case: Case) -> Proof | None:
@@ -158,8 +161,8 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} closed its consumer, as its own log shows.",
            proof=(own_log_shows_close,), source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
            decides="groups/emptied-2.8 13:31:12.666", looks_alike="groups/emptied-2.8 13:31:05.783"),
-    Ruling(Cause.MAX_POLL_EXCEEDED, LIKELY, "{who} did not poll {limit} and left: by its own log the same consumer"
-           " joined again, as none does that was closed.",
+    Ruling(Cause.MAX_POLL_EXCEEDED, LIKELY, "{who} did not poll {limit} and left: by its own log it went on with"
+           " partitions that it still held, as no close does.",
            proof=(went_on_after_it_left,),
            source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
            decides="groups/aiokafka-4.3 15:03:47.418", looks_alike="groups/aiokafka-4.3 15:05:05.510"),
