@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.rows import Event
@@ -20,9 +22,13 @@ from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LOG_NAME_REGEX, SEGMEN
 from spark_jobs.knowledge.model import Layout
 from spark_jobs.knowledge.pattern_layouts import inside
 from spark_jobs.knowledge.patterns import RELEVANT_CLASSES
-from spark_jobs.transforms.intake.detection import DATED, head_of, layouts_of, sampled
-from spark_jobs.transforms.intake.envelopes import JSON_RECORD, peel_of
-from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, byte_head, pattern_clock
+from spark_jobs.transforms.intake.arrays import NO_INSTANT
+from spark_jobs.transforms.intake.detection import DATED, layouts_of, sampled
+from spark_jobs.transforms.intake.envelopes import JSON_RECORD
+from spark_jobs.transforms.intake.heads import PLAIN
+from spark_jobs.transforms.intake.objects import records_of_json
+from spark_jobs.transforms.intake.origins import Origins
+from spark_jobs.transforms.intake.pattern_clocks import head_of, pattern_heads
 from spark_jobs.transforms.intake.reading import (
     Reading,
     broker_of_folder,
@@ -32,6 +38,7 @@ from spark_jobs.transforms.intake.reading import (
     read_record,
     words_of,
 )
+from spark_jobs.transforms.intake.wrapped_lines import lines_in
 
 Fields = dict[str, Any]
 """The columns of an event while it is read."""
@@ -154,8 +161,9 @@ def parse(text: str, source: str = "", layouts: Sequence[str] = ()) -> Record:
     plain = next((_plain(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
     if plain and plain.logger:
         return plain
-    if found := peel_of(JSON_RECORD)(text.encode()):
-        line = found[0].line.decode()
+    inside, are_records, _ = records_of_json(lines_in(f"{text}\n".encode(), 0), Origins())
+    if are_records.all() and "\n" not in text:
+        line = inside.texts()[0].as_py().decode()
         logger, message = words_of(_RECORD_OF_JSON.name, line)
         return replace(parse(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
     name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)
@@ -176,9 +184,8 @@ def _layouts_of(text: str) -> Sequence[str]:
 
 def _of_pattern(name: str, text: str, source: str) -> Record:
     """A record whose layout is a pattern."""
-    told = byte_head(name).match(text.encode())
-    micros = pattern_clock(name, told)[0] if told else NO_INSTANT
-    at = None if micros == NO_INSTANT else _EPOCH + timedelta(microseconds=int(micros))
+    _, told, _ = pattern_heads(text.encode(), np.zeros(1, np.int64), name)
+    at = _EPOCH + timedelta(microseconds=int(told[0])) if len(told) and told[0] != NO_INSTANT else None
     return Record(source, text, replace(APACHE, name=name), at, *words_of(name, text))
 
 

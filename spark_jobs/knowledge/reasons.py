@@ -169,15 +169,17 @@ def read_client_reason(reason: str | None) -> str | None:
     return next((name for name, shape in _CLIENT_SHAPES if shape.fullmatch(text)), FREE_TEXT)
 
 
-_METADATA_SIDES = tuple(
-    re.compile(regex, re.S)
-    for regex in (
-        r"from \(version\d+: \{(?P<before>.*?)\}\).* to \(version\d+: \{(?P<after>.*)\}\)",
-        r"from \{(?P<before>.*?)\} to \{(?P<after>.*)\}",
-    )
+_METADATA_SIDES = (
+    (
+        "from (version",
+        re.compile(r"from \(version\d+: \{(?>(?P<before>.*?)\}\))(?>.* to \(version\d+: \{)(?P<after>.*)\}\)", re.S),
+    ),
+    ("from {", re.compile(r"from \{(?P<before>[^}]*+)\} to \{(?P<after>[^}]*+)\}")),
 )
-"""Java's words and aiokafka's."""
-_TOPIC_COUNT = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)(?:=|': )(?:(?P<count>\d+)|\[(?P<racks>[^\]]*)\])")
+"""Java's words and aiokafka's, each with what it begins with."""
+_TOPIC_COUNT = re.compile(
+    r"(?<![a-zA-Z0-9._-])(?P<topic>[a-zA-Z0-9._-]++)(?:=|': )(?:(?P<count>\d+)|\[(?P<racks>[^\]]*)\])"
+)
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,9 @@ def read_metadata_change(reason: str | None) -> MetadataChange | None:
 
     A topic without partitions counts as absent: clients print a deleted topic so, before it goes from the map.
     """
-    match = next((m for sides in _METADATA_SIDES if (m := sides.search(reason or ""))), None)
+    text = reason or ""
+    found = (sides.match(text, text.find(begin)) for begin, sides in _METADATA_SIDES if begin in text)
+    match = next((m for m in found if m), None)
     if not match:
         return None
     before, after = _counts(match["before"]), _counts(match["after"])
