@@ -196,9 +196,7 @@ def read_metadata_change(reason: str | None) -> MetadataChange | None:
 
     A topic without partitions counts as absent: clients print a deleted topic so, before it goes from the map.
     """
-    text = reason or ""
-    found = (sides.match(text, text.find(begin)) for begin, sides in _METADATA_SIDES if begin in text)
-    match = next((m for m in found if m), None)
+    match = _sides(reason or "")
     if not match:
         return None
     before, after = _counts(match["before"]), _counts(match["after"])
@@ -207,6 +205,11 @@ def read_metadata_change(reason: str | None) -> MetadataChange | None:
         removed=tuple(sorted(t for t in before if not after.get(t))),
         grown=tuple(sorted(t for t in after if before.get(t) and after[t] > before[t])),
     )
+
+
+def _sides(text: str) -> re.Match[str] | None:
+    found = (sides.match(text, text.find(begin)) for begin, sides in _METADATA_SIDES if begin in text)
+    return next((m for m in found if m), None)
 
 
 def _counts(text: str) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -13,10 +13,11 @@ from functools import cached_property
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
+from spark_jobs.knowledge.reasons import name_in_member_id, option_value
 from spark_jobs.transforms.durations import LONG_AGO, SAME_ACT
 from spark_jobs.transforms.rebalances.client_logs import NO_LINES, NO_LOG, ClientLog, ClientLogs
 from spark_jobs.transforms.rebalances.model import Change
+from spark_jobs.transforms.rebalances.named_members import dropped, namings
 from spark_jobs.transforms.rebalances.records import RECORDED
 from spark_jobs.transforms.timelines import Timeline, by_instant, instants
 
@@ -136,13 +137,13 @@ class MemberRegistry:
             self.logs.add(event.client_id, event)
             if event.kind == Kind.CLIENT_CONFIGURED:
                 self._settings[event.client_id] = event
-        for member_id, instance_id in _namings(event):
+        for member_id, instance_id in namings(event):
             self._see(self._member(member_id), instance_id, event)
             if event.kind in _JOINS:
                 self._joins[member_id].append(event)
         if event.kind in _NAMES_TOPICS and event.detail:
             self.topics.update(_TOPIC.findall(event.detail))
-        for member_id, how in _dropped(event):
+        for member_id, how in dropped(event):
             self._remove(self._member(member_id), how, event)
         if event.kind == Kind.STATIC_MEMBER_REPLACED and event.old_member_id:
             self._replace(self._member(event.old_member_id), event)
@@ -385,23 +386,3 @@ def _limit(member: Member, event: Event) -> None:
     member.session_timeout_ms = member.session_timeout_ms or event.session_timeout_ms
     if member.rebalance_timeout_ms is None and event.rebalance_timeout_ms:
         member.rebalance_timeout_ms, member.limited_by = event.rebalance_timeout_ms, event
-
-
-def _namings(event: Event) -> Iterator[tuple[str, str | None]]:
-    """The members an event names, with the instance id where it names one: some stand only in a reason."""
-    if event.kind == Kind.REBALANCE_STARTED:
-        reason = read_coordinator_reason(event.reason)
-        if reason.act == "joined":
-            yield from ((m, reason.instance_id) for m in reason.members)
-    elif event.member_id:
-        yield event.member_id, option_value(event.instance_id)
-
-
-def _dropped(event: Event) -> Iterator[tuple[str, Change]]:
-    """The members that an event drops without a line of their own, and how they went."""
-    if event.kind == Kind.MEMBERS_NOT_REJOINED:
-        yield from ((m, Change.NOT_REJOINED) for m in split_members(event.members or ""))
-    elif event.kind == Kind.REBALANCE_STARTED:
-        reason = read_coordinator_reason(event.reason)
-        if reason.act == "sync_expired":
-            yield from ((m, Change.NOT_SYNCED) for m in reason.members)
