@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.ids import row_id
@@ -18,7 +20,15 @@ from spark_jobs.catalog.rows import Event
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LOG_NAME_REGEX, SEGMENT_REGEX, class_of, folder_of, source_of
 from spark_jobs.knowledge.model import Layout
+from spark_jobs.knowledge.pattern_layouts import inside
 from spark_jobs.knowledge.patterns import RELEVANT_CLASSES
+from spark_jobs.transforms.intake.arrays import NO_INSTANT
+from spark_jobs.transforms.intake.detection import DATED, layouts_of, sampled
+from spark_jobs.transforms.intake.envelopes import JSON_RECORD
+from spark_jobs.transforms.intake.heads import PLAIN
+from spark_jobs.transforms.intake.objects import records_of_json
+from spark_jobs.transforms.intake.origins import Origins
+from spark_jobs.transforms.intake.pattern_clocks import head_of, pattern_heads
 from spark_jobs.transforms.intake.reading import (
     Reading,
     broker_of_folder,
@@ -26,12 +36,16 @@ from spark_jobs.transforms.intake.reading import (
     fields_of,
     quotation,
     read_record,
+    words_of,
 )
+from spark_jobs.transforms.intake.wrapped_lines import lines_in
 
 Fields = dict[str, Any]
 """The columns of an event while it is read."""
 
 _HEADS = tuple((layout, re.compile(layout.head, re.ASCII)) for layout in LAYOUTS)
+_RECORD_OF_JSON = replace(APACHE, name=inside((JSON_RECORD,), APACHE.name))
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
 
 
@@ -142,13 +156,37 @@ def event_of(record: Record, cluster: str, origin: str) -> Fields | None:
     }
 
 
-def parse(text: str, source: str = "") -> Record:
-    """One record's text, taken apart by the layout whose head it shows."""
-    for layout, head in _HEADS:
-        if head.match(text):
-            stamp = text[1:24].replace(",", ".") if layout is APACHE else text.split("|", 2)[1]
-            return Record(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
-    return Record(source, text, None, None, None, text)
+def parse(text: str, source: str = "", layouts: Sequence[str] = ()) -> Record:
+    """One record's text, taken apart by the layout whose head it shows. Takes: the layouts of its file, if known."""
+    plain = next((_plain(layout, text, source) for layout, head in _HEADS if head.match(text)), None)
+    if plain and plain.logger:
+        return plain
+    inside, are_records, _ = records_of_json(lines_in(f"{text}\n".encode(), 0), Origins())
+    if are_records.all() and "\n" not in text:
+        line = inside.texts()[0].as_py().decode()
+        logger, message = words_of(_RECORD_OF_JSON.name, line)
+        return replace(parse(line, source), layout=_RECORD_OF_JSON, logger=logger, message=message)
+    name = next((n for n in layouts or _layouts_of(text) if n not in PLAIN and head_of(n).match(text)), None)
+    return _of_pattern(name, text, source) if name else plain or Record(source, text, None, None, None, text)
+
+
+def _plain(layout: Layout, text: str, source: str) -> Record:
+    """A record in Kafka's own layout, or in librdkafka's."""
+    stamp = text[1:24].replace(",", ".") if layout is APACHE else text.split("|", 2)[1]
+    return Record(source, text, layout, _instant(stamp, layout.is_epoch), *layout.cut(text))
+
+
+def _layouts_of(text: str) -> Sequence[str]:
+    """The layouts of a record alone. Edge case: where it is not an event, a logger that matters shows its layout."""
+    found = layouts_of([text])
+    return found if found != PLAIN else [n for n in DATED if class_of(words_of(n, text)[0] or "") in RELEVANT_CLASSES]
+
+
+def _of_pattern(name: str, text: str, source: str) -> Record:
+    """A record whose layout is a pattern."""
+    _, told, _ = pattern_heads(text.encode(), np.zeros(1, np.int64), name)
+    at = _EPOCH + timedelta(microseconds=int(told[0])) if len(told) and told[0] != NO_INSTANT else None
+    return Record(source, text, replace(APACHE, name=name), at, *words_of(name, text))
 
 
 def _instant(stamp: str, is_epoch: bool) -> datetime | None:
@@ -190,8 +228,10 @@ def _span(records: list[Record]) -> tuple[datetime, datetime]:
 
 def _records_of_file(cluster: str, source: str, path: Path) -> Iterator[Record]:
     twins: Counter[str] = Counter()
-    for text in split(text_of(path)):
-        record = parse(text, source)
+    whole = text_of(path)
+    layouts = layouts_of(sampled(whole.encode()))
+    for text in split(whole, layouts):
+        record = parse(text, source, layouts)
         record.line_id = row_id(cluster, source, text, twins[text])
         twins[text] += 1
         yield record
@@ -203,13 +243,13 @@ def text_of(path: Path) -> str:
     return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode(errors="replace")
 
 
-def split(text: str) -> Iterator[str]:
-    """Records: a head and everything up to the next head. LF alone ends a line."""
+def split(text: str, layouts: Sequence[str] = PLAIN) -> Iterator[str]:
+    """Records: a head and everything up to the next head; an object of JSON is one. LF alone ends a line."""
     if not text:
         return
     record: list[str] = []
     for line in text.removesuffix("\n").split("\n"):
-        if record and any(head.match(line) for _, head in _HEADS):
+        if record and (line.startswith(("{", "time=")) or any(head_of(name).match(line) for name in layouts)):
             yield "\n".join(record)
             record = []
         record.append(line)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from drill.plain_reader import Record, parse, split, text_of
-from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
+from spark_jobs.knowledge.json_layouts import OF_CLASSES
 from spark_jobs.knowledge.layouts import APACHE, LOG_NAME_REGEX
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from spark_jobs.shared.exits import BadInput
@@ -158,7 +158,7 @@ def in_json(record: Record, layout: str) -> str:
     """A record of Apache's layout as an object of JSON."""
     at: datetime = record.happened_at  # type: ignore[assignment]
     level = LEVEL.match(record.text)
-    names = {layout.name: layout for layout in JSON_LAYOUTS}[layout]
+    names = {layout.name: layout for layout in OF_CLASSES}[layout]
     millis = int(at.timestamp()) * 1_000 + at.microsecond // 1_000
     instants = {
         "instant": {"epochSecond": millis // 1_000, "nanoOfSecond": millis % 1_000 * 1_000_000},
@@ -180,7 +180,7 @@ def render(text: str, layout: str, wraps: Sequence[str], source: str) -> str:
     Edge case: what is in no layout, and librdkafka's lines, stay as they are, inside of the envelopes.
     """
     patterns = {known.name: known.pattern for known in PATTERN_LAYOUTS}
-    objects = {known.name for known in JSON_LAYOUTS}
+    objects = {known.name for known in OF_CLASSES}
     at, found = EPOCH, list[str]()
     for record in (parse(part) for part in split(text)):
         at = record.happened_at or at
@@ -196,7 +196,7 @@ def render_folder(origin: Path, to: Path, layout: str, wraps: Sequence[str]) -> 
 
     Raises: BadInput for an envelope or a layout that is not known, and where the other folder is there already.
     """
-    layouts = [APACHE.name, *(known.name for known in (*PATTERN_LAYOUTS, *JSON_LAYOUTS))]
+    layouts = [APACHE.name, *(known.name for known in PATTERN_LAYOUTS), *(known.name for known in OF_CLASSES)]
     if layout not in layouts and "%" not in layout:
         raise BadInput(f"{layout!r} is not a layout. Needed: a pattern of log4j, or one of {', '.join(layouts)}.")
     if unknown := [name for name in wraps if name not in WRAPS]:

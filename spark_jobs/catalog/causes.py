@@ -259,6 +259,31 @@ class Cause(CauseCode):
         source="GroupCoordinator.scala propagateAssignment; GroupMetadataManager.java",
         is_broker_induced=True,
     )
+    CONNECTOR_CHANGED = CauseNoun(
+        code="connector_changed", label="a connector changed", family=CauseFamily.ASKED,
+        meaning="A connector of Kafka Connect was created, changed or removed, or its tasks were.",
+        symptom="a Connect worker rejoins just after its log says that the configuration of a connector or of tasks"
+        " was updated or removed",
+        advice="Nothing to do for a planned change. Change connectors in one go: each change of one moves tasks of"
+        " others.",
+        source="DistributedHerder.java ConfigUpdateListener, rebalanceSuccess; KIP-415",
+    )
+    SCHEDULED_DELAY_OVER = CauseNoun(
+        code="scheduled_delay_over", label="the delay for a lost worker ended", family=CauseFamily.PROTOCOL,
+        meaning="A worker of Kafka Connect had been lost, and the time in which it could have come back was over: what"
+        " it ran is given to others.",
+        symptom="a Connect worker rejoins when the rebalance delay of its last assignment has passed",
+        advice="See why the worker was lost. Set scheduled.rebalance.max.delay.ms (5 min is the default) to a little"
+        " more than a restart of a worker takes: until then its connectors stand still.",
+        source="IncrementalCooperativeAssignor.java handleLostAssignments; KIP-415",
+    )
+    SHARE_PARTITIONS_INITIALIZED = CauseNoun(
+        code="share_partitions_initialized", label="share partitions became ready", family=CauseFamily.PROTOCOL,
+        meaning="The coordinator had initialized partitions for a share group, which it can assign from then on.",
+        symptom="the epoch of a share group rises though no member came or went and the topics stayed the same",
+        advice="Nothing to do: it follows the first subscription to a topic, and partitions that are added to it.",
+        source="GroupMetadataManager.java shareGroupHeartbeat; KIP-932",
+    )
     UNKNOWN = CauseNoun(
         code="unknown", label="no known cause", family=CauseFamily.UNKNOWN,
         meaning="The evidence does not show the cause.",

@@ -27,6 +27,18 @@ class Protocol(Code):
 
     CLASSIC = "classic", "Join phases led by one member."
     CONSUMER = "consumer", "KIP-848: the coordinator assigns."
+    STREAMS = "streams", "KIP-1071: the coordinator assigns the tasks of Kafka Streams."
+    SHARE = "share", "KIP-932: the members of a share group read the same partitions."
+
+    @property
+    def has_epochs(self) -> bool:
+        """Whether the coordinator assigns, in epochs, and no member leads."""
+        return self is not Protocol.CLASSIC
+
+    @property
+    def is_of_consumers(self) -> bool:
+        """Whether its members are consumers, whose timeouts are settings of their own."""
+        return self in (Protocol.CLASSIC, Protocol.CONSUMER)
 
 
 class Outcome(Code):

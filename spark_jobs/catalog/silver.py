@@ -6,7 +6,7 @@ from spark_jobs.catalog.model import Table, optional, required
 # The fields that a pattern may name. Declared here alone: parse fills exactly these columns.
 EVENT_FIELDS = (
     optional("group_id", "STRING", "Consumer group the event speaks of"),
-    optional("protocol", "STRING", "classic or consumer, where the line says"),
+    optional("protocol", "STRING", "classic, consumer, streams or share, where the line says"),
     optional("member_id", "STRING", "Member the event speaks of"),
     optional("old_member_id", "STRING", "Member id that is replaced"),
     optional("client_id", "STRING", "Client id"),

@@ -138,13 +138,18 @@ def _kind(kind: str, meaning: str, patterns: Sequence[Pattern]) -> Iterator[str]
             yield from _pattern(pattern)
 
 
+def _writer(versions: str) -> str:
+    """Whose versions they are: Kafka's, or those of the library that they name."""
+    return prose(versions if versions[0].isalpha() and versions[-1].isdigit() else f"Kafka {versions}")
+
+
 def _pattern(pattern: Pattern) -> Iterator[str]:
     """A captured sample proves more than one made from Kafka's source."""
     sample = min(samples_of(pattern), key=lambda s: s.made)
-    origin = "made from the source" if sample.made else f"captured on Kafka {prose(sample.version)}"
+    origin = "made from the source" if sample.made else f"captured on {_writer(sample.version)}"
     yield f"### {pattern.pattern_id}"
     yield (
-        f"Kafka {prose(pattern.versions)}; loggers {as_codes(pattern.loggers)};"
+        f"{_writer(pattern.versions)}; loggers {as_codes(pattern.loggers)};"
         f" fields {as_codes(pattern.fields) or 'none'}. Source: {prose(pattern.source)}. A record, {origin}:"
     )
     yield fenced(sample.record)

@@ -169,8 +169,8 @@ def compiled(pattern: str) -> Compiled:
     tokens = list(_tokens(_without_variables(pattern)))
     words = [word for word, _ in tokens]
     clock, at = _first(words, _CLOCKS), _first(words, _MESSAGES)
-    if clock is None and not {"level", "logger"} <= {_SAME.get(word) for word in words}:
-        raise NotAPattern(f"{pattern!r} holds no date. Needed: %d, or %p and %c, by which a record is known to begin.")
+    if clock is None and not {"level", "logger" if words[:1] != [""] else "level"} <= {_SAME.get(w) for w in words}:
+        raise NotAPattern(f"{pattern!r} holds no date. Needed: %d, or %p and %c, or %p in brackets.")
     if at is None:
         raise NotAPattern(f"{pattern!r} holds no message. Needed: %m.")
     clock = clock or 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spark_jobs.knowledge.layouts import PROGRAM
 from spark_jobs.knowledge.model import JsonLayout
 
 _MESSAGE = "[KafkaServer id=1] started"
@@ -92,6 +93,23 @@ JSON_LAYOUTS = (
         counter_samples=('{"version":"1.1","host":"h","short_message":"x","timestamp":1795225469.117}',),
     ),
     JsonLayout(
+        name="kafkajs",
+        logger="logger",
+        message="message",
+        level="level",
+        at="timestamp",
+        trace="stack",
+        program="node.kafkajs",
+        only="kafkajs",
+        beside=(),
+        source="kafkajs 1.5 and later: src/loggers/console.js",
+        samples=(
+            '{"level":"INFO","timestamp":"2026-11-22T14:44:07.910Z","logger":"kafkajs","message":"[Consumer] Starting",'
+            '"groupId":"lab-kjs"}',
+        ),
+        counter_samples=('{"level":"INFO","timestamp":"2026-11-22T14:44:07.910Z","logger":"kafkajs"}',),
+    ),
+    JsonLayout(
         name="logger",
         logger="logger",
         message="message",
@@ -105,5 +123,54 @@ JSON_LAYOUTS = (
         ),
         counter_samples=('{"message":"x"}',),
     ),
+    JsonLayout(
+        name="python-json",
+        logger="name",
+        message="message",
+        level="levelname",
+        at="asctime",
+        trace="exc_info",
+        program=PROGRAM,
+        source="python-json-logger: %(asctime)s %(levelname)s %(name)s %(message)s",
+        samples=(
+            '{"asctime": "2026-11-22 14:44:07,860", "levelname": "INFO", "name": "aiokafka.consumer.group_coordinator",'
+            ' "message": "(Re-)joining group lab-aiot"}',
+        ),
+        counter_samples=('{"asctime": "2026-11-22 14:44:07,860", "message": "x"}',),
+    ),
+    JsonLayout(
+        name="zap",
+        logger="",
+        message="msg",
+        level="level",
+        at="ts",
+        trace="stacktrace",
+        program=PROGRAM,
+        beside=("caller", "logger"),
+        source="go.uber.org/zap NewProduction",
+        samples=(
+            '{"level":"info","ts":1795358647.86,"caller":"kzap@v1.1.2/kzap.go:114","msg":"joining group","group":"g"}',
+        ),
+        counter_samples=('{"level":"info","msg":"joining group","group":"g"}',),
+    ),
+    JsonLayout(
+        name="slog",
+        logger="",
+        message="msg",
+        level="level",
+        at="time",
+        trace="stack",
+        program=PROGRAM,
+        beside=("source", "func", "file"),
+        source="Go's log/slog NewJSONHandler and NewTextHandler; logrus JSONFormatter, TextFormatter without colours",
+        samples=(
+            '{"time":"2026-11-22T14:44:07.86Z","level":"INFO","msg":"joining group","group":"g"}',
+            'time=2026-11-22T14:44:07.860Z level=INFO msg="joining group" group=g',
+        ),
+        counter_samples=('{"time":"2026-11-22T14:44:07.86Z","level":"INFO"}',),
+    ),
 )
 """Order: an object is of the first layout whose logger, message and time it has."""
+
+OF_CLASSES = tuple(layout for layout in JSON_LAYOUTS if not layout.program)
+"""The layouts whose records name a class as their logger, as Kafka's own do."""

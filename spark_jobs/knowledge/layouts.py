@@ -21,6 +21,10 @@ LOGGER_REACH = 300
 _LEVEL_AT = len("[2026-11-21 01:44:29,117] ")
 """Where the level begins in a record of Apache Kafka."""
 
+PROGRAM = "program.log"
+"""The logger of lines that name none, or one that the program chose itself: what they say shows which library spoke.
+Of its lines those that no pattern claims are the program's own, and nothing is missed in them."""
+
 LOGGER_REGEX = re.compile(r" \([\w$]+(?:[.][\w$]+)+\)", re.ASCII)
 """How the end of a line names its logger: words with dots between them, in parentheses."""
 

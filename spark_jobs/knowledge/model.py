@@ -94,7 +94,12 @@ class JsonEnvelope:
 
 @dataclass(frozen=True)
 class JsonLayout:
-    """A record as an object of JSON: fields are paths with dots. `logger`, `message` and `at` must be there."""
+    """A record as an object of JSON: fields are paths with dots. `logger`, `message` and `at` must be there.
+
+    `program` is the logger of records whose field `logger` names no class; `only` is what that field has to hold.
+    Where `beside` is set, what varies has fields of its own, and all but those that it names follow the message:
+    `joining group; group: g, member_id: m`.
+    """
 
     name: str
     logger: str
@@ -105,6 +110,14 @@ class JsonLayout:
     source: str = field(compare=False)
     samples: tuple[str, ...] = field(compare=False)
     counter_samples: tuple[str, ...] = field(compare=False)
+    program: str = ""
+    only: str = ""
+    beside: tuple[str, ...] | None = None
+
+    @cached_property
+    def placed(self) -> frozenset[str]:
+        """The fields that do not follow the message."""
+        return frozenset((self.logger, self.message, self.level, self.at, self.trace, *(self.beside or ())))
 
 
 @dataclass(frozen=True)

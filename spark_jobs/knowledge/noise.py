@@ -5,6 +5,7 @@ from spark_jobs.knowledge import (
     noise_clients,
     noise_controllers,
     noise_groups,
+    noise_libraries,
     noise_logs,
     noise_state_changes,
     noise_zookeeper,
@@ -19,4 +20,5 @@ NOISE: tuple[Noise, ...] = (
     *noise_controllers.NOISE,
     *noise_zookeeper.NOISE,
     *noise_clients.NOISE,
+    *noise_libraries.NOISE,
 )

@@ -30,6 +30,11 @@ NOISE: tuple[Noise, ...] = (
         "Attempting to close NetworkClient ",
     ),
     *noise(
+        ("org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager",),
+        "The coordinator of a share group, which its own lines name too.",
+        "[ShareConsumer ",
+    ),
+    *noise(
         ("org.apache.kafka.clients.Metadata",),
         "Epochs that a client remembers; the cluster id of a producer or an admin client, maybe of another cluster.",
         "Cluster ID: ",
@@ -41,6 +46,13 @@ NOISE: tuple[Noise, ...] = (
         "AbstractConfig values: ",
         "ProducerConfig values: ",
         "AdminClientConfig values: ",
+        "ConnectorConfig values: ",
+        "DistributedConfig values: ",
+        "StreamsConfig values: ",
+        "ShareConsumerConfig values: ",
+        "ConverterConfig values: ",
+        "TaskConfig values: ",
+        "PublicConfig values: ",
     ),
     *noise(
         ("org.apache.kafka.common.utils.AppInfoParser",),

@@ -10,6 +10,7 @@ from spark_jobs.knowledge.model import PatternLayout
 
 _RESIGNED = "[GroupCoordinator 1]: Resigned as the group coordinator for partition 37 in epoch Some(0)"
 _JOINS = "[Consumer clientId=c-1, groupId=g] (Re-)joining group"
+_JOINS_PY = "(Re-)joining group lab-aiot"
 _PLAIN = f"[2026-11-21 01:44:29,117] INFO {_RESIGNED} (kafka.coordinator.group.GroupCoordinator)"
 
 PATTERN_LAYOUTS = (
@@ -96,8 +97,12 @@ PATTERN_LAYOUTS = (
     PatternLayout(
         name="cloudera",
         pattern="%d{ISO8601} %-5p %c: %m%n",
-        source="Cloudera CDK: log4j.properties of the role KAFKA_BROKER",
-        samples=(f"2026-11-21 01:44:29,117 INFO kafka.coordinator.group.GroupCoordinator: {_RESIGNED}",),
+        source="Cloudera CDK: log4j.properties of the role KAFKA_BROKER; the same in Python's logging:"
+        " %(asctime)s %(levelname)s %(name)s: %(message)s",
+        samples=(
+            f"2026-11-21 01:44:29,117 INFO kafka.coordinator.group.GroupCoordinator: {_RESIGNED}",
+            f"2026-11-22 14:44:07,860 INFO aiokafka.consumer.group_coordinator: {_JOINS_PY}",
+        ),
         counter_samples=(_PLAIN,),
     ),
     PatternLayout(
@@ -149,6 +154,51 @@ PATTERN_LAYOUTS = (
         samples=(f"2026-11-21 01:44:29,117 INFO  [org.apa.kaf.cli.con.int.ConsumerCoordinator] (main) {_JOINS}",),
         counter_samples=(_PLAIN,),
     ),
+    PatternLayout(
+        name="python-dashes",
+        pattern="%d{ISO8601} - %c - %p - %m%n",
+        source="the manual of Python's logging: %(asctime)s - %(name)s - %(levelname)s - %(message)s",
+        samples=(f"2026-11-22 14:44:07,860 - aiokafka.consumer.group_coordinator - INFO - {_JOINS_PY}",),
+        counter_samples=(_PLAIN,),
+    ),
+    PatternLayout(
+        name="python-blanks",
+        pattern="%d{ISO8601} %p %c %m%n",
+        source="common in logging.basicConfig: %(asctime)s %(levelname)s %(name)s %(message)s",
+        samples=(f"2026-11-22 14:44:07,860 INFO aiokafka.consumer.group_coordinator {_JOINS_PY}",),
+        counter_samples=(_PLAIN,),
+    ),
+    PatternLayout(
+        name="python-colons",
+        pattern="%d{ISO8601}:%p:%c:%m%n",
+        source="the how-to of Python's logging: %(asctime)s:%(levelname)s:%(name)s:%(message)s",
+        samples=(f"2026-11-22 14:44:07,860:INFO:aiokafka.consumer.group_coordinator:{_JOINS_PY}",),
+        counter_samples=(_PLAIN,),
+    ),
+    PatternLayout(
+        name="python-brackets",
+        pattern="%d{ISO8601} [%p] %c: %m%n",
+        source="common in logging.config: %(asctime)s [%(levelname)s] %(name)s: %(message)s",
+        samples=(f"2026-11-22 14:44:07,860 [INFO] aiokafka.consumer.group_coordinator: {_JOINS_PY}",),
+        counter_samples=(_PLAIN,),
+    ),
+    PatternLayout(
+        name="go-log",
+        pattern="%x%d{yyyy/MM/dd HH:mm:ss}%x %m%n",
+        source="Go's package log with LstdFlags: a prefix that the program chooses, the date, the time",
+        samples=(
+            "[sarama] 2026/11/22 15:22:35 client/coordinator coordinator for lab-sar is #1 (127.0.0.1:22831)",
+            "kafka reader: 2026/11/22 15:22:34.123456 entering loop for consumer group, lab-seg",
+        ),
+        counter_samples=(_PLAIN,),
+    ),
+    PatternLayout(
+        name="franz-go",
+        pattern="%d{ISO8601} [%p] %m%n",
+        source="franz-go: kgo.BasicLogger with the time before its lines",
+        samples=("2026-11-22 15:22:34.512 [INFO] joining group; group: lab-kgodated",),
+        counter_samples=(_PLAIN,),
+    ),
 )
 """Order: of layouts that read the same the first is taken."""
 
@@ -175,6 +225,20 @@ UNDATED = (
         samples=(f"[main] INFO org.apache.kafka.clients.consumer.internals.ConsumerCoordinator - {_JOINS}",),
         counter_samples=(_PLAIN,),
     ),
+    PatternLayout(
+        name="python-default",
+        pattern="%p:%c:%m%n",
+        source="Python's logging without a format: logging.BASIC_FORMAT",
+        samples=(f"INFO:aiokafka.consumer.group_coordinator:{_JOINS_PY}",),
+        counter_samples=(_PLAIN,),
+    ),
+    PatternLayout(
+        name="franz-go-default",
+        pattern="[%p] %m%n",
+        source="franz-go: kgo.BasicLogger without a prefix",
+        samples=("[INFO] joining group; group: lab-kgo",),
+        counter_samples=(_PLAIN,),
+    ),
 )
 """Layouts without a day: read where an envelope gives the instant."""
 
@@ -195,6 +259,12 @@ def without_envelopes(name: str) -> str:
 def layout_pattern(name: str) -> Compiled:
     """The pattern of a layout by its name; any other name is a pattern that a user gave."""
     return compiled(_BY_NAME.get(name, name))
+
+
+def is_without_logger(name: str) -> bool:
+    """Whether it is one of these layouts and its lines name no logger."""
+    pattern = layout_pattern(name)
+    return name in _BY_NAME and not any(p and "logger" in p.groupindex for p in (pattern.head, pattern.tail))
 
 
 _BY_NAME = {layout.name: layout.pattern for layout in (*PATTERN_LAYOUTS, *UNDATED)}

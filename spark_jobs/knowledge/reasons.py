@@ -111,7 +111,8 @@ def name_in_member_id(member_id: str | None) -> str | None:
     return match["name"] if match else None
 
 
-# What a Java client says when it asks to join. Source: ConsumerCoordinator, AbstractCoordinator 3.2-4.2.
+# What a client says when it asks to join or leaves. Source: ConsumerCoordinator, AbstractCoordinator 3.2-4.2; franz-go
+# 1.22 pkg/kgo/consumer_group.go; sarama 1.61 consumer_group.go, which names the error that ended its session.
 GIVEN_MEMBER_ID = "given_member_id"
 FOLLOWS = "follows"
 METADATA_CHANGED = "metadata_changed"
@@ -121,6 +122,7 @@ REMOVED_WHILE_ALIVE = "removed_while_alive"
 COORDINATOR_TROUBLE = "coordinator_trouble"
 LEFT_BEFORE = "left_before"
 ENFORCED = "enforced"
+CONNECTOR_CHANGED = "connector_changed"
 CLOSED = "closed"
 UNSUBSCRIBED = "unsubscribed"
 POLL_EXPIRED = "poll_expired"
@@ -132,15 +134,22 @@ _CLIENT_REASONS: tuple[tuple[str, str], ...] = (
     (GIVEN_MEMBER_ID, r"rebalance failed due to .*MemberIdRequiredException.*"),
     (FOLLOWS, r"group is already rebalancing|offset commit failed since group is already rebalancing"),
     (METADATA_CHANGED, r"cached metadata has changed(?: from .*)?"),
+    (METADATA_CHANGED, r"Metadata for topic has changed from .*"),
     (METADATA_CHANGED, r".*since the assignment metadata has changed from .*"),
     (SUBSCRIPTION_CHANGED, r"subscription has changed(?: from .*)?"),
     (SUBSCRIPTION_CHANGED, r".*since the subscription has changed from .*"),
     (SUBSCRIPTION_CHANGED, r"received assignment .*does not match the current subscription.*"),
+    (METADATA_CHANGED, r"rejoining because we are the leader and noticed some topics have new partitions"),
+    (REVOKES, r"after revoking what we lost from a rebalance"),
+    (COORDINATOR_TROUBLE, r"rejoining after we previously errored and backed off"),
+    (COORDINATOR_TROUBLE, r"(?:dial|read|write) tcp .*|kafka(?: server)?: .*|EOF"),
+    (CLOSED, r"client leaving group per normal operation"),
     (REVOKES, r"[Nn]eed to revoke partitions .*and re-join.*"),
     (REMOVED_WHILE_ALIVE, r"encountered (?:UNKNOWN_MEMBER_ID|ILLEGAL_GENERATION) from \w+ response"),
     (COORDINATOR_TROUBLE, r"rebalance failed due to .*"),
     (COORDINATOR_TROUBLE, r"rebalance failed since the generation/state was modified.*"),
     (LEFT_BEFORE, r"consumer pro-actively leaving the group"),
+    (CONNECTOR_CHANGED, r"Connector .* config (?:updated|removed)|Tasks \[.*\] configs updated"),
     (ENFORCED, r"rebalance enforced by user|connect worker requested rejoin"),
     (ENFORCED, r"triggered followup rebalance scheduled for .*|Active tasks corrupted|Shutdown requested"),
     (CLOSED, r"the consumer is being closed"),
@@ -160,11 +169,17 @@ def read_client_reason(reason: str | None) -> str | None:
     return next((name for name, shape in _CLIENT_SHAPES if shape.fullmatch(text)), FREE_TEXT)
 
 
-_SIDES_BEGIN = "from (version"
-_METADATA_SIDES = re.compile(
-    r"from \(version\d+: \{(?>(?P<before>.*?)\}\))(?>.* to \(version\d+: \{)(?P<after>.*)\}\)", re.S
+_METADATA_SIDES = (
+    (
+        "from (version",
+        re.compile(r"from \(version\d+: \{(?>(?P<before>.*?)\}\))(?>.* to \(version\d+: \{)(?P<after>.*)\}\)", re.S),
+    ),
+    ("from {", re.compile(r"from \{(?P<before>[^}]*+)\} to \{(?P<after>[^}]*+)\}")),
 )
-_TOPIC_COUNT = re.compile(r"(?<![a-zA-Z0-9._-])(?P<topic>[a-zA-Z0-9._-]++)=(?:(?P<count>\d+)|\[(?P<racks>[^\]]*)\])")
+"""Java's words and aiokafka's, each with what it begins with."""
+_TOPIC_COUNT = re.compile(
+    r"(?<![a-zA-Z0-9._-])(?P<topic>[a-zA-Z0-9._-]++)(?:=|': )(?:(?P<count>\d+)|\[(?P<racks>[^\]]*)\])"
+)
 
 
 @dataclass(frozen=True)
@@ -181,8 +196,7 @@ def read_metadata_change(reason: str | None) -> MetadataChange | None:
 
     A topic without partitions counts as absent: clients print a deleted topic so, before it goes from the map.
     """
-    text = reason or ""
-    match = _METADATA_SIDES.match(text, max(text.find(_SIDES_BEGIN), 0))
+    match = _sides(reason or "")
     if not match:
         return None
     before, after = _counts(match["before"]), _counts(match["after"])
@@ -191,6 +205,11 @@ def read_metadata_change(reason: str | None) -> MetadataChange | None:
         removed=tuple(sorted(t for t in before if not after.get(t))),
         grown=tuple(sorted(t for t in after if before.get(t) and after[t] > before[t])),
     )
+
+
+def _sides(text: str) -> re.Match[str] | None:
+    found = (sides.match(text, text.find(begin)) for begin, sides in _METADATA_SIDES if begin in text)
+    return next((m for m in found if m), None)
 
 
 def _counts(text: str) -> dict[str, int]:

@@ -42,7 +42,7 @@ def record(text: str, number: int = 0, **columns: Any) -> Row:
         "layout": read.layout and read.layout.name,
         "order": number,
         "line_count": text.rstrip("\n").count("\n") + 1,
-        "text": text.rstrip("\n"),
+        "text": read.text,
         "run_collected_at": RUN_AT,
     }
     return values(bronze.LOG_RECORDS, **told | columns)

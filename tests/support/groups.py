@@ -62,7 +62,7 @@ def witnessed(folder: Path) -> list[Witnessed]:
     clients = read_folder(folder / "clients", "night", "client")[0] if (folder / "clients").exists() else []
     told = [e.happened_at for e in brokers]
     context = GroupContext("night", min(told), max(told), topic_changes(brokers, controller_epochs_of(brokers)))
-    named = [e for e in (*brokers, *clients) if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]
+    named = [e for e in (*brokers, *_with_clients(clients)) if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]
     homes = _homes(named)
     by_group: dict[str, list[Event]] = defaultdict(list)
     for event in named:
@@ -76,10 +76,23 @@ def witnessed(folder: Path) -> list[Witnessed]:
 def _homes(events: Sequence[Event]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for event in events:
-        client = event.client_id or (None if event.instance_id else name_in_member_id(event.member_id))
+        client = _client(event)
         if event.group_id and client:
             found[client].add(event.group_id)
     return found
+
+
+def _client(event: Event) -> str | None:
+    return event.client_id or (None if event.instance_id else name_in_member_id(event.member_id))
+
+
+def _with_clients(events: Sequence[Event]) -> list[Event]:
+    """The lines of clients, each with its own client, or with the one that its log names."""
+    named = defaultdict[str, set[str | None]](set)
+    for event in events:
+        named[event.source].add(_client(event))
+    alone = {source: next(iter(found - {None})) for source, found in named.items() if len(found - {None}) == 1}
+    return [replace(e, client_id=_client(e) or alone.get(e.source)) for e in events]
 
 
 @cache

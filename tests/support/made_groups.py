@@ -136,13 +136,6 @@ MADE: dict[str, MadeGroup] = {
             *expired(STATIC),
         ]
     ),
-    "a log of librdkafka goes on": MadeGroup(
-        [
-            *stable(),
-            own("client_state_changed", "01:00:01", state="up"),
-            *expired(A, own("client_state_changed", "01:10:05", state="init")),
-        ]
-    ),
     "a new process started": MadeGroup(
         [
             _CONFIGURED,

@@ -17,8 +17,9 @@ from spark_jobs.edges.file_bytes import CHUNK, Bytes
 from spark_jobs.edges.samples import samples_of
 from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
 from spark_jobs.knowledge.envelopes import OBJECTS, PREFIXES
-from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
-from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS, OF_CLASSES
+from spark_jobs.knowledge.layouts import APACHE
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, is_without_logger
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake.arrays import NO_INSTANT
@@ -34,8 +35,9 @@ from spark_jobs.transforms.intake.pieces import REACH, Way, look, ranges_of
 from spark_jobs.transforms.intake.reading import read_record
 from spark_jobs.transforms.intake.wrapped_lines import lines_in
 
+WITH_LOGGER = [layout for layout in PATTERN_LAYOUTS if not is_without_logger(layout.name)]
 SAMPLES = [record for p in PATTERNS for s in samples_of(p) if (record := parse(s.record)).logger and record.happened_at]
-KAFKAS = [r for r in SAMPLES if "\r" not in r.text and "librdkafka" not in (r.logger or "") and r.text.isascii()]
+KAFKAS = [r for r in SAMPLES if "\r" not in r.text and r.layout is APACHE and r.text.isascii()]
 EVENTS = [*{r.reading.pattern.pattern_id: r for r in KAFKAS if r.reading.pattern}.values()]
 """A record of each pattern."""
 STRIMZI = next(layout.pattern for layout in PATTERN_LAYOUTS if layout.name == "strimzi")
@@ -118,7 +120,7 @@ def test_what_is_in_an_envelope_reads_as_what_is_not(name: str) -> None:
     assert sum(r["line_count"] for r in rows) == sum(line.count("\n") + 1 for line in lines)
 
 
-@pytest.mark.parametrize("layout", JSON_LAYOUTS, ids=lambda e: e.name)
+@pytest.mark.parametrize("layout", OF_CLASSES, ids=lambda e: e.name)
 def test_records_of_json_read_as_lines(layout) -> None:
     plain = [r for r in EVENTS if "\n" not in r.text]
     rows = read("\n".join(in_json(r, layout.name) for r in plain).encode())
@@ -132,7 +134,7 @@ NAMING = ["kubectl-prefix", "compose", "cloudwatch-tail", "loki", "fluent-bit", 
 @settings(max_examples=60)
 @given(
     COMPOSED,
-    st.sampled_from([None, *PATTERN_LAYOUTS]),
+    st.sampled_from([None, *WITH_LOGGER]),
     st.sampled_from(NAMING),
     st.sampled_from([None, "docker", "cri", "timestamps", "filebeat", "elasticsearch", "colours"]),
     st.sampled_from([200, 4_000, 1 << 20]),
@@ -251,7 +253,7 @@ def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() ->
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.sampled_from(["apache", *(layout.name for layout in (*PATTERN_LAYOUTS, *JSON_LAYOUTS))]),
+    st.sampled_from(["apache", *(layout.name for layout in (*WITH_LOGGER, *OF_CLASSES))]),
     st.lists(st.sampled_from([n for n in WRAPS if n not in ("timestamps", "otlp")]), max_size=2, unique=True),
 )
 def test_a_log_that_is_rendered_again_has_the_events_of_the_original(layout: str, wraps: list[str]) -> None:

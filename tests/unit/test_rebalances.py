@@ -180,7 +180,8 @@ def test_laws_of_every_excerpt(excerpt: str) -> None:
     assert history(shuffled) == found
     assert found.gaps == []
     generations = [r.to_generation for r in found.rebalances]
-    assert generations == list(range(1, len(generations) + 1))
+    first = 2 if found.rebalances[0].protocol in ("share", "streams") else 1  # they raise the first one silently
+    assert generations == list(range(first, first + len(generations)))
     for r in found.rebalances:
         assert isinstance(r, Rebalance)
         assert (r.incident_id, r.knowledge_version) == (None, None)

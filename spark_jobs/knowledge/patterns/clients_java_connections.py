@@ -8,6 +8,7 @@ from spark_jobs.knowledge.patterns.fragments import CONSUMER_HEAD, TOPIC_PARTITI
 _COORDINATOR_LOGGERS = (
     "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",
     "org.apache.kafka.clients.consumer.internals.AbstractCoordinator",
+    "org.apache.kafka.connect.runtime.distributed.WorkerCoordinator",
 )
 _REQUEST_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CoordinatorRequestManager",)
 _COMMIT_LOGGERS = ("org.apache.kafka.clients.consumer.internals.CommitRequestManager",)

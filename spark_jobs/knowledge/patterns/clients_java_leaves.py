@@ -8,6 +8,7 @@ from spark_jobs.knowledge.patterns.fragments import CONSUMER_HEAD, MEMBER
 _LOGGERS = (
     "org.apache.kafka.clients.consumer.internals.ConsumerCoordinator",
     "org.apache.kafka.clients.consumer.internals.AbstractCoordinator",
+    "org.apache.kafka.connect.runtime.distributed.WorkerCoordinator",
 )
 _GENERATION = (
     r"Generation\{generationId=(?P<generation>-?\d+), memberId='(?P<member_id>[^']*)', protocol='(?P<assignor>[^']*)'\}"

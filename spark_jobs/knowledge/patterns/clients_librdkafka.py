@@ -1,15 +1,22 @@
-"""What librdkafka writes to stderr (confluent-kafka for Python, Go, .NET; versions 1.0-2.15)."""
+"""What librdkafka says (confluent-kafka for Python, Go, .NET; versions 1.0-2.16), on stderr or through a logger.
+
+Python hands it to the program's own logger (`logger=`): the facility then stands before the client's name.
+"""
 # ruff: noqa: E501 - a regex is easier to read in one piece
 
+from dataclasses import replace
+
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.knowledge.layouts import PROGRAM
 from spark_jobs.knowledge.model import Pattern
 
 # A client id may hold anything: the instance's name, librdkafka's own, is what ends it.
 _HEAD = r"^(?P<client_id>.{1,255}?)#consumer-\d+\| \[thrd:[^\]]*\]: "
+_HEAD_IN_LOGGER = r"\[(?P<client_id>.{1,255}?)#consumer-\d+\] \[thrd:[^\]]*\]: "
 _SOURCE = "src/rdkafka_cgrp.c"
 
 
-PATTERNS = (
+_ON_STDERR = (
     Pattern(
         pattern_id="librdkafka.poll_expired",
         kind=Kind.CLIENT_POLL_EXPIRED,
@@ -50,3 +57,20 @@ PATTERNS = (
         source="src/rdkafka_broker.c rd_kafka_broker_set_error",
     ),
 )
+
+
+def _through_logger(pattern: Pattern) -> Pattern:
+    """The same words where confluent-kafka for Python hands them to a logger. Source: confluent_kafka.c log_cb."""
+    (logger,) = pattern.loggers
+    return replace(
+        pattern,
+        pattern_id=f"{pattern.pattern_id}_through_logger",
+        loggers=(PROGRAM,),
+        regex=f"^{logger.rpartition('.')[2]} {_HEAD_IN_LOGGER}{pattern.regex.removeprefix(_HEAD)}",
+        versions="confluent-kafka for Python 1.0-2.16",
+        source=f"{pattern.source}; confluent_kafka.c log_cb",
+    )
+
+
+# Python's wrapper takes the outcome of each commit, and librdkafka then logs none.
+PATTERNS = (*_ON_STDERR, *(_through_logger(p) for p in _ON_STDERR if p.kind != Kind.CLIENT_COMMIT_FAILED))

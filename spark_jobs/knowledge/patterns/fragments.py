@@ -34,7 +34,8 @@ TOPIC_PARTITION = r"(?P<topic>[\w.-]+)-(?P<partition>\d+)"
 """A partition as Kafka prints it. Brokers accept no other characters in the name of a topic."""
 
 CONSUMER_HEAD = (
-    r"^\[Consumer (?:instanceId=(?P<instance_id>[\w.-]+), )?clientId=(?P<client_id>.{1,255}?), "
+    r"^\[(?:Consumer|Worker) (?:instanceId=(?P<instance_id>[\w.-]+), )?clientId=(?P<client_id>.{1,255}?), "
     r"groupId=(?:null|(?P<group_id>.{1,255}?))\] "
 )
-"""How a Java consumer begins its lines. Nothing is quoted: fixed text after it is what ends the group's id."""
+"""How a Java consumer, or a worker of Connect, begins its lines. Nothing is quoted: fixed text after it is what ends
+the group's id."""

@@ -12,6 +12,8 @@ from spark_jobs.report.phrases import change, who
 from spark_jobs.report.unread_logs import absence
 from spark_jobs.shared import words
 
+_KIPS = {"consumer": "KIP-848", "streams": "KIP-1071", "share": "KIP-932"}
+
 HEADINGS = ("Start", "Group", "Took", "Cause", "Confidence", "Started by", "Delayed by", "Generation")
 
 
@@ -67,7 +69,7 @@ def _facts(page: PageRows, row: Rebalance) -> tuple[ui.Fact, ...]:
         seconds is not None and ui.Fact("Cost", f"{seconds:,.0f} partition-seconds"),
         _is_known(*members) and ui.Fact("Members", change(*members)),
         row.coordinator is not None and ui.Fact("Coordinator", f"broker {row.coordinator}"),
-        row.protocol == "consumer" and ui.Fact("Protocol", "consumer (KIP-848)"),
+        row.protocol in _KIPS and ui.Fact("Protocol", f"{row.protocol} ({_KIPS[row.protocol]})"),
     )
     return tuple(fact for fact in facts if isinstance(fact, ui.Fact))
 

@@ -67,7 +67,7 @@ def stops_of(rebalances: Sequence[Rebalance], witnesses: Witnesses) -> dict[str,
     """
     ordered = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
     classic = [r for r in ordered if r.protocol == Protocol.CLASSIC]
-    stops = _stops_of_epochs([r for r in ordered if r.protocol == Protocol.CONSUMER], witnesses)
+    stops = _stops_of_epochs([r for r in ordered if r.protocol != Protocol.CLASSIC], witnesses)
     if not classic:
         return stops
     known = _Assignments(assignments_of(witnesses.events, witnesses.records, witnesses.readings, witnesses.members))

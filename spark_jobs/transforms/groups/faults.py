@@ -153,7 +153,7 @@ def _counted(values: Iterable[list[str] | int]) -> str:
 
 
 def _eager(group_id: str, rows: Sequence[MemberSetting], times: int) -> Iterator[Fault]:
-    eager = [r for r in rows if r.protocol != Protocol.CONSUMER and _eager_assignors(r)]
+    eager = [r for r in rows if r.protocol in (None, Protocol.CLASSIC) and _eager_assignors(r)]
     if eager:
         names = sorted({a for r in eager for a in _eager_assignors(r)})
         yield _fault("eager_often", group_id, f"{', '.join(names)}, {times} rebalances within 60 minutes", eager, times)
@@ -172,9 +172,9 @@ class _Act:
 
 
 def _acts_of_groups(rebalances: Iterable[Rebalance]) -> dict[str, dict[str, list[_Act]]]:
-    """What dynamic members of each group did, triggers and contributors, by client id, in order."""
+    """What dynamic consumers of each group did, triggers and contributors, by client id, in order."""
     found: dict[str, dict[str, list[_Act]]] = defaultdict(lambda: defaultdict(list))
-    for r in rebalances:
+    for r in (r for r in rebalances if Protocol(r.protocol).is_of_consumers):
         for at, act in acts_in(r):
             if act.client_id and not act.instance_id:
                 found[r.group_id][act.client_id].append(_Act(at, act.cause, r))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.silver import EVENTS
 from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
 from spark_jobs.knowledge.reasons import UUID
@@ -17,8 +18,9 @@ def events_of_groups(events: DataFrame, member_snapshots: DataFrame) -> DataFram
     Takes: silver.events, bronze.member_snapshots. Gives: silver.events rows, each with a group_id; client lines that
     name no group (librdkafka's) are given the one group that their client id belongs to, and left out where it
     belongs to several; one row of kind member_seen for each member that a reading shows.
+    Edge case: a client's line that names no client is that of the one client which its log names.
     """
-    named = events.where(F.col("kind").isin(*GROUP_KINDS, *CLIENT_KINDS))
+    named = _with_clients(events.where(F.col("kind").isin(*GROUP_KINDS, *CLIENT_KINDS)))
     seen = _sightings(member_snapshots)
     grouped = named.where(F.col("group_id").isNotNull()).unionByName(seen)
     orphans = named.where(F.col("group_id").isNull() & F.col("client_id").isNotNull()).drop("group_id")
@@ -26,12 +28,27 @@ def events_of_groups(events: DataFrame, member_snapshots: DataFrame) -> DataFram
     return grouped.unionByName(adopted)
 
 
-def _homes(grouped: DataFrame) -> DataFrame:
-    """The one group of each client id. A dynamic member's id begins with its client id."""
+def _client() -> Column:
+    """The client that a line names. A dynamic member's id begins with its client id."""
     in_member_id = F.regexp_extract("member_id", f"(?s)^(.*)-{UUID}$", 1)
-    client = F.coalesce("client_id", F.when(F.col("instance_id").isNull(), F.nullif(in_member_id, F.lit(""))))
+    return F.coalesce("client_id", F.when(F.col("instance_id").isNull(), F.nullif(in_member_id, F.lit(""))))
+
+
+def _with_clients(events: DataFrame) -> DataFrame:
+    """The same events, those of clients with the client whose they are."""
+    of_clients = events.where(F.col("origin") == Origin.CLIENT)
+    alone = of_clients.groupBy("source").agg(
+        F.count_distinct(_client()).alias("clients"), F.max(_client()).alias("only_client")
+    )
+    named = events.join(F.broadcast(alone.where("clients = 1")), "source", "left")
+    client = F.when(F.col("origin") == Origin.CLIENT, F.coalesce(_client(), "only_client"))
+    return named.withColumn("client_id", F.coalesce(client, "client_id")).select(*events.columns)
+
+
+def _homes(grouped: DataFrame) -> DataFrame:
+    """The one group of each client id."""
     return (
-        grouped.select(client.alias("client_id"), "group_id")
+        grouped.select(_client().alias("client_id"), "group_id")
         .where(F.col("client_id").isNotNull())
         .groupBy("client_id")
         .agg(F.count_distinct("group_id").alias("groups"), F.first("group_id").alias("group_id"))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from spark_jobs.catalog.codes import Cause, RemedySetting
+from spark_jobs.catalog.codes import Cause, Protocol, RemedySetting
 from spark_jobs.catalog.rows import Event, Quote, Rebalance, Remedy
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.remedies import SESSION_TIMEOUT_MS
@@ -96,8 +96,11 @@ def judge_remedies(
     Gives: a row for each setting that would have avoided something in the window. `value_smallest` avoids exactly the
         rebalances that the row names, and a millisecond less avoids fewer.
     Edge case: a rebalance is avoided only if all that fell into it is; its cooperative follow-up is avoided with it.
-        What the evidence gives no number for is not counted. The replay changes one setting and nothing else.
+        What the evidence gives no number for is not counted. The replay changes one setting and nothing else. Of
+        Streams and share groups the timeouts are the brokers' settings: no setting of a client is proposed.
     """
+    if any(not Protocol(r.protocol).is_of_consumers for r in rebalances):
+        return []
     ordered = sorted(rebalances, key=lambda r: (r.started_at, r.rebalance_id))
     inside = [r for r in ordered if window.holds(r.started_at)]
     polls = Polls.of(events)

@@ -105,8 +105,11 @@ def rebuild_settings(
     Gives: one row for each client and set of settings; a client is an instance id, else a client id, else a member id.
     What one witness shows is joined with what others show of the same client, and never with what contradicts it.
     Keeps: the same rows whatever the order of what is given.
-    Edge case: a client id that several members share may be several rows, one for each set of settings.
+    Edge case: a client id that several members share may be several rows, one for each set of settings. The timeouts of
+        Streams and share groups are the brokers' settings: they have no rows.
     """
+    if not all(map(_is_of_consumers, events)):
+        return []
     group_id = next((rows[0].group_id for rows in (events, records, members) if rows), None) or ""
     types = {a.type for a in agreements if a.type in _PROTOCOLS}
     found = [*_by_events(events), *_by_records(records, window), *_by_readings(members, types)]
@@ -161,6 +164,10 @@ def _by_events(events: Iterable[Event]) -> Iterator[_Sighting]:
             _quote(event, values),
             is_past=is_loaded,
         )
+
+
+def _is_of_consumers(event: Event) -> bool:
+    return event.protocol is None or Protocol(event.protocol).is_of_consumers
 
 
 def _quote(event: Event, values: Values) -> Quote:

@@ -25,6 +25,7 @@ _QUOTED = 160
 _LEAST = len("[2026-11-21")
 """As many characters that fit are more than chance."""
 
+_UNDATED = {layout.name: layout.pattern for layout in UNDATED}
 DATED = tuple(layout.name for layout in PATTERN_LAYOUTS)
 EVERY = (*DATED, *(layout.name for layout in UNDATED))
 """The layouts that are patterns, and with them those that show no day."""
@@ -111,6 +112,12 @@ def closest(lines: Sequence[str], given: str | None = None) -> str:
     told = [line for line in lines if line.strip()][:_TRIED]
     if not told:
         return "It holds no text."
+    (name, _), how = best_of(lines, others=tuple(_UNDATED))
+    if name in _UNDATED and how.events:
+        return (
+            f"Its lines show no time: their layout is {_UNDATED[name]!r}. Needed: one that shows it, or a transport"
+            " that writes it before each line."
+        )
     patterns = {given: given} if given else {}
     patterns |= {_KAFKAS: _KAFKAS, **{layout.name: layout.pattern for layout in PATTERN_LAYOUTS}}
     reached = [(*layout_pattern(name).fits_until(line), name, line) for name in patterns for line in told]

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
+from spark_jobs.knowledge.json_layouts import OF_CLASSES
 from spark_jobs.knowledge.model import JsonEnvelope, JsonLayout
 from spark_jobs.transforms.intake.arrays import NO_INSTANT, Flags, Ints
 from spark_jobs.transforms.intake.json_fields import Fields, field, fields_of, object_in, sample_of
 from spark_jobs.transforms.intake.origins import Origins, named
 from spark_jobs.transforms.intake.pattern_clocks import ISO, pattern_heads
+from spark_jobs.transforms.intake.program_records import columns_of, said_in
 from spark_jobs.transforms.intake.wrapped_lines import Lines, laid_out
 
 _PARTS = ("docker",)
@@ -184,10 +185,10 @@ def _resource(resource: Any) -> str:
 def records_of_json(lines: Lines, _: Origins) -> Inside:
     """Objects that are records themselves, written as lines of Kafka's own layout."""
     none = np.zeros(len(lines), bool)
-    if b"{" not in lines.data:
+    if b"{" not in lines.data and b"time=" not in lines.data:
         return lines, none, none
     texts = lines.texts()
-    at, written = np.full(len(lines), NO_INSTANT), pa.nulls(len(lines), pa.string())
+    at, written = _of_programs(texts)
     for layout in _layouts_in(texts):
         told = fields_of(texts, (), _paths(layout))
         instants, found = _records(told, layout)
@@ -200,6 +201,14 @@ def records_of_json(lines: Lines, _: Origins) -> Inside:
     return inner, are, none
 
 
+def _of_programs(texts: pa.Array) -> tuple[Ints, pa.Array]:
+    """The instants and the lines of records whose fields follow their message."""
+    told = columns_of(said_in(texts))
+    if not len(told["message"]):
+        return np.full(len(texts), NO_INSTANT), pa.nulls(len(texts), pa.string())
+    return _written(instants_of(told["at"]), told["logger"], told["message"], told["level"], told["trace"])
+
+
 def _paths(layout: JsonLayout) -> list[str]:
     at = [_SECONDS, _NANOS] if layout.at == _OBJECT else []
     return [layout.logger, layout.message, layout.level, layout.at, layout.trace, *at]
@@ -210,7 +219,7 @@ def _layouts_in(texts: pa.Array) -> list[JsonLayout]:
     sample = sample_of(texts)
     return [
         layout
-        for layout in JSON_LAYOUTS
+        for layout in OF_CLASSES
         if any(
             all(field(told, path) is not None for path in (layout.logger, layout.message, layout.at)) for told in sample
         )
@@ -222,7 +231,13 @@ def _records(told: Fields, layout: JsonLayout) -> tuple[Ints, pa.Array]:
     logger, message, level, trace = (
         _text(told[path]) for path in (layout.logger, layout.message, layout.level, layout.trace)
     )
-    instants = _instants(told, layout.at)
+    return _written(_instants(told, layout.at), logger, message, level, trace)
+
+
+def _written(
+    instants: Ints, logger: pa.Array, message: pa.Array, level: pa.Array, trace: pa.Array
+) -> tuple[Ints, pa.Array]:
+    """Records as lines of Kafka's own layout, with their instants; null where a part is missing."""
     is_record = pc.and_(pc.and_(logger.is_valid(), message.is_valid()), pa.array(instants != NO_INSTANT))
     if not is_record.true_count:
         return instants, pa.nulls(len(logger), pa.string())

@@ -18,14 +18,16 @@ from spark_jobs.knowledge.layouts import (
     KAFKAS_PACKAGES,
     MESSAGE_LIMIT,
     MOST_LINES,
+    PROGRAM,
     TRACE_LIMIT,
     WITHIN,
     class_of,
+    first_line,
 )
 from spark_jobs.knowledge.model import Noise, Pattern, Words
 from spark_jobs.knowledge.noise import NOISE
-from spark_jobs.knowledge.pattern_layouts import layout_pattern, without_envelopes
-from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.knowledge.pattern_layouts import is_without_logger, layout_pattern, without_envelopes
+from spark_jobs.knowledge.patterns import PATTERNS, SAYS_LINES
 
 QUOTED = 2_000
 """Characters of a record's first line that a row quotes."""
@@ -109,7 +111,7 @@ def read_record(
         bytes were UTF-8, and whether its head shows an instant.
     Order: what is broken is quarantined, whoever wrote it; but how long a message is matters for loggers that matter.
     """
-    logger, message = _cut_of(layout)(text) if layout else (None, text)
+    logger, message = words_of(layout, text) if layout else (None, text)
     known = KNOWN.get(_class_of(logger)) if logger else _NAMELESS
     is_endless = len(message) > MESSAGE_LIMIT and known is not None and logger is not None
     if sentences := _wrong(text, line_count, is_utf8, is_dated or layout is None, is_endless):
@@ -117,10 +119,27 @@ def read_record(
     return _IGNORED if known is None else _claimed(known, logger, message, text)
 
 
+def words_of(layout: str, text: str) -> Words:
+    """The logger and the message of a record.
+
+    Edge case: clients' libraries speak through loggers that programs name, and a line at a time: what follows it are
+    the program's own prints.
+    """
+    if layout in CUTS:
+        return CUTS[layout](text)
+    logger, message = _cut_of(layout)(text)
+    if logger and _class_of(logger) not in KNOWN:
+        logger = PROGRAM
+    return logger, first_line(message) if logger in SAYS_LINES else message
+
+
 @cache
 def _cut_of(layout: str) -> Callable[[str], Words]:
     name = without_envelopes(layout)
-    return CUTS.get(name) or layout_pattern(name).cut
+    if name in CUTS:
+        return CUTS[name]
+    cut = layout_pattern(name).cut
+    return (lambda text: (PROGRAM, cut(text)[1])) if is_without_logger(name) else cut
 
 
 def _wrong(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless: bool) -> tuple[str, ...]:
@@ -138,7 +157,7 @@ def _claimed(known: Known, logger: str | None, message: str, text: str) -> Readi
     for words in known.noise:
         if words in message:
             return _IGNORED
-    return Reading(LineFate.UNPARSED, logger, message)
+    return _IGNORED if known is KNOWN.get(PROGRAM) else Reading(LineFate.UNPARSED, logger, message)
 
 
 def _with_trace(message: str, text: str) -> str:

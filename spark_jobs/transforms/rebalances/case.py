@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
+from spark_jobs.catalog.codes import Confidence, Protocol
 from spark_jobs.catalog.rows import Event, TopicChange
 from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.knowledge.patterns import NAMES_NO_CLIENT
 from spark_jobs.knowledge.reasons import read_client_reason
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import LONG_AGO, LOOK_BACK, METADATA_LAG, RETURN_WITHIN
@@ -33,6 +35,7 @@ REASON_WORDS: Mapping[str, str] = {
     reasons.REVOKES: "it revokes partitions",
     reasons.SUBSCRIPTION_CHANGED: "its subscription has changed",
     reasons.METADATA_CHANGED: "the metadata of its topics have changed",
+    reasons.CONNECTOR_CHANGED: "the configuration of a connector or of its tasks changed",
     reasons.ENFORCED: "the application called enforceRebalance",
     reasons.FREE_TEXT: "words that no client writes by itself",
 }
@@ -84,7 +87,12 @@ class Case:
 
     @property
     def session(self) -> str:
-        """How long its session was, in words after the word session; empty where that is not known."""
+        """How long its session was, in words after the word session; empty where that is not known.
+
+        Edge case: in groups of Streams and in share groups it is the broker's setting, not the client's.
+        """
+        if self.episode.protocol in (Protocol.STREAMS, Protocol.SHARE):
+            return ""
         return f" of {duration(self.member.session_timeout_ms)}" if self.member.session_timeout_ms else ""
 
     @cached_property
@@ -158,5 +166,15 @@ def shown(*lines: Event | None, **words: object) -> Proof:
 
 
 def by_own_log(case: Case, *lines: Event | None) -> Proof | None:
-    """The proof that the member's own log has these lines; None where it has none of them."""
-    return shown(*case.log.identity, *lines) if any(lines) else None
+    """The proof that the member's own log has these lines; None where it has none of them.
+
+    Edge case: a line that names no client is the member's by its file alone, so that the proof is likely at most.
+    """
+    told = [line for line in lines if line is not None]
+    return shown(*case.log.identity, *told) + by_its_words(*told) if told else None
+
+
+def by_its_words(*lines: Event) -> Proof:
+    """How sure what a client's lines say is its own."""
+    is_named = not lines or any(line.pattern_id not in NAMES_NO_CLIENT for line in lines)
+    return Proof(confidence=None if is_named else Confidence.LIKELY)

@@ -19,6 +19,8 @@ _LEAVING_STATES = ("PREPARE_LEAVING", "LEAVING")
 _STEPS = (Kind.CLIENT_JOINED, Kind.CLIENT_ASSIGNMENT_FINISHED)
 """What a member logs once for each generation."""
 
+_STARTS = (Kind.CLIENT_CONFIGURED, Kind.CLIENT_STARTED)
+
 _NEAR = timedelta(minutes=1)
 """Generations start again in a group that was removed: a line this far from the join phase is about another one."""
 
@@ -41,8 +43,8 @@ class _Lines:
 class Process(_Lines):
     """One process of one client: the lines from its start to the start of the next one.
 
-    `next_start` is the first line of the next process of that client. `has_starts`: the log names starts at all
-    (librdkafka's names none); only then does the absence of a start prove anything.
+    `next_start` is the first line of the next process of that client. `has_starts`: the log names every start, as
+    Java's does (librdkafka's names none); only then does the absence of a start prove anything.
     """
 
     def __init__(self, lines: Sequence[Event], next_start: Event | None, has_starts: bool) -> None:
@@ -79,7 +81,7 @@ class ProcessLog:
     def identity(self) -> tuple[Event, ...]:
         """The lines that show which process of which member it is."""
         first = next(iter(self.process.lines), None)
-        started = first if first is not None and first.kind == Kind.CLIENT_CONFIGURED else None
+        started = first if first is not None and first.kind in _STARTS else None
         return tuple(e for e in (started, self.named) if e is not None)
 
 
@@ -98,7 +100,11 @@ class ClientLog(_Lines):
     @cached_property
     def _starts(self) -> Sequence[int]:
         """The places at which processes start."""
-        return [n for n, e in enumerate(self.lines) if e.kind == Kind.CLIENT_CONFIGURED]
+        return [n for n, e in enumerate(self.lines) if e.kind in _STARTS]
+
+    @cached_property
+    def _has_starts(self) -> bool:
+        return len(self.of_kind(Kind.CLIENT_CONFIGURED)) > 0
 
     def process_of(self, member_id: str, at: datetime) -> ProcessLog:
         """The process that held a member at an instant.
@@ -107,14 +113,17 @@ class ClientLog(_Lines):
         """
         place = self._place_of(member_id, at)
         if place is None:
-            return ProcessLog(Process((), None, bool(self._starts)))
+            return ProcessLog(Process((), None, self._has_starts))
         return ProcessLog(self._process_at(place), self.lines.values[place])
 
     def _place_of(self, member_id: str, at: datetime) -> int | None:
-        """The first line that names the member id; else the last one by then, unless it names another member."""
+        """The first line that names the member id; else the last one by then, unless it names another member.
+
+        Edge case: a log that names no starts is that of one process, also before its first line.
+        """
         if member_id in self._first_naming:
             return self._first_naming[member_id]
-        last = self.lines.count_until(at) - 1
+        last = max(self.lines.count_until(at) - 1, -1 if self._starts or not len(self.lines) else 0)
         return None if last < 0 or self.lines.values[last].member_id else last
 
     def _process_at(self, place: int) -> Process:
@@ -125,7 +134,7 @@ class ClientLog(_Lines):
             first = starts[number - 1] if number else 0
             following = starts[number] if number < len(starts) else None
             next_start = None if following is None else lines[following]
-            self._processes[number] = Process(lines[first:following], next_start, bool(starts))
+            self._processes[number] = Process(lines[first:following], next_start, self._has_starts)
         return self._processes[number]
 
 

@@ -1,10 +1,10 @@
-"""Why a KIP-848 group epoch rose without a member that joined or left."""
+"""Why a group epoch rose without a member that joined or left."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.catalog.codes import Cause
+from spark_jobs.catalog.codes import Cause, Protocol
 from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import Case, shown
 from spark_jobs.transforms.rebalances.rejoin_rulings import TOPIC_CAUSES, one_change_fits
@@ -24,6 +24,16 @@ def topics_stayed_the_same(case: Case) -> Proof | None:
     return proof_if(case.episode.metadata_hash_changed is False)
 
 
+def is_share_group(case: Case) -> Proof | None:
+    """The group is a share group."""
+    return proof_if(case.episode.protocol == Protocol.SHARE)
+
+
+def is_of_consumers(case: Case) -> Proof | None:
+    """The group is one of consumers, whose epochs have no other reasons."""
+    return proof_if(case.episode.protocol == Protocol.CONSUMER)
+
+
 def topics_changed(case: Case) -> Proof | None:
     """The metadata hash of the subscribed topics is another than in the epoch before."""
     return proof_if(case.episode.metadata_hash_changed)
@@ -38,8 +48,13 @@ EPOCH_RULINGS: Sequence[Ruling[Case]] = (
            decides="made: a KIP-848 client subscribes again", looks_alike="made: an epoch that shows nothing"),
     Ruling(Cause.SUBSCRIPTION_CHANGED, LIKELY, "A member changed its subscription: no member joined or left, and the"
            " topics stayed the same.",
-           proof=(topics_stayed_the_same,), source=_EPOCHS,
+           proof=(topics_stayed_the_same, is_of_consumers), source=_EPOCHS,
            decides="made: an epoch with the same topics", looks_alike="made: an epoch with other topics"),
+    Ruling(Cause.SHARE_PARTITIONS_INITIALIZED, LIKELY, "No member joined or left, and the topics stayed the same: the"
+           " coordinator assigns partitions of the share group that are initialized now.",
+           proof=(topics_stayed_the_same, is_share_group),
+           source="GroupMetadataManager.java shareGroupHeartbeat, initializedAssignmentPending; KIP-932",
+           decides="groups/share-4.3 15:14:55.835", looks_alike="made: an epoch with the same topics"),
     *(
         Ruling(cause, LIKELY, f"No member joined or left, and the subscribed topics changed; {{later}} before,"
                f" {words}.",

@@ -1,8 +1,9 @@
-"""The epochs of a KIP-848 group: every rise of the group epoch is one rebalance.
+"""The epochs of a group whose coordinator assigns: every rise of the group epoch is one rebalance.
 
 Joins, leaves and fencings are logged just before the epoch they raise; the coordinator writes no reason. Members
-reconcile one by one, and since 4.0 only their own logs show when they are done. Source: GroupMetadataManager.java,
-KIP-848.
+reconcile one by one, and since 4.0 only their own logs show when they are done. In groups of Streams and in share
+groups a leave or a fencing raises the epoch without a line: the next target assignment names it.
+Source: GroupMetadataManager.java, KIP-848, KIP-932, KIP-1071.
 """
 
 from __future__ import annotations
@@ -31,17 +32,21 @@ _CHANGES: Mapping[str, Change] = {
 }
 _ONLY_BEFORE_4_0 = (Kind.MEMBER_SUBSCRIBED, Kind.MEMBER_ASSIGNMENT_STATE, Kind.SUBSCRIPTION_METADATA)
 """Lines that show a coordinator of 3.7 to 3.9: later ones print them at DEBUG. Source: GroupMetadataManager.java."""
+OTHER_KINDS = tuple(p for p in Protocol if not p.is_of_consumers)
+"""Groups that are not of consumers, and never were classic."""
 _NO_REASON = CoordinatorReason("none")
 _STATES = (Kind.CLIENT_STATE_CHANGED, Kind.MEMBER_ASSIGNMENT_STATE)
 
 
 def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode], list[Gap]]:
-    """The episodes of one KIP-848 group, and the breaks in its epochs.
+    """The episodes of one group with epochs, and the breaks in them.
 
     Takes: the group's events in order. Gives: episodes in order of their epochs.
     Edge case: 3.7 to 3.9 do not print the rise that a leave or a fencing brings; such a break is explained by it.
     """
-    machine = _Machine(group_id, prints_every_rise=not any(e.kind in _ONLY_BEFORE_4_0 for e in events))
+    kind_shown = next((e for e in events if e.protocol in OTHER_KINDS), None)
+    prints_every_rise = kind_shown is not None or not any(e.kind in _ONLY_BEFORE_4_0 for e in events)
+    machine = _Machine(group_id, kind_shown, prints_every_rise)
     for event in events:
         machine.feed(event)
     return _with_ends(machine.episodes, events), machine.gaps
@@ -50,8 +55,11 @@ def build_epochs(group_id: str, events: Sequence[Event]) -> tuple[list[Episode],
 class _Machine:
     """One group's state while its events are folded."""
 
-    def __init__(self, group_id: str, prints_every_rise: bool) -> None:
+    def __init__(self, group_id: str, kind_shown: Event | None, prints_every_rise: bool) -> None:
         self.group_id = group_id
+        self.protocol = Protocol(str(kind_shown.protocol)) if kind_shown else Protocol.CONSUMER
+        self.kind_shown = kind_shown
+        self.shown_before: dict[str, Event] = {}
         self.prints_every_rise = prints_every_rise
         self.episodes: list[Episode] = []
         self.gaps: list[Gap] = []
@@ -71,8 +79,11 @@ class _Machine:
             self.bump(event, event.generation or 0)
         elif kind in (Kind.JOIN_COMPLETED, Kind.GROUP_EMPTIED):
             self.epoch = event.generation  # a classic group that is converted goes on counting
-        if kind in (Kind.TARGET_COMPUTED, Kind.GROUP_UNLOADED) and event.protocol == Protocol.CONSUMER:
+        names_epoch = kind in (Kind.TARGET_COMPUTED, Kind.GROUP_UNLOADED)
+        if names_epoch and (event.protocol == Protocol.CONSUMER or self.kind_shown is not None):
             self.show(event, event.generation or 0)
+        if names_epoch or kind == Kind.EPOCH_BUMPED:
+            self.shown_before[kind] = event
         if kind in (Kind.GROUP_LOADED, Kind.GROUP_UNLOADED):
             self.has_moved = True
 
@@ -87,7 +98,12 @@ class _Machine:
 
     def show(self, event: Event, epoch: int) -> None:
         """A line that names an epoch which no line began."""
-        if self.epoch is not None and epoch > self.epoch:
+        if self.epoch is None and self.kind_shown is not None:
+            self.epoch = epoch
+        if self.kind_shown is not None and self.epoch is not None and epoch == self.epoch + 1 and self.pending:
+            self.episodes.append(self.episode(event, epoch, self.pending, self.pending[0].at))
+            self.pending, self.skipped, self.epoch = [], [], epoch
+        elif self.epoch is not None and epoch > self.epoch:
             self.see_gap(event, self.epoch, epoch, epoch - self.epoch, self.pending)
             self.skipped, self.pending, self.epoch = [], [], epoch
 
@@ -104,25 +120,33 @@ class _Machine:
             return f"the coordinator moved before epoch {last} was stored"
         return None
 
-    def episode(self, event: Event, epoch: int, changes: Sequence[MembershipChange]) -> Episode:
+    def episode(
+        self, event: Event, epoch: int, changes: Sequence[MembershipChange], started_at: datetime | None = None
+    ) -> Episode:
         came = sum(c.what == Change.JOINED for c in changes)
         went = sum(c.what.is_removal for c in changes)
         is_unknown = event.detail is None or self.hash is None
         return Episode(
             group_id=self.group_id,
-            protocol=Protocol.CONSUMER,
+            protocol=self.protocol,
             coordinator=event.broker,
             from_generation=epoch - 1,
             to_generation=epoch,
-            started_at=event.happened_at,
+            started_at=started_at or event.happened_at,
             reason=_NO_REASON,
             members_before=max(len(self.members) - came + went, 0),
             members_after=len(self.members),
             member_ids=frozenset(m for m in self.members if m is not None),
             metadata_hash_changed=None if is_unknown else event.detail != self.hash,
             changes=tuple(changes),
-            events=(event,),
+            events=self.shown(event),
         )
+
+    def shown(self, event: Event) -> tuple[Event, ...]:
+        """The line of an epoch; of groups that are not of consumers those that show the kind and the epoch before."""
+        if self.kind_shown is None:
+            return (event,)
+        return tuple({e.line_id: e for e in (self.kind_shown, *self.shown_before.values(), event)}.values())
 
 
 def _change_of(event: Event) -> MembershipChange:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 from spark_jobs.catalog.codes import Cause
+from spark_jobs.catalog.rows import Event
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import REMOVED_WHILE_ALIVE, read_client_reason, read_coordinator_reason
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import RETURN_WITHIN
@@ -27,13 +30,19 @@ def is_static(case: Case) -> Proof | None:
 
 
 def had_closed(case: Case) -> Proof | None:
-    """The member's own log shows before that it closed its consumer or left on purpose."""
-    return by_own_log(case, case.log.process.closings.last_until(case.at))
+    """The member's own log shows before, and after it joined, that it closed its consumer or left on purpose."""
+    return by_own_log(case, _since_it_joined(case, case.log.process.closings.last_until(case.at)))
 
 
 def poll_had_expired(case: Case) -> Proof | None:
-    """The member's own log shows before that its poll timeout had expired."""
-    return by_own_log(case, case.log.process.poll_expiries.last_until(case.at))
+    """The member's own log shows before, and after it joined, that its poll timeout had expired."""
+    return by_own_log(case, _since_it_joined(case, case.log.process.poll_expiries.last_until(case.at)))
+
+
+def _since_it_joined(case: Case, line: Event | None) -> Event | None:
+    """A line since the member joined: where a log shows no starts, an older one is its former self's."""
+    joined = case.member.first_at
+    return line if line is not None and (joined is None or line.happened_at >= joined) else None
 
 
 def was_heard_again(case: Case) -> Proof | None:
@@ -48,6 +57,21 @@ def was_heard_again(case: Case) -> Proof | None:
 def log_names_starts(case: Case) -> Proof | None:
     """The client's log shows each start of a process; librdkafka's does not."""
     return proof_if(case.log.process.has_starts)
+
+
+def is_one_consumer(case: Case) -> Proof | None:
+    """The log shows where a consumer begins, its next line reaches back before the expiry, or one names the member."""
+    process = case.log.process
+    begun, heard = next(iter(process.lines), None), process.lines.after(case.at)
+    named = next((line for line in heard if line.member_id == case.member.member_id), None)
+    shows_start = begun is not None and begun.kind == Kind.CLIENT_STARTED
+    return shown(named) if named else proof_if(shows_start or any(map(partial(_reaches_back, case), heard[:1])))
+
+
+def _reaches_back(case: Case, line: Event) -> bool:
+    """Whether a line says that the client had waited for a response since before its session expired."""
+    waited = timedelta(milliseconds=line.took_ms or 0)
+    return line.kind == Kind.CLIENT_SESSION_TIMEOUT and line.happened_at - waited < case.at
 
 
 def new_process_started(case: Case) -> Proof | None:
@@ -120,9 +144,10 @@ EXPIRY_RULINGS: Sequence[Ruling[Case]] = (
            decides="groups/pause-4.1 01:41:13.807", looks_alike="groups/storm-2.8 01:48:17.257"),
     Ruling(Cause.HEARTBEAT_EXPIRED, LIKELY, "{who} was not heard within its session{session}, and its log goes on"
            " {later} later.",
-           proof=(was_heard_again,),
-           source=f"{_EXPIRES}; a log of librdkafka does not show whether a new process wrote it",
-           decides="made: a log of librdkafka goes on", looks_alike="groups/pause-4.1 01:41:13.807"),
+           proof=(was_heard_again, is_one_consumer),
+           source=f"{_EXPIRES}; rdkafka_cgrp.c rd_kafka_cgrp_session_timeout_check",
+           decides="groups/librdkafka-python-4.3 15:20:45.038",
+           looks_alike="groups/librdkafka-python-4.3 15:21:36.315"),
     Ruling(Cause.MEMBER_DEAD, LIKELY, "{who} fell silent without a close, its session{session} ran out, and a new"
            " process of it started.",
            proof=(new_process_started,), source=_EXPIRES,

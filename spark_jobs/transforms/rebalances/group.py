@@ -18,7 +18,7 @@ from spark_jobs.transforms.rebalances.chains import link
 from spark_jobs.transforms.rebalances.changes import with_changes
 from spark_jobs.transforms.rebalances.continuity import find_generation_gaps
 from spark_jobs.transforms.rebalances.delays import delay_sentence, waits_of
-from spark_jobs.transforms.rebalances.epochs import build_epochs
+from spark_jobs.transforms.rebalances.epochs import OTHER_KINDS, build_epochs
 from spark_jobs.transforms.rebalances.history_coverage import HistoryCoverage
 from spark_jobs.transforms.rebalances.judge import judge_change, judge_episode, judge_move
 from spark_jobs.transforms.rebalances.members import Member, MemberRegistry
@@ -76,7 +76,8 @@ def _episodes(group_id: str, events: Sequence[Event], registry: MemberRegistry) 
     linked: list[Episode] = []
     for episode in _with_unseen_joins(sorted([*finished, *epochs], key=lambda e: e.started_at), registry):
         linked.append(replace(episode, previous=linked[-1] if linked else None))
-    return linked, [*classic_gaps, *epoch_gaps]
+    never_classic = any(e.protocol in OTHER_KINDS for e in of_coordinator)
+    return linked, [*([] if never_classic else classic_gaps), *epoch_gaps]
 
 
 def _finished(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) -> Episode:

@@ -57,7 +57,7 @@ def judge_episode(case: Case) -> Verdict:
         return _without_start(verdict) if episode.lacks_start else verdict
     if episode.reason.act in ("leader_rejoined", "metadata_updated"):
         return rulings.judge(REJOIN_RULINGS, case)
-    if episode.protocol == Protocol.CONSUMER:
+    if Protocol(episode.protocol).has_epochs:
         return rulings.judge(EPOCH_RULINGS, case)
     return rulings.judge(REASON_RULINGS, case)
 

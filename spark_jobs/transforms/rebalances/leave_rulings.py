@@ -18,6 +18,8 @@ from spark_jobs.transforms.durations import NEXT_POLL
 from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, by_own_log, shown
 from spark_jobs.transforms.rulings import CERTAIN, LIKELY, POSSIBLE, Predicate, Proof, Ruling, named, proof_if
 
+_GIVES_UP = (Kind.CLIENT_REVOKED, Kind.CLIENT_LOST)
+
 
 def gave_reason(reason: str) -> Predicate[Case]:
     """The client gave this reason, on the coordinator's line (KIP-800)."""
@@ -34,13 +36,38 @@ def is_by_instance(case: Case) -> Proof | None:
 
 
 def own_log_shows_poll_expired(case: Case) -> Proof | None:
-    """The member's own log says within 5 s that its poll timeout has expired."""
-    return by_own_log(case, *case.log.process.poll_expiries.near(case.at, NEXT_POLL))
+    """The member's own log says within 5 s, or before it comes back, that its poll timeout has expired.
+
+    Source: librdkafka hands its lines to a logger when the application polls again.
+    """
+    expiries = case.log.process.poll_expiries
+    late = expiries.between(case.at, case.back[1]) if case.back else ()
+    return by_own_log(case, *(expiries.near(case.at, NEXT_POLL) or late))
 
 
 def own_log_shows_close(case: Case) -> Proof | None:
     """The member's own log says within 5 s that it closes its consumer or leaves on purpose."""
     return by_own_log(case, *case.log.process.closings.near(case.at, NEXT_POLL)[:2])
+
+
+def went_on_after_it_left(case: Case) -> Proof | None:
+    """The member's own log says within 5 s that it left, and next that it gives up partitions that it still held."""
+    left, process = _left(case), case.log.process
+    given_up = (process.of_kind(kind).after(left.happened_at, most=1) for kind in _GIVES_UP) if left else ()
+    first = min((line for lines in given_up for line in lines), key=lambda e: e.happened_at, default=None)
+    return by_own_log(case, left, first) if first is not None and first.detail else None
+
+
+def ended_when_it_left(case: Case) -> Proof | None:
+    """The member's own log says within 5 s that it left, and has no line after that but those of a new consumer."""
+    left, process = _left(case), case.log.process
+    is_last = left is not None and process.next_start is not None and not process.lines.after(left.happened_at)
+    return by_own_log(case, left, process.next_start) if is_last else None
+
+
+def _left(case: Case) -> Event | None:
+    """The line that says that the member left, and not why."""
+    return next(iter(case.log.process.of_kind(Kind.CLIENT_LEFT).near(case.at, NEXT_POLL)), None)
 
 
 def was_surprised(case: Case) -> Proof | None:
@@ -58,13 +85,16 @@ def was_surprised(case: Case) -> Proof | None:
 
 def came_back(case: Case) -> Proof | None:
     """The same client joined again within 10 minutes."""
-    return None if case.back is None else shown(case.back_line, later=duration(case.back[1] - case.at))
+    if case.back is None:
+        return None
+    member, at = case.back
+    return shown(case.back_line, *member.introduced_by, later=duration(at - case.at))
 
 
 def came_back_under_its_id(case: Case) -> Proof | None:
-    """A KIP-848 member came back within 10 minutes under the same member id."""
+    """A member of a group with epochs came back within 10 minutes under the same member id."""
     is_same = case.back is not None and case.back[0].member_id == case.member.member_id
-    return came_back(case) if is_same and case.episode.protocol == Protocol.CONSUMER else None
+    return came_back(case) if is_same and Protocol(case.episode.protocol).has_epochs else None
 
 
 def poll_limit_is_known(case: Case) -> Proof | None:
@@ -131,6 +161,16 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
     Ruling(Cause.MEMBER_LEFT, CERTAIN, "{who} closed its consumer, as its own log shows.",
            proof=(own_log_shows_close,), source="AbstractCoordinator.java maybeLeaveGroup; rdkafka_cgrp.c",
            decides="groups/emptied-2.8 13:31:12.666", looks_alike="groups/emptied-2.8 13:31:05.783"),
+    Ruling(Cause.MAX_POLL_EXCEEDED, LIKELY, "{who} did not poll {limit} and left: by its own log it went on with"
+           " partitions that it still held, as no close does.",
+           proof=(went_on_after_it_left,),
+           source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
+           decides="groups/aiokafka-4.3 15:03:47.418", looks_alike="groups/aiokafka-4.3 15:05:05.510"),
+    Ruling(Cause.MEMBER_LEFT, LIKELY, "{who} closed its consumer: by its own log it left, and what follows is a"
+           " new consumer.",
+           proof=(ended_when_it_left,),
+           source="aiokafka/consumer/group_coordinator.py: it leaves in close() and in _heartbeat_routine",
+           decides="groups/aiokafka-4.3 15:05:05.510", looks_alike="groups/aiokafka-4.3 15:03:47.418"),
     Ruling(Cause.REMOVED_BY_ADMIN, LIKELY, "{who} did not leave by itself: it went on running until a refused"
            " heartbeat showed it that it was no longer a member. An administrator removed it.",
            proof=(was_surprised,), source="AbstractCoordinator.java maybeLeaveGroup, HeartbeatResponseHandler",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -13,10 +13,11 @@ from functools import cached_property
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.knowledge.reasons import name_in_member_id, option_value, read_coordinator_reason, split_members
+from spark_jobs.knowledge.reasons import name_in_member_id, option_value
 from spark_jobs.transforms.durations import LONG_AGO, SAME_ACT
 from spark_jobs.transforms.rebalances.client_logs import NO_LINES, NO_LOG, ClientLog, ClientLogs
 from spark_jobs.transforms.rebalances.model import Change
+from spark_jobs.transforms.rebalances.named_members import dropped, namings
 from spark_jobs.transforms.rebalances.records import RECORDED
 from spark_jobs.transforms.timelines import Timeline, by_instant, instants
 
@@ -36,6 +37,7 @@ _ARRIVALS = {
     Kind.MEMBER_REJOINED_PENDING,
     Kind.REBALANCE_STARTED,
 }
+_PENDING = {Kind.MEMBER_ID_ASSIGNED, Kind.PENDING_MEMBER_REMOVED, Kind.PENDING_MEMBER_LEFT}
 _JOINS = {*_ARRIVALS, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED}
 _NAMES_TOPICS = {SEEN, Kind.CLIENT_SUBSCRIBED, RECORDED}
 _NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, RECORDED}
@@ -56,7 +58,7 @@ class Member:
     """One member id of one group.
 
     `named_by`, `placed_by`, `cooperative_by`, `limited_by`: the lines that show its client id, its instance id, that
-    its assignor is cooperative, and its poll limit.
+    its assignor is cooperative, and its poll limit. `is_pending`: its id was assigned, and no line shows it used.
     """
 
     member_id: str
@@ -73,6 +75,7 @@ class Member:
     cooperative_by: Event | None = None
     limited_by: Event | None = None
     removals: list[Removal] = field(default_factory=list)
+    is_pending: bool = True
 
     @cached_property
     def known_at(self) -> datetime | None:
@@ -108,6 +111,7 @@ class MemberRegistry:
         self.logs = ClientLogs()
         self.by_generation: dict[int, set[str]] = defaultdict(set)
         self.topics: set[str] = set()
+        self._names_rejoins = False
         self._settings: dict[str, Event] = {}
         self._there: dict[str, Member] = {}
         self._moves: dict[str, list[Event]] = defaultdict(list)
@@ -133,13 +137,13 @@ class MemberRegistry:
             self.logs.add(event.client_id, event)
             if event.kind == Kind.CLIENT_CONFIGURED:
                 self._settings[event.client_id] = event
-        for member_id, instance_id in _namings(event):
+        for member_id, instance_id in namings(event):
             self._see(self._member(member_id), instance_id, event)
             if event.kind in _JOINS:
                 self._joins[member_id].append(event)
         if event.kind in _NAMES_TOPICS and event.detail:
             self.topics.update(_TOPIC.findall(event.detail))
-        for member_id, how in _dropped(event):
+        for member_id, how in dropped(event):
             self._remove(self._member(member_id), how, event)
         if event.kind == Kind.STATIC_MEMBER_REPLACED and event.old_member_id:
             self._replace(self._member(event.old_member_id), event)
@@ -159,6 +163,8 @@ class MemberRegistry:
 
     def _see(self, member: Member, instance_id: str | None, event: Event) -> None:
         """The first line that shows a field counts; of the assignor the last one."""
+        member.is_pending &= event.kind in _PENDING
+        self._names_rejoins |= event.kind == Kind.MEMBER_REJOINED_PENDING
         if member.client_id is None and event.client_id:
             member.client_id, member.named_by = event.client_id, event
         if member.instance_id is None and instance_id:
@@ -249,11 +255,13 @@ class MemberRegistry:
     def is_shared(self, client_id: str) -> bool:
         """Whether several members held that client id at once, so that it identifies no member.
 
-        Edge case: a dead member whose session has yet to expire is not a second holder. One that was heard after the
-        rebalance that let the other in is one.
+        Edge case: a dead member whose session has yet to expire is not a second holder; nor is an id that was assigned
+        and never used, where the coordinator names those that are. One that was heard after the rebalance that let the
+        other in is one.
         """
         if client_id not in self._is_shared:
-            held = [m for m in self._by_name.get(client_id, ()) if m.client_id == client_id and not m.instance_id]
+            named = [m for m in self._by_name.get(client_id, ()) if m.client_id == client_id and not m.instance_id]
+            held = [m for m in named if not (m.is_pending and self._names_rejoins)]
             spans = sorted((m.first_at, m.member_id, m) for m in held if m.first_at is not None)
             self._is_shared[client_id] = any(
                 self._outlived(first, second_at) for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
@@ -378,23 +386,3 @@ def _limit(member: Member, event: Event) -> None:
     member.session_timeout_ms = member.session_timeout_ms or event.session_timeout_ms
     if member.rebalance_timeout_ms is None and event.rebalance_timeout_ms:
         member.rebalance_timeout_ms, member.limited_by = event.rebalance_timeout_ms, event
-
-
-def _namings(event: Event) -> Iterator[tuple[str, str | None]]:
-    """The members an event names, with the instance id where it names one: some stand only in a reason."""
-    if event.kind == Kind.REBALANCE_STARTED:
-        reason = read_coordinator_reason(event.reason)
-        if reason.act == "joined":
-            yield from ((m, reason.instance_id) for m in reason.members)
-    elif event.member_id:
-        yield event.member_id, option_value(event.instance_id)
-
-
-def _dropped(event: Event) -> Iterator[tuple[str, Change]]:
-    """The members that an event drops without a line of their own, and how they went."""
-    if event.kind == Kind.MEMBERS_NOT_REJOINED:
-        yield from ((m, Change.NOT_REJOINED) for m in split_members(event.members or ""))
-    elif event.kind == Kind.REBALANCE_STARTED:
-        reason = read_coordinator_reason(event.reason)
-        if reason.act == "sync_expired":
-            yield from ((m, Change.NOT_SYNCED) for m in reason.members)

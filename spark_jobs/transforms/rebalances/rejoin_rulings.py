@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from spark_jobs.catalog.codes import Cause, Outcome
+from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge import reasons
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import read_client_reason, read_metadata_change
 from spark_jobs.shared.words import duration
 from spark_jobs.transforms.durations import NEXT_POLL
-from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, shown
+from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, by_its_words, shown
 from spark_jobs.transforms.rulings import (
     CERTAIN,
     LIKELY,
@@ -35,7 +38,9 @@ def rejoins_because(reason: str) -> Predicate[Case]:
     """The member gave this reason to rejoin, in its own log or on the coordinator's line."""
 
     def holds(case: Case) -> Proof | None:
-        return shown(case.own_request) if read_client_reason(case.request) == reason else None
+        if read_client_reason(case.request) != reason:
+            return None
+        return shown(case.own_request) + by_its_words(*([case.own_request] if case.own_request else []))
 
     return named(f"The reason in the member's own log, else on the coordinator's line: {REASON_WORDS[reason]}.", holds)
 
@@ -124,6 +129,41 @@ def follows_at_once_and_is_cooperative(case: Case) -> Proof | None:
     return shown(cooperative, *before.events) if is_at_once else None
 
 
+def own_words(case: Case) -> Proof | None:
+    """The reason in the member's own log."""
+    return proof_if(case.own_request, reason=case.request)
+
+
+def asked_just_before(case: Case) -> Proof | None:
+    """The member's own log names its reason at most 5 s before."""
+    asked = case.own_request
+    return proof_if(asked is not None and asked.happened_at >= case.episode.started_at - NEXT_POLL)
+
+
+def delay_was_over(case: Case) -> Proof | None:
+    """The delay that the member's own log names with its last assignment ended within 5 s."""
+    given = _last_assignment(case)
+    if given is None or not given.took_ms:
+        return None
+    over = given.happened_at + timedelta(milliseconds=given.took_ms)
+    is_over = abs(case.episode.started_at - over) <= NEXT_POLL
+    return shown(given, delay=duration(given.took_ms)) if is_over else None
+
+
+def had_to_give_back(case: Case) -> Proof | None:
+    """The member's own log says at most 5 s before that its assignment revokes connectors or tasks."""
+    given = _last_assignment(case)
+    is_at_once = given is not None and case.episode.started_at - given.happened_at <= NEXT_POLL
+    revokes = given is not None and "revokedConnectorIds=[], revokedTaskIds=[]" not in str(given.detail)
+    return shown(given) if is_at_once and revokes else None
+
+
+def _last_assignment(case: Case) -> Event | None:
+    """What a worker of Connect was assigned last, by its own log."""
+    given = case.registry.log_of(case.member).of_kind(Kind.CLIENT_WORK_ASSIGNED)
+    return given.last_before(case.episode.started_at)
+
+
 _NAMED_BY_CLIENT = {
     Cause.TOPIC_CREATED: "groups/topics-3.9 01:55:52.661",
     Cause.TOPIC_DELETED: "groups/topics-3.9 01:55:59.647",
@@ -139,6 +179,19 @@ _TOPICS = "ConsumerCoordinator.java MetadataSnapshot, updatePatternSubscription;
 
 # fmt: off
 REJOIN_RULINGS: Sequence[Ruling[Case]] = (
+    Ruling(Cause.SCHEDULED_DELAY_OVER, LIKELY, "{who}, a Connect worker, rejoined when the delay of {delay} for a lost"
+           " worker was over: its connectors and tasks are given to others.",
+           proof=(delay_was_over,), source="KIP-415; IncrementalCooperativeAssignor.java handleLostAssignments",
+           decides="groups/connect-4.3 15:08:33.499", looks_alike="groups/connect-4.3 15:08:07.425"),
+    Ruling(Cause.COOPERATIVE_FOLLOWUP, LIKELY, "{who}, a Connect worker, gave back connectors or tasks and rejoined so"
+           " that others get them.",
+           proof=(had_to_give_back,), source="KIP-415; IncrementalCooperativeAssignor.java",
+           decides="groups/connect-4.3 15:09:13.711", looks_alike="groups/connect-4.3 15:08:07.425"),
+    Ruling(Cause.CONNECTOR_CHANGED, LIKELY, "{who}, a Connect worker, rejoined after a change that its own log shows:"
+           " '{reason}'.",
+           proof=(rejoins_because(reasons.CONNECTOR_CHANGED), asked_just_before, own_words),
+           source="KIP-415; DistributedHerder.java",
+           decides="groups/connect-4.3 15:07:49.326", looks_alike="groups/connect-4.3 15:08:33.499"),
     Ruling(Cause.COOPERATIVE_FOLLOWUP, CERTAIN, "{who} gave back partitions and rejoined so that others get them.",
            proof=(rejoins_because(reasons.REVOKES),), source="KIP-429; ConsumerCoordinator.java onJoinComplete",
            decides="groups/cooperative-2.8 01:49:25.358", looks_alike="groups/subscribed-2.8 01:46:33.201"),
@@ -207,12 +260,12 @@ REJOIN_RULINGS: Sequence[Ruling[Case]] = (
                looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)")
         for cause, words in TOPIC_CAUSES.items()
     ),
-    Ruling(Cause.METADATA_CHANGED, POSSIBLE, "{who}, the leader, rejoined without a reason: the topics changed, or"
-           " the application asked for it.",
+    Ruling(Cause.METADATA_CHANGED, POSSIBLE, "{who}, the leader, rejoined without a reason: the topics changed, the"
+           " application asked for it, or a Connect worker's connectors changed.",
            proof=(is_leader,), source="GroupCoordinator.scala: coordinators before 3.2 log no reason of the client",
            decides="groups/grown-2.8 01:46:51.810 (brokers only)", looks_alike="groups/grown-2.8 01:46:51.810"),
     Ruling(Cause.SUBSCRIPTION_CHANGED, POSSIBLE, "{who} rejoined with other metadata, without a reason: it reads"
-           " other topics, or its assignors changed.",
+           " other topics, its assignors changed, or a Connect worker's connectors did.",
            proof=(always,), source="GroupCoordinator.scala updateMemberAndRebalance",
            decides="groups/subscribed-2.8 01:46:33.201 (brokers only)",
            looks_alike="groups/grown-2.8 01:46:51.810 (brokers only)"),

@@ -1,0 +1,51 @@
+"""Which group a client's line belongs to: Spark finds what plain Python finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from pyspark.sql import SparkSession
+
+from drill.plain_reader import read_folder
+from spark_jobs.catalog.bronze import MEMBER_SNAPSHOTS
+from spark_jobs.catalog.rows import Event
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.knowledge.kinds import CLIENT_KINDS, GROUP_KINDS
+from spark_jobs.shared.conform import frame_of
+from spark_jobs.transforms.groups.group_events import events_of_groups
+from tests.support.groups import EXCERPT_NAMES, GROUPS, witnessed
+from tests.support.histories import line
+
+Named = tuple[str, str | None, str | None]
+
+
+def found(spark: SparkSession, events: Sequence[Event]) -> set[Named]:
+    """Each event's line, client and group, as the job gathers them."""
+    rows = frame_of(spark, [{**e.as_dict(), "knowledge_version": ""} for e in events], EVENTS)
+    gathered = events_of_groups(rows, frame_of(spark, [], MEMBER_SNAPSHOTS))
+    return {(r.line_id, r.client_id, r.group_id) for r in gathered.select("line_id", "client_id", "group_id").collect()}
+
+
+def test_the_lines_of_clients_find_their_client_and_their_group(spark: SparkSession) -> None:
+    """Over all excerpts at once, each of them as a cluster of its own would be: their sources and lines differ."""
+    events: list[Event] = []
+    expected: set[Named] = set()
+    for name in (n for n in EXCERPT_NAMES if n.endswith("-4.3") and (GROUPS / n / "clients").exists()):
+        for folder, origin in (("logs", "broker"), ("clients", "client")):
+            events += read_folder(GROUPS / name / folder, "night", origin)[0]
+        expected |= {(e.line_id, e.client_id, e.group_id) for w in witnessed(GROUPS / name) for e in w.events}
+    named = [e for e in events if e.kind in GROUP_KINDS or e.kind in CLIENT_KINDS]
+    assert len(named) > 1_000
+    assert found(spark, named) == expected
+
+
+@pytest.mark.parametrize(("clients", "owner"), [(("a",), "a"), (("a", "b"), None)])
+def test_a_line_without_a_client_is_that_of_the_only_one_its_log_names(
+    spark: SparkSession, clients: Sequence[str], owner: str | None
+) -> None:
+    told = {"origin": "client", "source": "app.log"}
+    joins = [line("client_joining", f"01:00:0{n}", client_id=c, **told) for n, c in enumerate(clients)]
+    bare = line("client_left", "01:00:09", **told)
+    (mine,) = [n for n in found(spark, [*joins, bare]) if n[0] == bare.line_id]
+    assert mine[1:] == (owner, "g")
