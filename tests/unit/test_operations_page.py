@@ -9,7 +9,7 @@ import pytest
 
 from spark_jobs.alerts.settings import settings_of
 from spark_jobs.alerts.sightings import OWN
-from spark_jobs.commands import cli
+from spark_jobs.commands import cli, completion
 from spark_jobs.shared import clusters
 from spark_jobs.shared.retention import retention_of
 
@@ -32,10 +32,13 @@ def test_the_file_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: p
 
 
 def test_every_command_of_ours_is_understood() -> None:
-    commands = re.findall(r"^    \./hindsight (.*)$", PAGE, flags=re.MULTILINE)
+    commands = [line.partition("#")[0].split() for line in re.findall(r"^    \./hindsight (.*)$", PAGE, re.MULTILINE)]
     assert commands
-    for command in commands:
-        cli.parser().parse_args(command.split())
+    for verb, *words in commands:
+        if own := completion.ELSEWHERE.get(verb):
+            assert {word for word in words if word.startswith("--")} <= {*own.flags, *own.valued}
+        else:
+            cli.parser().parse_args([verb, *words])
 
 
 def test_every_dag_is_on_the_page_with_its_schedule() -> None:
