@@ -70,7 +70,13 @@ PUBLISH = Step(
         "quality.generation_gaps",
         "quality.leadership_gaps",
     ),
-    writes=(*_layer("gold"), "quality.validation_results", "quality.withheld_rows", "quality.publications"),
+    writes=(
+        *_layer("gold"),
+        "quality.validation_results",
+        "quality.withheld_rows",
+        "quality.publications",
+        "quality.nights",
+    ),
 )
 
 RECLASSIFY = Step(

@@ -96,7 +96,5 @@ def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_r
 def _command(step: Step, settings: Settings) -> list[str]:
     """spark-submit as Airflow calls it. Spark's master is HINDSIGHT_SPARK_CONF's, else this machine."""
     is_large = launch.is_large(settings.logs, settings.client_logs)
-    settings_of_spark = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
-    given = ["--properties-file", str(launch.properties_file(settings_of_spark)), "--load-spark-defaults"]
-    program = [str(launch.RUN), step.name, "--settings", settings.to_json()]
-    return [str(launch.spark_submit()), *given, *program]
+    conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
+    return launch.submission(conf, step.name, "--settings", settings.to_json())

@@ -17,6 +17,17 @@ def newest_version(names: Iterable[str]) -> int | None:
     return max((int(named[1]) for name in names if (named := _COMMIT.match(name))), default=None)
 
 
+def user_metadata(commit: str) -> dict[str, Any]:
+    """What the writer of a commit said in it as a JSON object; nothing where it said none."""
+    actions = (json.loads(line) for line in commit.splitlines())
+    said = next((a["commitInfo"].get("userMetadata") for a in actions if "commitInfo" in a), None)
+    try:
+        told = json.loads(said or "{}")
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
 def is_temporary(name: str) -> bool:
     """Whether a file was being written when its writer ended; no commit names it.
 

@@ -12,10 +12,11 @@ import duckdb
 
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.edges import publication
+from spark_jobs.edges.bridge_views import BridgeView, create_bridge_views
 from spark_jobs.edges.duck_types import duck_type, one_sentence, quoted_name, quoted_text, view_name
 from spark_jobs.edges.lake_state import LAYERS, notes_on
 from spark_jobs.edges.lake_version import lake_version, note_on
-from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
+from spark_jobs.edges.now_views import VIEWS, NowView, create_now_views, newest_readings
 from spark_jobs.shared.config import is_uri, masked
 from spark_jobs.shared.exits import BadInput
 
@@ -51,10 +52,12 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    _create_views(connection, place, tables, visible)
+    unreadable = _create_views(connection, place, tables, visible)
     for left_out in create_now_views(connection, landed):
         print(left_out, file=sys.stderr)
-    for view in VIEWS:
+    bridges = create_bridge_views(connection, frozenset(tables) - unreadable)
+    views: Sequence[NowView | BridgeView] = (*VIEWS, *bridges)
+    for view in views:
         _comment(connection, view.full_name, view.grain, view.columns)
     _lock(connection, place)
     return connection
@@ -62,12 +65,13 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
 
 def _create_views(
     connection: duckdb.DuckDBPyConnection, place: str, tables: Collection[Table], visible: publication.Versions
-) -> None:
+) -> set[Table]:
     """A view for each table: over its folder where it is published, else without rows. A table that cannot be read is
-    named on stderr, and its view says so when it is queried.
+    named on stderr, and its view says so when it is queried. Gives: the tables that cannot be read.
 
     Edge case: what is published together is seen in one version; the other tables in their newest at each query.
     """
+    unreadable: set[Table] = set()
     reads_delta = not is_uri(place) and _load_delta(connection)
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
@@ -82,8 +86,10 @@ def _create_views(
                 why = _damaged(table, folder, problem)
                 print(why, file=sys.stderr)
                 source, note = _unreadable(table, why), DAMAGED
+                unreadable.add(table)
         connection.execute(f"CREATE VIEW {view_name(table)} AS {source}")
         _comment(connection, view_name(table), table.grain + note, table.columns)
+    return unreadable
 
 
 def _folder(place: str, table: Table) -> str:

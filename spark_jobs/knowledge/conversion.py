@@ -58,7 +58,8 @@ _AROUND = (
 )
 _OPTIONAL = ("notEmpty", "varsNotEmpty", "variablesNotEmpty")
 _SAME = {**dict.fromkeys(("p", "le", "level"), "level"), **dict.fromkeys(("c", "lo", "logger"), "logger")}
-_NAMES = sorted({*_WORDS, *_CLOCKS, *_MESSAGES, *_ENDS, *_AROUND} - {"connector"}, key=len, reverse=True)
+_EVERY_WORD = {*_WORDS, *_CLOCKS, *_MESSAGES, *_ENDS, *_AROUND} - {"connector"}
+_NAMES = sorted(_EVERY_WORD, key=lambda name: (-len(name), name))
 
 _CONVERSION = re.compile(rf"%(?P<least>-?\d+)?(?:[.]-?\d+)?(?P<word>{'|'.join(_NAMES)})(?![(])")
 _GROUP = re.compile(r"%(?P<least>-?\d+)?(?:[.]-?\d+)?[A-Za-z]*(?=[(])")

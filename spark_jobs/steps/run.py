@@ -34,6 +34,7 @@ from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
 from spark_jobs.shared.launch import SERVE
+from spark_jobs.steps.warming import warm
 
 Summary = dict[str, Any]
 
@@ -58,7 +59,8 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments[:1] == [SERVE]:
             socket, log = map(Path, arguments[1:])
-            return application.serve(application.Place(socket, log), run_step, partial(_abandon, os.getppid()))
+            place = application.Place(socket, log)
+            return application.serve(place, run_step, partial(_abandon, os.getppid()), spare=warm("hindsight"))
         parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
         parser.add_argument("step", choices=sorted(BY_NAME))
         parser.add_argument("--settings", required=True, help="the settings as JSON")

@@ -20,6 +20,7 @@ PLAIN = {
     "spark_jobs.edges.publication",
     "spark_jobs.alerts.model",
     "spark_jobs.alerts.settings",
+    "spark_jobs.report.places",
 }
 """Modules of ours that need the standard library alone, so that Airflow's environment can load them."""
 LATE = {"spark_jobs.edges.landing": {"pyarrow.fs"}}

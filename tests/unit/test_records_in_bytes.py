@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from spark_jobs.edges import file_bytes
 from spark_jobs.edges.file_bytes import CHUNK, _Unpacked
 from spark_jobs.knowledge.layouts import LAYOUTS, MOST_LINES
+from spark_jobs.transforms.intake.arrays import NO_INSTANT
 from spark_jobs.transforms.intake.cutting import cut
-from spark_jobs.transforms.intake.heads import HEADLESS, NO_INSTANT, Clock, heads_of, lines_of
+from spark_jobs.transforms.intake.heads import HEADLESS, Clock, heads_of, lines_of
 from spark_jobs.transforms.intake.pieces import NO_TIMES, REACH, Piece, Range, Times, contests, look, mark_of, ranges_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
