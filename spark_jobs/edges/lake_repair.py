@@ -36,6 +36,13 @@ def list_newest(lake: str) -> None:
     publication.list_versions(lake, publication.newest_versions(lake, *publication.TOGETHER))
 
 
+def list_maintained(lake: str) -> None:
+    """Makes the newest versions those that readers see, where none holds rows of a publication that is not finished."""
+    newest = publication.newest_versions(lake, *publication.TOGETHER)
+    if not publication.half_published(lake, newest):
+        publication.list_versions(lake, newest)
+
+
 def repair(lake: str, restore: Restore) -> tuple[list[Damage], list[Damage]]:
     """Mends what can be mended without a loss. Gives: what was mended, and what is left for an operator.
 
