@@ -12,6 +12,7 @@ from spark_jobs.catalog.steps import Step
 from spark_jobs.edges import progress, publication
 from spark_jobs.edges.lake_damage import Damage, Restore, damages
 from spark_jobs.edges.store import Store, at_once
+from spark_jobs.shared.config import is_uri
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import BadInput
 
@@ -35,6 +36,13 @@ def list_newest(lake: str) -> None:
     publication.list_versions(lake, publication.newest_versions(lake, *publication.TOGETHER))
 
 
+def list_maintained(lake: str) -> None:
+    """Makes the newest versions those that readers see, where none holds rows of a publication that is not finished."""
+    newest = publication.newest_versions(lake, *publication.TOGETHER)
+    if not publication.half_published(lake, newest):
+        publication.list_versions(lake, newest)
+
+
 def repair(lake: str, restore: Restore) -> tuple[list[Damage], list[Damage]]:
     """Mends what can be mended without a loss. Gives: what was mended, and what is left for an operator.
 
@@ -55,17 +63,23 @@ def repair_before(store: Store, step: Step, run: Mapping[str, Any]) -> None:
 
     Takes: `run` names run_id and run_at. Raises: BadInput where a table that the step reads or writes is damaged, and
         mending it would lose rows.
+    Edge case: a lake behind a URI has no lock. There a step that fills neither staging nor gold mends nothing: what
+        looks damaged may be a publication at work.
     """
-    mended, left = repair(store.lake, store.restore)
+    mended, left = repair(store.lake, store.restore) if _is_alone(store.lake, step) else ([], damages(store.lake))
     for damage in (*mended, *left):
         progress.say(f"{'Mended: ' if damage in mended else ''}{damage.says}")
     used = {*step.reads, *step.writes}
-    if fatal := [d.says for d in left if d.table and (d.table.full_name in used or not used)]:
+    if fatal := [d.says for d in left if d.table and not d.mend and (d.table.full_name in used or not used)]:
         raise BadInput(*fatal)
     if mended:
         store.forget()
         store.create(LAKE_REPAIRS)
         store.append_new(LAKE_REPAIRS, frame_of(store.spark, [_row(d, run) for d in mended], LAKE_REPAIRS).coalesce(1))
+
+
+def _is_alone(lake: str, step: Step) -> bool:
+    return not is_uri(lake) or any(name.startswith(("staging.", "gold.")) for name in step.writes)
 
 
 def _row(damage: Damage, run: Mapping[str, Any]) -> dict[str, Any]:

@@ -225,7 +225,7 @@ def _look(spark: SparkSession, place: Place) -> list[Found]:
             f"Needed: a folder, a file or a URI with the {place.origin}s' logs. Check the path."
         )
     top = system.getFileStatus(root)
-    if system.getScheme() == "file":
+    if system.getUri().getScheme() == "file":
         return local_files(top.getPath().toUri().getPath())
     above = (top.getPath().getParent() if top.isFile() else top.getPath()).toUri().getPath().rstrip("/")
     files, left = [], [top.getPath()]

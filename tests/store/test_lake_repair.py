@@ -14,7 +14,7 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import gold, quality, silver
-from spark_jobs.catalog.steps import COLLECT, INGEST
+from spark_jobs.catalog.steps import COLLECT, INGEST, PUBLISH
 from spark_jobs.commands import lake_check as command
 from spark_jobs.edges.lake_check import check
 from spark_jobs.edges.lake_damage import damages
@@ -234,6 +234,19 @@ def test_a_step_that_needs_a_damaged_table_ends_with_its_name_and_others_go_on(l
         repair_before(store, INGEST, RUN)
     repair_before(store, COLLECT, RUN)
     assert store.version(silver.EVENTS) == 1
+
+
+def test_behind_a_uri_a_step_that_publishes_nothing_takes_nothing_back(lake: Path, spark: SparkSession) -> None:
+    before = held(lake)
+    add(lake, "gold.findings")
+    (lake / "staging" / "findings").mkdir(parents=True)
+    store = Store(spark, f"file://{lake}")
+    repair_before(store, COLLECT, RUN)
+    assert held(lake)["gold.findings"] == 2 * before["gold.findings"]
+    assert (lake / "staging" / "findings").exists()
+    repair_before(store, PUBLISH, RUN)
+    assert held(lake) == before
+    assert not (lake / "staging" / "findings").exists()
 
 
 def test_doctor_finds_mends_and_says_what_is_left(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:

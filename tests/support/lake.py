@@ -25,14 +25,14 @@ def write_lake(folder: Path, tables: Mapping[str, Sequence[Mapping[str, Any]]]) 
     """Writes rows by the tables' full names; the columns are those of the catalog, with their meanings."""
     for name, rows in tables.items():
         table = BY_NAME[name]
-        given = pyarrow.Table.from_pylist(list(rows), schema=_schema(table))
+        given = pyarrow.Table.from_pylist(list(rows), schema=schema(table))
         write_deltalake(str(folder / table.layer / table.name), given)
     (folder / FILE).write_text(json.dumps({"version": LAKE_VERSION}))
     return folder
 
 
 @cache
-def _schema(table: Table) -> pyarrow.Schema:
+def schema(table: Table) -> pyarrow.Schema:
     """The columns of a table, with their meanings."""
     columns = ", ".join(f'NULL::{duck_type(c.type)} AS "{c.name}"' for c in table.columns)
     typed = duckdb.connect().execute(f"SELECT {columns} WHERE false").fetch_arrow_table().schema

@@ -70,6 +70,7 @@ def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
         half = cut_night(SAMPLE, folder / "half", HALF)
         whole = cut_night(SAMPLE, folder / "whole", LAST)
         if "inputs" in given.parts:
+            yield inputs.one_by_one(rng, inputs.lines_of(SAMPLE), given.lines)
             settings = _settings(half, _FIRST)
             yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
             yield inputs.broken_readings(worker, rng, folder, half, settings, 200)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+import re
+import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from deltalake import DeltaTable
 
+from spark_jobs.knowledge.layouts import LAYOUTS
+from spark_jobs.transforms.intake.reading import read_record
 from tools.chaos.kills import Tried
 from tools.chaos.worker import Worker
 
@@ -27,6 +32,10 @@ _SCRAPS = (
     b"<script>alert(1)</script>",
 )  # fmt: skip
 _WORDS = ("null", "-1", "1e999", "[]", "{}", '""', "9223372036854775808", "true", "[[[[]]]]", '"\\u0000"', "10" * 40)
+
+
+_MOST_SECONDS = 1.0
+"""Of processor time, for one line."""
 
 
 def mutated(rng: random.Random, lines: Sequence[bytes], count: int) -> list[bytes]:
@@ -48,6 +57,34 @@ def _mutated(rng: random.Random, line: bytes) -> bytes:
             )
         )
     return line
+
+
+def one_by_one(rng: random.Random, lines: Sequence[bytes], count: int) -> Tried:
+    """As many mutated lines, each read as a worker of Spark reads a record: each has one fate, and none holds it up."""
+    tried = Tried(f"{count:,} mutated lines, one by one", tried=count)
+    fates, slowest = Counter[str](), 0.0
+    for line in mutated(rng, lines, count):
+        text = line.decode(errors="replace")
+        layout = next((known.name for known in LAYOUTS if re.match(known.head, text)), None)
+        began = time.process_time()
+        fates[read_record(layout, text, is_utf8=_is_utf8(line)).fate.value] += 1
+        slowest = max(slowest, time.process_time() - began)
+    tried.equal, tried.whole = fates.total(), count if slowest < _MOST_SECONDS else 0
+    tried.notes.append(f"{dict(sorted(fates.items()))}; the slowest took {slowest * 1000:.0f} ms of processor time")
+    return tried
+
+
+def lines_of(night: Path) -> list[bytes]:
+    """All lines of a night's logs."""
+    return [line for log in sorted((night / "logs").rglob("*.log")) for line in log.read_bytes().splitlines()]
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def broken_lines(
@@ -76,7 +113,7 @@ def broken_lines(
 
 
 def _lay(rng: random.Random, logs: Path, night: Path, share: int) -> None:
-    lines = [line for log in sorted((night / "logs").rglob("*.log")) for line in log.read_bytes().splitlines()]
+    lines = lines_of(night)
     for name in NAMES:
         place = logs / f"broker-{rng.randrange(1, 4)}" / name
         place.parent.mkdir(parents=True, exist_ok=True)

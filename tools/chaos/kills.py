@@ -83,34 +83,31 @@ def _stopped(
 ) -> tuple[float, list[Path]]:
     """One run to its end, stopped at moments: each time the lake is copied as it lies there.
 
-    Half of the moments are right after a change in a table's log, half at any instant.
+    A moment is a change in tables' logs, or an instant at random, about one a second. Of all of them as many as asked
+    for are kept, each with the same chance.
     """
     places: list[Path] = []
-    known, due = _logs(lake), time.monotonic() + rng.expovariate(1)
+    met, known, due = 0, _logs(lake), time.monotonic() + rng.expovariate(1)
 
     def look() -> None:
-        nonlocal known, due
+        nonlocal met, known, due
         time.sleep(0.003)
         before, known = known, _logs(lake)
-        is_due = time.monotonic() >= due or (known != before and rng.random() < _SHARE)
-        if is_due and len(places) < 4 * count:
+        if known == before and time.monotonic() < due:
+            return
+        met, due = met + 1, time.monotonic() + rng.expovariate(1)
+        number = len(places) if len(places) < count else rng.randrange(met)
+        if number < count:
             with worker.stopped():
-                places.append(_copy(lake, to / f"{len(places):04d}"))
-            due = time.monotonic() + rng.expovariate(1)
+                shutil.rmtree(to / f"{number:04d}", ignore_errors=True)
+                place = _copy(lake, to / f"{number:04d}")
+            places[number:] = [place, *places[number + 1 :]]
 
     began = time.monotonic()
     answer = worker.run(step, {**settings, "lake": str(lake)}, look)
     if answer.sentences:
         raise RuntimeError(f"{step} failed undisturbed: {answer.sentences}")
-    kept = set(rng.sample(places, min(count, len(places))))
-    for place in places:
-        if place not in kept:
-            shutil.rmtree(place)
-    return time.monotonic() - began, sorted(kept)
-
-
-_SHARE = 0.3
-"""Of the changes in tables' logs after which a run is stopped."""
+    return time.monotonic() - began, places
 
 
 def _killed(

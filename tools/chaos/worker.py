@@ -32,10 +32,10 @@ class Answer(NamedTuple):
 
 
 class Worker:
-    """The process, and those below it: Java, which writes the lake."""
+    """The process, and those below it: Java, which writes the lake. `module` is what it runs."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, module: str = "tools.chaos.worker") -> None:
+        self._folder, self._module = folder, module
         folder.mkdir(parents=True, exist_ok=True)
         self._start()
 
@@ -76,7 +76,7 @@ class Worker:
         self._answer = self._folder / "answer.json"
         with (self._folder / "worker.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tools.chaos.worker", str(self._answer)],
+                [sys.executable, "-m", self._module, str(self._answer)],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
