@@ -171,6 +171,7 @@ def test_a_calm_night_looks_calm_on_one_screen_and_says_what_was_read(browser, t
     assert browser.tell("document.querySelector('.state').innerText") == "Calm"
     said = browser.tell("document.querySelector('.lead').innerText")
     assert "No record was lost, no partition was offline" in said and "could be read" in said
+    assert re.search(r"Checked: \d+ logs, \d+ rules and \d+ expectations on the tables", said)
     assert browser.tell("document.querySelectorAll('.tiles .bad, .tiles .warn').length") == 0
     assert browser.tell("document.querySelector('.tiles').getBoundingClientRect().bottom") <= height
 
