@@ -14,6 +14,8 @@ from airflow.plugins_manager import AirflowPlugin
 from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from spark_jobs.edges.lake_state import notes_on
+from spark_jobs.edges.publication import newest_versions
 from spark_jobs.report.places import FLEET_PAGE, METRICS, NEWEST, VALIDATION_PAGE, is_page_of
 from spark_jobs.shared.clusters import Cluster, clusters
 from spark_jobs.shared.config import is_uri, masked
@@ -94,7 +96,7 @@ def report(cluster: str, page: str, may_read: Readers) -> Response:
     found = _of(cluster, may_read)
     if not _PAGE.fullmatch(page):
         raise NotThere("There is no such page.")
-    return HTMLResponse(_file(found, page, may_read).read_bytes(), headers=HEADERS)
+    return HTMLResponse(_noted(_file(found, page, may_read).read_bytes(), found.lake), headers=HEADERS)
 
 
 def _of(name: str, may_read: MayRead) -> Cluster:
@@ -123,6 +125,15 @@ def _file(cluster: Cluster, page: str, may_read: MayRead) -> Path:
     if not is_allowed or place.is_symlink() or not place.is_file():
         raise NotThere("There is no such page yet. Needed: a night that was audited.")
     return place
+
+
+def _noted(page: bytes, lake: str) -> bytes:
+    """A page, with what is not whole in its lake above it. The page itself was written after a whole publication."""
+    notes = "".join(
+        f"<p role=status style='margin:1rem'>{html.escape(note)}</p>" for note in notes_on(lake, newest_versions(lake))
+    )
+    head, body, rest = page.partition(b"<body>")
+    return head + body + notes.encode() + rest if body else notes.encode() + page
 
 
 def _fleet_link(lake: str, seen: Sequence[Cluster]) -> str:

@@ -1,6 +1,6 @@
 """Quality: what could be read, what could not, and what was checked. Written even when gold is refused."""
 
-from spark_jobs.catalog.codes import LINES, CheckSeverity, Harm
+from spark_jobs.catalog.codes import LINES, CheckSeverity, Harm, LakeDamage
 from spark_jobs.catalog.model import EVIDENCE_TYPE, Check, Table, optional, required
 
 _CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
@@ -248,6 +248,20 @@ WITHHELD_ROWS = Table(
     ),
 )
 
+LAKE_REPAIRS = Table(
+    layer="quality",
+    name="lake_repairs",
+    grain="one damage of the lake that a step mended before it began",
+    key=("run_id", "path"),
+    columns=(
+        required("run_id", "STRING", "The run"),
+        required("path", "STRING", "What was damaged, as a path below the lake"),
+        required("damage", "STRING", "What was wrong with it", codes=LakeDamage),
+        required("description", "STRING", "What was found and what was done"),
+        required("run_repaired_at", "TIMESTAMP", "When"),
+    ),
+)
+
 NIGHTS = Table(
     layer="quality",
     name="nights",
@@ -304,5 +318,6 @@ TABLES = (
     PUBLICATIONS,
     VALIDATION_RESULTS,
     WITHHELD_ROWS,
+    LAKE_REPAIRS,
     NIGHTS,
 )

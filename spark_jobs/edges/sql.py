@@ -14,7 +14,8 @@ from spark_jobs.edges import bridge_views, now_views
 from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.duck_rules import statements
 from spark_jobs.edges.duck_types import one_sentence
-from spark_jobs.edges.lake_views import DAMAGED, LAYERS, open_lake
+from spark_jobs.edges.lake_state import LAYERS
+from spark_jobs.edges.lake_views import DAMAGED, open_lake
 from spark_jobs.edges.named_queries import NamedQuery, named_queries, named_question
 from spark_jobs.edges.prompt import Words, line_editor
 from spark_jobs.report.plain import visible

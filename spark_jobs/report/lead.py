@@ -14,6 +14,7 @@ from spark_jobs.report import figures, plain, vocabulary
 from spark_jobs.report.page_rows import PageRows
 from spark_jobs.report.phrases import incident_headline
 from spark_jobs.report.sections import coverage
+from spark_jobs.report.unread_logs import absence, unread_first
 from spark_jobs.shared import words
 
 SENTENCES = 3
@@ -36,6 +37,7 @@ def lead(page: PageRows) -> ui.Box:
         f"lead {state}",
         (
             ui.Paragraph((ui.Badge(vocabulary.STATES[state], f"state {state}"), " ", _seen(page)), "state-line"),
+            *ui.said(unread_first(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
             *ui.said(_certainty([row for _, rows in grave for row in rows])),
@@ -49,7 +51,7 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
     if not coverage.totals(page).lines_in:
         yield ui.Paragraph(coverage.unread_sentence(page))
         return
-    yield ui.Paragraph(NOTHING)
+    yield ui.Paragraph(absence(page, NOTHING, "No loss, no failure and no group that stopped"))
     held = [row for row in page.of(ValidationResult) if row.success]
     checked = [words.counted(len(page.of(Coverage)), "log"), words.counted(len(RULES), "rule")]
     expectations = [f"{words.counted(len(held), 'expectation')} on the tables"] if held else []

@@ -113,8 +113,10 @@ INCIDENT_LABELS: Mapping[IncidentKind, str] = {
     IncidentKind.REPLICAS_OUT: "Replicas out of sync",
     IncidentKind.LOG_CUT: "Log cut",
     IncidentKind.LAG: "Lag",
+    IncidentKind.QUORUM_LOST: "Quorum lost",
 }
 _HARM_TONES: Mapping[Harm, str] = {
+    Harm.NO_CONTROLLER: "broker",
     Harm.BROKER_LOST: "broker",
     Harm.DATA_AT_RISK: "broker",
     Harm.CONSUMERS_STOPPED: "unknown",

@@ -55,6 +55,23 @@ def test_a_page_is_served_as_it_lies_and_can_do_nothing(lake: Path, client: Test
     assert "allow-same-origin" not in policy
 
 
+def test_a_page_says_above_it_what_is_not_whole_in_its_lake(lake: Path, client: TestClient) -> None:
+    log = lake / "gold" / "findings" / "_delta_log"
+    log.mkdir(parents=True)
+    assert client.get("/a/index.html").text.startswith("<p role=status style='margin:1rem'>No commit in gold.findings:")
+    (log / f"{0:020d}.json").write_text('{"commitInfo": {"operation": "CREATE TABLE"}}\n')
+    (log / f"{1:020d}.json").write_text(
+        '{"commitInfo": {"operation": "WRITE", "operationParameters": {"mode": "Append"}}}\n'
+    )
+    (lake / "published.json").write_text('{"versions": {"gold.findings": 0}}')
+    (lake / "report" / "whole.html").write_text("<!doctype html><html><body><p>the night</p></body></html>")
+    page = client.get("/a/whole.html").text
+    assert page.startswith("<!doctype html><html><body><p role=status")
+    assert "A publication is not finished: gold.findings hold rows" in page
+    (lake / "published.json").write_text('{"versions": {"gold.findings": 1}}')
+    assert client.get("/a/index.html").text == "<p>the night</p>"
+
+
 @pytest.mark.parametrize(
     "path",
     [

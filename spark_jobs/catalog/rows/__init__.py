@@ -14,17 +14,13 @@ from spark_jobs.catalog.rows.bronze import PartitionSnapshot as PartitionSnapsho
 from spark_jobs.catalog.rows.bronze import SnapshotReading as SnapshotReading
 from spark_jobs.catalog.rows.gold_cluster import BrokerOutage as BrokerOutage
 from spark_jobs.catalog.rows.gold_cluster import ControllerChange as ControllerChange
-from spark_jobs.catalog.rows.gold_cluster import Failover as Failover
 from spark_jobs.catalog.rows.gold_cluster import Finding as Finding
 from spark_jobs.catalog.rows.gold_cluster import ImbalancePeriod as ImbalancePeriod
-from spark_jobs.catalog.rows.gold_cluster import IsrChange as IsrChange
 from spark_jobs.catalog.rows.gold_cluster import LeaderBalance as LeaderBalance
 from spark_jobs.catalog.rows.gold_cluster import LeaderImbalance as LeaderImbalance
 from spark_jobs.catalog.rows.gold_cluster import LossSimulation as LossSimulation
 from spark_jobs.catalog.rows.gold_cluster import OutOfSyncPeriod as OutOfSyncPeriod
-from spark_jobs.catalog.rows.gold_cluster import PartitionRisk as PartitionRisk
 from spark_jobs.catalog.rows.gold_cluster import RollingRestart as RollingRestart
-from spark_jobs.catalog.rows.gold_cluster import Truncation as Truncation
 from spark_jobs.catalog.rows.gold_groups import CoordinatorMove as CoordinatorMove
 from spark_jobs.catalog.rows.gold_groups import Incident as Incident
 from spark_jobs.catalog.rows.gold_groups import LagVerdict as LagVerdict
@@ -32,6 +28,10 @@ from spark_jobs.catalog.rows.gold_groups import MemberSetting as MemberSetting
 from spark_jobs.catalog.rows.gold_groups import Ownership as Ownership
 from spark_jobs.catalog.rows.gold_groups import Rebalance as Rebalance
 from spark_jobs.catalog.rows.gold_groups import Remedy as Remedy
+from spark_jobs.catalog.rows.gold_partitions import Failover as Failover
+from spark_jobs.catalog.rows.gold_partitions import IsrChange as IsrChange
+from spark_jobs.catalog.rows.gold_partitions import PartitionRisk as PartitionRisk
+from spark_jobs.catalog.rows.gold_partitions import Truncation as Truncation
 from spark_jobs.catalog.rows.internal import Cluster as Cluster
 from spark_jobs.catalog.rows.internal import GroupAgreement as GroupAgreement
 from spark_jobs.catalog.rows.internal import IncidentLink as IncidentLink
@@ -48,6 +48,7 @@ from spark_jobs.catalog.rows.internal import ReadingTime as ReadingTime
 from spark_jobs.catalog.rows.internal import TopicChange as TopicChange
 from spark_jobs.catalog.rows.quality import Coverage as Coverage
 from spark_jobs.catalog.rows.quality import GenerationGap as GenerationGap
+from spark_jobs.catalog.rows.quality import LakeRepair as LakeRepair
 from spark_jobs.catalog.rows.quality import LeadershipGap as LeadershipGap
 from spark_jobs.catalog.rows.quality import Night as Night
 from spark_jobs.catalog.rows.quality import ParsedHour as ParsedHour

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from spark_jobs.catalog.codes import CheckSeverity, Harm, Origin
+from spark_jobs.catalog.codes import CheckSeverity, Harm, LakeDamage, Origin
 from spark_jobs.catalog.row import Row
 from spark_jobs.catalog.rows.structs import Quote
 
@@ -220,6 +220,20 @@ class WithheldRow(Row):
     row: str
     sentences: list[str]
     run_withheld_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LakeRepair(Row):
+    """One damage of the lake that a step mended before it began."""
+
+    TABLE: ClassVar[str] = "quality.lake_repairs"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"damage": LakeDamage}
+
+    run_id: str
+    path: str
+    damage: LakeDamage
+    description: str
+    run_repaired_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,20 @@ def leaderless_of(change: LeaderChange) -> Leaderless:
     return Leaderless(None, low, high) if shown is None else _around(shown, low, high)
 
 
+def until_led_again(
+    change: LeaderChange, own: Leaderless, following: LeaderChange | None, after: Leaderless
+) -> Leaderless:
+    """How long it was after a change that took the leader away: until the following change gave it one.
+
+    Takes: what `leaderless_of` gives of both changes. Where epochs between them are not known, no proof bounds the
+    second, and the time is bounded by the last proof that the last leader led.
+    """
+    if change.new != NOBODY:
+        return own
+    led_until = _last_led(change, _outage_of(change)) or change.before.at
+    return Leaderless(None, after.low, after.high or _between(led_until, following.at if following else None))
+
+
 def _around(shown: timedelta, low: timedelta | None, high: timedelta | None) -> Leaderless:
     """What is shown, with bounds that hold it."""
     return Leaderless(shown, None if low is None else min(low, shown), None if high is None else max(high, shown))
