@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
+from spark_jobs.catalog.code import Code
 from spark_jobs.catalog.gold import INCIDENTS
 from spark_jobs.catalog.quality import NIGHTS
 from spark_jobs.catalog.rows import Night
@@ -24,7 +25,8 @@ from spark_jobs.transforms.windows import Window
 def write_fleet(store: Store, night: Night, window: Window) -> None:
     """Puts the night into quality.nights, and writes `<LAKE>/report/fleet.html` and `metrics.prom` again."""
     store.create(NIGHTS)
-    own = night.as_dict()
+    # Spark's JVM takes no class of ours: a code goes there as the text that it is.
+    own = {name: v.value if isinstance(v, Code) else v for name, v in night.as_dict().items()}
     row = frame_of(store.spark, [own], NIGHTS).coalesce(1)
     nights, incidents, _ = at_once(
         partial(_nights, store, window),
