@@ -1,4 +1,4 @@
-"""A night's row as Spark takes it: a value of a class of ours does not reach its JVM, and a sum of nothing is a float."""
+"""A night's row as Spark takes it: no value of a class of ours reaches its JVM, and a sum of nothing is a float."""
 
 from datetime import UTC, datetime
 
