@@ -170,7 +170,7 @@ def receivers() -> dict[str, str]:
 
 
 def _routes() -> tuple[Route, ...]:
-    return settings_of(read_file(file_path()).get("alerts", {})).routes
+    return settings_of(read_file(file_path())).routes
 
 
 def _password(connection_id: str) -> str | None:

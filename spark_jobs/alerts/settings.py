@@ -6,7 +6,7 @@ Receivers' URLs are never written there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from fnmatch import fnmatchcase
@@ -20,8 +20,8 @@ from spark_jobs.shared.exits import BadInput
 _ROUTE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _KNOWN = {
     "alerts": ("link", "routes", "mutes", "owners"),
-    "routes": ("name", "severities", "quiet", "sends", "clusters", "groups", "topics", "rules", "owner"),
-    "owners": ("name", "clusters", "groups", "topics"),
+    "routes": ("name", "severities", "quiet", "sends", "clusters", "labels", "groups", "topics", "rules", "owner"),
+    "owners": ("name", "clusters", "labels", "groups", "topics"),
     "quiet": ("from", "to", "zone"),
     "mutes": ("rule", "group", "cluster", "until", "why"),
 }
@@ -49,16 +49,21 @@ class Quiet:
 
 @dataclass(frozen=True)
 class Patterns:
-    """Names of clusters, groups and topics, with `*` for any text. Empty: all of them."""
+    """Names of clusters, groups and topics, with `*` for any text. Empty: all of them.
+
+    `labelled`: the clusters that have one of the labels that were given; None where none was.
+    """
 
     clusters: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
+    labelled: tuple[str, ...] | None = None
 
     def matches(self, seen: Sighting) -> list[bool]:
         """Whether each of the kinds of patterns that are given fits."""
         named = ((self.clusters, (seen.cluster,)), (self.groups, seen.groups), (self.topics, seen.topics))
-        return [fits(patterns, names) for patterns, names in named if patterns]
+        labelled = [seen.cluster in self.labelled] if self.labelled is not None else []
+        return [*(fits(patterns, names) for patterns, names in named if patterns), *labelled]
 
 
 def fits(patterns: Iterable[str], names: Iterable[str]) -> bool:
@@ -138,15 +143,22 @@ class AlertSettings:
     link: str = ""
 
 
-def settings_of(said: Mapping[str, Any]) -> AlertSettings:
-    """The settings of a file's [alerts]. Raises: BadInput with every problem at once."""
-    return _Reading().settings(said)
+def settings_of(file: Mapping[str, Any]) -> AlertSettings:
+    """The settings of a file: its [alerts], and the labels of its [[clusters]].
+
+    Raises: BadInput with every problem at once.
+    """
+    # What is wrong in the tables of clusters is said where the schedule reads them.
+    tables = [c for c in file.get("clusters", ()) if isinstance(c, Mapping) and isinstance(c.get("labels", []), list)]
+    labels = {str(c.get("name")): [*map(str, c.get("labels", []))] for c in tables}
+    return _Reading(labels).settings(file.get("alerts", {}))
 
 
 class _Reading:
     """One pass that gathers every problem before it complains."""
 
-    def __init__(self) -> None:
+    def __init__(self, labels: Mapping[str, Sequence[str]]) -> None:
+        self.labels = labels
         self.problems: list[str] = []
         self.owners: dict[str, Patterns] = {}
 
@@ -218,7 +230,14 @@ class _Reading:
         return read
 
     def patterns(self, what: str, said: Mapping[str, Any]) -> Patterns:
-        return Patterns(*(self.texts(what, said, name) for name in ("clusters", "groups", "topics")))
+        clusters, groups, topics = (self.texts(what, said, name) for name in ("clusters", "groups", "topics"))
+        return Patterns(clusters, groups, topics, self.labelled(what, said) if "labels" in said else None)
+
+    def labelled(self, what: str, said: Mapping[str, Any]) -> tuple[str, ...]:
+        wanted = self.texts(what, said, "labels")
+        for label in sorted({*wanted} - {label for labels in self.labels.values() for label in labels}):
+            self.problems.append(f"[alerts] {what}: no cluster has the label {label!r}. Needed: one of [[clusters]].")
+        return tuple(name for name, labels in self.labels.items() if {*wanted} & {*labels})
 
     def texts(self, what: str, said: Mapping[str, Any], name: str) -> tuple[str, ...]:
         given = said.get(name, [])

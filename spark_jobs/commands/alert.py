@@ -201,7 +201,7 @@ def _seen(order: Order) -> tuple[list[Sighting], list[Night], list[Exception]]:
 
 
 def _settings() -> AlertSettings:
-    return settings_of(read_file(file_path()).get("alerts", {}))
+    return settings_of(read_file(file_path()))
 
 
 def _urls(order: Order, settings: AlertSettings) -> dict[str, str]:

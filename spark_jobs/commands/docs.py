@@ -12,6 +12,7 @@ from spark_jobs.alerts.sightings import OWN
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.catalog.codes import Cause, FindingSeverity
 from spark_jobs.catalog.steps import RECLASSIFY, STEPS
+from spark_jobs.commands import boards
 from spark_jobs.commands.design_page import design_page
 from spark_jobs.commands.markdown import as_codes, as_table, block, code, fenced, link, page, prose
 from spark_jobs.commands.pipeline_page import pipeline_parts
@@ -59,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in stale:
             print(f"docs/{name} is not what its declarations say. Needed: the page as generated. Run `make docs`.")
         return 1 if stale else 0
-    given.folder.mkdir(exist_ok=True)
     for name in stale:
+        (given.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (given.folder / name).write_text(written[name], encoding="utf-8")
         print(f"wrote docs/{name}")
     return 0
@@ -86,6 +87,7 @@ def pages() -> dict[str, str]:
             "The rebuild", "spark_jobs/transforms/judgements/", list(pipeline_parts(in_order(PUBLISHED.values())))
         ),
         "design.md": design_page((FOLDER / "design.md").read_text(encoding="utf-8")),
+        **boards.files(),
     }
 
 

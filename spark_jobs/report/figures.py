@@ -125,7 +125,7 @@ def groups_stopped(incidents: Iterable[Incident]) -> set[str]:
 
 def partition_seconds(rebalances: Iterable[Rebalance]) -> float:
     """What rebalances cost, as far as it is known."""
-    return sum(row.partition_seconds or 0.0 for row in rebalances)
+    return sum((row.partition_seconds or 0.0 for row in rebalances), 0.0)
 
 
 def critical(findings: Iterable[Finding]) -> list[Finding]:

@@ -22,7 +22,7 @@ from spark_jobs.shared import words
 ROWS_OF_A_LONG_TABLE = 300
 ROWS_PER_PART = 100
 # After so many rows a page shows the first few of each further table: the rest waits as in a long table.
-ROWS_OF_A_LONG_PAGE = 400
+ROWS_OF_A_LONG_PAGE = 640
 FIRST_ROWS = 5
 
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from spark_jobs.catalog.codes import Confidence, Harm
-from spark_jobs.catalog.rows import BrokerOutage, Finding, Incident
+from spark_jobs.catalog.rows import BrokerOutage, Coverage, Finding, Incident, ValidationResult
 from spark_jobs.knowledge.harms import HARM_NOTES
-from spark_jobs.knowledge.rules import UNREAD, UNSEEN
+from spark_jobs.knowledge.rules import RULES, UNREAD, UNSEEN
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import figures, plain, vocabulary
 from spark_jobs.report.page_rows import PageRows
@@ -32,10 +32,7 @@ def lead(page: PageRows) -> ui.Box:
         (harm, rows) for harm, rows in figures.by_harm(page.of(Incident)).items() if HARM_NOTES[harm].state != "calm"
     ][:SENTENCES]
     items = [_sentence(page, harm, rows) for harm, rows in grave]
-    nothing = absence(page, NOTHING, "No loss, no failure and no group that stopped")
-    calm = (
-        () if items else (ui.Paragraph(nothing if coverage.totals(page).lines_in else coverage.unread_sentence(page)),)
-    )
+    calm = () if items else tuple(_calm(page))
     return ui.Box(
         f"lead {state}",
         (
@@ -47,6 +44,18 @@ def lead(page: PageRows) -> ui.Box:
             *ui.said(_planned(page)),
         ),
     )
+
+
+def _calm(page: PageRows) -> Iterator[ui.Block]:
+    """That nothing happened, and what was looked at to say so."""
+    if not coverage.totals(page).lines_in:
+        yield ui.Paragraph(coverage.unread_sentence(page))
+        return
+    yield ui.Paragraph(absence(page, NOTHING, "No loss, no failure and no group that stopped"))
+    held = [row for row in page.of(ValidationResult) if row.success]
+    checked = [words.counted(len(page.of(Coverage)), "log"), words.counted(len(RULES), "rule")]
+    expectations = [f"{words.counted(len(held), 'expectation')} on the tables"] if held else []
+    yield ui.Paragraph(f"Checked: {words.listed([*checked, *expectations])}.", "quiet")
 
 
 def _seen(page: PageRows) -> str:

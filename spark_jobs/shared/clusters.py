@@ -135,9 +135,12 @@ def _problems_of(table: Mapping[str, Any], cluster: Cluster) -> Iterator[str]:
     """What is wrong in a cluster's table: its name, keys that are not known, values that no run could use."""
     if not _is_name(cluster.name):
         yield f"name is {cluster.name!r}. Needed: letters, digits, dot, dash and underscore."
-    known = ("name", "connection", *_OF_A_CLUSTER)
+    known = ("name", "connection", "labels", *_OF_A_CLUSTER)
     for key in sorted(set(table) - set(known)):
         yield f"{key!r} is not known. Needed: one of {_listed(known)}."
+    labels = table.get("labels", [])
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        yield f'labels is {labels!r}. Needed: a list of texts, such as ["prod"].'
     try:
         Settings.of({**cluster.inputs, "run_id": "check", "run_at": datetime.now(UTC)})
     except BadInput as found:

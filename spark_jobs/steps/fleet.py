@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
+from spark_jobs.catalog.code import Code
 from spark_jobs.catalog.gold import INCIDENTS
 from spark_jobs.catalog.quality import NIGHTS
 from spark_jobs.catalog.rows import Night
@@ -24,7 +25,7 @@ from spark_jobs.transforms.windows import Window
 def write_fleet(store: Store, night: Night, window: Window) -> None:
     """Puts the night into quality.nights, and writes `<LAKE>/report/fleet.html` and `metrics.prom` again."""
     store.create(NIGHTS)
-    own = night.as_dict()
+    own = plain_values(night)
     row = frame_of(store.spark, [own], NIGHTS).coalesce(1)
     nights, incidents, _ = at_once(
         partial(_nights, store, window),
@@ -39,6 +40,11 @@ def write_fleet(store: Store, night: Night, window: Window) -> None:
         partial(lake_files.write_text, store.spark, f"{store.lake}/report/{FLEET_PAGE}", page),
         partial(lake_files.write_text, store.spark, f"{store.lake}/report/{METRICS}", text),
     )
+
+
+def plain_values(night: Night) -> dict[str, Any]:
+    """The row as a frame of few rows takes it: Spark's JVM knows no class of ours, so that a code is the text it is."""
+    return {name: v.value if isinstance(v, Code) else v for name, v in night.as_dict().items()}
 
 
 def _nights(store: Store, window: Window) -> list[dict[str, Any]]:

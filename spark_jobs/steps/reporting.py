@@ -17,6 +17,7 @@ from spark_jobs.edges.store import Store, at_once
 from spark_jobs.report.build import read_rows, report_of
 from spark_jobs.report.html import render_html
 from spark_jobs.report.nights import night_of
+from spark_jobs.report.page_rows import LagReading
 from spark_jobs.report.places import NEWEST, page_name
 from spark_jobs.report.sections import READS
 from spark_jobs.report.sections.danger import WORST_RISK
@@ -79,7 +80,7 @@ def _rows(
         frame = published[name] if name in published else _of_window(store, name, run, window)
         return _collected(_shown(name, frame))
 
-    names = [kind.TABLE for kind in READS]
+    names = [kind.TABLE for kind in READS if kind is not LagReading or store.has(OFFSET_SNAPSHOTS)]
     tables = dict(zip(names, at_once(*(partial(read, name) for name in names)), strict=True))
     full = [name for name, rows in tables.items() if len(rows) > MOST_ROWS]
     said = [f"{name} has more than {MOST_ROWS} rows: the page shows the first ones, the lake has all." for name in full]

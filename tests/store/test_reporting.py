@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.edges import fleet_rows
 from spark_jobs.edges.store import Store
+from spark_jobs.report.build import read_rows
+from spark_jobs.report.nights import night_of
+from spark_jobs.steps.fleet import write_fleet
 from spark_jobs.steps.reporting import write_report
-from tests.support.lake import write_lake
+from spark_jobs.transforms.windows import Window
+from tests.support.lake import rows, write_lake
 from tests.support.report_night import night
-from tests.support.report_rows import DAY, END, at, made, rebalance
+from tests.support.report_rows import CLUSTER, DAY, END, at, made, rebalance
 
 
 def test_a_page_is_written_from_the_lake_beside_the_night_before(spark: SparkSession, tmp_path: Path) -> None:
@@ -24,7 +30,7 @@ def test_a_page_is_written_from_the_lake_beside_the_night_before(spark: SparkSes
     for row in tables["quality.validation_results"]:
         row["run_id"] = about["run_id"]
     lake = write_lake(tmp_path / "lake", tables)
-    run = about | {"window_from": DAY, "window_to": END}
+    run = about | {"window_from": DAY, "window_to": END, "run_at": END + timedelta(hours=2)}
     written = write_report(Store(spark, str(lake)), run, {})
     page = Path(written["report"]).read_text(encoding="utf-8")
     assert page.count(' id="rebalance-') == 73
@@ -32,5 +38,36 @@ def test_a_page_is_written_from_the_lake_beside_the_night_before(spark: SparkSes
         assert f' id="{kind}-' in page
     assert "73 rebalances, 72 more and 62 leader changes, 62 more." in page
     assert "Broker 2 was cut off at 02:13:04, away for 4 min 27 s" in written["terminal"]
-    (own,) = (place for place in (lake / "report").glob("*.html") if place.name != "index.html")
+    (own,) = (p for p in (lake / "report").glob("*.html") if p.name not in ("index.html", "fleet.html"))
     assert own.read_text(encoding="utf-8") == page
+    assert_fleet(lake, own.name)
+
+
+def assert_fleet(lake: Path, page: str) -> None:
+    (night_row,) = rows(lake, "quality.nights")
+    assert (night_row["cluster"], night_row["state"], night_row["page"]) == (CLUSTER, "act", page)
+    assert (night_row["records_lost_low"], night_row["records_lost_high"], night_row["rebalances"]) == (40, 52, 73)
+    fleet = (lake / "report" / "fleet.html").read_text(encoding="utf-8")
+    assert night_row["headline"] in fleet and f'href="{page}"' in fleet
+    metrics = (lake / "report" / "metrics.prom").read_text(encoding="utf-8")
+    assert f'hindsight_rebalances{{cluster="{CLUSTER}"}} 73\n' in metrics
+
+
+def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(spark: SparkSession, tmp_path: Path) -> None:
+    tables, about = night()
+    lake = write_lake(tmp_path / "lake", {"gold.incidents": tables["gold.incidents"]})
+    store, window = Store(spark, str(lake)), Window(DAY, END)
+    own = night_of(read_rows(tables, about), "first", END)
+    other = replace(own, cluster="other", state="calm", harm=None, headline=None)
+    earlier = replace(own, window_from=DAY - timedelta(days=1), window_to=DAY)
+    write_fleet(store, other, window)
+    write_fleet(store, earlier, Window(DAY - timedelta(days=1), DAY))
+    write_fleet(store, own, window)
+    write_fleet(store, replace(own, run_id="again"), window)
+    held = sorted((r["cluster"], r["window_from"], r["run_id"]) for r in rows(lake, "quality.nights"))
+    assert held == sorted([("other", DAY, "first"), (CLUSTER, earlier.window_from, "first"), (CLUSTER, DAY, "again")])
+    told = fleet_rows.read_fleet(str(lake), END)
+    assert [n.cluster for n in told.newest] == [CLUSTER, "other"]
+    assert {i.cluster for i in told.incidents} == {CLUSTER}
+    page = (lake / "report" / "fleet.html").read_text(encoding="utf-8")
+    assert "2 clusters: 1 act and 1 calm." in page

@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import jsonschema  # comes with check-jsonschema
 import pytest
 from apprise.plugins.email.base import NotifyEmail
 
@@ -20,6 +21,7 @@ from spark_jobs.report.places import page_name
 from spark_jobs.report.plain import shortened
 from spark_jobs.shared.clusters import FILE_VARIABLE
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
+from spark_jobs.shared.launch import HOME
 from tests.support.lake import write_lake
 from tests.support.receivers import Box, mail_server, webhook
 from tests.support.rows import AT, values
@@ -48,8 +50,13 @@ def no_manners(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture()
 def pager() -> Iterator[Box]:
+    """A webhook; every payload that it gets has the form that docs/webhook.schema.json describes."""
+    schema = json.loads((HOME / "docs" / "webhook.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
     with webhook() as box:
         yield box
+    for payload in box.got:
+        jsonschema.validate(payload, schema)
 
 
 @pytest.fixture()

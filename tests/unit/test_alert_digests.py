@@ -70,13 +70,19 @@ def test_what_was_sent_by_itself_recovers_under_the_same_title() -> None:
         ({"owner": "payments"}, True),
         ({"owner": "mail"}, False),
         ({"sends": ["digest"]}, True),
+        ({"labels": ["eu", "gold"]}, True),
+        ({"labels": ["lab"]}, False),
+        ({"labels": ["gold"], "groups": ["mail-*"]}, False),
+        ({"owner": "gold"}, True),
     ],
 )
 def test_a_route_names_what_it_wants(route: dict[str, Any], wanted: bool) -> None:
-    owners = [{"name": "payments", "groups": ["x"], "topics": ["payments.*"]}, {"name": "mail", "groups": ["mail-*"]}]
+    owners = [{"name": "payments", "groups": ["x"], "topics": ["payments.*"]}, {"name": "mail", "groups": ["mail-*"]},
+              {"name": "gold", "labels": ["gold"]}]  # fmt: skip
     said = {"routes": [{"name": "r", "severities": ["critical"], **route}], "owners": owners}
+    clusters = [{"name": "prod", "labels": ["gold"]}, {"name": "test", "labels": ["lab", "eu"]}, {"name": "other"}]
     seen = sighting(rule="records_lost", cannot_wait=True, groups=("pay-worker",), topics=("payments.v2",))
-    assert settings_of(said).routes[0].wants(seen) is wanted
+    assert settings_of({"alerts": said, "clusters": clusters}).routes[0].wants(seen) is wanted
 
 
 def test_a_route_of_pages_gets_no_digest_and_one_of_digests_no_page() -> None:

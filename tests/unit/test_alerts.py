@@ -295,9 +295,11 @@ def test_half_an_event_is_refused(broken: dict[str, Any]) -> None:
 def test_settings_are_read_from_the_file() -> None:
     read = settings_of(
         {
-            "link": "https://x/{page}",
-            "routes": [{"name": "chat", "severities": ["warning"], "quiet": {"from": "22:00", "to": "07:00"}}],
-            "mutes": [{"group": "g", "until": MORNING, "why": "known"}],
+            "alerts": {
+                "link": "https://x/{page}",
+                "routes": [{"name": "chat", "severities": ["warning"], "quiet": {"from": "22:00", "to": "07:00"}}],
+                "mutes": [{"group": "g", "until": MORNING, "why": "known"}],
+            }
         }
     )
     assert read.routes[0].quiet and read.routes[0].quiet.zone == "UTC"
@@ -309,18 +311,22 @@ def test_every_problem_of_the_settings_is_named_at_once() -> None:
     with pytest.raises(BadInput) as problem:
         settings_of(
             {
-                "rotes": [],
-                "routes": [
-                    {"name": "Chat!", "severities": ["bad"], "urls": ["mailto://"]},
-                    {"name": "a", "severities": ["info"], "quiet": {"from": "late"}},
-                    {"name": "a", "severities": ["info"], "sends": ["pagers"], "owner": "who", "rules": "x"},
-                ],
-                "mutes": [{"why": "x"}],
+                "alerts": {
+                    "rotes": [],
+                    "routes": [
+                        {"name": "Chat!", "severities": ["bad"], "urls": ["mailto://"]},
+                        {"name": "a", "severities": ["info"], "quiet": {"from": "late"}},
+                        {"name": "a", "severities": ["info"], "sends": ["pagers"], "owner": "who", "rules": "x"},
+                        {"name": "b", "severities": ["info"], "labels": ["nowhere"]},
+                    ],
+                    "mutes": [{"why": "x"}],
+                }
             }
         )
     told = "\n".join(problem.value.sentences)
     for word in (
         "'rotes'",
+        "no cluster has the label 'nowhere'",
         "'Chat!'",
         "['bad']",
         "'urls' is not known",

@@ -64,6 +64,7 @@ def test_without_clusters_in_the_file_the_environment_describes_one(
         ("[[clusters]]\nlogs = 'x'\n", ["number 1", "name is None"]),
         ("[[clusters]]\nname = 'a/b'\nlogs = 'x'\n", ["'a/b'"]),
         ("[[clusters]]\nname = 'a'\n", ["cluster a", "LOGS is not given"]),
+        ("[[clusters]]\nname = 'a'\nlogs = 'x'\nlabels = 'prod'\n", ["cluster a", "labels is 'prod'"]),
         ("[[clusters]]\nname = 'a'\nlogs = 'x'\nlog_tz = 'UTC'\n", ["'log_tz' is not known", "logs_tz"]),
         (
             "[[clusters]]\nname = 'a'\nlogs = 'x'\nlogs_tz = 'Berlin'\nlook_ahead_hours = 'x'\n",

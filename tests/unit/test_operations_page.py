@@ -26,7 +26,7 @@ def test_the_file_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: p
     orders, payments = clusters.clusters()
     assert (orders.name, orders.connection, payments.lake) == ("orders", "kafka_orders", "s3a://lakes/payments")
     assert retention_of(orders.inputs["keep"], 24, 2).days == {"bronze": 90, "silver": 90, "landing": 14}
-    alerts = settings_of(clusters.read_file(path)["alerts"])
+    alerts = settings_of(clusters.read_file(path))
     told = [(r.name, bool(r.quiet), bool(r.owner)) for r in alerts.routes]
     assert told == [("pager", False, False), ("chat", True, False), ("payments_chat", False, True)]
     assert alerts.mutes[0].rule == "leader_imbalance"

@@ -15,7 +15,7 @@ from spark_jobs.shared import words
 from spark_jobs.shared.grouping import grouped
 
 SHOWN_OPEN = 3
-SHOWN_IN_FULL = 100
+SHOWN_IN_FULL = 60
 CALM_IN_FULL = 60
 LINKS_PER_INCIDENT = 60
 MOMENTS = 10

@@ -73,6 +73,19 @@ const zone = (() => {
   };
   addEventListener("load", () => when(unpackIdly));
 
+  // A phone shows the first rows of a long table. A button, a search and an address into it show all.
+  const BRIEF = 8;
+  const unfold = (within) => { for (const each of within?.querySelectorAll(".brief") ?? []) each.classList.remove("brief"); };
+  for (const scroll of document.querySelectorAll(".scroll")) {
+    const bodies = scroll.querySelector("table").tBodies, count = bodies.length > 1 ? bodies.length : bodies[0].rows.length;
+    if (count <= BRIEF) continue;
+    const all = document.createElement("button");
+    Object.assign(all, { type: "button", className: "plain all", textContent: "Show all rows" });
+    all.addEventListener("click", () => unfold(all.closest("section")));
+    scroll.classList.add("brief");
+    scroll.append(all);
+  }
+
   // An address leads into what is folded, filtered away or still waits: open it on the way.
   const reveal = async () => {
     const anchor = location.hash.slice(1);
@@ -82,6 +95,7 @@ const zone = (() => {
     const target = byId(anchor);
     if (!target) return;
     for (let around = target; around; around = around.parentElement) around.hidden = false;
+    unfold(target.closest("section"));
     for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     const own = target.querySelector(":scope details");
     if (own && (target.tagName === "TBODY" || target.tagName === "TR" || target.tagName === "LI")) own.open = true;
@@ -140,6 +154,7 @@ const zone = (() => {
   const partsFrom = (part) => part?.classList.contains("later") ? [part, ...partsFrom(part.nextElementSibling)] : [];
   const tablesOf = async (first) => {
     const others = partsFrom(first.nextElementSibling);
+    first.classList.remove("brief");
     await Promise.all(others.map(unpack));
     return [first, ...others].map((part) => part.querySelector("table"));
   };
@@ -193,6 +208,7 @@ const zone = (() => {
       planned: "planned" in body.dataset,
     }));
     const apply = async () => {
+      unfold(byId("rebalances"));
       await unpackAll();
       rows ??= read();
       const wanted = byId("filter-text").value.trim().toLowerCase();

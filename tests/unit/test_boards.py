@@ -1,0 +1,70 @@
+"""Files for other tools: each column that they name is there, and each query is one that the lake answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from spark_jobs.catalog import BY_NAME, TABLES
+from spark_jobs.commands.boards import FOLDER, PANELS, Panel, files
+from spark_jobs.commands.docs import FOLDER as DOCS
+from spark_jobs.edges.lake_views import open_lake
+from tests.support.asked_lake import LAKE
+from tests.support.lake import write_lake
+
+HELD = {path: (DOCS / path).read_text(encoding="utf-8") for path in files()}
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return open_lake(str(write_lake(tmp_path_factory.mktemp("boards") / "lake", LAKE)))
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda p: p.title)
+def test_the_lake_answers_each_query_with_the_columns_of_its_table(panel: Panel, lake: Any) -> None:
+    answer = lake.execute(panel.sql)
+    assert [column[0] for column in answer.description] == list(panel.columns)
+    first = BY_NAME[panel.table].column(panel.columns[0])
+    assert first.type == "TIMESTAMP"
+
+
+def test_grafana_asks_each_query_once_and_its_panels_do_not_overlap() -> None:
+    board = json.loads(HELD[f"{FOLDER}/grafana.json"])
+    assert [t["rawSQL"] for p in board["panels"] for t in p["targets"]] == [p.sql for p in PANELS]
+    cells = [
+        (x, y)
+        for p in board["panels"]
+        for x in range(p["gridPos"]["x"], p["gridPos"]["x"] + p["gridPos"]["w"])
+        for y in range(p["gridPos"]["y"], p["gridPos"]["y"] + p["gridPos"]["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24
+
+
+def test_supersets_charts_lead_to_datasets_and_these_to_the_database() -> None:
+    held = {path: yaml.safe_load(text) for path, text in HELD.items() if "/superset/" in path}
+    of = {kind: [v for path, v in held.items() if f"/{kind}/" in path] for kind in ("databases", "datasets", "charts")}
+    (database,) = of["databases"]
+    assert {d["database_uuid"] for d in of["datasets"]} == {database["uuid"]}
+    assert {c["dataset_uuid"] for c in of["charts"]} == {d["uuid"] for d in of["datasets"]}
+    assert sorted(d["sql"] for d in of["datasets"]) == sorted(p.sql for p in PANELS)
+    (board,) = (v for path, v in held.items() if "/dashboards/" in path)
+    shown = {p["meta"]["uuid"] for p in board["position"].values() if isinstance(p, dict) and p["type"] == "CHART"}
+    assert shown == {c["uuid"] for c in of["charts"]}
+
+
+def test_dbt_knows_every_table_that_is_not_raw_with_its_columns_and_key() -> None:
+    sources = yaml.safe_load(HELD[f"{FOLDER}/dbt_sources.yml"])["sources"]
+    told = {f"{s['schema']}.{t['name']}": [c["name"] for c in t["columns"]] for s in sources for t in s["tables"]}
+    assert told == {t.full_name: list(t.column_names) for t in TABLES if t.layer != "bronze"}
+    (incidents,) = (t for s in sources for t in s["tables"] if t["name"] == "incidents")
+    assert incidents["columns"][1]["data_tests"] == ["not_null", "unique"]
+
+
+def test_the_files_are_current() -> None:
+    assert files() == HELD
+    there = {str(path.relative_to(DOCS)) for path in (DOCS / FOLDER).rglob("*") if path.is_file()}
+    assert there == set(HELD)

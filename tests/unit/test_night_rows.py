@@ -1,0 +1,24 @@
+"""A night's row as Spark takes it: no value of a class of ours reaches its JVM, and a sum of nothing is a float."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from spark_jobs.catalog.quality import NIGHTS
+from spark_jobs.report.build import read_rows
+from spark_jobs.report.nights import night_of
+from spark_jobs.steps.fleet import plain_values
+from tests.support.report_night import night
+
+KINDS = {"STRING": str, "INT": int, "BIGINT": int, "DOUBLE": float, "TIMESTAMP": datetime}
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_each_value_is_of_the_plain_type_of_its_column(is_empty: bool) -> None:
+    tables, about = night()
+    shown = {name: [] for name in tables} if is_empty else tables
+    values = plain_values(night_of(read_rows(shown, about), "run", datetime(2026, 10, 4, tzinfo=UTC)))
+    assert set(values) == set(NIGHTS.column_names)
+    for column in NIGHTS.columns:
+        value = values[column.name]
+        assert type(value) is KINDS[column.type] or (value is None and column.nullable), column.name
