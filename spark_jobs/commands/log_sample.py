@@ -19,10 +19,10 @@ from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_R
 from spark_jobs.shared import words
 from spark_jobs.transforms.intake.cutting import cut
 from spark_jobs.transforms.intake.detection import records, sampled
+from spark_jobs.transforms.intake.forms import Form, every_layout, misfit_of
 from spark_jobs.transforms.intake.heads import PLAIN, Clock
 from spark_jobs.transforms.intake.pieces import Way, look, ranges_of
 from spark_jobs.transforms.intake.reading import Reading, read_record, template
-from spark_jobs.transforms.intake.unwrapping import every_layout, misfit_of
 
 SAMPLE_BYTES = 1024 * 1024
 MOST_FILES = 400
@@ -94,10 +94,12 @@ def _sample(path: Path, pattern: str | None) -> tuple[str, list[Reading]]:
     if not data.strip():
         return _EMPTY, []
     form = wrapped_as(data, pattern)
-    if form.envelopes:
-        told = list(_unwrapped(data, pattern))
+    if not form.is_plain:
+        told = list(_unwrapped(data, form, pattern))
         layouts = sorted({name for name, _ in told if name})
-        return f"in {' in '.join(reversed(form.envelopes))}: {', '.join(layouts)}", _read(told)
+        wrapped = f"in {' in '.join(reversed(form.envelopes))}: " if form.envelopes else ""
+        turned = ", the newest line first" if form.is_newest_first else ""
+        return f"{wrapped}{', '.join(layouts)}{turned}", _read(told)
     lines, layouts_found = sampled(data), form.others
     readings = _read(list(records(lines, layouts_found)))
     if all(r.fate is LineFate.UNPARSED for r in readings) and readings:
@@ -119,10 +121,10 @@ class _Beginning(Bytes):
         return self.data[begin:end]
 
 
-def _unwrapped(data: bytes, pattern: str | None) -> Iterator[tuple[str | None, str]]:
+def _unwrapped(data: bytes, form: Form, pattern: str | None) -> Iterator[tuple[str | None, str]]:
     """The records of the beginning of a wrapped file, each with its layout."""
     names = every_layout(pattern)
-    unwrapped = Unwrapped(_Beginning(data), len(data), pattern)
+    unwrapped = Unwrapped(_Beginning(data), len(data), form, pattern)
     way, clock = Way(names, unwrapped.sources), Clock("UTC")
     text = unwrapped.between(0, 2 * len(data) + SAMPLE_BYTES)
     for held in ranges_of([look(text, 0, 0, len(text), clock, way)]):

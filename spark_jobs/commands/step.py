@@ -80,10 +80,14 @@ def run(step: Step, settings: Settings) -> int:
 
 
 def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_rusage) -> str:
-    """The last line: the night's size as ingest counted it, the time of this step, and what its processes used."""
-    size = ingested["input_bytes"] / _MB
+    """The last line: the night's size as ingest counted it, the time of this step, and what its processes used.
+
+    Edge case: an ingest of an earlier Hindsight did not count bytes.
+    """
+    size = ingested.get("input_bytes")
+    megabytes, speed = (f"{size / _MB:,.1f} MB, ", f": {size / _MB / seconds:.1f} MB/s") if size else ("", "")
     return (
-        f"{size:,.1f} MB, {ingested['lines']['lines_in']:,} lines in {seconds:.1f} s: {size / seconds:.1f} MB/s; "
+        f"{megabytes}{ingested['lines']['lines_in']:,} lines in {seconds:.1f} s{speed}; "
         f"{used.ru_utime + used.ru_stime:.0f} s of processor time, "
         f"peak memory {used.ru_maxrss * _MAXRSS_BYTES / _MB:,.0f} MB in the largest process"
     )

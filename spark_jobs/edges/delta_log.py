@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 FOLDER = "_delta_log"
@@ -35,6 +35,30 @@ def is_temporary(name: str) -> bool:
     the two.
     """
     return name.startswith(".")
+
+
+def commit_name(version: int) -> str:
+    """The file of a commit."""
+    return f"{version:020d}.json"
+
+
+def is_cut(commit: str) -> bool:
+    """Whether the text of a commit is not whole. Source: Delta's protocol, a commit is JSON values, one a line."""
+    lines = commit.splitlines()
+    return not lines or not all(map(_is_action, lines))
+
+
+def info(commit: str) -> Mapping[str, Any]:
+    """What a commit says of itself, as far as that can be read."""
+    actions = [json.loads(line) for line in commit.splitlines() if _is_action(line)]
+    return next((a["commitInfo"] for a in actions if a.get("commitInfo")), {})
+
+
+def _is_action(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def without_commit(tables: Iterable[str]) -> str:

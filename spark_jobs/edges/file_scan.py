@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pyspark.sql import DataFrame
 
@@ -12,10 +12,11 @@ from spark_jobs.edges import ledger
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.ledger import Ledger
 from spark_jobs.edges.log_files import Listing, LogFile
-from spark_jobs.edges.record_reader import records_of
+from spark_jobs.edges.record_reader import Reading, records_of
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import FileFacts, Survey, Tail, changed_sources, survey
-from spark_jobs.transforms.intake.file_order import NEVER, Span, Turn, copies, in_turn, is_young, sharing
+from spark_jobs.transforms.durations import LONG_AGO, NEVER
+from spark_jobs.transforms.intake.file_order import Span, Turn, copies, in_turn, is_young, sharing
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,6 @@ class Waiting:
 
 
 NOTHING = Waiting()
-
-_ALWAYS = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class Pass:
         """How the files follow one another. The newest of a source, while it is young, ends nowhere yet."""
         taken = {n: fact for n, fact in self.facts.items() if n not in without}
         newest: dict[str, int] = {}
-        for n, fact in sorted(taken.items(), key=lambda f: (f[1].file.modified_at, f[1].first_at or _ALWAYS)):
+        for n, fact in sorted(taken.items(), key=lambda f: (f[1].file.modified_at, f[1].first_at or LONG_AGO)):
             newest[fact.file.source] = n
         growing = {n for n in newest.values() if is_young(taken[n].file.modified_at, run_at)}
         return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in taken.items()})
@@ -95,7 +94,8 @@ class Pass:
         files = {n: self.facts[n].file for n in turns if n in self.survey.pieces}
         new = [n for n in files if files[n] not in self.ledger.known and self.survey.pieces[n]]
         ends = {n: tail.place for n, tail in waiting.tails.items()}
-        return records_of(store, cluster, files, {n: self.survey.pieces[n] for n in files}, turns, new, ends)
+        pieces = {n: self.survey.pieces[n] for n in files}
+        return records_of(store, cluster, Reading(files, pieces, turns, new, ends))
 
 
 def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listing], cluster: str | None) -> Pass:

@@ -15,6 +15,7 @@ from spark_jobs.edges.log_files import LogFile, describe, instant
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import FileFacts, read_as
 from spark_jobs.shared.conform import frame_of
+from spark_jobs.shared.grouping import grouped
 
 _MS = timedelta(milliseconds=1)
 
@@ -66,10 +67,8 @@ def _rows(store: Store, files: list[LogFile], cluster: str | None) -> dict[tuple
     if cluster is not None:
         held = held.where(F.col("cluster") == cluster)
     micros = {c: F.unix_micros(c) for c in ("modified_at", "first_at", "last_at")}
-    rows: dict[tuple[Any, ...], list[Any]] = {}
-    for row in held.join(F.broadcast(sizes), "size_bytes").withColumns(micros).collect():
-        rows.setdefault(tuple(row[c] for c in ("origin", "source", "zone", "read_as", "size_bytes")), []).append(row)
-    return rows
+    rows = held.join(F.broadcast(sizes), "size_bytes").withColumns(micros).collect()
+    return grouped(rows, lambda row: tuple(row[c] for c in ("origin", "source", "zone", "read_as", "size_bytes")))
 
 
 def _kind(file: LogFile) -> tuple[Any, ...]:

@@ -23,9 +23,11 @@ from spark_jobs.edges.store import Store
 from spark_jobs.edges.unwrapped_bytes import Unwrapped
 from spark_jobs.knowledge.layouts import WITHIN
 from spark_jobs.knowledge.pattern_layouts import inside
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.intake import collect
 from spark_jobs.transforms.intake.cutting import CONTESTED, SCHEMA, contested, cut
 from spark_jobs.transforms.intake.file_order import Turn
+from spark_jobs.transforms.intake.forms import Form
 from spark_jobs.transforms.intake.heads import Clock
 from spark_jobs.transforms.intake.pieces import (
     Contest,
@@ -45,6 +47,21 @@ _CHANGED = "was replaced while it was read: file number"
 
 
 @dataclass(frozen=True)
+class Reading:
+    """Files with their pieces and turns, by number.
+
+    `new` are those whose records are wanted; the others have instants in common with them, and their records are in
+    the lake. `ends` is where files end, if before their end.
+    """
+
+    files: Mapping[int, LogFile]
+    pieces: Mapping[int, Sequence[Piece]]
+    turns: Mapping[int, Turn]
+    new: Sequence[int]
+    ends: Mapping[int, int]
+
+
+@dataclass(frozen=True)
 class _Placed:
     """A range, its number, and the unit in which it is read."""
 
@@ -53,28 +70,15 @@ class _Placed:
     unit: int
 
 
-def records_of(
-    store: Store,
-    cluster: str,
-    files: Mapping[int, LogFile],
-    pieces: Mapping[int, Sequence[Piece]],
-    turns: Mapping[int, Turn],
-    new: Sequence[int],
-    ends: Mapping[int, int],
-) -> DataFrame | None:
-    """The records of files, each once, as bronze.log_records holds them; None where there is none.
-
-    Takes: files with their pieces and turns; those of them whose records are wanted; where files end, if before their
-        end. The others have instants in common with them, and their records are in the lake.
-    """
-    told = {n: ranges_of(pieces[n], ends.get(n)) for n in files}
-    units, placed = _units(files, pieces, told, new)
+def records_of(store: Store, cluster: str, reading: Reading) -> DataFrame | None:
+    """The records of files, each once, as bronze.log_records holds them; None where there is none."""
+    units, placed = _units(reading)
     if not units:
         return None
-    contest = _contests(store, cluster, files, placed)
-    fixes = _fixes(store, cluster, files, pieces, turns, placed, contest) if contest else None
-    rows = spread(store.spark, units, _cut, SCHEMA, fixes)
-    return _as_bronze(rows, cluster, files, pieces)
+    contest = _contests(store, cluster, reading.files, placed)
+    fixes = _fixes(store, cluster, reading, placed, contest) if contest else None
+    rows = spread(store.spark, units, records_in, SCHEMA, fixes)
+    return _as_bronze(rows, cluster, reading)
 
 
 def changed_file(failure: Exception) -> int | None:
@@ -83,13 +87,10 @@ def changed_file(failure: Exception) -> int | None:
     return int(number.split()[0]) if found else None
 
 
-def _units(
-    files: Mapping[int, LogFile],
-    pieces: Mapping[int, Sequence[Piece]],
-    told: Mapping[int, Sequence[Range]],
-    new: Sequence[int],
-) -> tuple[list[Unit], list[_Placed]]:
+def _units(reading: Reading) -> tuple[list[Unit], list[_Placed]]:
     """The units of the wanted files, and all ranges; those of other files belong to units that are not read."""
+    files, pieces, new = reading.files, reading.pieces, reading.new
+    told = {n: ranges_of(pieces[n], reading.ends.get(n)) for n in files}
     units: list[Unit] = []
     placed: list[_Placed] = []
     count = 0
@@ -116,16 +117,16 @@ def _unit(file: LogFile, seen: Piece, held: Sequence[_Placed], contest: Mapping[
     packed = is_packed(file.name)
     first, last = held[0].range, held[-1].range
     part = (0, file.size) if packed or seen.is_wrapped else (first.begin, last.begin + last.size)
-    how = {"layouts": seen.layouts, "is_wrapped": seen.is_wrapped, "pattern": file.pattern}
+    how = {"layouts": seen.layouts, "form": asdict(seen.form) if seen.form else None, "pattern": file.pattern}
     size = None if packed else file.size
     return Unit(file.uri, (part,), {"zone": file.zone, "size": size, **how, "ranges": told}, packed)
 
 
 def _opened(told: Mapping[str, Any], held: Bytes) -> tuple[Bytes, Way]:
     """The bytes of a unit, out of their envelopes where they are wrapped, and how they are read."""
-    if not told["is_wrapped"]:
+    if not told["form"]:
         return held, Way(tuple(told["layouts"]))
-    unwrapped = Unwrapped(held, told["size"], told["pattern"])
+    unwrapped = Unwrapped(held, told["size"], Form.of(told["form"]), told["pattern"])
     return unwrapped, Way(tuple(told["layouts"]), unwrapped.sources)
 
 
@@ -139,7 +140,8 @@ def _read(told: Mapping[str, Any], held: Bytes) -> Iterator[tuple[int, Range, by
         yield each["number"], placed, data, Contest(**each["contest"]) if each["contest"] else None
 
 
-def _cut(told: Mapping[str, Any], held: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
+def records_in(told: Mapping[str, Any], held: Bytes, numbers: Any) -> Iterator[pa.RecordBatch]:
+    """What a worker cuts out of a unit, a batch for each range."""
     clock = Clock(told["zone"])
     held, way = _opened(told, held)
     fixes = None if numbers is None else numbers.reshape(-1, len(collect.FIXED))
@@ -202,18 +204,11 @@ def _held(store: Store, cluster: str, sources: Sequence[str], first: int, last: 
 
 
 def _fixes(
-    store: Store,
-    cluster: str,
-    files: Mapping[int, LogFile],
-    pieces: Mapping[int, Sequence[Piece]],
-    turns: Mapping[int, Turn],
-    placed: Sequence[_Placed],
-    contest: Mapping[int, Contest],
+    store: Store, cluster: str, reading: Reading, placed: Sequence[_Placed], contest: Mapping[int, Contest]
 ) -> DataFrame:
     """What is known better of contested records when all of them are looked at: an array of numbers for each unit."""
-    units: dict[int, list[_Placed]] = {}
-    for p in placed:
-        units.setdefault(p.unit, []).append(p)
+    files, pieces, turns = reading.files, reading.pieces, reading.turns
+    units = grouped(placed, lambda p: p.unit)
     wanted = [held for held in units.values() if any(p.number in contest for p in held)]
     read = [_unit(files[n], pieces[n][0], held, contest) for held in wanted for n in [held[0].range.file]]
     rows = [
@@ -248,11 +243,14 @@ def _log_of(source: Column) -> Column:
     return F.substring_index(source, WITHIN, 1)
 
 
-def _as_bronze(
-    rows: DataFrame, cluster: str, files: Mapping[int, LogFile], pieces: Mapping[int, Sequence[Piece]]
-) -> DataFrame:
+def _as_bronze(rows: DataFrame, cluster: str, reading: Reading) -> DataFrame:
     """The rows with what all records of a file, of a layout and of the cluster have in common."""
-    layouts = {n: [inside(held[0].envelopes, name) for name in held[0].layouts] for n, held in pieces.items() if held}
+    files, pieces = reading.files, reading.pieces
+    layouts = {
+        n: [inside(held[0].form.envelopes if held[0].form else (), name) for name in held[0].layouts]
+        for n, held in pieces.items()
+        if held
+    }
     told = [
         {"origin": files[n].origin, "source": files[n].source, "layouts": layouts.get(n, ())} if n in files else None
         for n in range(max(files) + 1)

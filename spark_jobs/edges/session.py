@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from py4j.java_gateway import java_import
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.shared import launch
@@ -32,10 +35,12 @@ def start(name: str, master: str | None = None, also: Mapping[str, str] | None =
 
     What stands in `also` is set whatever the settings say.
     """
+    settings = {**launch.configuration(), **(also or {})}
     builder = SparkSession.builder.appName(name)
-    for key, value in {**launch.configuration(), **(also or {})}.items():
+    for key, value in settings.items():
         builder = builder.config(key, value)
     if master:
+        _start_java(settings)
         builder = builder.master(master)
     spark = builder.getOrCreate()
     context: Any = spark.sparkContext
@@ -44,6 +49,20 @@ def start(name: str, master: str | None = None, also: Mapping[str, str] | None =
     if not spark.sparkContext.master.startswith("local["):
         _ship(spark)
     return spark
+
+
+def _start_java(settings: Mapping[str, str]) -> None:
+    """Starts the JVM of this process, where it has none. Source: PySpark's launch_gateway.
+
+    Edge case: PySpark would hand all settings to spark-submit as arguments, and other users see those.
+    """
+    of_process: Any = SparkContext
+    file = shlex.quote(str(launch.properties_file(settings)))
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--properties-file {file} pyspark-shell"
+    try:
+        of_process._ensure_initialized()
+    finally:
+        del os.environ["PYSPARK_SUBMIT_ARGS"]
 
 
 def running() -> SparkSession | None:

@@ -172,6 +172,10 @@ class Store:
         rows.write.mode("overwrite").parquet(path)
         lake_files.write_text(self.spark, f"{path}/{_STAGED_COLUMNS}", rows.schema.json())
 
+    def restore(self, table: Table, version: int) -> None:
+        """Gives a table the rows back that it had in a version, in a commit of its own."""
+        self._delta(table).restoreToVersion(version)
+
     def delete_before(self, table: Table, column: str, oldest: datetime) -> int:
         """Takes away the rows whose instant lies before; gives how many. Rows without an instant stay."""
         old = f"{quoted(column)} < {_instant(oldest)}"
@@ -190,6 +194,10 @@ class Store:
         """A hash of the table's rows, whatever their order; `run_` columns left out."""
         sorted_rows = F.array_join(F.array_sort(F.collect_list(_row_hash(table))), "")
         return str(self.read(table).agg(F.sha2(sorted_rows, 256)).first()[0])
+
+    def forget(self) -> None:
+        """Lets Delta look again at tables whose files were changed behind its back."""
+        forget_snapshots(self.spark)
 
     def _path(self, table: Table) -> str:
         return f"{self.lake}/{table.layer}/{table.name}"
@@ -262,6 +270,12 @@ class Store:
         time = F.col(table.time_column)
         first, last = span or rows.agg(F.min(time), F.max(time)).first()
         return held.where(time.between(F.lit(first), F.lit(last)) | time.isNull()).select(*table.key)
+
+
+def forget_snapshots(spark: SparkSession) -> None:
+    """Delta keeps what it knows of a path: something else lies there now."""
+    jvm: Any = spark.sparkContext._jvm
+    jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
 _MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"

@@ -18,17 +18,22 @@ from spark_jobs.edges.file_bytes import CHUNK, Bytes, Unit, is_packed, spread
 from spark_jobs.edges.file_marks import fingerprints
 from spark_jobs.edges.log_files import LogFile, instant
 from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
+from spark_jobs.knowledge.envelopes import OBJECTS, PREFIXES
+from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
 from spark_jobs.knowledge.layouts import LAYOUTS
-from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED
 from spark_jobs.knowledge.patterns import PATTERNS
+from spark_jobs.knowledge.version import version_of
 from spark_jobs.shared.exits import BadInput
+from spark_jobs.transforms.durations import NEVER
+from spark_jobs.transforms.intake.arrays import NO_INSTANT
 from spark_jobs.transforms.intake.detection import layout_of, sampled
-from spark_jobs.transforms.intake.file_order import NEVER, OUT_OF_ORDER, Span
+from spark_jobs.transforms.intake.file_order import OUT_OF_ORDER, Span
+from spark_jobs.transforms.intake.forms import every_layout, misfit_of
 from spark_jobs.transforms.intake.frames import FRAME, MARK
-from spark_jobs.transforms.intake.heads import NO_INSTANT, PLAIN, Clock
+from spark_jobs.transforms.intake.heads import PLAIN, Clock
 from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, look
 from spark_jobs.transforms.intake.reading import fields_of, read_record
-from spark_jobs.transforms.intake.unwrapping import every_layout, misfit_of
 
 _NAMES_CLUSTER = tuple(p for p in PATTERNS if p.kind == "cluster_named")
 _KAFKAS_OWN = (" (kafka.", " (org.apache.kafka.", " (state.change.logger)")
@@ -38,11 +43,11 @@ _KAFKAS_BYTES = tuple(literal.encode() for literal in _KAFKAS_OWN)
 
 _NAMING = tuple(p.contains.encode() for p in _NAMES_CLUSTER)
 
-READ_AS = row_id(
-    *(part for layout in LAYOUTS for part in (layout.name, layout.head)),
-    *(part for layout in PATTERN_LAYOUTS for part in (layout.name, layout.pattern)),
-    *(part for pattern in _NAMES_CLUSTER for part in (pattern.contains, pattern.regex)),
-    *_KAFKAS_OWN,
+READ_AS = version_of(
+    [(layout.name, layout.head) for layout in LAYOUTS],
+    (PATTERN_LAYOUTS, UNDATED, JSON_LAYOUTS, PREFIXES, OBJECTS),
+    [(pattern.contains, pattern.regex) for pattern in _NAMES_CLUSTER],
+    _KAFKAS_OWN,
 )
 """Stands for everything that a file's facts rest on, but for what a user says of it."""
 
@@ -135,8 +140,8 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
     """
     found = _looked(spark, files)
     for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_shows_an_hour_twice, True)):
-        again = {n: pieces[0].layouts for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
-        layouts = {} if is_wanted is _is_wrapped else again
+        again = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
+        layouts = {n: piece.layouts for n, piece in again.items() if not piece.is_wrapped}
         found |= _looked(spark, {n: files[n] for n in again}, layouts, in_one_go)
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
@@ -212,7 +217,7 @@ def _looked(
     known = layouts or {}
     size = piece_size(spark, sum(f.size for f in files.values()))
     units = [unit for n, f in files.items() for unit in _units(n, f, size, known.get(n), in_one_go)]
-    rows = spread(spark, units, _look, "piece string").collect() if units else []
+    rows = spread(spark, units, pieces_in, "piece string").collect() if units else []
     found: dict[int, list[Piece]] = {n: [] for n in files}
     for piece in (Piece.of(json.loads(row["piece"])) for row in rows):
         found[piece.file].append(piece)
@@ -221,7 +226,7 @@ def _looked(
 
 def _units(number: int, file: LogFile, size: int, layouts: Sequence[str] | None, in_one_go: bool) -> Iterator[Unit]:
     told = {"file": number, "zone": file.zone, "size": file.size, "piece": size}
-    told |= {"layouts": layouts, "is_wrapped": False, "pattern": file.pattern}
+    told |= {"layouts": layouts, "pattern": file.pattern}
     if is_packed(file.name):
         yield Unit(file.uri, ((0, file.size),), {**told, "from": 0, "until": None}, is_packed=True)
         return
@@ -231,7 +236,7 @@ def _units(number: int, file: LogFile, size: int, layouts: Sequence[str] | None,
         yield Unit(file.uri, (part,), {**told, "from": begin, "until": until})
 
 
-def _look(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
+def pieces_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:
     """What a worker finds in a unit, a row for each piece."""
     found = list(_pieces_of(told, held))
     if held.damage:
@@ -243,18 +248,18 @@ def _look(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBat
 
 
 def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
-    layouts, is_wrapped, until = told["layouts"], told["is_wrapped"], told["until"]
+    layouts, form, until = told["layouts"], None, told["until"]
     size = None if until is None else told["size"]
     if layouts is None and not told["from"]:
         form = wrapped_as(held.between(0, CHUNK if size is None else min(CHUNK, size)), told["pattern"])
-        layouts, is_wrapped = form.others, bool(form.envelopes)
-    if not is_wrapped:
+        layouts = form.others
+    if form is None or form.is_plain:
         yield from _in_pieces(told, held, Way(tuple(layouts or PLAIN)))
     elif until == size:
-        unwrapped = Unwrapped(held, size, told["pattern"])
+        unwrapped = Unwrapped(held, size, form, told["pattern"])
         way = Way(every_layout(told["pattern"]), unwrapped.sources)
         for piece in _in_pieces({**told, "until": None}, unwrapped, way):
-            yield replace(piece, envelopes=unwrapped.envelopes)
+            yield replace(piece, form=form)
     else:
         yield Piece(told["file"], 0, until, is_wrapped=True)
 
@@ -316,7 +321,9 @@ def _fact(file: LogFile, pieces: Sequence[Piece]) -> FileFacts:
 
 
 def _set_back(pieces: Sequence[Piece]) -> timedelta:
-    """How far the clock goes back at most, in a piece or from one to the next."""
+    """How far the clock goes back at most, in a piece or to the next. Edge case: not where the newest line is first."""
+    if pieces and pieces[0].form and pieces[0].form.is_newest_first:
+        return timedelta()
     told = [p for p in pieces if p.first != NOWHERE]
     gaps = [a.last_at - b.first_at for a, b in pairwise(told) if NO_INSTANT not in (a.last_at, b.first_at)]
     return timedelta(microseconds=max([0, *gaps, *(p.set_back for p in pieces)]))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
+from dataclasses import replace
 
 from spark_jobs.edges.file_bytes import CHUNK, Arriving, Bytes, placed
 from spark_jobs.transforms.intake.detection import sampled
-from spark_jobs.transforms.intake.unwrapping import Form, Unwrapper, every_layout, form_of
+from spark_jobs.transforms.intake.forms import Form, form_of
+from spark_jobs.transforms.intake.unwrapping import Unwrapper
 
 _UTF_16 = ("utf-16", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
@@ -19,19 +21,19 @@ def wrapped_as(data: bytes, given: str | None) -> Form:
         return form_of(sampled(data), given)
     lines = sampled(data[: len(data) // 2 * 2].decode(name, errors="replace").encode(errors="replace"))
     form = form_of(lines, given)
-    return Form((name, *form.envelopes), form.layouts)
+    return replace(form, envelopes=(name, *form.envelopes))
 
 
 class Unwrapped(Arriving):
-    """What an `Unwrapper` makes of the bytes of a file, up to `end`; None: as far as they go."""
+    """What an `Unwrapper` makes of the bytes of a file, up to `end`; None: as far as they go.
 
-    def __init__(self, held: Bytes, end: int | None, given: str | None) -> None:
+    Takes: how the file is wrapped; the pattern that a user gave, if any.
+    """
+
+    def __init__(self, held: Bytes, end: int | None, form: Form, given: str | None) -> None:
         self.packed = held
-        first = held.between(0, CHUNK if end is None else min(CHUNK, end))
-        form = wrapped_as(first, given)
-        self.envelopes = form.envelopes
         is_utf_16 = form.envelopes[:1] == _UTF_16[:1]
-        self.unwrapper = Unwrapper(Form(form.envelopes[is_utf_16:], form.layouts), every_layout(given))
+        self.unwrapper = Unwrapper(replace(form, envelopes=form.envelopes[is_utf_16:]), given)
         decode = codecs.getincrementaldecoder(_UTF_16[0])(errors="replace") if is_utf_16 else None
         super().__init__(placed(self._written(end, decode)))
 
@@ -49,9 +51,9 @@ class Unwrapped(Arriving):
         rest = b""
         for data in self._read(end):
             text = decode.decode(data).encode(errors="replace") if decode else data
-            *lines, rest = (rest + text).removeprefix(codecs.BOM_UTF8 if not rest else b"").split(b"\n")
-            yield self.unwrapper.written(lines)
-        yield self.unwrapper.written([rest] if rest else [])
+            lines, lf, rest = (rest + text).removeprefix(codecs.BOM_UTF8 if not rest else b"").rpartition(b"\n")
+            yield self.unwrapper.written(lines + lf)
+        yield self.unwrapper.written(rest + b"\n" if rest else b"")
         yield self.unwrapper.rest()
 
     def _read(self, end: int | None) -> Iterator[bytes]:

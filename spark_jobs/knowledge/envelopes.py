@@ -64,8 +64,8 @@ PREFIXES = (
     ),
     PrefixEnvelope(
         name="syslog-5424",
-        regex=rf"(?:<\d{{1,3}}>)?1 (?P<at>{_ISO}) (?P<host>\S{{1,255}}) (?P<from>\S{{1,48}}) \S{{1,128}} \S{{1,32}} "
-        r"(?:-|(?:\[[^\]]{0,2000}\]){1,9})(?: (?:\xef\xbb\xbf)?(?P<line>.*))?",
+        regex=rf"(?:<\d{{1,3}}>)?\d{{1,2}} (?P<at>{_ISO}) (?P<host>\S{{1,255}}) (?P<from>\S{{1,48}}) "
+        r"\S{1,128} \S{1,32} (?:-|(?:\[[^\]]{0,2000}\]){1,9})(?: (?:\xef\xbb\xbf)?(?P<line>.*))?",
         source="RFC 5424, 6: the format of a syslog message",
         samples=(f"<134>1 2026-11-21T01:44:29.117Z host-1 kafka 123 - - {_LINE}",),
         counter_samples=(_LINE,),

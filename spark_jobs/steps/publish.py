@@ -26,6 +26,7 @@ from spark_jobs.catalog.quality import (
     WITHHELD_ROWS,
 )
 from spark_jobs.edges import lake_files, progress
+from spark_jobs.edges.lake_repair import list_newest, take_back
 from spark_jobs.edges.session import cut_off, for_few_rows
 from spark_jobs.edges.store import Store, at_once, contents
 from spark_jobs.report.places import VALIDATION_PAGE
@@ -81,7 +82,7 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
     Gives: `published` (rows and version of each gold table), `expectations` (how many were checked), `warnings`
         (sentences) and `validation_page`
     Order: gold.TABLES in the waves of catalog.order, one commit for each that changes, then quality.publications in
-        one: a window counts as published when its rows stand there
+        one, then the list of the versions that readers see: by it all of them become visible together
     Keeps: run again, after whatever end, it leaves the same gold; quality.validation_results and the page are
         written whatever the verdict
     Edge case: a row that breaks a law by itself is left out of gold and kept in quality.withheld_rows, where the rest
@@ -113,10 +114,12 @@ def _publish(store: Store, window: Window, run: Run, checked: Checked) -> dict[s
         rows = [{**_of_run(run), **row, "run_withheld_at": run["run_at"]} for row in checked.rows]
         frame = frame_of(store.spark, rows, WITHHELD_ROWS).coalesce(1)
         store.replace_rows_of_run(WITHHELD_ROWS, frame, run["cluster"], window, run["run_id"])
+    take_back(store.lake, store.restore)
     given = dict(zip(GOLD, contents(*((t, tables[t.full_name]) for t in GOLD)), strict=True))
     for wave in in_waves(GOLD):
         at_once(*(partial(store.renew_window, t, tables[t.full_name], run["cluster"], window, given[t]) for t in wave))
     published = _account(store, window, run, {t: content.row_count for t, content in given.items()})
+    list_newest(store.lake)
     return {
         "published": published,
         "expectations": len(verdicts),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from unittest.mock import patch
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drill.plain_reader import Record, parse
 from drill.render import WRAPS, in_json, in_pattern, render, render_folder, wrapped
-from spark_jobs.edges.file_bytes import Bytes
+from spark_jobs.edges.file_bytes import CHUNK, Bytes
 from spark_jobs.edges.samples import samples_of
 from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
 from spark_jobs.knowledge.envelopes import OBJECTS, PREFIXES
@@ -19,14 +21,18 @@ from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.shared.exits import BadInput
+from spark_jobs.transforms.intake.arrays import NO_INSTANT
 from spark_jobs.transforms.intake.cutting import cut
 from spark_jobs.transforms.intake.detection import layouts_of
 from spark_jobs.transforms.intake.detection import records as split_by
-from spark_jobs.transforms.intake.envelopes import JSON_RECORD, micros_of, peel_of
+from spark_jobs.transforms.intake.envelopes import JSON_RECORD, peel_of
+from spark_jobs.transforms.intake.forms import every_layout, form_of, misfit_of
 from spark_jobs.transforms.intake.heads import Clock
+from spark_jobs.transforms.intake.objects import instants_of
+from spark_jobs.transforms.intake.origins import Origins
 from spark_jobs.transforms.intake.pieces import REACH, Way, look, ranges_of
 from spark_jobs.transforms.intake.reading import read_record
-from spark_jobs.transforms.intake.unwrapping import every_layout, form_of, misfit_of
+from spark_jobs.transforms.intake.wrapped_lines import lines_in
 
 SAMPLES = [record for p in PATTERNS for s in samples_of(p) if (record := parse(s.record)).logger and record.happened_at]
 KAFKAS = [r for r in SAMPLES if "\r" not in r.text and "librdkafka" not in (r.logger or "") and r.text.isascii()]
@@ -51,7 +57,8 @@ Row = dict[str, object]
 
 def read(data: bytes, size: int = 1 << 20) -> list[Row]:
     """The records of a wrapped file, read in pieces."""
-    unwrapped = Unwrapped(Held(data), len(data), None)
+    form = wrapped_as(data, None)
+    unwrapped = Unwrapped(Held(data), len(data), form, None)
     way = Way(every_layout(None), unwrapped.sources)
     pieces, begin = [], 0
     while held := unwrapped.between(max(begin - 1, 0), begin + size + REACH):
@@ -60,7 +67,7 @@ def read(data: bytes, size: int = 1 << 20) -> list[Row]:
             break
         pieces.append(look(held, 0, begin, end, Clock("UTC"), way))
         begin = end
-    again = Unwrapped(Held(data), len(data), None)
+    again = Unwrapped(Held(data), len(data), form, None)
     way = Way(every_layout(None), again.sources)
     return [
         row | {"layout": way.layouts[row["layout"]] if row["layout"] >= 0 else None}
@@ -81,23 +88,26 @@ def meanings(rows: Iterable[Row], source: str | None) -> list[tuple[object, ...]
     return [(r["happened_at"], *said(r["layout"], str(r["text"]))) for r in part]  # type: ignore[arg-type]
 
 
+def is_in(envelope: str, line: str) -> bool:
+    """Whether a line is in an envelope."""
+    return bool(peel_of(envelope)(lines_in(f"{line}\n".encode(), 0), Origins())[1].all())
+
+
 def originals(records: Iterable[Record]) -> list[tuple[object, ...]]:
     return [(r.happened_at, *said("apache", r.text)) for r in records]
 
 
 @pytest.mark.parametrize("envelope", [*PREFIXES, *OBJECTS], ids=lambda e: e.name)
 def test_an_envelope_takes_its_samples_apart_and_no_other(envelope) -> None:
-    peel = peel_of(envelope.name)
     assert envelope.samples
-    assert all(peel(sample.encode()) for sample in envelope.samples)
-    assert not any(peel(sample.encode()) for sample in envelope.counter_samples)
+    assert all(is_in(envelope.name, sample) for sample in envelope.samples)
+    assert not any(is_in(envelope.name, sample) for sample in envelope.counter_samples)
 
 
 @pytest.mark.parametrize("layout", JSON_LAYOUTS, ids=lambda e: e.name)
 def test_a_record_of_json_is_known_by_its_fields(layout) -> None:
-    peel = peel_of(JSON_RECORD)
-    assert all(peel(sample.encode()) for sample in layout.samples)
-    assert not any(peel(sample.encode()) for sample in layout.counter_samples)
+    assert all(is_in(JSON_RECORD, sample) for sample in layout.samples)
+    assert not any(is_in(JSON_RECORD, sample) for sample in layout.counter_samples)
 
 
 @pytest.mark.parametrize("name", WRAPS)
@@ -147,6 +157,30 @@ def test_sources_in_one_file_are_told_apart_whatever_their_layout_and_their_enve
     rows = read("\n".join(lines).encode(), size)
     for source, told in by_source.items():
         assert meanings(rows, source) == originals(told)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.sampled_from(KAFKAS), min_size=12, max_size=60),
+    st.sampled_from([[], ["filebeat"], ["elasticsearch"], ["loki-json"], ["cloudwatch-tail"], ["loki"]]),
+    st.sampled_from([None, *PATTERN_LAYOUTS]),
+    st.sampled_from([300, 5_000, CHUNK]),
+)
+def test_an_export_with_the_newest_line_first_reads_as_the_original(
+    records: Sequence[Record], wraps: list[str], layout, chunk: int
+) -> None:
+    told = sorted(records, key=lambda r: r.happened_at)  # type: ignore[arg-type, return-value]
+    texts = [in_pattern(r, layout.pattern) if layout else r.text for r in told]
+    lines = [
+        line
+        for r, text in zip(told, texts, strict=True)
+        for line in wrapped(text, r.happened_at, "kafka-0", wraps).split("\n")  # type: ignore[arg-type]
+    ]
+    with patch("spark_jobs.edges.unwrapped_bytes.CHUNK", chunk):
+        as_written = read("".join(f"{line}\n" for line in lines).encode())
+        turned = read("".join(f"{line}\n" for line in reversed(lines)).encode())
+    by_instant = sorted(turned, key=lambda r: r["happened_at"])  # type: ignore[arg-type, return-value]
+    assert [{**r, "file": 0} for r in by_instant] == as_written
 
 
 def test_a_trace_whose_lines_are_mixed_with_those_of_others_stays_with_its_record() -> None:
@@ -205,7 +239,8 @@ def test_a_head_without_a_day_has_the_instant_of_its_envelope() -> None:
     ],
 )
 def test_an_instant_is_read_in_every_unit(at: object, micros: int | None) -> None:
-    assert micros_of(at) == micros
+    (found,) = instants_of(pa.array([at])).tolist()
+    assert found == (NO_INSTANT if micros is None else micros)
 
 
 def test_lines_that_are_wrapped_and_not_known_are_named_with_what_is_inside() -> None:

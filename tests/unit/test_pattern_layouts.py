@@ -16,8 +16,9 @@ from spark_jobs.knowledge.model import PatternLayout
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, inside
 from spark_jobs.knowledge.patterns import PATTERNS
 from spark_jobs.transforms.intake.cutting import cut
-from spark_jobs.transforms.intake.detection import head_of, layouts_of, sampled
+from spark_jobs.transforms.intake.detection import layouts_of, sampled
 from spark_jobs.transforms.intake.heads import PLAIN, Clock
+from spark_jobs.transforms.intake.pattern_clocks import head_of
 from spark_jobs.transforms.intake.pieces import REACH, Way, look, ranges_of
 from spark_jobs.transforms.intake.reading import read_record
 

@@ -4,11 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.report.blocks import PLANNED, Entry, Evidence, Item, Link, Step, TableRow
+from spark_jobs.report.blocks import PLANNED, Entry, Evidence, Item, Link, Paragraph, Step, TableRow
 from spark_jobs.report.build import build_report
 from spark_jobs.report.marks import ticks
 from tests.support import report_blocks as seen
-from tests.support.report_night import crowded_night, night
+from tests.support.report_crowd import crowded_night
+from tests.support.report_night import night
 from tests.support.report_rows import DAY, at, empty, failover, incident, made, outage, rebalance, run
 
 
@@ -65,6 +66,10 @@ def test_where_a_broker_could_mostly_not_be_read_the_verdict_says_so_first_and_s
         "No rebalance of a consumer group in what could be read.",
     )
     assert seen.first_paragraph(page, "outages") == "No absence of a broker in what could be read."
+    assert seen.first_paragraph(page, "incidents") == "No incident in what could be read."
+    led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
+    assert led[1].endswith("what is not listed here may have happened.")
+    assert led[2] == "No loss, no failure and no group that stopped in what could be read."
 
 
 def test_a_quiet_night_claims_no_more_than_was_seen():
@@ -166,6 +171,15 @@ def test_a_refused_publication_says_so_before_anything_else():
         "What follows is what had been published before, if anything had.",
         "gold.rebalances: ends_after_start. Rebalance 4f ends before it starts.",
     )
+
+
+def test_coverage_names_layouts_that_are_not_kafkas_own():
+    rows = [coverage(source="a", layouts=["apache"]), coverage(source="b", layouts=["docker>strimzi", "<b>%d %m"])]
+    page = build_report({"quality.coverage": rows}, run())
+    said = "Layouts of the lines: apache in 1 source, docker>strimzi in 1 source and <b>%d %m in 1 source."
+    assert ("plain", said) in seen.statements(page, "coverage")
+    own = build_report({"quality.coverage": [coverage(layouts=["apache", "librdkafka"])]}, run())
+    assert not any("Layouts" in text for _, text in seen.statements(own, "coverage"))
 
 
 def test_coverage_names_the_input_that_is_missing():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from spark_jobs.catalog.rows import (
     Rebalance,
     ValidationResult,
 )
+from spark_jobs.knowledge.layouts import CUTS
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import plain
 from spark_jobs.report.page_rows import PageRows, Section
@@ -28,17 +30,17 @@ GAPS_OPEN = 6
 LEADER_GAPS = 60
 SILENT_BROKERS = 12
 NOT_READ = 60
+LAYOUTS_SHOWN = 6
 SOURCE_HEADINGS = (
     "Source", "Lines", "With information", "Nothing of use", "No pattern", "Broken", "Longest silence", "First", "Last",
-    "In the window",
+    "Layouts", "In the window",
 )  # fmt: skip
 
 
 def coverage(page: PageRows) -> Iterator[ui.Block]:
     """Statements about what was read, then the breaks and the sources one by one."""
     not_read = page.run.files_not_read or ()
-    parts = (_lines, _generations, _leaders, _missing_input, _missing_logs, _silence, _expectations, _not_read)
-    yield from ui.statements([statement for part in parts for statement in part(page)])
+    yield from ui.statements([statement for part in STATEMENTS for statement in part(page)])
     yield from ui.statements([("warn", str(warning)) for warning in page.run.warnings or ()])
     yield from _gaps(page)
     yield from _leader_gaps(page)
@@ -163,6 +165,16 @@ def _lines(page: PageRows) -> Iterator[Statement]:
         )
         parts = [f"{words.number(count)} {words.verb(count, one, many)}" for count, one, many in fates if count]
         yield _good(not total.lost), f"{lines} of {sources}: {words.listed(parts)}."
+
+
+def _layouts(page: PageRows) -> Iterator[Statement]:
+    """How many sources each layout has, where any is not as Kafka and librdkafka write without any setting."""
+    found = Counter(layout for row in page.of(Coverage) for layout in row.layouts or ())
+    if not found.keys() <= CUTS.keys():
+        first = found.most_common(LAYOUTS_SHOWN)
+        told = [f"{plain.shortened(name)} in {words.counted(n, 'source')}" for name, n in first]
+        more = [f"{len(found) - LAYOUTS_SHOWN} more"] if len(found) > LAYOUTS_SHOWN else []
+        yield "plain", f"Layouts of the lines: {words.listed([*told, *more])}."
 
 
 def _generations(page: PageRows) -> Iterator[Statement]:
@@ -293,10 +305,14 @@ def _source(page: PageRows, row: Coverage) -> ui.TableRow:
             words.duration(row.longest_silence_ms),
             ui.At(row.first_at),
             ui.At(row.last_at),
+            ui.separated([ui.Name(plain.shortened(name)) for name in (row.layouts or ())[:LAYOUTS_SHOWN]]),
             ui.Extent(begins, ends),
         )
     )
 
 
+STATEMENTS = (
+    _lines, _layouts, _generations, _leaders, _missing_input, _missing_logs, _silence, _expectations, _not_read,
+)  # fmt: skip
 READS = (Coverage, Failover, Finding, GenerationGap, LeaderImbalance, LeadershipGap, Rebalance, ValidationResult)
 SECTION = Section(150, "coverage", "What was seen, and what was not", "Coverage", coverage, READS)

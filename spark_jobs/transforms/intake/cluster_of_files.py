@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+
+from spark_jobs.shared.grouping import grouped
 
 _CLEAR = 3
 """So many times as many files as all others together name the cluster that wins. Our choice."""
@@ -68,11 +70,7 @@ def _meets(file: NamingFile, since: datetime | None, until: datetime | None) -> 
 
 def _by_node(files: Iterable[NamingFile]) -> Mapping[str, list[NamingFile]]:
     """The files of each node that name an id, in order of time."""
-    nodes: dict[str, list[NamingFile]] = defaultdict(list)
-    for file in sorted(files, key=lambda f: (f.last_at, f.name)):
-        if file.ids:
-            nodes[file.node].append(file)
-    return nodes
+    return grouped(sorted((f for f in files if f.ids), key=lambda f: (f.last_at, f.name)), lambda f: f.node)
 
 
 def _last_named(files: Iterable[NamingFile]) -> dict[str, frozenset[str]]:

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spark_jobs.knowledge.layouts import MOST_LINES
+from spark_jobs.transforms.intake.arrays import NO_INSTANT, Ints
 from spark_jobs.transforms.intake.frames import FRAME, sources_in
-from spark_jobs.transforms.intake.heads import NO_INSTANT, Clock, Ints
+from spark_jobs.transforms.intake.heads import Clock
 from spark_jobs.transforms.intake.pieces import PLAINLY, Contest, Range, Way, beginnings
 
 SCHEMA = (

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from spark_jobs.catalog.codes import LineFate
-from spark_jobs.knowledge.layouts import LAYOUTS, LIBRDKAFKA
+from spark_jobs.knowledge.layouts import LIBRDKAFKA
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED, layout_pattern
 from spark_jobs.transforms.intake.heads import PLAIN
+from spark_jobs.transforms.intake.pattern_clocks import head_of
 from spark_jobs.transforms.intake.reading import read_record
 
 SAMPLE = 300
@@ -25,9 +24,6 @@ _TRIED = 20
 _QUOTED = 160
 _LEAST = len("[2026-11-21")
 """As many characters that fit are more than chance."""
-
-_HEADS = {layout.name: re.compile(layout.head, re.ASCII) for layout in LAYOUTS}
-
 
 DATED = tuple(layout.name for layout in PATTERN_LAYOUTS)
 EVERY = (*DATED, *(layout.name for layout in UNDATED))
@@ -98,12 +94,6 @@ def records(lines: Sequence[str], layouts: Sequence[str]) -> Iterator[tuple[str 
 def layout_of(line: str, layouts: Sequence[str]) -> str | None:
     """The first of some layouts whose head a line begins with."""
     return next((name for name in layouts if head_of(name).match(line)), None)
-
-
-@cache
-def head_of(name: str) -> re.Pattern[str]:
-    """The regex of a layout's head."""
-    return _HEADS.get(name) or layout_pattern(name).head
 
 
 def is_enough(fit: Fit) -> bool:

@@ -1,17 +1,22 @@
-"""Lines out of what transports wrapped around them: each with who wrote it, and when it passed."""
+"""Lines out of what transports wrapped around them, by whole arrays: each with who wrote it, and when it passed."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from functools import cache, lru_cache, partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+
+import numpy as np
+import pyarrow.compute as pc
 
 from spark_jobs.knowledge.envelopes import OBJECTS, OTLP, PREFIXES
-from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
-from spark_jobs.knowledge.model import JsonEnvelope, JsonLayout
+from spark_jobs.transforms.intake import objects
+from spark_jobs.transforms.intake.arrays import Flags, Ints
+from spark_jobs.transforms.intake.origins import Origins, named
+from spark_jobs.transforms.intake.pattern_clocks import ISO, pattern_heads
+from spark_jobs.transforms.intake.shapes import Shapes, shapes_of
+from spark_jobs.transforms.intake.wrapped_lines import Lines, chained, elements_of, lines_in
 
 JSON_RECORD = "json"
 """Stands for objects that are records themselves."""
@@ -19,44 +24,28 @@ JSON_RECORD = "json"
 NAMES = (*(e.name for e in PREFIXES), *(e.name for e in OBJECTS), OTLP, JSON_RECORD)
 """The envelopes in the order in which they are tried."""
 
-_DECODE = json.JSONDecoder().decode
+_ESCAPE = b"\x1b["
 _COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}m")
 _LABEL = re.compile(r'(\w{1,100})="((?:[^"\\]|\\.){0,400})"')
-_ORIGIN = re.compile(r"[^\w./@:-]+")
 _REGEXES = {e.name: re.compile(e.regex.encode(), re.DOTALL) for e in PREFIXES if e.regex}
 _OBJECTS = {e.name: e for e in OBJECTS}
-_PARTS = ("docker",)
-"""Objects whose line goes on in the next one where it does not end with LF."""
+_WHO = ("labels", "host", "from")
 
+Inside = tuple[Lines, Flags, Flags]
+"""The lines inside of lines; which of them were in the envelope, and which go on in the next one of the same origin."""
 
-class Inner(NamedTuple):
-    """A line out of an envelope: who wrote it, empty where nothing says so; `at` as the envelope has it.
-
-    `is_part`: the line goes on in the next one of the same origin. `physical`: the physical lines that it was.
-    `is_record`: it was a record of JSON, written here as Kafka's own layout has it, and `at` is its instant.
-    """
-
-    line: bytes
-    origin: str = ""
-    at: Any = None
-    is_part: bool = False
-    physical: int = 1
-    is_record: bool = False
-
-
-Peel = Callable[[bytes], list[Inner] | None]
-"""Takes a line out of one envelope; None where the line is not in it."""
+Peel = Callable[[Lines, Origins], Inside]
 
 
 def peel_of(name: str) -> Peel:
-    """What takes a line out of an envelope."""
+    """What takes lines out of an envelope. What is not in it stays as it is."""
     if name == "colours":
         return _without_colours
     if name in _REGEXES:
-        return _without_prefix(name)
+        return partial(_without_prefix, _REGEXES[name])
     if name in _OBJECTS:
-        return partial(_out_of_object, _OBJECTS[name])
-    return _out_of_otlp if name == OTLP else _record_of_json
+        return partial(objects.out_of_object, _OBJECTS[name])
+    return objects.out_of_otlp if name == OTLP else objects.records_of_json
 
 
 class Chain:
@@ -64,211 +53,117 @@ class Chain:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.peels = [peel_of(name) for name in names]
-        self.waiting: list[dict[str, Inner]] = [{} for _ in names]
+        self.waiting = [lines_in(b"", 0) for _ in names]
+        self.origins = Origins()
 
-    def lines(self, line: bytes) -> Iterable[Inner]:
-        """The lines inside of a physical line; what is in no envelope comes as it is."""
-        found: Iterable[Inner] = (Inner(line),)
-        for peel, waiting in zip(self.peels, self.waiting, strict=True):
-            found = [inner for outer in found for inner in _next(peel, waiting, outer)]
-        return found
+    def lines(self, outer: Lines) -> Lines:
+        """The lines inside of physical lines; what is in no envelope comes as it is."""
+        for n, peel in enumerate(self.peels):
+            inside, are_inside, are_parts = peel(outer, self.origins)
+            if len(self.waiting[n]) or are_parts.any():
+                inside, self.waiting[n] = _joined(self.waiting[n], inside, are_inside, are_parts)
+            outer = inside
+        return outer
 
-    def rest(self) -> Iterator[Inner]:
+    def rest(self) -> Lines:
         """The parts of lines whose rest never came."""
-        for waiting in self.waiting:
-            yield from waiting.values()
-            waiting.clear()
+        waiting, self.waiting = self.waiting, [lines_in(b"", 0) for _ in self.waiting]
+        return chained([lines_in(b"", 0), *waiting])
 
 
-def _next(peel: Peel, waiting: dict[str, Inner], outer: Inner) -> Iterable[Inner]:
-    """What is inside of a line, with what the envelope around it said."""
-    inside = peel(outer.line)
-    if inside is None:
-        return (outer,)
-    is_bare = outer.at is None and outer.physical == 1 and not outer.origin
-    if is_bare and not waiting and len(inside) == 1 and not inside[0].is_part:
-        return inside
-    return list(_joined(inside, waiting, outer))
+def _joined(waiting: Lines, lines: Lines, are_inside: Flags, are_parts: Flags) -> tuple[Lines, Lines]:
+    """Lines with the parts of them that came before; and the parts that wait for more."""
+    before = np.ones(len(waiting), bool)
+    lines = chained([waiting, lines])
+    are_inside, are_parts = np.append(before, are_inside), np.append(before, are_parts & are_inside)
+    writers = np.where(are_inside, lines.origins, -1)
+    rows = np.argsort(writers, kind="stable")
+    goes_on = np.append(are_parts[rows][:-1] & (writers[rows][1:] == writers[rows][:-1]), False)
+    lasts = np.empty(len(rows), np.int64)
+    ends = np.flatnonzero(~goes_on)
+    lasts[rows] = np.repeat(rows[ends], np.diff(ends, prepend=-1))
+    order = np.lexsort([np.arange(len(rows)), lasts])
+    is_whole = ~are_parts[lasts[order]]
+    return tuple(lines.joined(which, which == lasts[which]) for which in (order[is_whole], order[~is_whole]))  # type: ignore[return-value]
 
 
-def _joined(inside: Iterable[Inner], waiting: dict[str, Inner], outer: Inner) -> Iterator[Inner]:
-    """Lines with the parts of them that came before."""
-    count = outer.physical
-    for inner in inside:
-        origin, at = inner.origin or outer.origin, outer.at if inner.at is None else inner.at
-        before = waiting.pop(origin, None)
-        line = inner.line if before is None else before.line + inner.line
-        whole = Inner(line, origin, at, inner.is_part, count + (before.physical if before else 0), inner.is_record)
-        count = 0
-        if inner.is_part:
-            waiting[origin] = whole
-        else:
-            yield whole
+def _without_colours(lines: Lines, _: Origins) -> Inside:
+    """Edge case: what only looks like the beginning of a colour stays."""
+    none = np.zeros(len(lines), bool)
+    if _ESCAPE not in lines.data:
+        return lines, none, none
+    found = [m.span() for m in _COLOUR.finditer(lines.data)]
+    begins, ends = np.array(found, np.int64).reshape(len(found), 2).T
+    gone = np.append(0, np.cumsum(ends - begins))
+    starts, until = (at - gone[np.searchsorted(begins, at)] for at in (lines.starts, lines.ends))
+    data = _COLOUR.sub(b"", lines.data)
+    escapes = pc.count_substring(lines.texts(), pattern=_ESCAPE)
+    return replace(lines, data=data, starts=starts, ends=until), escapes.to_numpy(zero_copy_only=False) > 0, none
 
 
-def micros_of(at: Any) -> int | None:
-    """The microseconds of an instant as envelopes have it: text of ISO, or a number of seconds or smaller units."""
-    if isinstance(at, str) and not at.replace(".", "", 1).isdigit():
-        return _iso_micros(at)
-    try:
-        number = float(at)
-    except (TypeError, ValueError):
-        return None
-    while number >= _FAR:
-        number /= 1_000
-    return round(number * 1_000_000) if number > 0 else None
+def _without_prefix(regex: re.Pattern[bytes], lines: Lines, origins: Origins) -> Inside:
+    groups = {name: 2 * number for name, number in regex.groupindex.items()}
+
+    def begin_of_line(spans: Ints) -> int:
+        return int(spans[groups["line"]] if spans[groups["line"]] >= 0 else spans[1])
+
+    shapes = shapes_of(lines.data, lines.starts, regex, begin_of_line, lines.ends)
+    are_inside = shapes.are_there
+    begins = shapes.places(lines.starts, groups["line"])
+    inner = replace(
+        lines,
+        starts=np.where(begins >= 0, begins, np.where(are_inside, lines.ends, lines.starts)),
+        at=_instants(lines, shapes, groups),
+        origins=_written_by(lines, shapes, [groups[n] for n in _WHO if n in groups], origins),
+    )
+    return inner, are_inside, _are_parts(lines, shapes, groups)
 
 
-_FAR = 20_000_000_000
-"""No log is of the year 2603: a greater number counts in milliseconds, microseconds or nanoseconds."""
-_ISO = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
+def _instants(lines: Lines, shapes: Shapes, groups: dict[str, int]) -> Ints:
+    if "at" not in groups:
+        return lines.at
+    begins = shapes.places(lines.starts, groups["at"])
+    has = np.flatnonzero(begins >= 0)
+    which, told, _ = pattern_heads(lines.data, begins[has], ISO)
+    found = lines.at.copy()
+    found[has[which]] = told
+    return found
 
 
-@cache
-def _second_of(day: str, clock: str, zone: str | None) -> int | None:
-    try:
-        at = datetime.fromisoformat(f"{day}T{clock}{'+00:00' if zone in (None, 'Z') else zone}")
-    except ValueError:
-        return None
-    return int(at.astimezone(UTC).timestamp())
+def _are_parts(lines: Lines, shapes: Shapes, groups: dict[str, int]) -> Flags:
+    if "part" not in groups:
+        return np.zeros(len(lines), bool)
+    places = shapes.places(lines.starts, groups["part"])
+    are: Flags = (places >= 0) & (np.frombuffer(lines.data + b"\0", np.uint8)[places] == ord("P"))
+    return are
 
 
-def _iso_micros(text: str) -> int | None:
-    told = _ISO.match(text)
-    second = _second_of(told[1], told[2], told[4]) if told else None
-    if told is None or second is None:
-        return None
-    return second * 1_000_000 + int((told[3] or "").ljust(6, "0")[:6])
-
-
-def _without_colours(line: bytes) -> list[Inner] | None:
-    return [Inner(_COLOUR.sub(b"", line))] if b"\x1b[" in line else None
-
-
-def _without_prefix(name: str) -> Peel:
-    regex = _REGEXES[name]
-    has_at, has_part = "at" in regex.groupindex, "part" in regex.groupindex
-    who = [regex.groupindex[n] for n in ("labels", "host", "from") if n in regex.groupindex]
-
-    def peel(line: bytes) -> list[Inner] | None:
-        told = regex.fullmatch(line)
-        if told is None:
-            return None
-        origin = _written_by(tuple(map(told.group, who))) if who else ""
-        at = told["at"].decode() if has_at and told["at"] else None
-        return [Inner(told["line"] or b"", origin, at, has_part and told["part"] == b"P")]
-
-    return peel
+def _written_by(lines: Lines, shapes: Shapes, edges: Sequence[int], origins: Origins) -> Ints:
+    """Who wrote each line: what the groups hold, read once for each that differs."""
+    if not edges:
+        return lines.origins
+    begins, ends = (np.array([shapes.places(lines.starts, edge + side) for edge in edges]) for side in (0, 1))
+    which = np.flatnonzero(ends.max(axis=0) >= 0)
+    if not len(which):
+        return lines.origins
+    begins, ends = begins[:, which], ends[:, which]
+    first = np.where(begins < 0, ends.max(axis=0), begins).min(axis=0)
+    told = elements_of(replace(lines, starts=first, ends=ends.max(axis=0)))[: 2 * len(which) : 2].dictionary_encode()
+    numbers = told.indices.to_numpy()
+    at = np.empty(len(told.dictionary), np.int64)
+    at[numbers[::-1]] = np.arange(len(which))[::-1]
+    parts = np.stack([begins, ends], axis=2)[:, at].transpose(1, 0, 2).tolist()
+    known = [origins.number(_name(tuple(lines.data[b:e] for b, e in spans if e > b))) for spans in parts]
+    found = lines.origins.copy()
+    said = np.array(known)[numbers]
+    found[which] = np.where(said > 0, said, found[which])
+    return found
 
 
 @lru_cache(maxsize=4096)
-def _written_by(parts: tuple[bytes | None, ...]) -> str:
-    names = [part.decode(errors="replace") for part in parts if part]
+def _name(parts: tuple[bytes, ...]) -> str:
+    names = [part.decode(errors="replace") for part in parts]
     if names and names[0].startswith("{"):
         told = dict(_LABEL.findall(names[0]))
         names = [told[n] for n in ("pod", "container") if n in told] or [told.get("instance", "")]
-    return _named("/".join(n for n in names if n))
-
-
-def _named(origin: str) -> str:
-    return _ORIGIN.sub("_", origin).strip("/")
-
-
-def _object(line: bytes) -> dict[str, Any] | None:
-    if not line.startswith(b"{"):
-        return None
-    try:
-        told = _DECODE(line.decode(errors="replace"))
-    except ValueError:
-        return None
-    return told if isinstance(told, dict) else None
-
-
-def field(told: Any, path: str) -> Any:
-    """What an object holds at a path: its own field of that name, else one field inside of another."""
-    if not isinstance(told, dict):
-        return None
-    value = told.get(path)
-    if value is not None or "." not in path:
-        return value
-    outer, _, inner = path.partition(".")
-    return field(told.get(outer), inner)
-
-
-def _out_of_object(envelope: JsonEnvelope, line: bytes) -> list[Inner] | None:
-    told = _object(line)
-    if told is None or not told.keys() >= envelope.needed:
-        return None
-    text = field(told, envelope.line)
-    inside = _text_of(field(told, envelope.otherwise) if text is None and envelope.otherwise else text)
-    at = next((told[name] for name in envelope.at if name in told), None)
-    is_part = envelope.name in _PARTS and not inside.endswith("\n")
-    return [Inner(inside.removesuffix("\n").encode(errors="replace"), _origin_of(told, envelope.origin), at, is_part)]
-
-
-def _text_of(value: Any) -> str:
-    """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object may be an envelope."""
-    if isinstance(value, list):
-        return bytes(n for n in value if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-@lru_cache(maxsize=1024)
-def _possible(names: tuple[str, ...], paths: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """Those paths that an object with these fields can have."""
-    there = frozenset(names)
-    return tuple(several for several in paths if all(p in there or p.partition(".")[0] in there for p in several))
-
-
-def _origin_of(told: Mapping[str, Any], paths: tuple[tuple[str, ...], ...]) -> str:
-    for several in _possible(tuple(told), paths):
-        values = [field(told, path) for path in several]
-        if all(isinstance(value, str) and value for value in values):
-            return _named("/".join(values))
-    return ""
-
-
-def _out_of_otlp(line: bytes) -> list[Inner] | None:
-    told = _object(line)
-    resources = told.get("resourceLogs") if told else None
-    if not isinstance(resources, list):
-        return None
-    return [
-        Inner(
-            str(field(record, "body.stringValue") or "").removesuffix("\n").encode(errors="replace"),
-            _resource(resource),
-            record.get("timeUnixNano") or record.get("observedTimeUnixNano"),
-        )
-        for resource in resources
-        for scope in resource.get("scopeLogs", ())
-        for record in scope.get("logRecords", ())
-    ]
-
-
-def _resource(resource: Any) -> str:
-    said = {a.get("key"): field(a, "value.stringValue") for a in field(resource, "resource.attributes") or ()}
-    names = ("k8s.pod.name", "k8s.container.name", "container.name", "host.name", "service.name")
-    told = [said[n] for n in names if said.get(n)]
-    return _named("/".join(told[:2] if said.get(names[0]) else told[:1]))
-
-
-def _record_of_json(line: bytes) -> list[Inner] | None:
-    told = _object(line)
-    if told is None:
-        return None
-    found = ((layout, _record(told, layout)) for layout in JSON_LAYOUTS)
-    return next(([record] for _, record in found if record), None)
-
-
-def _record(told: Mapping[str, Any], layout: JsonLayout) -> Inner | None:
-    logger, message, at = (field(told, path) for path in (layout.logger, layout.message, layout.at))
-    if isinstance(at, dict) and "epochSecond" in at:
-        at = at["epochSecond"] + at.get("nanoOfSecond", 0) / 1e9
-    instant = micros_of(at)
-    if not isinstance(logger, str) or not isinstance(message, str) or instant is None:
-        return None
-    level, trace = field(told, layout.level), field(told, layout.trace)
-    shown = datetime.fromtimestamp(instant // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    head = f"[{shown},{instant // 1000 % 1000:03d}] {level if isinstance(level, str) else 'INFO'}"
-    text = f"{head} {message} ({logger})" + (f"\n{trace}" if isinstance(trace, str) and trace.strip() else "")
-    return Inner(text.rstrip("\n").encode(errors="replace"), "", instant / 1e6, is_record=True)
+    return named("/".join(n for n in names if n))

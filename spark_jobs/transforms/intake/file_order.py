@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-NEVER = datetime.max.replace(tzinfo=UTC)
-"""Where a file begins that has no head, and where one ends that is still written."""
+from spark_jobs.shared.grouping import grouped
+from spark_jobs.transforms.durations import NEVER
 
 OUT_OF_ORDER = timedelta(seconds=1)
 """Threads of one process write a few milliseconds out of order, also on either side of a rotation."""
@@ -18,7 +18,10 @@ RESTED = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class Span:
-    """The instants that one file of a source covers, and whether it holds records without one."""
+    """The instants that one file of a source covers, and whether it holds records without one.
+
+    A file without a head begins NEVER; one that is still written ends NEVER.
+    """
 
     source: str
     first_at: datetime
@@ -72,9 +75,7 @@ def sharing(fresh: Mapping[int, Span], known: Mapping[int, Span]) -> set[int]:
 
     Identical records of one instant are told apart by counting, so all files that may hold some are read together.
     """
-    by_source: dict[str, list[Span]] = {}
-    for span in fresh.values():
-        by_source.setdefault(span.source, []).append(span)
+    by_source = grouped(fresh.values(), lambda span: span.source)
     return {file for file, span in known.items() if any(_share(span, f) for f in by_source.get(span.source, ()))}
 
 

@@ -7,19 +7,18 @@ tried on each line. Which layouts a file has, `detection` finds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from spark_jobs.knowledge.conversion import instant_of
 from spark_jobs.knowledge.layouts import LAYOUTS
-from spark_jobs.knowledge.pattern_layouts import layout_pattern
+from spark_jobs.transforms.intake.arrays import NO_INSTANT, Bytes, Flags, Ints
+from spark_jobs.transforms.intake.pattern_clocks import byte_head, pattern_heads
 
 PLAIN = tuple(layout.name for layout in LAYOUTS)
 """The layouts that Kafka and librdkafka have without any setting."""
@@ -27,14 +26,8 @@ PLAIN = tuple(layout.name for layout in LAYOUTS)
 HEAD_REACH = 200
 """A head stands within the first bytes of its line: the search stays cheap on endless lines."""
 
-NO_INSTANT = np.iinfo(np.int64).min
-"""Stands for the instant of a record without one."""
-
 HEADLESS = -1
 """Stands for the layout of the text before a file's first head."""
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 _EPOCH, _MICRO = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _WIDTH = 32
@@ -46,8 +39,6 @@ _SECOND, _MINUTE, _HOUR, _DAY = 10**6, 60 * 10**6, 3_600 * 10**6, 86_400 * 10**6
 _QUARTER = _HOUR // 4
 _SET_BACK = _MINUTE
 """Threads write some milliseconds out of order, never minutes."""
-
-_HEADS = tuple(re.compile(layout.head.encode(), re.ASCII) for layout in LAYOUTS)
 
 
 @dataclass(frozen=True)
@@ -61,7 +52,7 @@ class Heads:
     lines: Ints
     layouts: np.ndarray[Any, np.dtype[np.int8]]
     told: Ints
-    is_instant: np.ndarray[Any, np.dtype[np.bool_]]
+    is_instant: Flags
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -115,7 +106,7 @@ def _heads(data: bytes, rows: Bytes, lines: Ints, number: int, told_as: int) -> 
         is_head = _has_level(data, window, lines[which], number)
         which, told = which[is_head], told_by_digits(window[is_head][:, _digits(layout.begins)])
     else:
-        matches = [_HEADS[number].match(data[at : at + HEAD_REACH]) for at in lines[which].tolist()]
+        matches = [byte_head(LAYOUTS[number].name).match(data[at : at + HEAD_REACH]) for at in lines[which].tolist()]
         which = which[np.array([m is not None for m in matches], bool)]
         told = np.array([_micros(m[1]) for m in matches if m], np.int64)
     return Heads(
@@ -128,44 +119,9 @@ def _heads(data: bytes, rows: Bytes, lines: Ints, number: int, told_as: int) -> 
 
 
 def _patterned(data: bytes, lines: Ints, name: str, told_as: int) -> Heads:
-    """The heads of a layout that is a pattern: a regex for each line."""
-    head = byte_head(name)
-    matches = [head.match(data, at) for at in lines.tolist()]
-    told = [pattern_clock(name, m) for m in matches if m]
-    which = np.flatnonzero(np.array([m is not None for m in matches], bool))
-    return Heads(
-        lines[which],
-        which,
-        np.full(len(which), told_as, np.int8),
-        np.array([at for at, _ in told], np.int64),
-        np.array([is_instant for _, is_instant in told], bool),
-    )
-
-
-@cache
-def byte_head(name: str) -> re.Pattern[bytes]:
-    """The regex of the head of a layout that is a pattern."""
-    return re.compile(layout_pattern(name).head.pattern.encode(), re.ASCII)
-
-
-def pattern_clock(name: str, told: re.Match[bytes]) -> tuple[int, bool]:
-    """The microseconds that a head's clock says, and whether they are an instant."""
-    whole, is_instant = _whole_seconds(name, tuple(map(told.group, _clock_groups(name))))
-    if whole == NO_INSTANT or "fraction" not in told.re.groupindex:
-        return whole, is_instant
-    return whole + int((told["fraction"] or b"").ljust(6, b"0")[:6]), is_instant
-
-
-@cache
-def _clock_groups(name: str) -> tuple[str, ...]:
-    return tuple(n for n in layout_pattern(name).head.groupindex if n not in ("logger", "fraction"))
-
-
-@lru_cache(maxsize=4096)
-def _whole_seconds(name: str, parts: tuple[bytes | None, ...]) -> tuple[int, bool]:
-    named = {n: value.decode() for n, value in zip(_clock_groups(name), parts, strict=True) if value}
-    found = instant_of(named, layout_pattern(name).is_utc)
-    return ((found[0] - _EPOCH) // _MICRO, found[1]) if found else (int(NO_INSTANT), False)
+    """The heads of a layout that is a pattern: a regex for each shape of line."""
+    which, told, is_instant = pattern_heads(data, lines, name)
+    return Heads(lines[which], which, np.full(len(which), told_as, np.int8), told, is_instant)
 
 
 @cache
@@ -188,7 +144,7 @@ def _alike(rows: Bytes, lines: Ints, begins: str) -> tuple[Ints, Bytes]:
     return which[is_alike], window[is_alike]
 
 
-def _has_level(data: bytes, window: Bytes, starts: Ints, number: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _has_level(data: bytes, window: Bytes, starts: Ints, number: int) -> Flags:
     """Whether a word in capitals and a space follow what all heads of the layout begin with."""
     at = len(LAYOUTS[number].begins)
     is_head = np.zeros(len(window), bool)
@@ -198,7 +154,7 @@ def _has_level(data: bytes, window: Bytes, starts: Ints, number: int) -> np.ndar
         is_open &= window[:, i] - np.uint8(ord("A")) < 26
     for i in np.flatnonzero(is_open).tolist():
         start = int(starts[i])
-        is_head[i] = _HEADS[number].match(data[start : start + HEAD_REACH]) is not None
+        is_head[i] = byte_head(LAYOUTS[number].name).match(data[start : start + HEAD_REACH]) is not None
     return is_head
 
 
@@ -263,7 +219,7 @@ class Clock:
             at[self._is_second(heads.told, is_doubled)] += _HOUR
         return at
 
-    def _is_second(self, told: Ints, is_doubled: np.ndarray[Any, np.dtype[np.bool_]]) -> list[int]:
+    def _is_second(self, told: Ints, is_doubled: Flags) -> list[int]:
         found = []
         for i, (at, doubled) in enumerate(zip(told.tolist(), is_doubled.tolist(), strict=True)):
             if at == NO_INSTANT:

@@ -14,18 +14,10 @@ from typing import Any
 import numpy as np
 
 from spark_jobs.knowledge.layouts import MOST_LINES
+from spark_jobs.transforms.intake.arrays import NO_INSTANT, Ints
+from spark_jobs.transforms.intake.forms import Form
 from spark_jobs.transforms.intake.frames import framed
-from spark_jobs.transforms.intake.heads import (
-    HEADLESS,
-    NO_INSTANT,
-    PLAIN,
-    Clock,
-    Heads,
-    Ints,
-    first_line,
-    heads_of,
-    lines_of,
-)
+from spark_jobs.transforms.intake.heads import HEADLESS, PLAIN, Clock, Heads, first_line, heads_of, lines_of
 
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of a record beyond a piece that are read to keep its text."""
@@ -73,7 +65,8 @@ class Piece:
     begin, NOWHERE where none does; `lines_before` those lines of it that belong to a record of an earlier piece;
     `lines_of_last` those of its last record. `cut` is a record of it where the clock goes on: what lies before it is
     `before`. The marks are of the bytes at `first` and `cut`. `set_back` is how far the clock goes back at most.
-    `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames, out of `envelopes`;
+    `layouts` are those by which it was read, `is_wrapped` where its bytes are records with frames, and `form` how they
+    were wrapped;
     `misfit` says how far its lines fit where none has a head. The bytes are not there where the file vanished, or ends
     before it did when it was listed.
     """
@@ -99,7 +92,7 @@ class Piece:
     cluster_ids: tuple[str, ...] = ()
     layouts: tuple[str, ...] = PLAIN
     is_wrapped: bool = False
-    envelopes: tuple[str, ...] = ()
+    form: Form | None = None
     misfit: str | None = None
     damage: str | None = None
     is_there: bool = True
@@ -108,8 +101,8 @@ class Piece:
     def of(cls, told: Mapping[str, Any]) -> Piece:
         """The piece that a mapping of its fields describes."""
         times = {name: Times(**told[name]) for name in ("before", "after")}
-        several = {name: tuple(told[name]) for name in ("cluster_ids", "layouts", "envelopes")}
-        return cls(**{**told, **times, **several})
+        several = {name: tuple(told[name]) for name in ("cluster_ids", "layouts")}
+        return cls(**{**told, **times, **several, "form": Form.of(told["form"]) if told["form"] else None})
 
 
 @dataclass(frozen=True)

@@ -5,222 +5,204 @@ So everything that reads files by their bytes reads these too, as it reads files
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import cache, cached_property
+from dataclasses import dataclass, replace
 
-from spark_jobs.knowledge.layouts import LAYOUTS
-from spark_jobs.transforms.intake.detection import EVERY, Fit, best_of, closest, is_enough, order_of
-from spark_jobs.transforms.intake.envelopes import JSON_RECORD, NAMES, Chain, Inner, micros_of, peel_of
-from spark_jobs.transforms.intake.frames import INSTANT, LOCAL, MARK, NO_CLOCK, NONE, frame_of
-from spark_jobs.transforms.intake.heads import (
-    HEADLESS,
-    NO_INSTANT,
-    PLAIN,
-    byte_head,
-    pattern_clock,
-)
+import numpy as np
+import pyarrow as pa
+
+from spark_jobs.knowledge.pattern_layouts import UNDATED
+from spark_jobs.transforms.intake.arrays import NO_INSTANT, Flags, Ints
+from spark_jobs.transforms.intake.envelopes import Chain
+from spark_jobs.transforms.intake.forms import Form, every_layout
+from spark_jobs.transforms.intake.frames import FRAME, MARK, frames_of
+from spark_jobs.transforms.intake.heads import HEADLESS, PLAIN, heads_of
+from spark_jobs.transforms.intake.wrapped_lines import Lines, chained, elements_of, laid_out, lines_in
 
 _PATIENCE = 5_000
 """Physical lines of other sources after which nothing more is expected to belong to a record."""
 
-_DEPTH = 4
-"""Envelopes around one another, with a record of JSON inside: two transports, and the two objects of an export."""
-
-_MOST_OTHERS = 0.2
-"""Lines of a wrapped file that may be in no envelope: what a program prints besides."""
+_CLOCKLESS = frozenset(layout.name for layout in UNDATED)
 
 
 @dataclass(frozen=True)
-class Form:
-    """How a file is wrapped: its envelopes from the outermost, and by which layouts the lines of each source are read.
+class _Begun:
+    """Which lines begin records; what the clocks of these say, whether that is an instant, and by which layout."""
 
-    A source that comes later is read by the layouts of all others.
-    """
+    are: Flags
+    told: Ints
+    are_instants: Flags
+    layouts: Ints
 
-    envelopes: tuple[str, ...]
-    layouts: dict[str, tuple[str, ...]]
+    def where(self, which: Ints) -> _Begun:
+        return _Begun(self.are[which], self.told[which], self.are_instants[which], self.layouts[which])
 
-    @cached_property
-    def others(self) -> tuple[str, ...]:
-        """The layouts of a source that was not seen at the beginning."""
-        return tuple(dict.fromkeys(name for names in self.layouts.values() for name in names)) or PLAIN
-
-
-def form_of(lines: Sequence[str], given: str | None = None) -> Form:
-    """How a file is wrapped, by some of its lines; without envelopes where it is not, or nothing inside is understood.
-
-    Order: of several ways the one by which the most lines are events; of those the one with the fewest envelopes.
-    """
-    layouts, how = best_of(lines, given)
-    best = Form((), {"": layouts})
-    if is_enough(how):
-        return best
-    told = [line.encode() for line in lines if line.strip()]
-    for envelopes in _chains(told, ()):
-        form, inside = _form(envelopes, told, given)
-        if inside.events and order_of(inside) > order_of(how):
-            best, how = form, inside
-    return best
+    def after(self, before: _Begun) -> _Begun:
+        return _Begun(*(np.concatenate([getattr(before, n), getattr(self, n)]) for n in self.__dataclass_fields__))
 
 
-def misfit_of(lines: Sequence[str], given: str | None = None) -> str:
-    """A sentence about lines of which none has a head that is known: in what they are wrapped, and what is inside."""
-    told = [line.encode() for line in lines if line.strip()]
-    chain = max(_chains(told, ()), key=len, default=())
-    if not chain:
-        return closest(lines, given)
-    inside = [line.decode(errors="replace") for line in _inside(told, chain)]
-    return f"Its lines are wrapped ({', '.join(chain)}). Inside: {closest(inside, given)}"
-
-
-def _chains(lines: Sequence[bytes], around: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The envelopes that most lines are in, and those that are inside of them."""
-    for name in NAMES:
-        peel = peel_of(name)
-        count = sum(peel(line) is not None for line in lines)
-        if count and count >= len(lines) * (0 if name == "colours" else 1 - _MOST_OTHERS):
-            chain = (*around, name)
-            yield chain
-            if len(chain) < _DEPTH and name != JSON_RECORD:
-                yield from _chains(list(_inside(lines, (name,))), chain)
-
-
-def _inside(lines: Iterable[bytes], envelopes: Sequence[str]) -> Iterator[bytes]:
-    chain = Chain(envelopes)
-    return (inner.line for line in lines for inner in chain.lines(line))
-
-
-def _form(envelopes: tuple[str, ...], lines: Sequence[bytes], given: str | None) -> tuple[Form, Fit]:
-    """The layouts of each source in some envelopes, and how well its lines are understood."""
-    chain = Chain(envelopes)
-    texts = defaultdict[str, list[str]](list)
-    for line in lines:
-        for inner in chain.lines(line):
-            texts[inner.origin] += inner.line.decode(errors="replace").split("\n")
-    found = {origin: best_of(told, given, EVERY) for origin, told in texts.items()}
-    fits = [how for _, how in found.values()]
-    layouts = {origin: names for origin, (names, _) in found.items()}
-    return Form(envelopes, layouts), Fit(sum(f.events for f in fits), sum(f.unread for f in fits))
-
-
-@dataclass
-class _Record:
-    """A record while its lines come."""
-
-    frame: tuple[bytes, bytes, int, int]
-    lines: list[bytes]
-    count: int
-    seen: int
-    is_done: bool = False
-
-    def written(self) -> bytes:
-        return frame_of(*self.frame, max(self.count, 1)) + b"\n".join(self.lines).replace(b"\n" + MARK, b"\n ") + b"\n"
-
-
-@dataclass
 class Unwrapper:
     """Writes the records of a wrapped file, those of each source in their order, all in the order in which they begin.
 
-    Takes: how the file is wrapped; the layouts by whose numbers frames name them. `sources` are those seen so far.
+    Takes: how the file is wrapped; the pattern that a user gave, if any.
     """
 
-    form: Form
-    names: Sequence[str]
-    sources: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._chain = Chain(self.form.envelopes)
-        self._open: dict[str, _Record] = {}
-        self._numbers: dict[str, int] = {}
-        self._queue: deque[_Record] = deque()
+    def __init__(self, form: Form, given: str | None) -> None:
+        self.form = form
+        self._names = every_layout(given)
+        self._chain = Chain(form.envelopes)
+        self._held = self._newer = lines_in(b"", 0)
+        self._begun = _nothing(0)
         self._seen = 0
 
-    def written(self, lines: Iterable[bytes]) -> bytes:
-        """The records that are whole once these lines have come."""
-        for line in lines:
-            self._seen += 1
-            for inner in self._chain.lines(line):
-                self._take(inner)
-        return b"".join(self._ready(self._seen - _PATIENCE))
+    @property
+    def sources(self) -> list[str]:
+        """Who wrote lines, by the numbers in frames, as far as they were read."""
+        return self._chain.origins.names
+
+    def written(self, data: bytes) -> bytes:
+        """The records that are whole once these lines have come. Takes: bytes that end with LF."""
+        lines = lines_in(data, self._seen)
+        self._seen += len(lines)
+        if self.form.is_newest_first:
+            return self._turned(lines, is_end=False)
+        inside = self._chain.lines(lines).split()
+        return self._records(inside, self._heads(inside), self._seen - _PATIENCE)
 
     def rest(self) -> bytes:
         """The records that were not whole before the end."""
-        for inner in self._chain.rest():
-            self._take(inner)
-        return b"".join(self._ready(self._seen + 1))
+        if self.form.is_newest_first:
+            return self._turned(lines_in(b"", 0), is_end=True)
+        inside = self._chain.rest().split()
+        return self._records(inside, self._heads(inside), self._seen + 1)
 
-    def _take(self, inner: Inner) -> None:
-        held = self._open.get(inner.origin)
-        count = inner.physical
-        for line in [inner.line] if inner.is_record else inner.line.split(b"\n"):
-            begun = self._begun(line.rstrip(b"\r"), inner)
-            if begun is None and held is not None and not held.is_done:
-                held.lines.append(line)
-                held.count, held.seen = held.count + count, self._seen
-            else:
-                if held is not None:
-                    held.is_done = True
-                frame = begun or (*_clock_of(micros_of(inner.at)), HEADLESS)
-                held = _Record((*frame, self._number(inner.origin)), [line], count, self._seen)
-                self._open[inner.origin] = held
-                self._queue.append(held)
-            count = 0
+    def _turned(self, lines: Lines, is_end: bool) -> bytes:
+        """The records of lines that come newest first, from the oldest on.
 
-    def _begun(self, line: bytes, inner: Inner) -> tuple[bytes, bytes, int] | None:
-        """The clock and the layout of a record that begins with a line, if one does."""
-        if inner.is_record:
-            return *_clock_of(micros_of(inner.at)), self.names.index(PLAIN[0])
-        for name in self.form.layouts.get(inner.origin, self.form.others):
-            if told := head_in_bytes(name).match(line):
-                return *_told(name, told, inner), self.names.index(name)
-        return None
+        What comes before the second instant is held back: more lines of it may come, and the head that they belong to.
+        """
+        rows = chained([lines.turned(), self._newer])
+        rows = replace(rows, seen=1 + np.arange(len(rows)))
+        inside = chained([self._chain.lines(rows), self._chain.rest()]).split()
+        begun = self._heads(inside)
+        at = begun.told[begun.are]
+        later = np.flatnonzero(begun.are & (begun.told > at[0])) if len(at) else at
+        begins = int(inside.seen[later[0]] - inside.physical[later[0]]) if len(later) else len(rows)
+        older = np.arange(0 if is_end else begins)
+        self._newer = rows.where(older).with_texts(rows.where(older).texts())
+        kept = np.flatnonzero(inside.seen > len(older))
+        return self._records(inside.where(kept), begun.where(kept), len(rows) + 1)
 
-    def _number(self, origin: str) -> int:
-        if origin not in self._numbers:
-            self._numbers[origin] = len(self.sources)
-            self.sources.append(origin)
-        return self._numbers[origin]
+    def _records(self, new: Lines, heads: _Begun, until: int) -> bytes:
+        """Writes records up to the first one for which more lines may come: one that has lines since `until`."""
+        lines = chained([self._held, new])
+        begun = _with_headless(lines, heads.after(self._begun))
+        records = _records_of(lines, begun)
+        last_seen = np.zeros(len(lines) + 1, np.int64)
+        np.maximum.at(last_seen, records, lines.seen)
+        opened = _last_of_each(lines.origins, begun)
+        opened = opened[last_seen[opened] >= until]
+        first = int(opened.min(initial=len(lines)))
+        kept = np.flatnonzero(records >= first)
+        self._held, self._begun = lines.where(kept).with_texts(lines.where(kept).texts()), begun.where(kept)
+        return _framed(lines, begun, records, np.flatnonzero(records < first))
 
-    def _ready(self, until: int) -> Iterator[bytes]:
-        while self._queue and (self._queue[0].is_done or self._queue[0].seen < until):
-            self._queue[0].is_done = True
-            yield self._queue.popleft().written()
+    def _heads(self, lines: Lines) -> _Begun:
+        """The lines that begin records, each by the layouts of who wrote it."""
+        found = _nothing(len(lines))
+        for layouts, origins in self._origins_by_layouts().items():
+            which = np.flatnonzero(np.isin(lines.origins, origins) & ~lines.are_records)
+            heads = heads_of(lines.data, lines.starts[which], layouts)
+            first = np.flatnonzero(np.diff(heads.lines, prepend=-1))
+            rows = which[heads.lines[first]]
+            number = np.array([self._names.index(name) for name in layouts])
+            is_clockless = np.array([name in _CLOCKLESS for name in layouts], bool)[heads.layouts[first]]
+            found.are[rows] = True
+            found.told[rows] = np.where(is_clockless, lines.at[rows], heads.told[first])
+            found.are_instants[rows] = heads.is_instant[first] | is_clockless
+            found.layouts[rows] = number[heads.layouts[first]]
+        found.are[lines.are_records] = True
+        found.told[lines.are_records] = lines.at[lines.are_records]
+        found.are_instants[lines.are_records] = True
+        found.layouts[lines.are_records] = self._names.index(PLAIN[0])
+        return found
 
-
-@cache
-def head_in_bytes(name: str) -> re.Pattern[bytes]:
-    """The regex of a layout's head, for bytes."""
-    plain = {layout.name: layout.head for layout in LAYOUTS}
-    return re.compile(plain[name].encode(), re.ASCII) if name in plain else byte_head(name)
-
-
-def _told(name: str, told: re.Match[bytes], inner: Inner) -> tuple[bytes, bytes]:
-    """What a head's clock says. Edge case: where it shows no day, the instant is the envelope's."""
-    if name == PLAIN[0]:
-        return LOCAL, re.sub(rb"\D", b"", told[1])
-    if name == PLAIN[1]:
-        return _clock_of(micros_of(told[1].decode()))
-    at, is_instant = pattern_clock(name, told)
-    if at == NO_INSTANT:
-        return _clock_of(micros_of(inner.at) if "year" not in told.re.groupindex else None)
-    return (INSTANT if is_instant else LOCAL), _clock_of(at)[1]
-
-
-def _clock_of(micros: int | None) -> tuple[bytes, bytes]:
-    if micros is None:
-        return NONE, NO_CLOCK
-    return INSTANT, _second(micros // 1_000_000) + b"%03d" % (micros // 1_000 % 1_000)
+    def _origins_by_layouts(self) -> dict[tuple[str, ...], list[int]]:
+        found: dict[tuple[str, ...], list[int]] = {}
+        for number, name in enumerate(self.sources):
+            found.setdefault(self.form.layouts.get(name, self.form.others), []).append(number)
+        return found
 
 
-@cache
-def _second(seconds: int) -> bytes:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y%m%d%H%M%S").encode()
+def _nothing(count: int) -> _Begun:
+    layouts = np.full(count, HEADLESS, np.int64)
+    return _Begun(np.zeros(count, bool), np.full(count, NO_INSTANT), np.ones(count, bool), layouts)
 
 
-def every_layout(given: str | None) -> tuple[str, ...]:
-    """The layouts by whose numbers frames name them."""
-    return (*PLAIN, *EVERY, *([given] if given else []))
+def _by_origin(origins: Ints) -> tuple[Ints, Flags]:
+    """The lines of each origin together, in their order; which of them are the first of theirs."""
+    rows = _in_order(origins)
+    return rows, np.append(True, origins[rows][1:] != origins[rows][:-1])[: len(rows)]
+
+
+def _in_order(keys: Ints) -> Ints:
+    """The places of keys from the least to the greatest. Edge case: those of one source are in order already."""
+    is_sorted = bool((keys[1:] >= keys[:-1]).all())
+    order: Ints = np.arange(len(keys)) if is_sorted else np.argsort(keys, kind="stable")
+    return order
+
+
+def _with_headless(lines: Lines, begun: _Begun) -> _Begun:
+    """A record without a head begins with the first line of each origin, where no head does: at the envelope's time."""
+    rows, are_first = _by_origin(lines.origins)
+    new = rows[are_first & ~begun.are[rows]]
+    are, told = begun.are.copy(), begun.told.copy()
+    are[new], told[new] = True, lines.at[new]
+    return replace(begun, are=are, told=told)
+
+
+def _records_of(lines: Lines, begun: _Begun) -> Ints:
+    """The record of each line, by its first line: the last one of its origin that has begun."""
+    rows, _ = _by_origin(lines.origins)
+    found = np.empty(len(rows), np.int64)
+    found[rows] = rows[np.maximum.accumulate(np.where(begun.are[rows], np.arange(len(rows)), 0))]
+    return found
+
+
+def _last_of_each(origins: Ints, begun: _Begun) -> Ints:
+    """The record of each origin that began last."""
+    begins = np.flatnonzero(begun.are)
+    _, last = np.unique(origins[begins][::-1], return_index=True)
+    return begins[::-1][last]
+
+
+def _framed(lines: Lines, begun: _Begun, records: Ints, wanted: Ints) -> bytes:
+    """Records with their frames. Takes: those of their lines that are wanted, whole records."""
+    rows = wanted[_in_order(records[wanted])]
+    firsts = records[rows] == rows
+    heads = rows[firsts]
+    counts = np.bincount(records[wanted], lines.physical[wanted], len(lines))[heads]
+    frames = frames_of(
+        begun.told[heads],
+        begun.are_instants[heads],
+        begun.layouts[heads],
+        lines.origins[heads],
+        np.maximum(counts, 1).astype(np.int64),
+    )
+    lf = 2 * len(lines)
+    places = np.arange(len(rows)) * 2 + np.cumsum(firsts)
+    indices = np.full(2 * len(rows) + len(heads), lf, np.int64)
+    indices[places] = 2 * rows
+    indices[places[firsts] - 1] = lf + 1 + np.arange(len(heads))
+    data, offsets = laid_out(elements_of(lines, frames, FRAME).take(pa.array(indices)))
+    return _without_marks(data, offsets[places[firsts] - 1])
+
+
+def _without_marks(data: bytes, frames: Ints) -> bytes:
+    """Records in which no line looks like a frame. Takes: where frames begin."""
+    if data.count(MARK) == 2 * len(frames):
+        return data
+    found = np.frombuffer(data, np.uint8).copy()
+    marks = np.flatnonzero(found == MARK[0])
+    behind = marks[(marks > 0) & (found[marks - 1] == ord("\n"))]
+    found[np.setdiff1d(behind, frames)] = ord(" ")
+    return found.tobytes()

@@ -1,0 +1,97 @@
+"""One log in every form, read as one Python worker reads it: both readings, to Arrow batches, on one core.
+
+`python -m bench.forms LOG [FORM ...]` renders the log in each form and prints processor seconds, and how many times the
+plain log's they are. Each form is read several times, in turn with the plain log; the fastest counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from drill.render import WRAPS, render
+from spark_jobs.edges import record_reader, survey
+from spark_jobs.edges.file_bytes import CHUNK, opened
+from spark_jobs.knowledge.layouts import APACHE
+from spark_jobs.transforms.intake.pieces import Piece, ranges_of
+
+PLAIN: tuple[str, tuple[str, ...]] = (APACHE.name, ())
+FORMS = {
+    "plain": PLAIN,
+    **{name: (name, ()) for name in ("strimzi", "strimzi-4", "spring-boot")},
+    **{name: (APACHE.name, (name,)) for name in WRAPS},
+    **{name: (name, ()) for name in ("ecs", "logstash", "log4j2-json")},
+    "strimzi in compose in docker": ("strimzi", ("compose", "docker")),
+    "ecs in cri": ("ecs", ("cri",)),
+}
+"""The forms by name: the layout, and its envelopes from the innermost."""
+
+ROUNDS = 2
+
+
+def main() -> None:
+    """Measures every form of a log, or those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("log", type=Path)
+    parser.add_argument("forms", nargs="*")
+    given = parser.parse_args()
+    for name, figures in measure(given.log, given.forms or list(FORMS)).items():
+        print(json.dumps({"form": name, **figures}))
+
+
+def measure(log: Path, names: list[str]) -> dict[str, dict[str, float]]:
+    """Processor seconds of each form of a log, and their ratio to the plain log's."""
+    text = log.read_text(encoding="utf-8")
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        plain = _written(Path(folder) / "plain.log", text, *PLAIN)
+        for name in names:
+            other = _written(Path(folder) / "other.log", text, *FORMS[name])
+            seconds = [(_seconds(plain), _seconds(other)) for _ in range(ROUNDS)]
+            ours, theirs = min(p for p, _ in seconds), min(o for _, o in seconds)
+            found[name] = {
+                "cpu_s": round(theirs, 2),
+                "read_mb": round(other.stat().st_size / 1e6, 1),
+                "times": round(theirs / ours, 2),
+            }
+    return found
+
+
+def _written(path: Path, text: str, layout: str, wraps: tuple[str, ...]) -> Path:
+    path.write_text(text if (layout, wraps) == PLAIN else render(text, layout, wraps, "kafka-0"), encoding="utf-8")
+    return path
+
+
+def _seconds(path: Path) -> float:
+    began = time.process_time()
+    rows = sum(batch for batch in _rows(path))
+    assert rows
+    return time.process_time() - began
+
+
+def _rows(path: Path) -> Iterator[int]:
+    """Both readings of a file, as collect does them: its pieces, then the records of its ranges."""
+    size = path.stat().st_size
+    told = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None}
+    told |= {"pattern": None, "from": 0, "until": size}
+    pieces = [
+        Piece.of(json.loads(row))
+        for batch in survey.pieces_in(told, opened(path.as_uri(), size, False), None)
+        for row in batch["piece"].to_pylist()
+    ]
+    form = asdict(pieces[0].form) if pieces[0].form else None
+    first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": form, "pattern": None}
+    ranges = [{"number": 0, "range": asdict(r), "contest": None} for r in ranges_of(pieces)]
+    unit = {**first, "zone": "UTC", "size": size, "ranges": ranges}
+    for batch in record_reader.records_in(unit, opened(path.as_uri(), size, False), None):
+        yield batch.num_rows
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Fields of very many objects of JSON, a line each: by Arrow where all are alike, one by one where they are not."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import json as arrow_json
+
+_DECODE = json.JSONDecoder().decode
+_SAMPLE, _FEW = 200, 20
+"""Objects that show which fields there are, and of which types: of many lines, and of few."""
+
+Fields = dict[str, pa.Array]
+"""A column for each path, null where an object has nothing there: text, or numbers where all objects have numbers."""
+
+
+class _Mixed(ValueError):
+    """What Arrow cannot read as columns."""
+
+
+def fields_of(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str] = (), shown: Sequence[str] = ()) -> Fields:
+    """What lines hold at some paths, which are names with dots. Other lines hold nothing.
+
+    Takes: the lines; paths of fields that some of two hundred lines show; `seldom`, of those that fewer may have;
+        `shown`, of those whose value is wanted as text whatever it is.
+    """
+    ends = pc.or_(pc.ends_with(texts, pattern=b"}"), pc.ends_with(texts, pattern=b"}\r"))
+    rows = pc.indices_nonzero(pc.and_(pc.starts_with(texts, pattern=b"{"), ends))
+    told = texts.take(rows)
+    try:
+        found = _by_arrow(told, paths, [*seldom, *shown], shown)
+    except (_Mixed, UnicodeDecodeError, pa.ArrowInvalid):
+        found = _one_by_one(told, [*paths, *seldom], shown)
+    if len(rows) == len(texts):
+        return found
+    every = pc.index_in(pa.array(range(len(texts)), pa.int64()), rows.cast(pa.int64()))
+    return {path: column.take(every) for path, column in found.items()}
+
+
+def sample_of(texts: pa.Array) -> list[dict[str, Any]]:
+    """Some of the objects among lines, from all over."""
+    count = max(_FEW, min(_SAMPLE, len(texts) // _SAMPLE))
+    rows = range(0, len(texts), max(len(texts) // count, 1))
+    return [told for n in rows if (told := object_in(texts[n].as_py()))]
+
+
+def object_in(line: bytes) -> dict[str, Any] | None:
+    """The object that a line is, if it is one."""
+    if not line.startswith(b"{"):
+        return None
+    try:
+        told = _DECODE(line.decode(errors="replace"))
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def field(told: Any, path: str) -> Any:
+    """What an object holds at a path: its own field of that name, else one field inside of another."""
+    if not isinstance(told, dict):
+        return None
+    value = told.get(path)
+    if value is not None or "." not in path:
+        return value
+    outer, _, inner = path.partition(".")
+    return field(told.get(outer), inner)
+
+
+def _by_arrow(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str], shown: Sequence[str]) -> Fields:
+    """Raises: _Mixed, UnicodeDecodeError, ArrowInvalid where fields differ in their types, or lines are not objects."""
+    every = [*paths, *seldom]
+    if not len(texts):
+        return {path: pa.nulls(0) for path in every}
+    if pc.any(pc.match_substring(texts, pattern=b"\n")).as_py():
+        raise _Mixed
+    sample = sample_of(texts)
+    wanted = [*(path for path in paths if any(field(told, path) is not None for told in sample)), *seldom]
+    fields = _struct(wanted, sample, shown)
+    joined = pc.binary_join(pa.ListArray.from_arrays([0, len(texts)], texts), b"\n")[0].as_buffer()
+    joined.to_pybytes().decode()
+    table = arrow_json.read_json(
+        pa.BufferReader(joined),
+        arrow_json.ReadOptions(use_threads=False, block_size=joined.size + 1),
+        arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore"),
+    )
+    if table.num_rows != len(texts):
+        raise _Mixed
+    whole = table.to_struct_array().combine_chunks()
+    return {path: _column(whole, path) for path in every}
+
+
+def _struct(paths: Sequence[str], sample: Sequence[Mapping[str, Any]], shown: Sequence[str]) -> list[pa.Field]:
+    """The types of the fields that may be at some paths, as a sample shows them; text where it does not."""
+    inner = defaultdict[str, list[str]](list)
+    for path in paths:
+        if "." in path:
+            inner[path.partition(".")[0]].append(path.partition(".")[2])
+    found = []
+    for name in dict.fromkeys([*paths, *inner]):
+        values = [told[name] for told in sample if told.get(name) is not None]
+        if name in inner and all(isinstance(value, dict) for value in values) and (values or name not in paths):
+            found.append(pa.field(name, pa.struct(_struct(inner[name], values, ()))))
+        elif kind := _scalar(values, name in shown):
+            found.append(pa.field(name, kind))
+    return found
+
+
+def _scalar(values: Sequence[Any], is_shown: bool) -> pa.DataType | None:
+    """The type of values that are text or numbers; none where they are lists, objects, true or false."""
+    kinds = {type(value) for value in values} or {str}
+    if kinds == {str}:
+        return pa.string()
+    if is_shown or (kinds & {str, int, float} and not kinds <= {int, float}):
+        raise _Mixed
+    return (pa.float64() if float in kinds else pa.int64()) if kinds <= {int, float} else None
+
+
+def _column(whole: pa.StructArray, path: str) -> pa.Array:
+    """What the objects hold at a path. Edge case: what is an object itself is there, and has no value."""
+    at = whole.type.get_field_index(path)
+    own = pc.struct_field(whole, [at]) if at >= 0 else pa.nulls(len(whole))
+    if pa.types.is_struct(own.type):
+        own = pc.if_else(own.is_valid(), pa.scalar(""), pa.scalar(None, pa.string()))
+    outer, _, inner = path.partition(".")
+    at = whole.type.get_field_index(outer)
+    if not inner or at < 0 or not pa.types.is_struct(whole.type.field(at).type):
+        return own
+    nested = _column(pc.struct_field(whole, [at]), inner)
+    return nested if own.null_count == len(own) else pc.coalesce(own, nested) if own.type == nested.type else own
+
+
+def _one_by_one(texts: pa.Array, paths: Sequence[str], shown: Sequence[str]) -> Fields:
+    told = [object_in(text) for text in texts.to_pylist()]
+    found = {path: _typed([field(each, path) for each in told]) for path in paths}
+    return found | {path: pa.array([_shown(field(each, path)) for each in told], pa.string()) for path in shown}
+
+
+def _typed(values: Sequence[Any]) -> pa.Array:
+    """Numbers where there is nothing else, else text. Edge case: an object is there, and has no value."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds and kinds <= {int, float}:
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    texts = [value if value is None or isinstance(value, str) else _as_text(value) for value in values]
+    return pa.array(texts, pa.string())
+
+
+def _as_text(value: Any) -> str:
+    return str(value) if isinstance(value, (int, float)) else ""
+
+
+def _shown(value: Any) -> str | None:
+    """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object may be an envelope."""
+    if isinstance(value, list):
+        return bytes(n for n in value if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
+    return value if value is None or isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,247 @@
+"""Lines out of objects of JSON: envelopes with a line in one field, OpenTelemetry's, and objects that are records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spark_jobs.knowledge.json_layouts import JSON_LAYOUTS
+from spark_jobs.knowledge.model import JsonEnvelope, JsonLayout
+from spark_jobs.transforms.intake.arrays import NO_INSTANT, Flags, Ints
+from spark_jobs.transforms.intake.json_fields import Fields, field, fields_of, object_in, sample_of
+from spark_jobs.transforms.intake.origins import Origins, named
+from spark_jobs.transforms.intake.pattern_clocks import ISO, pattern_heads
+from spark_jobs.transforms.intake.wrapped_lines import Lines, laid_out
+
+_PARTS = ("docker",)
+"""Objects whose line goes on in the next one where it does not end with LF."""
+
+_FAR = 20_000_000_000
+"""No log is of the year 2603: a greater number counts in milliseconds, microseconds or nanoseconds."""
+
+_OBJECT, _SECONDS, _NANOS = "instant", "instant.epochSecond", "instant.nanoOfSecond"
+"""An instant may be an object of seconds and nanoseconds."""
+
+_NO_TEXT = pa.scalar(None, pa.string())
+_LF = ord("\n")
+_OTLP = b'"resourceLogs"'
+
+Inside = tuple[Lines, Flags, Flags]
+
+
+def out_of_object(envelope: JsonEnvelope, lines: Lines, origins: Origins) -> Inside:
+    """Lines out of objects that hold them in a field."""
+    none = np.zeros(len(lines), bool)
+    if b"{" not in lines.data:
+        return lines, none, none
+    texts = lines.texts()
+    paths = dict.fromkeys([*envelope.at, *(path for several in envelope.origin for path in several)])
+    shown = dict.fromkeys([envelope.line, *([envelope.otherwise] if envelope.otherwise else [])])
+    has = [path for path in envelope.has if path not in shown]
+    told = fields_of(texts, [path for path in paths if path not in (*has, *shown)], has, [*shown])
+    text = _first([_text(told[path]) for path in shown])
+    is_there = text.is_valid()
+    for path in envelope.has:
+        is_there = pc.and_(is_there, told[path].is_valid())
+    inner = lines.with_texts(pc.if_else(is_there, text.cast(pa.binary()), texts))
+    are_inside = is_there.to_numpy(zero_copy_only=False)
+    ends_with_lf = (np.frombuffer(inner.data, np.uint8)[inner.ends - 1] == _LF) & (inner.ends > inner.starts)
+    inner = replace(
+        inner,
+        ends=inner.ends - (ends_with_lf & are_inside),
+        at=_or_before(_first_instants(told, envelope.at, len(lines)), lines.at, are_inside),
+        origins=np.where(are_inside, _written_by(told, envelope.origin, lines.origins, origins), lines.origins),
+    )
+    are_parts = are_inside & ~ends_with_lf if envelope.name in _PARTS else none
+    return inner, are_inside, are_parts
+
+
+def _text(column: pa.Array) -> pa.Array:
+    return column if pa.types.is_string(column.type) else pa.nulls(len(column), pa.string())
+
+
+def _first(columns: Sequence[pa.Array]) -> pa.Array:
+    return pc.coalesce(*columns)
+
+
+def _or_before(at: Ints, before: Ints, are_inside: Flags) -> Ints:
+    return np.where(are_inside & (at != NO_INSTANT), at, before)
+
+
+def _first_instants(told: Fields, paths: Sequence[str], count: int) -> Ints:
+    """The instant of each object by the first of some fields that is there."""
+    found = np.full(count, NO_INSTANT)
+    is_open = np.ones(count, bool)
+    for path in paths:
+        if told[path].null_count < count:
+            found = np.where(is_open, instants_of(told[path]), found)
+            is_open &= told[path].is_null().to_numpy(zero_copy_only=False)
+    return found
+
+
+def _written_by(told: Fields, paths: Sequence[tuple[str, ...]], before: Ints, origins: Origins) -> Ints:
+    """Who wrote each line, by the first fields that are all there."""
+    none = pa.nulls(len(before), pa.string())
+    names = [
+        pc.binary_join_element_wise(*(pc.if_else(pc.not_equal(c, ""), c, _NO_TEXT) for c in columns), "/")
+        for several in paths
+        for columns in [[_text(told[path]) for path in several]]
+        if all(column.null_count < len(column) for column in columns)
+    ]
+    encoded = _first([*names, none]).dictionary_encode()
+    known = [origins.number(named(name)) for name in encoded.dictionary.to_pylist()]
+    numbers = encoded.indices.fill_null(len(known)).to_numpy()
+    said = np.array([*known, 0])[numbers]
+    return np.where(said > 0, said, before)
+
+
+def instants_of(column: pa.Array) -> Ints:
+    """The microseconds of instants as envelopes have them: text of ISO, or numbers of seconds or smaller units."""
+    if pa.types.is_null(column.type):
+        return np.full(len(column), NO_INSTANT)
+    if not pa.types.is_string(column.type):
+        return _of_numbers(column.cast(pa.float64()))
+    data, edges = laid_out(pc.binary_join_element_wise(column.fill_null(""), "\n", ""))
+    which, told, _ = pattern_heads(data, edges[:-1], ISO)
+    found = np.full(len(column), NO_INSTANT)
+    found[which] = told
+    left = np.flatnonzero(found == NO_INSTANT)
+    numbers = [_number(text) for text in column.take(pa.array(left)).to_pylist()]
+    found[left] = _of_numbers(pa.array(numbers, pa.float64()))
+    return found
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
+def _of_numbers(numbers: pa.Array) -> Ints:
+    told = numbers.fill_null(0).to_numpy(zero_copy_only=False).copy()
+    is_number = np.isfinite(told) & (told > 0)
+    told[~is_number] = 0
+    while (is_far := told >= _FAR).any():
+        told[is_far] /= 1_000
+    return np.where(is_number, np.rint(told * 1_000_000).astype(np.int64), NO_INSTANT)
+
+
+def out_of_otlp(lines: Lines, origins: Origins) -> Inside:
+    """The records of OpenTelemetry's objects: a line may hold many."""
+    none = np.zeros(len(lines), bool)
+    found = [_otlp(object_in(text)) for text in lines.texts().to_pylist()] if _OTLP in lines.data else []
+    are_inside = np.array([records is not None for records in found], bool)
+    if not are_inside.any():
+        return lines, none, none
+    counts = np.array([1 if records is None else len(records) for records in found])
+    rows = np.repeat(np.arange(len(lines)), counts)
+    texts, at, who = lines.texts().take(pa.array(rows)).to_pylist(), lines.at[rows], lines.origins[rows]
+    begins = np.cumsum(counts) - counts
+    for begin, records in zip(begins.tolist(), found, strict=True):
+        for n, (text, instant, origin) in enumerate(records or (), begin):
+            texts[n], number = text, origins.number(origin)
+            at[n], who[n] = instant or at[n], number or who[n]
+    told = lines.told(rows).with_texts(pa.array(texts, pa.binary()))
+    physical = np.where(np.append(True, rows[1:] != rows[:-1]), told.physical, 0)
+    inner = replace(told, at=at, origins=who, physical=physical)
+    return inner, are_inside[rows], np.zeros(len(rows), bool)
+
+
+def _otlp(told: Any) -> list[tuple[bytes, int | None, str]] | None:
+    resources = told.get("resourceLogs") if told else None
+    if not isinstance(resources, list):
+        return None
+    return [
+        (
+            str(field(record, "body.stringValue") or "").removesuffix("\n").encode(errors="replace"),
+            _micros(record.get("timeUnixNano") or record.get("observedTimeUnixNano")),
+            _resource(resource),
+        )
+        for resource in resources
+        for scope in resource.get("scopeLogs", ())
+        for record in scope.get("logRecords", ())
+    ]
+
+
+def _micros(at: Any) -> int | None:
+    (found,) = instants_of(pa.array([None if at is None else str(at)], pa.string())).tolist()
+    return None if found == NO_INSTANT else found
+
+
+def _resource(resource: Any) -> str:
+    said = {a.get("key"): field(a, "value.stringValue") for a in field(resource, "resource.attributes") or ()}
+    names = ("k8s.pod.name", "k8s.container.name", "container.name", "host.name", "service.name")
+    told = [said[n] for n in names if said.get(n)]
+    return named("/".join(told[:2] if said.get(names[0]) else told[:1]))
+
+
+def records_of_json(lines: Lines, _: Origins) -> Inside:
+    """Objects that are records themselves, written as lines of Kafka's own layout."""
+    none = np.zeros(len(lines), bool)
+    if b"{" not in lines.data:
+        return lines, none, none
+    texts = lines.texts()
+    at, written = np.full(len(lines), NO_INSTANT), pa.nulls(len(lines), pa.string())
+    for layout in _layouts_in(texts):
+        told = fields_of(texts, (), _paths(layout))
+        instants, found = _records(told, layout)
+        is_new = pc.and_(written.is_null(), found.is_valid())
+        at = np.where(is_new.to_numpy(zero_copy_only=False), instants, at)
+        written = pc.coalesce(written, found)
+    inner = lines.with_texts(pc.coalesce(written.cast(pa.binary()), texts))
+    are = written.is_valid().to_numpy(zero_copy_only=False)
+    inner = replace(inner, at=np.where(are, at, lines.at), are_records=lines.are_records | are)
+    return inner, are, none
+
+
+def _paths(layout: JsonLayout) -> list[str]:
+    at = [_SECONDS, _NANOS] if layout.at == _OBJECT else []
+    return [layout.logger, layout.message, layout.level, layout.at, layout.trace, *at]
+
+
+def _layouts_in(texts: pa.Array) -> list[JsonLayout]:
+    """The layouts that a sample of objects shows, in their order."""
+    sample = sample_of(texts)
+    return [
+        layout
+        for layout in JSON_LAYOUTS
+        if any(
+            all(field(told, path) is not None for path in (layout.logger, layout.message, layout.at)) for told in sample
+        )
+    ]
+
+
+def _records(told: Fields, layout: JsonLayout) -> tuple[Ints, pa.Array]:
+    """The instants and the lines of records of one layout; null where an object is none."""
+    logger, message, level, trace = (
+        _text(told[path]) for path in (layout.logger, layout.message, layout.level, layout.trace)
+    )
+    instants = _instants(told, layout.at)
+    is_record = pc.and_(pc.and_(logger.is_valid(), message.is_valid()), pa.array(instants != NO_INSTANT))
+    if not is_record.true_count:
+        return instants, pa.nulls(len(logger), pa.string())
+    millis = np.where(instants == NO_INSTANT, 0, instants // 1_000)
+    shown = pc.replace_substring(
+        pc.strftime(pa.array(millis, pa.timestamp("ms")), format="[%Y-%m-%d %H:%M:%S]"), pattern=".", replacement=","
+    )
+    head = pc.binary_join_element_wise(shown, level.fill_null("INFO"), message, " ")
+    told_trace = pc.if_else(pc.equal(pc.utf8_trim_whitespace(trace), ""), _NO_TEXT, trace)
+    after = pc.binary_join_element_wise("\n", told_trace, "").fill_null("")
+    line = pc.binary_join_element_wise(head, pc.binary_join_element_wise(" (", logger, ")", ""), after, "")
+    return instants, pc.if_else(is_record, pc.utf8_rtrim(line, characters="\n"), _NO_TEXT)
+
+
+def _instants(told: Fields, path: str) -> Ints:
+    """Edge case: an instant may be an object of seconds and nanoseconds."""
+    found = instants_of(told[path])
+    if path != _OBJECT or told[_SECONDS].null_count == len(found):
+        return found
+    seconds, nanos = told[_SECONDS], told[_NANOS]
+    whole, part = (c.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False) for c in (seconds, nanos))
+    return np.where(seconds.is_valid().to_numpy(zero_copy_only=False), whole * 1_000_000 + part // 1_000, found)
