@@ -19,6 +19,19 @@ DRILL = "tests/live/test_drill.py"
 """It starts brokers of its own."""
 
 
+LONGEST = (
+    "tests/live/",
+    "tests/audit/",
+    "tests/spark/test_publish.py",
+    "tests/spark/test_growing.py",
+    "tests/store/test_parsing.py",
+    "tests/store/test_ingest.py",
+    "tests/store/test_reclassify.py",
+    "tests/spark/test_validation.py",
+)
+"""What begins first, where tests run side by side: what begins last should be short."""
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The session, never stopped between tests, set up for tables of a few rows, as a step sets it up for small input.
@@ -34,11 +47,20 @@ def spark() -> Iterator[SparkSession]:
         yield started
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the longest groups first; the others keep the order of the command line."""
+
+    def turn(item: pytest.Item) -> int:
+        return next((n for n, begin in enumerate(LONGEST) if item.nodeid.startswith(begin)), len(LONGEST))
+
+    items.sort(key=turn)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where tests run side by side, those of one file keep to one process, and those of the live cluster to one too.
 
-    Work is handed out in the order of the command line: what mostly waits, for brokers, stands first.
+    Work is handed out in the order of `pytest_collection_modifyitems`.
     """
     from xdist.scheduler import LoadScopeScheduling
 

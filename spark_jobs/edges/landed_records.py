@@ -14,8 +14,9 @@ from spark_jobs.edges.store import Store
 from spark_jobs.transforms.intake import group_records
 
 
-def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> DataFrame:
-    """What has landed for a cluster since the last run, as `group_records.read_records` gives it.
+def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> DataFrame | None:
+    """What has landed for a cluster since the last run, as `group_records.read_records` gives it; None where nothing
+    has.
 
     Takes: the names under which the cluster's records land.
     """
@@ -24,7 +25,7 @@ def read_landed_records(store: Store, cluster: str, names: Iterable[str]) -> Dat
         held = store.read(GROUP_RECORDS).where(F.col("cluster") == cluster)
         landed -= {row[0] for row in held.select("run_landed_as").distinct().collect()}
     if not landed:
-        return group_records.read_records(store.spark.createDataFrame([], "value STRING, landed_as STRING"))
+        return None
     folder = landing.landing_folder(store.lake, landing.GROUP_RECORDS)
     lines = store.spark.read.text([escaped(f"{folder}/{name}") for name in sorted(landed)])
     return group_records.read_records(lines.select("value", F.col("_metadata.file_name").alias("landed_as")))

@@ -51,8 +51,9 @@ class Collected:
     """What the places held, and what of it is in bronze now.
 
     `brought` are the readings of SNAPSHOTS, `landed` those that came into the lake by themselves, and with them
-    `landed_records`, the records of groups; `metadata` is the log of KRaft's controllers; `held_back` the
-    physical lines of last records that wait, by file; `unsettled` the sources that changed as often as they were read.
+    `landed_records`, the records of groups, None where none came; `metadata` is the log of KRaft's controllers;
+    `held_back` the physical lines of last records that wait, by file; `unsettled` the sources that changed as often as
+    they were read.
     """
 
     cluster: str
@@ -60,7 +61,7 @@ class Collected:
     not_read: tuple[str, ...]
     brought: Readings
     landed: Readings | None
-    landed_records: DataFrame
+    landed_records: DataFrame | None
     metadata: MetadataLog
     held_back: Mapping[str, int]
     unsettled: frozenset[str]
@@ -169,12 +170,13 @@ def collect(
         metadata = keep_metadata(store, listing.metadata, cluster, settings.run_at, settings.read_to_end)
         progress.say(metadata.said())
     rows = snapshots.readings(readings.lines, cluster).persist()
-    writes = [
-        *(partial(_add, store, table, snapshots.rows_of(table, rows), readings.span) for table in snapshots.TABLES),
-        partial(_add, store, bronze.GROUP_RECORDS, group_records.rows_of(landed_records, cluster)),
-        *(partial(store.create, table) for table in others),
-    ]
+    writes = [partial(store.create, table) for table in others]
+    added = {t: snapshots.rows_of(t, rows) if readings.count else None for t in snapshots.TABLES}
+    first, *parts = (partial(_add, store, table, given, readings.span) for table, given in added.items())
+    records = group_records.rows_of(landed_records, cluster) if landed_records is not None else None
+    writes += [*parts, partial(_add, store, bronze.GROUP_RECORDS, records)]
     kept = _keep_all(store, settings, found, look, cluster, writes)
+    first()
     rows.unpersist()
     if kept.held_back:
         progress.say(f"The last records of {len(kept.held_back)} files wait: their files still grow")
@@ -265,9 +267,10 @@ def _add_records(store: Store, settings: Settings, found: Pass, cluster: str, wa
         store.append(bronze.LOG_RECORDS, collected.select(*map(quoted, bronze.LOG_RECORDS.column_names)))
 
 
-def _add(store: Store, table: Table, rows: DataFrame, span: Span | None = None) -> None:
+def _add(store: Store, table: Table, rows: DataFrame | None, span: Span | None = None) -> None:
     store.create(table)
-    store.append_new(table, rows, span)
+    if rows is not None:
+        store.append_new(table, rows, span)
 
 
 def _unsettled(source: str) -> str:

@@ -149,11 +149,13 @@ class Night:
             if fact.damage
         ]
         undecoded = self.collected.metadata.broken(self.cluster)
-        return (
-            frame_of(self.store.spark, [*files, *undecoded], quality.QUARANTINE)
-            .unionByName(snapshots.quarantined(self.collected.readings.lines, self.cluster, "snapshots"))
-            .unionByName(group_records.quarantined(self.collected.landed_records, self.cluster))
-        )
+        readings, landed = self.collected.readings, self.collected.landed_records
+        broken = frame_of(self.store.spark, [*files, *undecoded], quality.QUARANTINE)
+        if readings.broken:
+            broken = broken.unionByName(snapshots.quarantined(readings.lines, self.cluster, "snapshots"))
+        if landed is not None:
+            broken = broken.unionByName(group_records.quarantined(landed, self.cluster))
+        return broken
 
 
 def parse_again(store: Store, cluster: str, window: Window, settings: Settings) -> dict[str, int]:

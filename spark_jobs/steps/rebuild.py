@@ -130,7 +130,7 @@ class Rebuild:
         """Opens the tables of the lake that judgements read, side by side: Delta takes a job to open one."""
         sources = [source for judgement in judgements for source in judgement.reads.values()]
         parts = {(p.table, p.span): p for source in sources for p in source.upstream() if p.table}
-        self._tables = dict(zip(parts, at_once(*(partial(self._table, p) for p in parts.values())), strict=True))
+        at_once(*(partial(self._table, part) for part in parts.values()))
 
     def judge(self, judgement: Judgement) -> None:
         """Runs a judgement, or plans it where Spark runs it. One that lacks an input gives nothing."""
@@ -161,13 +161,19 @@ class Rebuild:
             judged = self._judged[source.judgement]
             return None if judged is None else select_output(judged, source.output)
         if source.function is None:
-            return self._tables[source.table, source.span]
+            return self._table(source)
         frames = [self.frame(s) for s in source.sources]
         if frames[0] is None:
             return None
         return source.function(*frames, **{n: self.values[n] for n in values_of(source.function)})
 
     def _table(self, source: Source) -> DataFrame | None:
+        key = source.table, source.span
+        if key not in self._tables:
+            self._tables[key] = self._opened(source)
+        return self._tables[key]
+
+    def _opened(self, source: Source) -> DataFrame | None:
         if source.table == "internal.clusters":
             return self.store.spark.range(1).select(F.lit(self.scope.cluster).alias("cluster"))
         table = BY_NAME[source.table]

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import importlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 from pyspark.sql import functions as F
 
@@ -34,6 +37,13 @@ _ROW = dict.fromkeys(RULE_FIRINGS.column_names, "x") | {
 }
 
 
+_LOOK_EVERY = 0.1
+
+_STEPS = [f"spark_jobs.steps.{step.name}" for step in STEPS]
+_IMPORTED_BESIDE = (*_STEPS[1:], "spark_jobs.edges.validation")
+"""What the first step does without. Great Expectations takes Python seconds, in which Java has work of its own."""
+
+
 @dataclass(frozen=True)
 class Rows:
     """What `same` gives."""
@@ -47,25 +57,35 @@ def same(rows: list[RuleFiring]) -> Rows:
 
 
 def warm(name: str) -> Iterator[None]:
-    """Starts the session of that name, imports the steps, and fills a lake of one row; stops after each piece."""
+    """Starts the session of that name, imports the steps, and fills a lake of one row; stops after each piece.
+
+    Keeps: between pieces the session is set as it was started.
+    """
     spark = session.start(name)
     yield
-    with tempfile.TemporaryDirectory() as folder, session.for_few_rows(spark):
-        store, window = Store(spark, Path(folder).as_uri()), Window(_AT, _AT + timedelta(days=1))
-        store.create(RULE_FIRINGS)
-        yield
-        importlib.import_module(f"spark_jobs.steps.{STEPS[0].name}")
-        yield
-        rows = frame_of(spark, [_ROW], RULE_FIRINGS)
-        judged = apply_by_key(Judgement("same", same, ("cluster",)), {"rows": rows}, {})
-        for _ in range(2):
-            store.overwrite_staging(RULE_FIRINGS, select_output(judged, "rows"))
+    importlib.import_module(_STEPS[0])
+    others = Thread(target=lambda: [importlib.import_module(module) for module in _IMPORTED_BESIDE], daemon=True)
+    others.start()
+    with tempfile.TemporaryDirectory() as folder:
+        for piece in _pieces(Store(spark, Path(folder).as_uri())):
+            with session.for_few_rows(spark):
+                piece()
             yield
-            store.replace_window(RULE_FIRINGS, store.read_staging(RULE_FIRINGS), "x", window)
-            yield
-        store.append_new(RULE_FIRINGS, rows.withColumn("rule_id", F.regexp_replace("rule_id", "x", "y")))
+    while others.is_alive():
+        others.join(_LOOK_EVERY)
         yield
-        store.read_window(RULE_FIRINGS, "x", window).groupBy("rule_id").agg(F.max("fired")).collect()
-    for module in (*(f"spark_jobs.steps.{step.name}" for step in STEPS), "spark_jobs.edges.validation"):
-        yield
-        importlib.import_module(module)
+
+
+def _pieces(store: Store) -> Iterator[Callable[[], Any]]:
+    """What fills a table and reads it, again and again."""
+    window = Window(_AT, _AT + timedelta(days=1))
+    rows = frame_of(store.spark, [_ROW], RULE_FIRINGS)
+    judged = apply_by_key(Judgement("same", same, ("cluster",)), {"rows": rows}, {})
+    yield partial(store.create, RULE_FIRINGS)
+    for _ in range(2):
+        yield partial(store.overwrite_staging, RULE_FIRINGS, select_output(judged, "rows"))
+        yield lambda: store.replace_window(RULE_FIRINGS, store.read_staging(RULE_FIRINGS), "x", window)
+    others = rows.withColumn("rule_id", F.regexp_replace("rule_id", "x", "y"))
+    yield partial(store.append_new, RULE_FIRINGS, others)
+    held = store.read_window(RULE_FIRINGS, "x", window)
+    yield held.groupBy("rule_id").agg(F.max("fired")).collect

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from bench import rotation
 from spark_jobs.catalog import bronze
+from spark_jobs.catalog.model import Table
 from spark_jobs.edges import landing
 from spark_jobs.edges.log_files import Listing
 from spark_jobs.edges.session import for_few_rows
@@ -223,21 +224,44 @@ def reading(minute: int, **more: Any) -> str:
     return json.dumps({"at": f"2026-11-21T01:{minute:02d}:01Z", "cluster_id": "id-1", **more}) + "\n"
 
 
-def test_readings_that_landed_are_taken_once_beside_those_that_are_brought(spark: SparkSession, tmp_path: Path) -> None:
-    def land(cluster: str, minute: int, text: str) -> None:
-        name = landing.landed_name(cluster, datetime.fromisoformat(f"2026-11-21T01:{minute:02d}Z"))
-        lay(Path(landing.landing_folder(str(tmp_path / "lake"), landing.SNAPSHOTS)), {name: text})
+def land(root: Path, cluster: str, minute: int, text: str) -> None:
+    """A reading that came into the lake by itself."""
+    name = landing.landed_name(cluster, datetime.fromisoformat(f"2026-11-21T01:{minute:02d}Z"))
+    lay(Path(landing.landing_folder(str(root / "lake"), landing.SNAPSHOTS)), {name: text})
 
+
+def test_a_landed_reading_that_was_taken_in_part_is_taken_again(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay(tmp_path / "logs", {LOG: LINES[0]})
+    land(tmp_path, "prod", 15, reading(15, brokers=[{"id": 7, "host": "h", "port": 9092}]))
+    append_new = Store.append_new
+
+    def dies(store: Store, table: Table, *given: Any) -> None:
+        if table is bronze.BROKER_SNAPSHOTS:
+            raise MemoryError
+        append_new(store, table, *given)
+
+    with monkeypatch.context() as patched, pytest.raises(MemoryError):
+        patched.setattr(Store, "append_new", dies)
+        run(spark, tmp_path)
+    run(spark, tmp_path)
+    held = Store(spark, str(tmp_path / "lake"))
+    assert [r["broker"] for r in held.read(bronze.BROKER_SNAPSHOTS).collect()] == [7]
+    assert held.read(bronze.SNAPSHOT_READINGS).count() == 1
+
+
+def test_readings_that_landed_are_taken_once_beside_those_that_are_brought(spark: SparkSession, tmp_path: Path) -> None:
     lay(tmp_path / "logs", {LOG: LINES[0]})
     lay(tmp_path, {"brought.jsonl": reading(10)})
     brought = {"snapshots": tmp_path / "brought.jsonl", "read_to_end": True}
     for minute in (15, 20):
-        land("prod", minute, reading(minute))
-    land("prod-2", 15, reading(15, cluster_id="id-2"))
-    land("prod", 25, "{half a read")
+        land(tmp_path, "prod", minute, reading(minute))
+    land(tmp_path, "prod-2", 15, reading(15, cluster_id="id-2"))
+    land(tmp_path, "prod", 25, "{half a read")
     done = run(spark, tmp_path, **brought)
     assert (done.readings.count, done.readings.broken) == (3, 1)
-    land("id-1", 30, reading(30))
+    land(tmp_path, "id-1", 30, reading(30))
     again = run(spark, tmp_path, **brought)
     assert (again.readings.count, again.landed.count if again.landed else 0) == (2, 1)
     rows = Store(spark, str(tmp_path / "lake")).read(bronze.SNAPSHOT_READINGS).orderBy("snapshot_at").collect()

@@ -92,7 +92,7 @@ def staged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
     lake = Lake(spark, tmp_path_factory.mktemp("staged") / "lake").stage(night())
     with for_few_rows(spark):
         lake.store.create(
-            gold.FINDINGS, quality.COVERAGE, quality.GENERATION_GAPS, quality.LEADERSHIP_GAPS, PARTITION_SNAPSHOTS
+            *gold.TABLES, quality.COVERAGE, quality.GENERATION_GAPS, quality.LEADERSHIP_GAPS, PARTITION_SNAPSHOTS
         )
         window = Window(AT, AT + NIGHT)
         for table, columns in ((quality.COVERAGE, {}), (PARTITION_SNAPSHOTS, {"preferred_leader": 1})):

@@ -6,14 +6,14 @@ import atexit
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.model import Table
@@ -92,14 +92,21 @@ def run(spark: SparkSession, lake: Path, logs: Path, *, on_nothing: bool = False
     return Store(spark, str(lake)), summary
 
 
-def rebuilt(store: Store, said: Row, *names: str, around: timedelta = timedelta(hours=24)) -> dict[str, list[Row]]:
+def rebuilt(
+    store: Store,
+    said: Row,
+    *names: str,
+    around: timedelta = timedelta(hours=24),
+    keep: Callable[[DataFrame], DataFrame] = cut_off,
+) -> dict[str, list[Row]]:
     """The rows of these tables as the step rebuild makes them of what was ingested, before it stages them.
 
-    Takes: the summary of ingest; how far the rebuild looks beyond the window.
+    Takes: the summary of ingest; how far the rebuild looks beyond the window; `keep`, how frames are kept that serve
+    several.
     """
     window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
     seen = Window(window.start - around, window.end + around)
-    kept = rebuild.rebuilt(store, said["cluster"], window, seen, cut_off)
+    kept = rebuild.rebuilt(store, said["cluster"], window, seen, keep)
     with for_few_rows(store.spark), kept as frames:
         return {name: [row.asDict(recursive=True) for row in frames[name].collect()] for name in names}
 

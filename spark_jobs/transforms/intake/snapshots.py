@@ -182,7 +182,7 @@ TABLES: dict[Table, Callable[[DataFrame], DataFrame]] = {
     bronze.OFFSET_SNAPSHOTS: _offsets,
     bronze.CONFIG_SNAPSHOTS: _configs,
 }
-"""What `readings` becomes, by table."""
+"""What `readings` becomes, by table. The first one says which readings were taken, so it is written last."""
 
 
 def rows_of(table: Table, readings: DataFrame) -> DataFrame:
