@@ -55,7 +55,7 @@ def object_in(line: bytes) -> dict[str, Any] | None:
         return None
     try:
         told = _DECODE(line.decode(errors="replace"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return told if isinstance(told, dict) else None
 
@@ -143,18 +143,22 @@ def _one_by_one(texts: pa.Array, paths: Sequence[str], shown: Sequence[str]) -> 
 def _typed(values: Sequence[Any]) -> pa.Array:
     """Numbers where there is nothing else, else text. Edge case: an object is there, and has no value."""
     kinds = {type(value) for value in values if value is not None}
-    if kinds and kinds <= {int, float}:
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
     texts = [value if value is None or isinstance(value, str) else _as_text(value) for value in values]
-    return pa.array(texts, pa.string())
+    found = pa.array([text and _replaced(text) for text in texts], pa.string())
+    return found.cast(pa.float64()) if kinds and kinds <= {int, float} else found
 
 
 def _as_text(value: Any) -> str:
-    return str(value) if isinstance(value, (int, float)) else ""
+    return repr(value) if isinstance(value, (int, float)) else ""
+
+
+def _replaced(text: str) -> str:
+    """Text without halves of pairs, which JSON may hold and UTF-8 may not."""
+    return text.encode(errors="replace").decode()
 
 
 def _shown(value: Any) -> str | None:
     """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object may be an envelope."""
     if isinstance(value, list):
         return bytes(n for n in value if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
-    return value if value is None or isinstance(value, str) else json.dumps(value)
+    return value if value is None else _replaced(value if isinstance(value, str) else json.dumps(value))
