@@ -103,7 +103,10 @@ def _struct(paths: Sequence[str], sample: Sequence[Mapping[str, Any]], shown: Se
     found = []
     for name in dict.fromkeys([*paths, *inner]):
         values = [told[name] for told in sample if told.get(name) is not None]
-        if name in inner and all(isinstance(value, dict) for value in values) and (values or name not in paths):
+        are_objects = [isinstance(value, dict) for value in values]
+        if name in inner and any(are_objects) and not all(are_objects):
+            raise _Mixed
+        if name in inner and all(are_objects) and (values or name not in paths):
             found.append(pa.field(name, pa.struct(_struct(inner[name], values, ()))))
         elif kind := _scalar(values, name in shown):
             found.append(pa.field(name, kind))
