@@ -15,7 +15,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack check drill format bench docs up down locks supply clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack chaos check drill format bench docs up down locks supply clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -33,7 +33,7 @@ setup-check:
 	@$(FIND_PYTHON)
 	@$(PYTHON) setup/build.py --check
 
-doctor: ## what is missing on this machine, with BOOTSTRAP on that cluster, and what would be read of LOGS
+doctor: ## what is missing on this machine, with LAKE in its tables, with BOOTSTRAP on that cluster, and what would be read of LOGS
 	@$(FIND_PYTHON)
 	@$(PYTHON) setup/doctor.py
 
@@ -58,6 +58,9 @@ test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and other
 
 test-stack: setup-check ## the compose stack outside of containers, and airflow standalone: half an hour; needs PostgreSQL, Chromium
 	@$(SPARK)/python -m pytest tests/stack
+
+chaos: setup-check ## kills, full disks, lakes that vanish, mutated lines: an hour or more; KILLS=25 a step, SEED=... draws the same again
+	@$(SPARK)/python -m tools.chaos $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
 check: setup-check ## format, lint, types, import contracts, generated pages, English, branches, unit tests: seconds
 	@$(SPARK)/ruff format --check .

@@ -13,6 +13,7 @@ from py4j.protocol import Py4JJavaError
 from drill.java import Jvm
 
 _SECONDS = 20
+_ANSWERS_WITHIN = 60
 _TRIES = 10
 """A client finds a new controller within seconds, and a broker a new topic."""
 
@@ -54,7 +55,7 @@ class Admin:
     """
 
     def __init__(self, libs: Path, version: str, bootstrap: str, log: Path) -> None:
-        self._jvm = Jvm(libs, version, log)
+        self._jvm = Jvm(libs, version, log, _ANSWERS_WITHIN, collects=True)
         self._version = tuple(int(part) for part in version.split("."))
         self._bootstrap = bootstrap
         patience = {"request.timeout.ms": "8000", "default.api.timeout.ms": str(_SECONDS * 1000)}

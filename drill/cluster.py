@@ -6,6 +6,7 @@ import base64
 import contextlib
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,12 +21,21 @@ from typing import Self
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from drill import processes
 from drill.disks import log_dirs
 from drill.jars import libs, uses_log4j2
 from drill.node_logs import logging_of
 
 LAYOUTS = ("combined", "separate", "zookeeper")
 """Brokers that are controllers too; brokers beside a controller of their own; brokers on ZooKeeper."""
+
+
+def layouts_of(version: str) -> tuple[str, ...]:
+    """The layouts that a Kafka has, the usual one first. Source: KIP-833, KRaft is for production from 3.3 on."""
+    if version.startswith("4."):
+        return LAYOUTS[:2]
+    return LAYOUTS if tuple(map(int, version.split("."))) >= (3, 3) else LAYOUTS[2:]
+
 
 SETTINGS: Mapping[str, str] = {
     "offsets.topic.replication.factor": "3",
@@ -56,7 +66,7 @@ _JVM = (
 )
 _UP_WITHIN = 90
 _ENDS_WITHIN = 60
-_ENDED_BY_TERM = 143
+_FORMATTED_WITHIN = 120
 _PORTS = (20_000, 32_000)
 """Below the ports that the system gives to outgoing connections."""
 
@@ -79,12 +89,11 @@ class Node:
         if self.is_running():
             raise ClusterFault(f"{self.name} runs already.")
         with (self.folder / f"{self.name}.stdout").open("ab") as out:
-            self.process = subprocess.Popen(
+            self.process = processes.start(
                 self.command,
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
-                start_new_session=True,
                 env={**os.environ, "TZ": "UTC"},
             )
 
@@ -118,8 +127,7 @@ class Node:
         try:
             self.process.wait(_ENDS_WITHIN)
         except subprocess.TimeoutExpired:
-            self._signal(signal.SIGKILL)
-            self.process.wait()
+            processes.kill(self.process)
             raise ClusterFault(f"{self.name} did not end within {_ENDS_WITHIN} s; it was killed.") from None
 
     def _signal(self, which: signal.Signals) -> None:
@@ -157,10 +165,8 @@ class Cluster:
         Takes: `settings`, broker settings beside SETTINGS, or in their place; `{id}` in a value is the broker's id.
         Raises: ClusterFault, with the last words of the process that does not come up.
         """
-        if layout not in LAYOUTS or (layout == "zookeeper" and version.startswith("4.")):
-            raise ClusterFault(
-                f"Found: Kafka {version}, layout {layout}. Needed: one of {', '.join(LAYOUTS)} it knows."
-            )
+        if layout not in layouts_of(version):
+            raise ClusterFault(f"Found: Kafka {version}, {layout}. Needed: one of {', '.join(layouts_of(version))}.")
         ids = range(1, brokers + 1)
         names = [*(f"broker-{i}" for i in ids), *(f"controller-{i}" for i in ids), "alone"]
         cluster = cls(
@@ -198,18 +204,34 @@ class Cluster:
         """The log directories of one broker: `metadata`, `data`, or all."""
         return log_dirs(self.folder / "data", number, which)
 
+    def config(self, number: int) -> Path:
+        """The properties that one broker starts with."""
+        return self._config(f"broker-{number}")
+
+    def renew_disks(self, number: int) -> None:
+        """Gives a broker that does not run empty disks, formatted for this cluster where it is one of KRaft."""
+        for directory in self.log_dirs(number):
+            shutil.rmtree(directory)
+        if self.layout != "zookeeper":
+            self._format([f"broker-{number}"])
+
+    def upgrade(self, number: int, version: str) -> None:
+        """Lets a broker start with another Kafka from now on."""
+        name = f"broker-{number}"
+        self.broker(number).command = self._command(name, "kafka.Kafka", self.logs / name, version)
+
     def wait_until_up(self, within: float = _UP_WITHIN) -> None:
         """Waits until every running broker answers, and counts all of them as the cluster's."""
         until = time.monotonic() + within
         running = {i for i, node in self.brokers.items() if node.is_running()}
+        needed = [node for node in (*self.brokers.values(), *self.others.values()) if node.is_running()]
         known: dict[int, set[int]] = {}
         while time.monotonic() < until:
             known = {i: self._brokers_known_to(i) for i in running}
             if all(ids >= running for ids in known.values()):
                 return
-            for node in (*self.brokers.values(), *self.others.values()):
-                if node.process and (node.process.poll() or 0) > 0 and node.process.returncode != _ENDED_BY_TERM:
-                    raise ClusterFault(f"{node.name} ended by itself:\n{node.last_words()}")
+            if ended := next((node for node in needed if not node.is_running()), None):
+                raise ClusterFault(f"{ended.name} ended meanwhile:\n{ended.last_words()}")
             time.sleep(0.3)
         raise ClusterFault(f"Found after {within:.0f} s: {known}. Needed: each of {sorted(running)} knows the others.")
 
@@ -247,18 +269,20 @@ class Cluster:
 
     def _begin(self) -> None:
         if self.layout != "zookeeper":
-            formats = [self._formatting(n.name) for n in (*self.brokers.values(), *self.others.values())]
-            for process in formats:
-                said, _ = process.communicate()
-                if process.returncode:
-                    raise ClusterFault(f"Storage could not be formatted:\n{said.decode(errors='replace')[-2000:]}")
+            self._format([n.name for n in (*self.brokers.values(), *self.others.values())])
         for node in (*self.others.values(), *self.brokers.values()):
             node.start()
         self.wait_until_up()
 
+    def _format(self, names: Sequence[str]) -> None:
+        for process in [self._formatting(name) for name in names]:
+            said, _ = process.communicate(timeout=_FORMATTED_WITHIN)
+            if process.returncode:
+                raise ClusterFault(f"Storage could not be formatted:\n{said.decode(errors='replace')[-2000:]}")
+
     def _formatting(self, name: str) -> subprocess.Popen[bytes]:
-        tool = [*self._java(name, "-Xmx128m"), "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c"]
-        return subprocess.Popen(
+        tool = [*_java("-Xmx128m", self.libs), "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c"]
+        return processes.start(
             [*tool, str(self._config(name))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
         )
 
@@ -266,22 +290,17 @@ class Cluster:
         self._config(name).write_text("".join(f"{k}={v}\n" for k, v in properties.items()))
         logs = self.logs if name != "zookeeper" else self.folder / "data"
         (logs / name).mkdir(parents=True, exist_ok=True)
-        (self.folder / "config" / f"{name}.logging.properties").write_text(logging_of(logs / name, self.version))
-        memory = "-Xmx128m" if name == "zookeeper" else "-Xmx512m"
-        command = [*self._java(name, memory, logged=True), main, str(self._config(name))]
-        return Node(name, command, self.folder / "data")
+        return Node(name, self._command(name, main, logs / name, self.version), self.folder / "data")
+
+    def _command(self, name: str, main: str, logs: Path, version: str) -> list[str]:
+        logging = self.folder / "config" / f"{name}.logging.properties"
+        logging.write_text(logging_of(logs, version))
+        kind = "log4j2.configurationFile" if uses_log4j2(version) else "log4j.configuration"
+        memory = "-Xmx128m" if name == "zookeeper" else "-Xmx384m"
+        return [*_java(memory, libs(version)), f"-D{kind}={logging.as_uri()}", main, str(self._config(name))]
 
     def _config(self, name: str) -> Path:
         return self.folder / "config" / f"{name}.properties"
-
-    def _java(self, name: str, memory: str, logged: bool = False) -> list[str]:
-        log = self.folder / "config" / f"{name}.logging.properties"
-        option = (
-            f"-Dlog4j2.configurationFile={log.as_uri()}"
-            if uses_log4j2(self.version)
-            else f"-Dlog4j.configuration={log.as_uri()}"
-        )
-        return ["java", *_JVM, memory, *([option] if logged else []), "-cp", f"{self.libs}/*"]
 
     def _broker(self, number: int, count: int) -> dict[str, str]:
         listener = f"PLAINTEXT://127.0.0.1:{self.ports[f'broker-{number}']}"
@@ -336,6 +355,10 @@ class Cluster:
             "admin.enableServer": "false",
             "tickTime": "1000",
         }
+
+
+def _java(memory: str, jars: Path) -> list[str]:
+    return ["java", *_JVM, memory, "-cp", f"{jars}/*"]
 
 
 def free_ports(count: int) -> list[int]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from spark_jobs.shared.launch import HOME, spark_home
 
 NEWEST = "4.3.1"
-VERSIONS = (NEWEST, "4.1.2", "3.9.2", "3.3.2", "2.8.2")
+VERSIONS = (NEWEST, "4.1.2", "4.0.0", "3.9.2", "3.7.2", "3.3.2", "3.0.2", "2.8.2", "2.6.3")
 """The Kafkas that a drill can start, each with its jars pinned in locks/kafka-<version>.sha256."""
 
 KAFKAS = HOME / ".kafka"

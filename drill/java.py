@@ -5,35 +5,67 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from py4j.java_gateway import GatewayParameters, JavaGateway
+from py4j.protocol import Py4JNetworkError
 
+from drill import processes
 from drill.jars import uses_log4j2
 from spark_jobs.shared.launch import spark_home
 
 _LOGGING = Path(__file__).parent / "logging"
+_STARTS_WITHIN = 60
 _FLAGS = ("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Duser.timezone=UTC")
 
 
 class Jvm:
-    """One process with Kafka's jars. It ends with this process, or when it is asked to."""
+    """One process with Kafka's jars. It ends with this process, or when it is asked to.
 
-    def __init__(self, libs: Path, version: str, log: Path) -> None:
-        port, token, self.process = launch_gateway(
-            jarpath=str(next((spark_home() / "jars").glob("py4j-*.jar"))),
-            classpath=f"{libs}/*",
-            javaopts=[*_FLAGS, f"-Ddrill.log={log}", _logging(version)],
-            die_on_exit=True,
-            create_new_process_group=True,
-            enable_auth=True,
-            return_proc=True,
-            cwd=str(log.parent),
+    Takes: `answers_within`, the seconds after which a call without an answer fails; `collects`: an object in the JVM
+    goes with its proxy here. Python's garbage collector then calls the JVM whenever it likes, inside any call of any
+    thread: never let it do so to a JVM that may be suspended. Without it an object goes by `forget`.
+    Raises: Py4JNetworkError where the JVM does not come up in time.
+    """
+
+    def __init__(self, libs: Path, version: str, log: Path, answers_within: float, collects: bool = False) -> None:
+        py4j = next((spark_home() / "jars").glob("py4j-*.jar"))
+        options = [*_FLAGS, f"-Ddrill.log={log}", _logging(version), "-cp", f"{py4j}:{libs}/*"]
+        self.process = processes.start(
+            ["java", *options, "py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=log.parent,
+            text=True,
         )
-        self._gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))
+        port, token = self._address()
+        self._gateway = JavaGateway(
+            gateway_parameters=GatewayParameters(
+                port=port, auth_token=token, read_timeout=answers_within, enable_memory_management=collects
+            )
+        )
         self.java: Any = self._gateway.jvm
+
+    def _address(self) -> tuple[int, str]:
+        """The port and the secret, which the JVM prints first; whatever it prints later is read and dropped."""
+        assert self.process.stdout
+        too_late = threading.Timer(_STARTS_WITHIN, self.process.kill)
+        too_late.start()
+        said = [self.process.stdout.readline().strip() for _ in range(2)]
+        too_late.cancel()
+        if not all(said):
+            processes.kill(self.process)
+            raise Py4JNetworkError(f"Needed within {_STARTS_WITHIN} s: a JVM that answers. Found: it ended.")
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+        return int(said[0]), said[1]
+
+    def forget(self, made: Any) -> None:
+        """Lets go of an object in the JVM."""
+        self._gateway.detach(made)
 
     def map(self, pairs: Mapping[Any, Any]) -> Any:
         """A java.util.HashMap."""
@@ -59,19 +91,18 @@ class Jvm:
 
     def end(self) -> None:
         """Kills the process, stopped or not."""
-        if self.is_running():
-            self.process.kill()
-        self.process.wait(timeout=10)
+        processes.kill(self.process)
         self._gateway.close()
 
     def exit(self, patience: float = 10) -> None:
         """Lets the process end by itself, as a program does that has done its work."""
         if self.is_running():
+            assert self.process.stdin
             self.process.stdin.close()
             try:
                 self.process.wait(timeout=patience)
             except subprocess.TimeoutExpired:
-                self.process.kill()
+                processes.kill(self.process)
         self._gateway.close()
 
 

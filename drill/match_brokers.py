@@ -10,12 +10,14 @@ from drill.truth import (
     AUTOMATIC_ELECTION,
     BROKERS_ROLLED,
     CONTROLLER_CHANGE,
+    FAILED_START,
     FAILOVER_KINDS,
     IMBALANCE,
     ISR_LAPSE,
     LOG_DIR_FAILED,
     NO_FAILOVER,
     OUTAGE_KINDS,
+    QUORUM_LOST,
     RECORDS_LOST,
     RECORDS_TRUNCATED,
     UNDER_MIN_ISR,
@@ -81,6 +83,18 @@ def _controller_change(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
         r
         for r in tables.get("controller_changes", ())
         if is_after(act, r["happened_at"]) and it in (r["controller_from"], r["controller_to"])
+    )
+
+
+def _quorum_lost(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """The next controller, with bounds that hold how long there was none."""
+    return some(
+        r
+        for r in tables.get("controller_changes", ())
+        if is_after(act, r["happened_at"])
+        and r["cause"] == "no_majority"
+        and (r["uncontrolled_low_ms"] or 0) <= act.told["high_ms"]
+        and (r["uncontrolled_high_ms"] is None or r["uncontrolled_high_ms"] >= act.told["low_ms"])
     )
 
 
@@ -152,6 +166,17 @@ def _under_min_isr(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     )
 
 
+def _failed_start(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
+    """The absence in which the starts failed counts them and says why."""
+    return some(
+        r
+        for r in tables.get("broker_outages", ())
+        if (r["broker"], r["start_failure"], r["failed_starts"]) == (act.broker, act.told["why"], act.told["times"])
+        and r["down_at"] <= act.at + AFTER
+        and (r["up_at"] is None or r["up_at"] >= act.at)
+    )
+
+
 def _imbalance(act: Act, acts: Sequence[Act], tables: Tables) -> Answer:
     return some(
         r
@@ -173,4 +198,6 @@ BROKER_RULES: Mapping[str, Rule] = {
     RECORDS_LOST: _records_lost,
     RECORDS_TRUNCATED: _truncated,
     UNDER_MIN_ISR: _under_min_isr,
+    FAILED_START: _failed_start,
+    QUORUM_LOST: _quorum_lost,
 }

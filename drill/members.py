@@ -16,12 +16,16 @@ from typing import Any, Protocol
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
+from drill import processes
 from drill.java import Jvm
 from spark_jobs.shared.launch import HOME
 
 POLL_MS = 100
 _LEAVES_WITHIN = 60
 """Java's close may wait half a minute for a last commit."""
+
+_ANSWERS_WITHIN = 300
+"""Longer than any member is suspended: its own thread goes on where it was, no other thread waits for it so long."""
 
 _BYTES = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
 
@@ -60,7 +64,7 @@ class JavaMember:
         topics: Sequence[str],
         pattern: str | None = None,
     ) -> None:
-        self._jvm = Jvm(libs, version, log)
+        self._jvm = Jvm(libs, version, log, _ANSWERS_WITHIN)
         self._config = config
         self._asked: queue.SimpleQueue[Callable[[Any], None]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=config["client.id"], daemon=True)
@@ -115,7 +119,7 @@ class JavaMember:
             while not self._is_leaving:
                 while not self._asked.empty():
                     self._asked.get()(consumer)
-                consumer.poll(patience)
+                self._jvm.forget(consumer.poll(patience))
             consumer.close()
         except Py4JNetworkError:
             pass  # The process is gone: it was killed.
@@ -138,14 +142,13 @@ class LibrdkafkaMember:
         self._config = config
         self._first = {"do": "join", "config": dict(config), "topics": _named(topics, pattern)}
         with log.open("ab") as stderr:
-            self._process = subprocess.Popen(
+            self._process = processes.start(
                 [sys.executable, "-m", "drill.librdkafka_member"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
                 cwd=HOME,
                 env={**os.environ, "PYTHONPATH": str(HOME), "TZ": "UTC"},
-                start_new_session=True,
                 text=True,
             )
 
@@ -170,8 +173,7 @@ class LibrdkafkaMember:
             raise MemberFault(f"{self._config['client.id']} did not leave within {_LEAVES_WITHIN} s.") from None
 
     def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
+        processes.kill(self._process)
 
     def pause(self) -> None:
         self._process.send_signal(signal.SIGSTOP)
@@ -180,8 +182,7 @@ class LibrdkafkaMember:
         self._process.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
-        if self._process.poll() is None:
-            self.kill()
+        self.kill()
 
     def _tell(self, what: Mapping[str, Any]) -> None:
         assert self._process.stdin

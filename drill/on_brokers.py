@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from drill.admin import Partition
+from drill.jars import NEWEST
 from drill.on_groups import do
 from drill.scene import Scene, SceneFault
+from drill.spoil import SPOILS
 from drill.steps import SetTopic
 from drill.steps_on_brokers import (
     CancelReassignment,
     Detected,
+    FailStart,
     Imbalance,
     InSync,
     KillBroker,
+    NewDisks,
     Offline,
     OnController,
     PauseBroker,
     PreferredElection,
     Produce,
+    QuorumBack,
     Reassign,
     ResumeBroker,
     StartBroker,
     StopBroker,
+    Upgrade,
 )
+from spark_jobs.transforms.durations import MS
 
 _ELECTS_WITHIN = 90
+_FAILS_WITHIN = 120
+_GOES = ("broker_kill9", "broker_controlled_shutdown")
 
 
 @do.register
@@ -96,6 +106,45 @@ def _start_uncleanly(topic: str, broker: int, scene: Scene) -> None:
     scene.stage.truth.amend(forced, lost_records={"0": lost})
     told = {"topic": name, "partition": 0, "lost": lost, "is_exact": True}
     scene.stage.truth.write("records_lost", at=forced["at"], expect="records_lost", **told)
+
+
+@do.register
+def _(step: FailStart, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    node = scene.stage.cluster.broker(broker)
+    scene.act("broker_starts_fail", broker=broker, why=step.why, times=step.times, expect=step.expect)
+    with SPOILS[step.why](scene.stage.cluster, broker):
+        for _ in range(step.times):
+            node.start()
+            scene.wait_for_end(node, _FAILS_WITHIN)
+
+
+@do.register
+def _(step: NewDisks, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.act("broker_disks_renewed", broker=broker, expect=step.expect)
+    scene.stage.cluster.renew_disks(broker)
+
+
+@do.register
+def _(step: Upgrade, scene: Scene) -> None:
+    broker = scene.broker(step.broker)
+    scene.act("broker_upgraded", broker=broker, kafka=NEWEST, expect=step.expect)
+    scene.stage.cluster.upgrade(broker, NEWEST)
+
+
+@do.register
+def _(step: QuorumBack, scene: Scene) -> None:
+    """There was no majority from the last time that a node went until the first one came back."""
+    rows = scene.stage.truth.rows()
+    gone = [datetime.fromisoformat(row["at"]) for row in rows if row["action"] in _GOES][-2:]
+    back = next(
+        at for row in rows if row["action"] == "broker_start" and (at := datetime.fromisoformat(row["at"])) > gone[-1]
+    )
+    scene.wait_for_controller(step.within)
+    low, high = back - gone[-1], datetime.now(UTC) - gone[0]
+    told = {"low_ms": low // MS, "high_ms": high // MS}
+    scene.act("quorum_lost", at=back.isoformat(timespec="milliseconds"), expect=step.expect, **told)
 
 
 @do.register

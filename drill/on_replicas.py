@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 
 from drill import disks
@@ -53,12 +52,7 @@ def _(step: Unled, scene: Scene) -> None:
 
 @do.register
 def _(step: Halted, scene: Scene) -> None:
-    node = scene.stage.cluster.broker(scene.broker(step.broker))
-    until = time.monotonic() + step.within
-    while node.is_running():
-        if time.monotonic() > until:
-            raise SceneFault(f"Needed within {step.within:.0f} s: {node.name} ends by itself. It runs on.")
-        scene.rest(0.3)
+    scene.wait_for_end(scene.stage.cluster.broker(scene.broker(step.broker)), step.within)
 
 
 @do.register

@@ -6,11 +6,16 @@ import random
 import sys
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from subprocess import SubprocessError
+from threading import Thread
+
+from py4j.protocol import Py4JError
 
 import drill.on_brokers
 import drill.on_replicas  # noqa: F401  (both teach `do` steps)
+from drill import processes
 from drill.admin import AdminFault
 from drill.cluster import ClusterFault
 from drill.members import MemberFault
@@ -20,9 +25,13 @@ from drill.steps import Scenario
 from drill.steps_on_brokers import InSync
 
 LANES = 3
+LONGEST = 900.0
+"""Seconds. A scenario that takes longer is ended: the longest waits five minutes for the controller's own election."""
+_ENDS_WITHIN = 300.0
+"""What a scenario may take to put its brokers back. It is left behind where even this does not end."""
 _APART = (1.0, 4.0)
 
-FAULTS = (SceneFault, AdminFault, MemberFault, ClusterFault)
+FAULTS = (SceneFault, AdminFault, MemberFault, ClusterFault, Py4JError, SubprocessError)
 """How a scenario can come to an early end."""
 
 Tell = Callable[[str], None]
@@ -48,26 +57,49 @@ def play(stage: Stage, scenarios: Sequence[Scenario], rng: random.Random, tell: 
     rng.shuffle(on_groups)
     rng.shuffle(on_brokers)
     scenes = {s.name: Scene(stage, s, random.Random(rng.getrandbits(32))) for s in (*on_groups, *on_brokers)}
-    with ThreadPoolExecutor(LANES) as lanes:
+    lanes = ThreadPoolExecutor(LANES)
+    try:
         waiting = []
-        try:
-            for scenario in on_groups:
-                waiting.append(lanes.submit(play_one, scenes[scenario.name], tell))
-                if len(waiting) < LANES:
-                    time.sleep(rng.uniform(*_APART))
-            played = [w.result() for w in waiting]
-        except BaseException:
-            stage.over.set()
-            lanes.shutdown(cancel_futures=True)
-            raise
-    for scenario in on_brokers:
-        played.append(play_one(scenes[scenario.name], tell))
-        time.sleep(rng.uniform(*_APART))
+        for scenario in on_groups:
+            waiting.append(lanes.submit(play_one, scenes[scenario.name], tell))
+            if len(waiting) < LANES:
+                time.sleep(rng.uniform(*_APART))
+        played = [w.result() for w in waiting]
+        for scenario in on_brokers:
+            played.append(play_one(scenes[scenario.name], tell))
+            time.sleep(rng.uniform(*_APART))
+    except BaseException:
+        lanes.shutdown(wait=False, cancel_futures=True)
+        stage.over.set()
+        for scene in scenes.values():
+            scene.stop("The drill was stopped.")
+        processes.kill_all()
+        raise
+    lanes.shutdown()
     return played
 
 
-def play_one(scene: Scene, tell: Tell) -> Played:
-    """Plays one scenario to its end, or to where it fails."""
+def play_one(scene: Scene, tell: Tell, longest: float = LONGEST, ends_within: float = _ENDS_WITHIN) -> Played:
+    """Plays one scenario to its end, or to where it fails or exceeds its time."""
+    played: Future[Played] = Future()
+    Thread(target=_play_into, args=(played, scene, tell), name=scene.scenario.name, daemon=True).start()
+    if not wait([played], longest).done:
+        scene.stop(f"It took longer than {longest:.0f} s.")
+    if not wait([played], ends_within).done:
+        fault = f"{scene.stopped_for} It was left behind: it had not ended {ends_within:.0f} s later."
+        tell(f"{scene.scenario.name} FAILED: {fault}")
+        return Played(scene.scenario.name, longest + ends_within, fault)
+    return played.result()
+
+
+def _play_into(played: Future[Played], scene: Scene, tell: Tell) -> None:
+    try:
+        played.set_result(_play(scene, tell))
+    except BaseException as unforeseen:
+        played.set_exception(unforeseen)
+
+
+def _play(scene: Scene, tell: Tell) -> Played:
     began = time.monotonic()
     name = scene.scenario.name
     tell(f"{name} begins in group {scene.group}: {scene.scenario.sentence}")
@@ -77,13 +109,11 @@ def play_one(scene: Scene, tell: Tell) -> Played:
             do(InSync(), scene)
         scene.stage.truth.write("scenario", name=name)
         for step in scene.scenario.steps:
+            scene.rest(0)
             do(step, scene)
     except FAULTS as failed:
-        fault = str(failed)
+        fault = scene.stopped_for or str(failed)
         scene.abandon(fault)
-    except BaseException:
-        scene.stage.over.set()
-        raise
     finally:
         scene.end()
     played = Played(name, time.monotonic() - began, fault)

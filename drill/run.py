@@ -17,16 +17,16 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from drill import score
+from drill import processes, score
 from drill.admin import Admin
-from drill.cluster import Cluster
+from drill.cluster import Cluster, layouts_of
 from drill.jars import NEWEST, VERSIONS, CannotFetch
 from drill.lessons import teach
 from drill.names import Names
 from drill.play import FAULTS, Played, play, tell
 from drill.readings import readings
 from drill.record import DRILLS, record
-from drill.scenarios import SCENARIOS
+from drill.scenarios import REAL, SCENARIOS, USUAL
 from drill.scene import Stage
 from drill.steps import Scenario
 from drill.truth_file import TruthFile
@@ -115,13 +115,16 @@ def _leaders(admin: Admin) -> dict[str, dict[str, object]]:
     return found
 
 
+_SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL}
+
+
 def chosen(names: str, version: str, layout: str) -> list[Scenario]:
-    """The scenarios asked for; without names, every one that fits.
+    """The scenarios asked for; without names, every usual one that fits; for `real`, those of real nights.
 
     Raises: BadInput where a name is unknown, or does not fit this cluster.
     """
-    if not names:
-        return [s for s in SCENARIOS.values() if s.fits(version, layout)]
+    if names in _SETS:
+        return [s for s in _SETS[names].values() if s.fits(version, layout)]
     asked = [n.strip() for n in names.split(",") if n.strip()]
     if unknown := [n for n in asked if n not in SCENARIOS]:
         raise BadInput(f"Found: scenario {', '.join(unknown)}. Needed: some of {', '.join(SCENARIOS)}.")
@@ -165,12 +168,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return 130
+    finally:
+        processes.kill_all()
 
 
 def _run(options: argparse.Namespace) -> int:
     if options.kafka not in VERSIONS:
         raise BadInput(f"Found: Kafka {options.kafka}. Needed: one of {', '.join(VERSIONS)}.")
-    layout = options.layout or ("zookeeper" if options.kafka.startswith("2.") else "combined")
+    layout = options.layout or layouts_of(options.kafka)[0]
     if options.lesson:
         return teach(options.lesson, options.kafka, layout)
     seed = seed_of(options.seed)
@@ -204,7 +209,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kafka", default=said("KAFKA") or NEWEST, help="the Kafka to start")
     parser.add_argument("--layout", default=said("LAYOUT"), help="combined, separate or zookeeper")
     parser.add_argument(
-        "--scenarios", default=said("SCENARIOS"), help="names with commas between; default: all that fit"
+        "--scenarios", default=said("SCENARIOS"), help="names with commas between, or real; default: all that fit"
     )
     parser.add_argument("--lesson", default=said("LESSON"), help="failover or rebalance, step by step, for a person")
     parser.add_argument("--seed", default=said("SEED"), help="gives names, order and times; printed where not given")
@@ -215,5 +220,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for ended in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ended, lambda number, _: sys.exit(128 + number))
     sys.exit(main())

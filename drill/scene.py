@@ -63,6 +63,8 @@ class Scene:
     failed: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     generation: int = -1
     last: Row = field(default_factory=dict)
+    stopped: threading.Event = field(default_factory=threading.Event)
+    stopped_for: str = ""
 
     def __post_init__(self) -> None:
         self.group = self.stage.names.group()
@@ -198,10 +200,32 @@ class Scene:
                     return
         raise SceneFault(f"Needed within {within:.0f} s: {needed}. It did not come.")
 
+    def wait_for_controller(self, within: float) -> None:
+        """Waits until the quorum names a controller that is up."""
+        for _ in self._looks(within):
+            with suppress(AdminFault):
+                if self.stage.cluster.brokers[self.stage.admin.controller(kraft=True)].is_running():
+                    return
+        raise SceneFault(f"Needed within {within:.0f} s: a controller. None was elected.")
+
+    def wait_for_end(self, node: Node, within: float) -> None:
+        """Waits until a process has ended by itself."""
+        for _ in self._looks(within):
+            if not node.is_running():
+                return
+        raise SceneFault(f"Needed within {within:.0f} s: {node.name} ends by itself. It runs on.")
+
     def rest(self, seconds: float) -> None:
-        """Lets time pass. Raises: SceneFault where the drill is stopped meanwhile."""
-        if self.stage.over.wait(seconds):
-            raise SceneFault("The drill was stopped.")
+        """Lets time pass. Raises: SceneFault where the scene is stopped meanwhile."""
+        if self.stopped.wait(seconds):
+            raise SceneFault(self.stopped_for)
+
+    def stop(self, why: str) -> None:
+        """Ends the scene from another thread: whatever waits for one of its members is answered by the member's end."""
+        self.stopped_for = why
+        self.stopped.set()
+        for member in list(self.members.values()):
+            member.end()
 
     def _looks(self, within: float) -> Iterator[float]:
         """Now and again until the time is over."""

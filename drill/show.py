@@ -15,12 +15,14 @@ from drill.truth import (
     AUTOMATIC_ELECTION,
     BROKERS_ROLLED,
     CONTROLLER_CHANGE,
+    FAILED_START,
     FAILOVER_KINDS,
     IMBALANCE,
     ISR_LAPSE,
     LOG_DIR_FAILED,
     NO_FAILOVER,
     OUTAGE_KINDS,
+    QUORUM_LOST,
     RECORDS_LOST,
     RECORDS_TRUNCATED,
     UNDER_MIN_ISR,
@@ -45,7 +47,8 @@ def in_words(table: str, row: Row) -> str:
 
 
 def _outage(row: Row) -> str:
-    return f"broker {row['broker']}: {row['kind']}"
+    failed = f", {row['failed_starts']} failed starts: {row['start_failure']}" if row.get("failed_starts") else ""
+    return f"broker {row['broker']}: {row['kind']}{failed}"
 
 
 def _failover(row: Row) -> str:
@@ -102,7 +105,7 @@ def _member(member: Row) -> str:
 
 def near(act: Act, tables: Tables) -> tuple[str, ...]:
     """What the audit said about the act's scope around its time, each with its distance from the act."""
-    if act.expect in OUTAGE_KINDS:
+    if act.expect in (*OUTAGE_KINDS, FAILED_START):
         return _around(act, "broker_outages", tables, NEAR_OUTAGE, NEAR_OUTAGE, ("broker", act.broker))
     if act.expect == UNDER_MIN_ISR:
         return _around(act, "partition_risks", tables, timedelta(days=1), timedelta(days=1), ("topic", act.topic))
@@ -119,7 +122,7 @@ _ABOUT: Mapping[str, tuple[str, str]] = {
     RECORDS_TRUNCATED: ("truncations", "topic"),
     IMBALANCE: ("leader_imbalance", "broker"),
     ISR_LAPSE: ("out_of_sync_periods", "broker"),
-    CONTROLLER_CHANGE: ("controller_changes", "controller_to"),
+    **dict.fromkeys((CONTROLLER_CHANGE, QUORUM_LOST), ("controller_changes", "controller_to")),
 }
 """expect → the table that should have shown it, and the column that names what the act was done to."""
 

@@ -201,16 +201,18 @@ class AddPartitions(Step):
 class Scenario:
     """An exercise: what a person learns from it, what it needs, what is done.
 
-    `since`: the first Kafka that can do it. `layouts`: where it makes sense.
+    `since`: the first Kafka that can do it, `before`: the first that cannot. `layouts`: where it makes sense.
     """
 
     name: str
     sentence: str
     steps: tuple[Step, ...]
-    since: tuple[int, ...] = (2, 8)
+    since: tuple[int, ...] = (2, 6)
+    before: tuple[int, ...] = (5,)
     layouts: tuple[str, ...] = ("combined", "separate", "zookeeper")
     on_brokers: bool = False
 
     def fits(self, version: str, layout: str) -> bool:
         """Whether a cluster of that version and layout can play it."""
-        return tuple(int(part) for part in version.split(".")) >= self.since and layout in self.layouts
+        asked = tuple(int(part) for part in version.split("."))
+        return self.since <= asked < self.before and layout in self.layouts

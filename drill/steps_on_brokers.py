@@ -50,6 +50,33 @@ class StartBroker(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FailStart(OnBroker):
+    """It is started so often, and each start fails. `why`: a code of broker_outages.start_failure."""
+
+    why: str
+    times: int = 1
+    expect: str | None = "failed_start"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewDisks(OnBroker):
+    """Its disks are replaced by empty ones, formatted for this cluster; it is not running."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upgrade(OnBroker):
+    """It starts with the newest Kafka from now on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuorumBack(Step):
+    """Wait until a majority of the controllers has elected one again; before, too few were up."""
+
+    within: float = 60
+    expect: str | None = "quorum_lost"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Detected(OnBroker):
     """Wait until no partition counts the broker among its in-sync replicas."""
 

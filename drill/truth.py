@@ -56,9 +56,11 @@ BROKERS_ROLLED = "brokers_rolled"
 RECORDS_LOST = "records_lost"
 RECORDS_TRUNCATED = "records_truncated"
 UNDER_MIN_ISR = "under_min_isr"
+FAILED_START = "failed_start"
+QUORUM_LOST = "quorum_lost"
 OWN = (
     *(LOG_DIR_FAILED, AUTOMATIC_ELECTION, NO_FAILOVER, CONTROLLER_CHANGE, ISR_LAPSE, BROKERS_ROLLED),
-    *(RECORDS_LOST, RECORDS_TRUNCATED, UNDER_MIN_ISR),
+    *(RECORDS_LOST, RECORDS_TRUNCATED, UNDER_MIN_ISR, FAILED_START, QUORUM_LOST),
 )
 """What this drill expects beyond the design: docs/drill.md."""
 

@@ -1,6 +1,7 @@
 """Which verdicts about brokers, leaders and replicas are wrong, whatever their confidence, given what was done.
 
 - an outage, while the nearest thing done to that broker within 40 s expects another kind, or none was done;
+- starts that failed for another reason than the one that they were made to fail for;
 - a failover put down to an outage of its old leader, while the last thing done to that broker expects another kind,
   or nothing was done to it; a preferred election that takes over from a leader that is missed already;
 - an unclean election or a reassignment of a topic for which no act expects one; a failed directory of a broker whose
@@ -26,6 +27,7 @@ from drill.match import Row, is_after
 from drill.match_brokers import OUTAGE_APART, early_of, holds_loss, rolls_of
 from drill.truth import (
     BROKERS_ROLLED,
+    FAILED_START,
     FAILOVER_KINDS,
     ISR_LAPSE,
     LOG_DIR_FAILED,
@@ -63,7 +65,21 @@ def wrong_outage(row: Row, night: Night) -> str | None:
     if not near:
         return "nothing was done to that broker that stops it"
     nearest = min(near, key=lambda a: abs(row["down_at"] - a.at))
-    return None if OUTAGE_KINDS[str(nearest.expect)] == row["kind"] else expects(nearest)
+    if OUTAGE_KINDS[str(nearest.expect)] != row["kind"]:
+        return expects(nearest)
+    return _another_start_failure(row, night)
+
+
+def _another_start_failure(row: Row, night: Night) -> str | None:
+    until = row["up_at"] or night.acts[-1].at
+    played = {
+        a.told["why"]
+        for a in night.acts
+        if a.expect == FAILED_START and a.broker == row["broker"] and row["down_at"] <= a.at <= until
+    }
+    if row.get("start_failure") in (None, *played):
+        return None
+    return f"its starts were made to fail for {', '.join(sorted(played)) or 'nothing'}"
 
 
 def wrong_failover(row: Row, night: Night) -> str | None:

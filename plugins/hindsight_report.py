@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import quote
 
-from airflow.api_fastapi.core_api.security import requires_access_dag
+from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
 from airflow.plugins_manager import AirflowPlugin
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from spark_jobs.shared.clusters import clusters
+from spark_jobs.edges.lake_state import notes_on
+from spark_jobs.edges.publication import newest_versions
+from spark_jobs.report.places import FLEET_PAGE, METRICS, NEWEST, VALIDATION_PAGE, is_page_of
+from spark_jobs.shared.clusters import Cluster, clusters
 from spark_jobs.shared.config import is_uri, masked
 
 PREFIX = "/hindsight"
-NEWEST = "index.html"
+_DAG = "kafka_night_audit"
+_OF_ALL = (FLEET_PAGE, METRICS, VALIDATION_PAGE)
+"""Files of a lake that may tell of each of its clusters."""
 _PAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}\.html")
 
 _POLICY = (
@@ -36,9 +43,27 @@ HEADERS = _OURS | {"Content-Security-Policy": f"{_POLICY}; sandbox allow-scripts
 
 app = FastAPI(dependencies=[Depends(requires_access_dag("GET"))], openapi_url=None)
 
+MayRead = Callable[[str | None], bool]
+
 
 class NotThere(Exception):
     """There is no such page; the text says why."""
+
+
+def readers(request: Request, user: GetUserDep) -> MayRead:
+    """Whether who asks may read the nights of a cluster: who may read the cluster's DAG may."""
+
+    def may_read(cluster: str | None) -> bool:
+        try:
+            requires_access_dag("GET", param_dag_id=f"{_DAG}_{cluster}" if cluster else _DAG)(request, user)
+        except HTTPException:
+            return False
+        return True
+
+    return may_read
+
+
+Readers = Annotated[MayRead, Depends(readers)]
 
 
 @app.exception_handler(NotThere)
@@ -48,30 +73,80 @@ def not_there(_: Request, why: NotThere) -> Response:
 
 
 @app.get("/")
-def reports() -> Response:
-    """The one report there is; the list of clusters where there are several."""
-    names = list(_lakes())
-    if len(names) == 1:
-        return RedirectResponse(f"{quote(names[0])}/{NEWEST}", headers=_OURS)
-    rows = "".join(f'<li><a href="{quote(name)}/{NEWEST}">{html.escape(name)}</a></li>' for name in names)
-    return HTMLResponse(_page(f"<h1>Clusters</h1><ul>{rows}</ul>"), headers=_OURS)
+def reports(may_read: Readers) -> Response:
+    """The one report there is; where there are several clusters, those that the reader may see."""
+    seen = [c for c in clusters() if may_read(c.name)]
+    if len(clusters()) == 1 and seen:
+        return RedirectResponse(f"{quote(_shown(seen[0]))}/{NEWEST}", headers=_OURS)
+    rows = "".join(f'<li><a href="{quote(_shown(c))}/{NEWEST}">{html.escape(_shown(c))}</a></li>' for c in seen)
+    fleets = "".join(_fleet_link(lake, seen) for lake in dict.fromkeys(c.lake for c in seen))
+    return HTMLResponse(_page(f"<h1>Clusters</h1>{fleets}<ul>{rows}</ul>"), headers=_OURS)
+
+
+@app.get("/{cluster}/metrics")
+def metrics(cluster: str, may_read: Readers) -> Response:
+    """The figures of a lake for who scrapes them, where all of its clusters may be read."""
+    place = _file(_of(cluster, may_read), METRICS, may_read)
+    return Response(place.read_bytes(), media_type="application/openmetrics-text; version=1.0.0; charset=utf-8")
 
 
 @app.get("/{cluster}/{page}")
-def report(cluster: str, page: str) -> Response:
-    """One page of a cluster's lake, by its name and by no path."""
-    lakes = _lakes()
-    lake = next(iter(lakes.values())) if len(lakes) == 1 else lakes.get(cluster)
-    if lake is None or not _PAGE.fullmatch(page):
+def report(cluster: str, page: str, may_read: Readers) -> Response:
+    """One page of a cluster, by its name and by no path; the page of all clusters of its lake."""
+    found = _of(cluster, may_read)
+    if not _PAGE.fullmatch(page):
         raise NotThere("There is no such page.")
-    if is_uri(lake):
+    return HTMLResponse(_noted(_file(found, page, may_read).read_bytes(), found.lake), headers=HEADERS)
+
+
+def _of(name: str, may_read: MayRead) -> Cluster:
+    """The cluster of that name, if the reader may see it. One lake alone holds what there is, under any name."""
+    known = clusters()
+    found = known[0] if len(known) == 1 else next((c for c in known if c.name == name), None)
+    if found is None or not may_read(found.name):
+        raise NotThere("There is no such page.")
+    if is_uri(found.lake):
         raise NotThere(
-            f"The lake {masked(lake)} is behind a URI, and Airflow serves local lakes alone: open its report there."
+            f"The lake {masked(found.lake)} is behind a URI, and Airflow serves local lakes alone. Open it there."
         )
-    place = Path(lake) / "report" / page
-    if place.is_symlink() or not place.is_file():
+    return found
+
+
+def _file(cluster: Cluster, page: str, may_read: MayRead) -> Path:
+    """Where a page lies. In a lake of several clusters each has its own; what is of all asks for the right to all."""
+    folder, others = Path(cluster.lake) / "report", [c for c in clusters() if c.lake == cluster.lake]
+    if len(others) > 1 and page == NEWEST:
+        page = max((p.name for p in folder.glob("*.html") if is_page_of(p.name, _shown(cluster))), default=NEWEST)
+    place = folder / page
+    if page in _OF_ALL:
+        is_allowed = all(may_read(c.name) for c in others)
+    else:
+        is_allowed = len(others) == 1 or is_page_of(page, _shown(cluster))
+    if not is_allowed or place.is_symlink() or not place.is_file():
         raise NotThere("There is no such page yet. Needed: a night that was audited.")
-    return HTMLResponse(place.read_bytes(), headers=HEADERS)
+    return place
+
+
+def _noted(page: bytes, lake: str) -> bytes:
+    """A page, with what is not whole in its lake above it. The page itself was written after a whole publication."""
+    notes = "".join(
+        f"<p role=status style='margin:1rem'>{html.escape(note)}</p>" for note in notes_on(lake, newest_versions(lake))
+    )
+    head, body, rest = page.partition(b"<body>")
+    return head + body + notes.encode() + rest if body else notes.encode() + page
+
+
+def _fleet_link(lake: str, seen: Sequence[Cluster]) -> str:
+    """The way to the page of all clusters of a lake, for who may see them all."""
+    own = [c for c in clusters() if c.lake == lake]
+    is_there = not is_uri(lake) and (Path(lake) / "report" / FLEET_PAGE).is_file()
+    if len(own) < 2 or not is_there or any(c not in seen for c in own):
+        return ""
+    return f'<p><a href="{quote(_shown(own[0]))}/{FLEET_PAGE}">All {len(own)} clusters, the worst first</a></p>'
+
+
+def _shown(cluster: Cluster) -> str:
+    return cluster.name or "night"
 
 
 def _page(body: str) -> str:
@@ -80,10 +155,6 @@ def _page(body: str) -> str:
         '<meta name="color-scheme" content="light dark"><style>body{font:16px/1.5 system-ui,sans-serif;margin:2rem}'
         f"</style>{body}</html>"
     )
-
-
-def _lakes() -> dict[str, str]:
-    return {c.name or "night": c.lake for c in clusters()}
 
 
 class HindsightReport(AirflowPlugin):

@@ -326,7 +326,7 @@ PARTS: tuple[Part, ...] = (
     Part(
         "classes",
         "Spark's and Delta's classes, kept so that Java starts sooner",
-        (LOCKS / "spark.txt", LOCKS / "jars.sha256", HOME / "setup" / "warm.py"),
+        (LOCKS / "spark.txt", LOCKS / "jars.sha256", HOME / "spark_jobs" / "steps" / "warming.py"),
         BUILD / "classes.jsa",
         keep_classes,
     ),

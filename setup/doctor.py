@@ -1,6 +1,6 @@
-"""Shows what is missing on this machine, with BOOTSTRAP on a live cluster, and with LOGS what an audit would read.
+"""Shows what is missing on this machine, with LAKE in its tables, with BOOTSTRAP on a cluster, with LOGS what is read.
 
-Standard library only, like set-up: it runs where nothing is installed yet, and changes nothing.
+Standard library only, like set-up: it runs where nothing is installed yet. It changes nothing but a lake with --repair.
 """
 
 from __future__ import annotations
@@ -42,30 +42,41 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="hindsight doctor", description=__doc__.splitlines()[0])
     parser.add_argument("--bootstrap", default=os.environ.get("BOOTSTRAP", ""), help="brokers of a cluster to look at")
     parser.add_argument(
-        "--lake", default=os.environ.get("LAKE") or str(needs.HOME / "lake"), help="the lake to look at"
+        "--lake", default=os.environ.get("LAKE", ""), help="the lake to look at; all its tables are checked"
     )
+    parser.add_argument("--repair", action="store_true", help="mend the lake where that loses nothing")
     for variable, option, pattern in _LOGS:
         parser.add_argument(option, default=os.environ.get(variable, ""), help=f"{variable}, of which to read a sample")
         parser.add_argument(f"--{pattern.lower().replace('_', '-')}", default=os.environ.get(pattern, ""), help=pattern)
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     given = parser.parse_args(arguments)
-    found = [
-        *of_machine(),
-        *of_project(),
-        of_lake(given.lake),
-        *(of_cluster(given.bootstrap) if given.bootstrap else ()),
-        *of_logs("LOGS", given.logs, given.pattern),
-        *of_logs("CLIENT_LOGS", given.client_logs, given.client_pattern),
-    ]
+    found = list(_found(given))
     if given.json:
         print(json.dumps([told._asdict() for told in found], indent=2))
     else:
-        width = max(len(told.what) for told in found)
-        for told in found:
-            first, *rest = told.says.splitlines()
-            print(f"{_MARKS[told.state]} {told.what.ljust(width)}  {first}")
-            print("".join(f"  {' ' * width}  {line}\n" for line in rest), end="")
+        _print(found)
     return 2 if any(told.state == "missing" for told in found) else 0
+
+
+def _found(given: argparse.Namespace) -> Iterator[Told]:
+    lake = given.lake or str(needs.HOME / "lake")
+    yield from of_machine()
+    yield from of_project()
+    yield of_lake(lake)
+    if given.lake or given.repair:
+        yield from of_tables(lake, given.repair)
+    if given.bootstrap:
+        yield from of_cluster(given.bootstrap)
+    yield from of_logs("LOGS", given.logs, given.pattern)
+    yield from of_logs("CLIENT_LOGS", given.client_logs, given.client_pattern)
+
+
+def _print(found: list[Told]) -> None:
+    width = max(len(told.what) for told in found)
+    for told in found:
+        first, *rest = told.says.splitlines()
+        print(f"{_MARKS[told.state]} {told.what.ljust(width)}  {first}")
+        print("".join(f"  {' ' * width}  {line}\n" for line in rest), end="")
 
 
 def of_machine() -> Iterator[Told]:
@@ -117,6 +128,29 @@ def of_lake(lake: str) -> Told:
     return Told("later", "lake", f"{lake}: the first audit makes it")
 
 
+def of_tables(lake: str, is_to_repair: bool) -> Iterator[Told]:
+    """What is not whole in a lake's tables, and with --repair what was mended."""
+    if "://" not in lake and not Path(lake).exists():
+        return
+    words = ["spark_jobs.commands.lake_check", lake, *(["--repair"] if is_to_repair else [])]
+    yield from _from_child("tables", words)
+
+
+def _from_child(what: str, words: list[str]) -> Iterator[Told]:
+    """What a module of ours finds, which runs in the Spark environment and prints it as JSON."""
+    python = build.SPARK / "bin" / "python"
+    if not python.exists():
+        yield Told("later", what, "Needs set-up first. What to do: make setup")
+        return
+    done = subprocess.run(
+        [str(python), "-m", *words], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(needs.HOME)}
+    )
+    if done.returncode:
+        yield Told("missing", what, done.stderr.strip().splitlines()[-1])
+        return
+    yield from (Told(*told) for told in json.loads(done.stdout))
+
+
 def of_cluster(bootstrap: str) -> Iterator[Told]:
     """One reading of a live cluster: whether it answers, and which parts it does not tell, and why."""
     python = build.SPARK / "bin" / "python"
@@ -148,20 +182,8 @@ def of_logs(variable: str, place: str, pattern: str) -> Iterator[Told]:
     if "://" in place:
         yield Told("later", variable, f"{place}: only an audit can look there")
         return
-    python = build.SPARK / "bin" / "python"
-    if not python.exists():
-        yield Told("later", variable, "Needs set-up first. What to do: make setup")
-        return
-    done = subprocess.run(
-        [str(python), "-m", "spark_jobs.commands.log_sample", variable, place, *([pattern] if pattern else [])],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(needs.HOME)},
-    )
-    if done.returncode:
-        yield Told("missing", variable, done.stderr.strip().splitlines()[-1])
-        return
-    yield from (Told(*told) for told in json.loads(done.stdout))
+    words = ["spark_jobs.commands.log_sample", variable, place, *([pattern] if pattern else [])]
+    yield from _from_child(variable, words)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from spark_jobs.knowledge.rules import INCIDENT_RULES, URGENT_RULES
 from spark_jobs.report.places import VALIDATION_PAGE, page_name
 from spark_jobs.report.plain import anchor
 from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import duration
 
 Row = Mapping[str, Any]
@@ -138,10 +139,8 @@ def of_validations(failed: Iterable[Row]) -> list[Sighting]:
     Gives: one for each night that was refused; one for each warning that fired.
     """
     rows = list(failed)
-    refused: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        if row["severity"] == "critical":
-            refused.setdefault((row["cluster"], row["window_from"], row["window_to"]), []).append(row)
+    critical = (row for row in rows if row["severity"] == "critical")
+    refused = grouped(critical, lambda row: (row["cluster"], row["window_from"], row["window_to"]))
     nights = [_of_check("publication_refused", "critical", broken) for broken in refused.values()]
     warned = [_of_check("expectation_failed", "warning", [r]) for r in rows if r["severity"] == "warning"]
     return nights + warned

@@ -5,6 +5,9 @@ from __future__ import annotations
 from spark_jobs.catalog.causes import Cause as Cause
 from spark_jobs.catalog.code import Code as Code
 
+NOBODY = -1
+"""How Kafka writes that a partition has no leader."""
+
 
 class Confidence(Code):
     """How sure a verdict is; from the surest down."""
@@ -50,6 +53,7 @@ class IncidentKind(Code):
     REPLICAS_OUT = "replicas_out", "Replicas fell out of sync though their broker was not away."
     LOG_CUT = "log_cut", "A replica cut committed records off its log, and no absence of a broker explains it."
     LAG = "lag", "A group fell behind."
+    QUORUM_LOST = "quorum_lost", "The controllers had no majority, and the cluster had no controller."
 
 
 class Harm(Code):
@@ -58,6 +62,7 @@ class Harm(Code):
     RECORDS_LOST = "records_lost", "Committed records were lost, or may have been."
     PARTITIONS_OFFLINE = "partitions_offline", "Partitions had no leader, and no replica in sync could take over."
     WRITES_REFUSED = "writes_refused", "Fewer replicas than min.insync.replicas were in sync: acks=all was refused."
+    NO_CONTROLLER = "no_controller", "The cluster had no controller: no leader could be elected, and no topic changed."
     BROKER_LOST = "broker_lost", "A broker was away, and its absence was not planned."
     DATA_AT_RISK = "data_at_risk", "Replicas were missing: one more failure could lose records or stop partitions."
     CONSUMERS_STOPPED = "consumers_stopped", "Consumers stopped since something failed."
@@ -103,6 +108,17 @@ class ElectionTrigger(Code):
     UNKNOWN = "unknown", "The evidence does not show it."
 
 
+class ControllerChangeCause(Code):
+    """Why the active controller changed."""
+
+    FIRST = "first", "The cluster had none before."
+    NO_MAJORITY = "no_majority", "The quorum had no majority."
+    OUTAGE = "outage", "The former controller was down."
+    SESSION_EXPIRED = "session_expired", "The former controller's ZooKeeper session expired."
+    RESIGNED = "resigned", "The former controller resigned."
+    UNKNOWN = "unknown", "The evidence does not show why."
+
+
 class OutageKind(Code):
     """Kind of a broker's absence."""
 
@@ -111,6 +127,19 @@ class OutageKind(Code):
     UNRESPONSIVE = "unresponsive", "It was alive, and the controller did not hear it."
     FAILED_START = "failed_start", "It could not start."
     UNKNOWN = "unknown", "The evidence does not show which."
+
+
+class StartFailure(Code):
+    """Why the starts of a broker failed; from the most telling down."""
+
+    QUORUM_UNREACHABLE = "quorum_unreachable", "The controller quorum, or ZooKeeper, did not answer."
+    OTHER_CLUSTER = "other_cluster", "Its disk belongs to another cluster."
+    PORT_IN_USE = "port_in_use", "Another process listened on its port."
+    OUT_OF_MEMORY = "out_of_memory", "Its memory was too small."
+    CONFIGURATION = "configuration", "A setting was wrong."
+    LOG_DIR_FAILED = "log_dir_failed", "A log directory could not be used, or was not formatted."
+    EXCEPTION = "exception", "It ended with another exception."
+    STOPPED = "stopped", "It was stopped before it served."
 
 
 class IsrChangeKind(Code):
@@ -207,6 +236,16 @@ class CheckSeverity(Code):
 
     CRITICAL = "critical", "It refuses the publication."
     WARNING = "warning", "It is reported."
+
+
+class LakeDamage(Code):
+    """What a kill, a full disk or a lost write left in a lake."""
+
+    NO_COMMIT = "no_commit", "A table's folder has no commit: its creation was cut short."
+    CUT_COMMIT = "cut_commit", "A table's newest commit is not whole."
+    HALF_PUBLISHED = "half_published", "A table holds rows of a publication that ended half way."
+    ORPHANED_STAGING = "orphaned_staging", "A staged table belongs to no run."
+    TEMPORARY_FILE = "temporary_file", "A file that was being written when its writer ended."
 
 
 class RowChange(Code):

@@ -15,9 +15,11 @@ from spark_jobs.catalog.codes import (
     MoveEffect,
     OutageKind,
     OutOfSyncKind,
+    StartFailure,
 )
 from spark_jobs.catalog.gold_balance import IMBALANCE_PERIODS as IMBALANCE_PERIODS
 from spark_jobs.catalog.gold_balance import LEADER_BALANCE as LEADER_BALANCE
+from spark_jobs.catalog.gold_brokers import CONTROLLER_CHANGES as CONTROLLER_CHANGES
 from spark_jobs.catalog.gold_brokers import OUT_OF_SYNC_PERIODS as OUT_OF_SYNC_PERIODS
 from spark_jobs.catalog.gold_brokers import ROLLING_RESTARTS as ROLLING_RESTARTS
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
@@ -135,13 +137,15 @@ BROKER_OUTAGES = Table(
         optional(
             "up_at", "TIMESTAMP", "When it served again, or the first proof that it did; null while none is known"
         ),
+        required("failed_starts", "INT", "Starts that failed while it was away: several are a crash loop"),
+        optional("start_failure", "STRING", "Why these failed; null where none did", codes=StartFailure),
         optional("away_low_ms", "BIGINT", "How long it was away, at least: from proof to proof of that", unit="ms"),
         optional("away_high_ms", "BIGINT", "At most: from the last proof that it served to the next", unit="ms"),
         optional("isr_recovered_at", "TIMESTAMP", "When it was back in every ISR it had been in"),
         optional("leadership_restored_at", "TIMESTAMP", "When it led again what it had led"),
         optional("elections", "INT", "Leader changes it caused"),
         optional("partitions_led_before", "INT", "Partitions it led when it went"),
-        required("group_ids", "ARRAY<STRING>", "Groups it disturbed: their coordinator moved, or they rebalanced"),
+        required("group_ids", "ARRAY<STRING>", "Groups whose coordinator moved, or that rebalanced"),
         optional("isr_shrinks", "INT", "How often a partition's ISR lost the broker through it"),
         optional("isr_expands", "INT", "How often a partition's ISR got it back from it"),
         optional("coordinator_moves", "INT", "Times that a group's coordinator moved through it"),
@@ -237,27 +241,6 @@ COORDINATOR_MOVES = Table(
         EVIDENCE,
     ),
     checks=(Check("broker_changed", "broker_from <> broker_to", "a move changes the broker"), HAS_EVIDENCE),
-)
-
-CONTROLLER_CHANGES = Table(
-    layer="gold",
-    name="controller_changes",
-    grain="one new controller",
-    key=("cluster", "epoch"),
-    time_column="happened_at",
-    columns=(
-        CLUSTER,
-        required("happened_at", "TIMESTAMP", "When it became the controller"),
-        optional("controller_from", "INT", "Controller before"),
-        required("controller_to", "INT", "Controller after"),
-        required("epoch", "INT", "Controller epoch"),
-        optional("outage_id", "STRING", "The absence of the former controller behind it"),
-        CONFIDENCE,
-        required("explanation", "STRING", "Why the former controller is it no more, in one sentence"),
-        VERSION,
-        EVIDENCE,
-    ),
-    checks=(HAS_EVIDENCE,),
 )
 
 OWNERSHIP = Table(

@@ -1,6 +1,6 @@
-"""Gold: what brokers did to their replicas, and how a cluster was restarted."""
+"""Gold: what brokers did to their replicas, how a cluster was restarted, and who was its controller."""
 
-from spark_jobs.catalog.codes import OutOfSyncKind
+from spark_jobs.catalog.codes import ControllerChangeCause, OutOfSyncKind
 from spark_jobs.catalog.gold_columns import CLUSTER, CONFIDENCE, EVIDENCE, HAS_EVIDENCE, VERSION
 from spark_jobs.catalog.model import Check, Table, optional, required
 
@@ -107,4 +107,33 @@ ROLLING_RESTARTS = Table(
         Check("each_once", "size(array_distinct(brokers)) = size(brokers)", "a broker is restarted once"),
         HAS_EVIDENCE,
     ),
+)
+
+CONTROLLER_CHANGES = Table(
+    layer="gold",
+    name="controller_changes",
+    grain="one new controller",
+    key=("cluster", "epoch"),
+    time_column="happened_at",
+    columns=(
+        CLUSTER,
+        required("happened_at", "TIMESTAMP", "When it became the controller"),
+        optional("controller_from", "INT", "Controller before"),
+        required("controller_to", "INT", "Controller after"),
+        required("epoch", "INT", "Controller epoch"),
+        required("cause", "STRING", "Why it changed", codes=ControllerChangeCause),
+        optional("outage_id", "STRING", "The absence of the former controller behind it"),
+        optional(
+            "elections",
+            "INT",
+            "Elections that were begun for it, by the node that began most; null where no line shows one",
+        ),
+        optional("uncontrolled_low_ms", "BIGINT", "How long the cluster had no controller before, at least", unit="ms"),
+        optional("uncontrolled_high_ms", "BIGINT", "At most; null where it is not known", unit="ms"),
+        CONFIDENCE,
+        required("explanation", "STRING", "Why the former controller is it no more, in one sentence"),
+        VERSION,
+        EVIDENCE,
+    ),
+    checks=(HAS_EVIDENCE,),
 )

@@ -1,6 +1,6 @@
 """Quality: what could be read, what could not, and what was checked. Written even when gold is refused."""
 
-from spark_jobs.catalog.codes import LINES, CheckSeverity
+from spark_jobs.catalog.codes import LINES, CheckSeverity, Harm, LakeDamage
 from spark_jobs.catalog.model import EVIDENCE_TYPE, Check, Table, optional, required
 
 _CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
@@ -248,6 +248,64 @@ WITHHELD_ROWS = Table(
     ),
 )
 
+LAKE_REPAIRS = Table(
+    layer="quality",
+    name="lake_repairs",
+    grain="one damage of the lake that a step mended before it began",
+    key=("run_id", "path"),
+    columns=(
+        required("run_id", "STRING", "The run"),
+        required("path", "STRING", "What was damaged, as a path below the lake"),
+        required("damage", "STRING", "What was wrong with it", codes=LakeDamage),
+        required("description", "STRING", "What was found and what was done"),
+        required("run_repaired_at", "TIMESTAMP", "When"),
+    ),
+)
+
+NIGHTS = Table(
+    layer="quality",
+    name="nights",
+    grain="one published window as its report sums it up",
+    key=("cluster", "window_from"),
+    time_column="window_from",
+    columns=(
+        _CLUSTER,
+        required("window_from", "TIMESTAMP", "First instant of the window"),
+        required("window_to", "TIMESTAMP", "End of the window"),
+        required("state", "STRING", "What it asks of its reader: act, look or calm"),
+        optional(
+            "harm", "STRING", "The gravest thing that happened; null where nothing asks to act or look", codes=Harm
+        ),
+        optional("headline", "STRING", "The incident that did it, in one line"),
+        optional("incident_id", "STRING", "Its id"),
+        required("incidents", "INT", "Incidents that ask to act or look"),
+        required("records_lost_low", "BIGINT", "Committed records lost, at least", unit="records"),
+        optional("records_lost_high", "BIGINT", "At most; null where nothing bounds it", unit="records"),
+        required("partitions_offline", "INT", "Partitions offline outside of planned work, each time counted"),
+        optional("offline_ms", "BIGINT", "The longest of these times that ended", unit="ms"),
+        required("unplanned_absences", "INT", "Absences of brokers that were not planned"),
+        required("planned_absences", "INT", "Absences of brokers that were planned"),
+        required("groups_stopped", "INT", "Groups whose consumers stopped since something failed"),
+        required("findings_critical", "INT", "Critical findings"),
+        required("findings_warning", "INT", "Findings that warn"),
+        required("findings_info", "INT", "Findings for information"),
+        required("gaps", "INT", "Findings about what could not be seen"),
+        required("lines_in", "BIGINT", "Physical lines", unit="lines"),
+        required("lines_unread", "BIGINT", "Physical lines that no pattern claims or that are broken", unit="lines"),
+        required("rebalances", "INT", "Rebalances"),
+        required("partition_seconds", "DOUBLE", "Their cost, as far as it is known", unit="partition-seconds"),
+        required("page", "STRING", "The name of its report in the lake's folder report"),
+        required("run_id", "STRING", "The run that wrote the report"),
+        required("run_published_at", "TIMESTAMP", "When"),
+    ),
+    checks=(
+        Check("state_is_known", "state IN ('act', 'look', 'calm')", "the states of a report"),
+        Check(
+            "worst_is_whole", "(harm IS NULL) = (headline IS NULL)", "the gravest incident has a harm and a headline"
+        ),
+    ),
+)
+
 TABLES = (
     COVERAGE,
     PARSED_HOURS,
@@ -260,4 +318,6 @@ TABLES = (
     PUBLICATIONS,
     VALIDATION_RESULTS,
     WITHHELD_ROWS,
+    LAKE_REPAIRS,
+    NIGHTS,
 )

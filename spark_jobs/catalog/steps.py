@@ -43,6 +43,7 @@ INGEST = Step(
         "quality.unparsed_lines",
         "quality.quarantine",
         "quality.late_windows",
+        "quality.lake_repairs",
     ),
 )
 REBUILD = Step(
@@ -69,7 +70,13 @@ PUBLISH = Step(
         "quality.generation_gaps",
         "quality.leadership_gaps",
     ),
-    writes=(*_layer("gold"), "quality.validation_results", "quality.withheld_rows", "quality.publications"),
+    writes=(
+        *_layer("gold"),
+        "quality.validation_results",
+        "quality.withheld_rows",
+        "quality.publications",
+        "quality.nights",
+    ),
 )
 
 RECLASSIFY = Step(

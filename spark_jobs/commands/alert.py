@@ -83,10 +83,12 @@ def run(order: Order, say: Callable[[str], None] = _say) -> int:
     return BAD_INPUT if BAD_INPUT in codes else FAULT if codes else DONE
 
 
-def listed(lake: str) -> list[str]:
-    """The ledger in sentences, newest first: what is due, what was sent, what is held back and why."""
+def listed(lake: str, as_json: bool = False) -> str:
+    """The ledger, newest first, in sentences or as JSON: what is due, what was sent, what is held back and why."""
     known, damaged = _read(lake)
     entries = sorted(known.values(), key=lambda e: e.seen_to, reverse=True)
+    if as_json:
+        return json.dumps({"entries": [json.loads(e.to_json()) for e in entries], "damaged_lines": damaged}, indent=2)
     told = [
         visible(
             f"{e.seen_to:%Y-%m-%d} {e.sighting.severity} {e.sighting.cluster} {e.sighting.rule} {e.sighting.subject}: "
@@ -94,7 +96,8 @@ def listed(lake: str) -> list[str]:
         + (e.held or f"sent to {_names(e.told)}, waits for {_names(e.waiting)}")
         for e in entries
     ]
-    return [*told, *([f"{damaged} lines of the ledger are damaged; the next look puts it aside"] if damaged else [])]
+    aside = [f"{damaged} lines of the ledger are damaged; the next look puts it aside"] if damaged else []
+    return "\n".join([*told, *aside])
 
 
 def _keep(order: Order) -> Ledger:

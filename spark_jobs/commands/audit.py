@@ -6,17 +6,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import IO
 
 from spark_jobs.commands import embedded_airflow, snapshot
-from spark_jobs.commands.follow import Screen, follow, near
-from spark_jobs.edges import progress
+from spark_jobs.commands.follow import Screen, follow, near, stop
+from spark_jobs.edges import application, progress
 from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.connection import from_environment as from_variables
 from spark_jobs.edges.lock import LakeBusy, held
+from spark_jobs.shared import launch
 from spark_jobs.shared.config import INPUTS, Settings, from_environment, masked, missing_inputs
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from spark_jobs.shared.launch import HOME
@@ -71,8 +72,9 @@ def audit(settings: Settings, live: Connection | None = None) -> int:
             print(f"Auditing {masked(near(settings.logs))} into {masked(near(settings.lake))}", flush=True)
             print(f"Everything Airflow and Spark say goes to {near(str(log))}", flush=True)
             screen = Screen()
-            process = _start(settings, told, log, noise)
-            follow(process, told, screen)
+            said = {progress.FILE_VARIABLE: str(told), progress.LOG_VARIABLE: str(log)}
+            with _spark_ahead(settings, said) as ahead:
+                follow(_start(settings, {**said, **ahead}, noise), told, screen)
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
         return FAULT
@@ -92,7 +94,39 @@ def _read(live: Connection, settings: Settings) -> None:
         )
 
 
-def _start(settings: Settings, told: Path, log: Path, noise: IO[bytes]) -> subprocess.Popen[bytes]:
+@contextmanager
+def _spark_ahead(settings: Settings, said: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Spark, started while Airflow starts: each keeps one core busy for ten seconds. It ends with the block.
+
+    Gives: the variable by which the steps find it.
+    """
+    is_large = launch.is_large(settings.logs, settings.client_logs)
+    conf = {**launch.configuration(is_large), "spark.master": launch.DEFAULT_MASTER}
+    place = application.place_of([], settings.lake, settings.run_id)
+    if place is None:
+        yield {}
+        return
+    spark = application.begin(
+        place,
+        launch.submission(conf, launch.SERVE, str(place.socket), str(place.log)),
+        env={**_theirs(), **launch.environment(), **said},
+        umask=int(launch.umask(), 8),
+        start_new_session=True,
+        cwd=HOME,
+    )
+    try:
+        yield {application.AHEAD_VARIABLE: place.socket.stem}
+    finally:
+        stop(spark)
+        application.withdraw(place)
+
+
+def _theirs() -> dict[str, str]:
+    """The user's variables, without those of another Airflow or Python."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW__", "AIRFLOW_HOME", "PYTHON"))}
+
+
+def _start(settings: Settings, variables: Mapping[str, str], noise: IO[bytes]) -> subprocess.Popen[bytes]:
     said = json.loads(settings.to_json())
     conf = {
         **{i.field.removeprefix("window_"): said[i.field] for i in INPUTS},
@@ -100,8 +134,6 @@ def _start(settings: Settings, told: Path, log: Path, noise: IO[bytes]) -> subpr
         "read_to_end": True,
         "run_id": settings.run_id,
     }
-    ours = {**embedded_airflow.environment(), progress.FILE_VARIABLE: str(told), progress.LOG_VARIABLE: str(log)}
-    theirs = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW__", "AIRFLOW_HOME", "PYTHON"))}
     return subprocess.Popen(
         [
             str(embedded_airflow.PROGRAM),
@@ -112,7 +144,7 @@ def _start(settings: Settings, told: Path, log: Path, noise: IO[bytes]) -> subpr
             "--conf",
             json.dumps(conf),
         ],
-        env={**theirs, **ours},
+        env={**_theirs(), **embedded_airflow.environment(), **variables},
         stdout=noise,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from shutil import get_terminal_size
 
 from spark_jobs.catalog.steps import STEPS
-from spark_jobs.commands import alert, audit, completion, snapshot, step
-from spark_jobs.report.places import NEWEST
-from spark_jobs.report.story import as_data, as_lines
+from spark_jobs.commands import alert, audit, completion, look, snapshot, step
 from spark_jobs.shared import launch
 from spark_jobs.shared.config import INPUTS, is_uri
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
-from spark_jobs.shared.launch import HOME
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 _RUN_ID = "the run to go on with; default: the one that ingested last. A run that ingests has a new name by default"
+
+_AS_JSON = "print the summary of the run as JSON; progress goes to stderr"
 
 _OF_SNAPSHOT = {
     "bootstrap": "brokers of a live cluster, host:port,host:port",
@@ -68,12 +65,14 @@ def parser() -> argparse.ArgumentParser:
     run = verbs.add_parser("audit", help="audit a night: the recorded one, or your own logs")
     run.set_defaults(verb=_audit)
     _add_inputs(run)
+    run.add_argument("--json", help=_AS_JSON, action="store_true")
     run.add_argument("--bootstrap", help=_OF_SNAPSHOT["bootstrap"] + ": also read it now", metavar="BOOTSTRAP")
 
     for each in STEPS:
         by_hand = verbs.add_parser(each.name, help=f"one step of an audit, by hand: {_lowered(each.sentence)}")
         by_hand.set_defaults(verb=_step, step=each)
         _add_inputs(by_hand)
+        by_hand.add_argument("--json", help=_AS_JSON, action="store_true")
         by_hand.add_argument("--run-id", help=_RUN_ID, metavar="RUN")
 
     read = verbs.add_parser("snapshot", help="one reading of a live cluster, landed in the lake")
@@ -88,17 +87,20 @@ def parser() -> argparse.ArgumentParser:
     tell.add_argument("--at", help="the instant of the look; default: now", metavar="AT")
     tell.add_argument("--stdin", help="a line of JSON on stdin adds receivers and an event", action="store_true")
     tell.add_argument("--list", help="print what was sent and what waits, and send nothing", action="store_true")
+    tell.add_argument("--json", help="print JSON", action="store_true")
 
     ask = verbs.add_parser("sql", help="an SQL prompt over the lake, or the answer to one query")
     ask.set_defaults(verb=_sql)
     ask.add_argument("query", nargs="?", help="one query, or the name of one in queries/; without it a prompt opens")
     ask.add_argument("--lake", help="the lake to ask", metavar="LAKE")
     ask.add_argument("--format", default="table", help="how answers are printed: table, csv or json")
+    ask.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
 
     lies = verbs.add_parser("tables", help="the tables of a lake: how many rows, the newest, what one row is")
     lies.set_defaults(verb=_sql, query=".tables")
     lies.add_argument("--lake", help="the lake to look at", metavar="LAKE")
     lies.add_argument("--format", default="table", help="how they are printed: table, csv or json")
+    lies.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
 
     serve = verbs.add_parser("thrift", help="the lake over JDBC, to be read: Spark's Thrift server, until Ctrl-C")
     serve.set_defaults(verb=_thrift)
@@ -110,10 +112,19 @@ def parser() -> argparse.ArgumentParser:
     why = verbs.add_parser(
         "explain", help="one rebalance, failover, outage, ... as a story with the lines that prove it"
     )
-    why.set_defaults(verb=_explain)
-    why.add_argument("id", help="its id, the first six characters or more, or its address in the report")
+    why.set_defaults(verb=look.explain)
+    why.add_argument("subject", metavar="ID|GROUP|TOPIC-PARTITION|latest", help=look.SUBJECT)
     why.add_argument("--lake", help="the lake that holds it", metavar="LAKE")
     why.add_argument("--json", help="print the row, with what it names and what names it", action="store_true")
+
+    for name, verb, meaning in (
+        ("fleet", look.fleet, "all clusters of a lake, the worst first, and which were not audited"),
+        ("metrics", look.metrics, "the newest night of each cluster as OpenMetrics"),
+    ):
+        of_all = verbs.add_parser(name, help=meaning)
+        of_all.set_defaults(verb=verb)
+        of_all.add_argument("--lake", help="the lake that holds them", metavar="LAKE")
+    verbs.choices["fleet"].add_argument("--json", help="print JSON", action="store_true")
 
     # The drill has a parser of its own: with another prefix, what begins with a dash is handed on to it.
     faults = "put a real cluster through real faults, and score what the audit says"
@@ -139,15 +150,20 @@ def parser() -> argparse.ArgumentParser:
     known.set_defaults(verb=_completion)
     known.add_argument("shell", choices=completion.SHELLS)
 
-    show = verbs.add_parser("report", help="print the path of the newest report")
-    show.set_defaults(verb=_report)
+    show = verbs.add_parser("report", help="print the path of the newest report, or a list of all nights")
+    show.set_defaults(verb=look.report)
     show.add_argument("--lake", help="the lake it was written into", metavar="LAKE")
+    show.add_argument("--open", help="open it in the browser", action="store_true", dest="opened")
+    show.add_argument("--list", help="every night that was published, the newest first", action="store_true")
+    show.add_argument("--json", help="print JSON", action="store_true")
     return top
 
 
 def _add_inputs(verb: argparse.ArgumentParser) -> None:
     for i in INPUTS:
-        verb.add_argument(f"--{i.variable.lower().replace('_', '-')}", dest=i.field, help=i.meaning, metavar=i.variable)
+        # argparse formats a help text with %: a layout of log4j holds some of its own.
+        option, meaning = f"--{i.variable.lower().replace('_', '-')}", i.meaning.replace("%", "%%")
+        verb.add_argument(option, dest=i.field, help=meaning, metavar=i.variable)
 
 
 def _inputs(given: argparse.Namespace) -> dict[str, str]:
@@ -159,12 +175,14 @@ def _lowered(sentence: str) -> str:
 
 
 def _step(given: argparse.Namespace) -> int:
-    return step.run(given.step, step.asked(given.step, os.environ, _inputs(given), given.run_id))
+    settings = step.asked(given.step, os.environ, _inputs(given), given.run_id)
+    return look.summed_up(given, settings, given.step, lambda: step.run(given.step, settings))
 
 
 def _audit(given: argparse.Namespace) -> int:
     environment = {**os.environ, **({"BOOTSTRAP": given.bootstrap} if given.bootstrap else {})}
-    return audit.audit(audit.requested(environment, _inputs(given)), audit.live_cluster(environment))
+    settings, live = audit.requested(environment, _inputs(given)), audit.live_cluster(environment)
+    return look.summed_up(given, settings, STEPS[-1], lambda: audit.audit(settings, live))
 
 
 def _snapshot(given: argparse.Namespace) -> int:
@@ -177,7 +195,7 @@ def _snapshot(given: argparse.Namespace) -> int:
     return snapshot.run(
         snapshot.Order(
             connection=snapshot.connection_of(environment, sys.stdin if given.connection else None),
-            lake=_lake(given),
+            lake=look.lake_of(given),
             at=snapshot.instant(given.at),
             cluster=given.cluster or os.environ.get("CLUSTER", "").strip() or None,
             to_file=given.to,
@@ -188,17 +206,18 @@ def _snapshot(given: argparse.Namespace) -> int:
 
 def _alert(given: argparse.Namespace) -> int:
     if given.list:
-        print("\n".join(alert.listed(_lake(given))) or "No alert has been sent yet.")
+        told = alert.listed(look.lake_of(given), given.json)
+        print(told or "No alert has been sent yet.")
         return DONE
     return alert.run(
-        alert.order_of(_lake(given), os.environ, sys.stdin if given.stdin else None, snapshot.instant(given.at))
+        alert.order_of(look.lake_of(given), os.environ, sys.stdin if given.stdin else None, snapshot.instant(given.at))
     )
 
 
 def _sql(given: argparse.Namespace) -> int:
     from spark_jobs.edges import sql  # DuckDB is loaded only where it is used
 
-    return sql.main(_lake(given), given.query or os.environ.get("Q", "").strip() or None, given.format)
+    return sql.main(look.lake_of(given), given.query or os.environ.get("Q", "").strip() or None, given.format)
 
 
 def _thrift(given: argparse.Namespace) -> int:
@@ -206,26 +225,10 @@ def _thrift(given: argparse.Namespace) -> int:
     time.tzset()
     from spark_jobs.edges import thrift_server  # Spark is loaded only where it is used, and where it was told of itself
 
-    lake = _lake(given)
+    lake = look.lake_of(given)
     place = lake if is_uri(lake) else str(Path(lake).expanduser().absolute())
     password_file = given.password_file or thrift_server.PASSWORD_FILE
     thrift_server.serve(place, given.host, given.port, password_file.expanduser().absolute())
-    return DONE
-
-
-def _explain(given: argparse.Namespace) -> int:
-    import duckdb
-
-    from spark_jobs.edges import answers, duck_types, lake_views, related_rows
-
-    try:
-        story = related_rows.row_with_relations(lake_views.open_lake(_lake(given)), given.id)
-    except duckdb.Error as problem:
-        raise BadInput(duck_types.one_sentence(problem)) from problem
-    if given.json:
-        print(json.dumps(answers.plain(as_data(story)), indent=2))
-    else:
-        print("\n".join(as_lines(story, get_terminal_size((100, 24)).columns)))
     return DONE
 
 
@@ -255,18 +258,6 @@ def _completion(given: argparse.Namespace) -> int:
 
     print(completion.script(given.shell, parser(), {"--format": answers.FORMATS}, named_queries.FOLDER), end="")
     return DONE
-
-
-def _report(given: argparse.Namespace) -> int:
-    page = Path(_lake(given)) / "report" / NEWEST
-    if not page.exists():
-        raise BadInput(f"There is no report at {page}. Needed: a finished audit of that lake. Run `make audit` first.")
-    print(page)
-    return DONE
-
-
-def _lake(given: argparse.Namespace) -> str:
-    return given.lake or os.environ.get("LAKE", "").strip() or str(HOME / "lake")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ class Verb:
 
 ELSEWHERE: Mapping[str, Verb] = {
     "doctor": Verb(
-        flags=("--json",),
+        flags=("--json", "--repair"),
         valued=("--bootstrap", "--lake", "--logs", "--client-logs", "--pattern", "--client-pattern"),
     ),
     "drill": Verb(

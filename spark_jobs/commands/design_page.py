@@ -9,6 +9,7 @@ from spark_jobs.catalog.codes import (
     Cause,
     Code,
     Confidence,
+    ControllerChangeCause,
     FailoverKind,
     FindingSeverity,
     Fingerprint,
@@ -25,6 +26,7 @@ from spark_jobs.catalog.codes import (
     OutOfSyncKind,
     Protocol,
     RemedySetting,
+    StartFailure,
     TruncationVerdict,
 )
 from spark_jobs.commands.markdown import as_table
@@ -38,6 +40,8 @@ CONTRACT: dict[str, type[Code]] = {
     "incidents.fingerprint": Fingerprint,
     "failovers.kind": FailoverKind,
     "broker_outages.kind": OutageKind,
+    "broker_outages.start_failure": StartFailure,
+    "controller_changes.cause": ControllerChangeCause,
     "isr_changes.change": IsrChangeKind,
     "isr_changes.shrink_cause, out_of_sync_periods.kind": OutOfSyncKind,
     "truncations.verdict": TruncationVerdict,

@@ -120,8 +120,9 @@ def _home(room: ModuleType, table: Table) -> str:
     name = room.__name__.rpartition(".")[2]
     if name != "gold":
         return name
-    is_of_groups = {"group_id", "rebalance_count"} & set(table.column_names)
-    return "gold_groups" if is_of_groups else "gold_cluster"
+    if {"group_id", "rebalance_count"} & set(table.column_names):
+        return "gold_groups"
+    return "gold_partitions" if "partition" in table.column_names else "gold_cluster"
 
 
 def _module(name: str, tables: Iterable[Table]) -> str:

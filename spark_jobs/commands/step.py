@@ -80,10 +80,14 @@ def run(step: Step, settings: Settings) -> int:
 
 
 def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_rusage) -> str:
-    """The last line: the night's size as ingest counted it, the time of this step, and what its processes used."""
-    size = ingested["input_bytes"] / _MB
+    """The last line: the night's size as ingest counted it, the time of this step, and what its processes used.
+
+    Edge case: an ingest of an earlier Hindsight did not count bytes.
+    """
+    size = ingested.get("input_bytes")
+    megabytes, speed = (f"{size / _MB:,.1f} MB, ", f": {size / _MB / seconds:.1f} MB/s") if size else ("", "")
     return (
-        f"{size:,.1f} MB, {ingested['lines']['lines_in']:,} lines in {seconds:.1f} s: {size / seconds:.1f} MB/s; "
+        f"{megabytes}{ingested['lines']['lines_in']:,} lines in {seconds:.1f} s{speed}; "
         f"{used.ru_utime + used.ru_stime:.0f} s of processor time, "
         f"peak memory {used.ru_maxrss * _MAXRSS_BYTES / _MB:,.0f} MB in the largest process"
     )
@@ -92,7 +96,5 @@ def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_r
 def _command(step: Step, settings: Settings) -> list[str]:
     """spark-submit as Airflow calls it. Spark's master is HINDSIGHT_SPARK_CONF's, else this machine."""
     is_large = launch.is_large(settings.logs, settings.client_logs)
-    settings_of_spark = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
-    given = ["--properties-file", str(launch.properties_file(settings_of_spark)), "--load-spark-defaults"]
-    program = [str(launch.RUN), step.name, "--settings", settings.to_json()]
-    return [str(launch.spark_submit()), *given, *program]
+    conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
+    return launch.submission(conf, step.name, "--settings", settings.to_json())

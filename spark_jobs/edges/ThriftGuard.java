@@ -21,6 +21,7 @@ import org.apache.hive.service.rpc.thrift.TProtocolVersion;
 import org.apache.hive.service.server.HiveServer2;
 import org.apache.spark.sql.SparkSessionExtensions;
 import org.apache.spark.sql.catalyst.FunctionIdentifier;
+import org.apache.spark.sql.catalyst.analysis.RelationTimeTravel;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedGenerator;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
@@ -29,9 +30,13 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.command.SetCommand;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import scala.Function1;
 import scala.Option;
 import scala.Product;
 import scala.Tuple2;
@@ -39,6 +44,7 @@ import scala.collection.Iterable;
 import scala.collection.Iterator;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.AbstractFunction2;
+import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
 
 /**
@@ -50,6 +56,7 @@ import scala.runtime.BoxedUnit;
 public final class ThriftGuard implements PasswdAuthenticationProvider {
 
     private static volatile byte[] password;
+    private static volatile Map versions = new java.util.HashMap();
 
     /** Until a password is set, everyone is refused. */
     public void accept(String given) {
@@ -76,6 +83,20 @@ public final class ThriftGuard implements PasswdAuthenticationProvider {
         extensions.injectCheckRule(new AbstractFunction1() {
             public Object apply(Object session) {
                 return after;
+            }
+        });
+    }
+
+    /** Reads each table of these names in this version from the next statement on: all of them change at once. */
+    public void see(Map given) {
+        versions = given;
+    }
+
+    /** Lets later sessions read each table in the version that is to be seen. */
+    public void pinVersions(SparkSessionExtensions extensions) {
+        extensions.injectHintResolutionRule(new AbstractFunction1() {
+            public Object apply(Object session) {
+                return new Pinned((SparkSession) session);
             }
         });
     }
@@ -192,6 +213,43 @@ public final class ThriftGuard implements PasswdAuthenticationProvider {
             if (((Option) pair._2()).isDefined() || !(name.equals("-v") || name.startsWith("spark.sql."))) {
                 throw refusal("SET of " + name);
             }
+        }
+    }
+
+    /**
+     * Names the version of each table that a statement reads, unless the statement names one. Spark calls this once it
+     * has put common table expressions in place of their names, and before it looks up the names that are left.
+     */
+    static final class Pinned extends Rule {
+        private final SparkSession session;
+
+        Pinned(SparkSession session) {
+            this.session = session;
+        }
+
+        public TreeNode apply(TreeNode plan) {
+            final Map seen = versions;
+            return plan.transformDown(new AbstractPartialFunction() {
+                public boolean isDefinedAt(Object part) {
+                    return part instanceof UnresolvedRelation && seen.containsKey(nameOf((UnresolvedRelation) part));
+                }
+
+                public Object applyOrElse(Object part, Function1 otherwise) {
+                    if (!isDefinedAt(part)) {
+                        return otherwise.apply(part);
+                    }
+                    Object version = seen.get(nameOf((UnresolvedRelation) part));
+                    return new RelationTimeTravel((LogicalPlan) part, Option.empty(), Option.apply((String) version));
+                }
+            });
+        }
+
+        private String nameOf(UnresolvedRelation table) {
+            scala.collection.Seq parts = table.multipartIdentifier();
+            String schema = parts.size() > 1
+                ? (String) parts.apply(parts.size() - 2)
+                : String.join(".", session.sessionState().catalogManager().currentNamespace());
+            return (schema + "." + parts.last()).toLowerCase(java.util.Locale.ROOT);
         }
     }
 

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -26,12 +27,13 @@ _BATCH = 1000
 def _write_table(answer: duckdb.DuckDBPyConnection, out: TextIO) -> None:
     """A table where it fits the terminal, else one block for each row. Nothing in it can steer the terminal.
 
-    Edge case: the last column may run over the edge, as long as it begins well before it.
+    Edge case: the last column may run over the edge, as long as it begins well before it. A pipe or a file has no edge:
+    there an answer is always a table.
     """
     rows = answer.fetchmany(MAX_ROWS + 1)
     shown = [[_cell(v) for v in row] for row in rows[:MAX_ROWS]]
-    terminal = shutil.get_terminal_size((160, 24)).columns
-    out.writelines(f"{line}\n" for line in _lines(_names(answer), shown, rows, terminal))
+    width = shutil.get_terminal_size((sys.maxsize, 24)).columns
+    out.writelines(f"{line}\n" for line in _lines(_names(answer), shown, rows, width))
     more = " or more; the rest is left out: ask with LIMIT, or for csv" if len(rows) > MAX_ROWS else ""
     out.write(f"({len(shown)} {'row' if len(shown) == 1 else 'rows'}{more})\n")
 

@@ -1,13 +1,14 @@
 """The Spark application that the steps of one run share: where it listens, how a step is handed to it, when it ends.
 
-The first step starts it, the last one ends it. Each step keeps a connection open as long as its task lives: where the
-connection breaks, the step was killed, and the application ends with it. Standard library only: Airflow's side and
-Spark's side load this.
+The first step starts it, or `hindsight audit` before it; the last one ends it. Each step keeps a connection open as
+long as its task lives: where the connection breaks, the step was killed, and the application ends with it. Standard
+library only: Airflow's side and Spark's side load this.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -34,6 +35,9 @@ _LAST_WORDS = 2.0
 """Seconds in which the end of a step's log arrives after its exit code: the words pass through the JVM."""
 _TAKEN = b"+"
 """What an application answers when it takes a step, before it begins."""
+
+AHEAD_VARIABLE = "HINDSIGHT_SPARK_AHEAD"
+"""Names the application that was started ahead of the run's first step."""
 
 _LONGEST_PATH = 100
 """Bytes of a socket's path: systems take about as many."""
@@ -60,9 +64,23 @@ def place_of(command: Sequence[str], lake: str, run_id: str) -> Place | None:
     folder = launch.private_folder()
     if folder is None:
         return None
+    ahead = os.environ.get(AHEAD_VARIABLE)
+    if ahead and _is_alive(place := Place.of(folder, ahead)):
+        return place
     name = hashlib.sha256(json.dumps([lake, run_id, *command]).encode()).hexdigest()[:24]
     place = Place.of(folder, name)
     return place if len(str(place.socket)) <= _LONGEST_PATH else None
+
+
+def begin(place: Place, command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
+    """Starts an application, in a process made as `how` says.
+
+    Keeps: its log is locked as long as its JVM lives, so that a step which finds the log can tell.
+    """
+    place.log.unlink(missing_ok=True)
+    with place.log.open("wb") as words:
+        fcntl.flock(words, fcntl.LOCK_EX)
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=words, stderr=subprocess.STDOUT, **how)
 
 
 def hand_over(place: Place, start: Sequence[str], step: str, settings: str, is_last: bool) -> int:
@@ -74,11 +92,11 @@ def hand_over(place: Place, start: Sequence[str], step: str, settings: str, is_l
     request = json.dumps({"step": step, "settings": settings, "is_last": is_last}).encode() + b"\n"
     with contextlib.suppress(FileNotFoundError), place.log.open("rb") as log:
         log.seek(0, os.SEEK_END)
-        if connection := _taken(place, request):
-            return _relayed(connection, log, step)
-    place.log.unlink(missing_ok=True)
-    with place.log.open("wb") as words:
-        process = subprocess.Popen(start, stdin=subprocess.DEVNULL, stdout=words, stderr=subprocess.STDOUT)
+        while _is_locked(log):
+            if connection := _taken(place, request):
+                return _relayed(connection, log, step)
+            time.sleep(_LOOK_EVERY)
+    process = begin(place, start)
     with place.log.open("rb") as log:
         while process.poll() is None:
             if connection := _taken(place, request):
@@ -88,6 +106,22 @@ def hand_over(place: Place, start: Sequence[str], step: str, settings: str, is_l
         _say(log.read())
     place.log.unlink()
     return process.returncode or FAULT
+
+
+def _is_alive(place: Place) -> bool:
+    with contextlib.suppress(FileNotFoundError), place.log.open("rb") as log:
+        return _is_locked(log)
+    return False
+
+
+def _is_locked(log: IO[bytes]) -> bool:
+    """Whether the application whose words a log takes has not ended."""
+    try:
+        fcntl.flock(log, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    fcntl.flock(log, fcntl.LOCK_UN)
+    return False
 
 
 def _taken(place: Place, request: bytes) -> socket.socket | None:
@@ -160,8 +194,11 @@ def serve(
     run: Callable[[str, dict[str, Any]], int],
     abandon: Callable[[], None],
     idle_seconds: float = IDLE_SECONDS,
+    spare: Iterable[None] = (),
 ) -> int:
     """Runs the steps that it is handed, one after another, and gives the last one's exit code.
+
+    Takes: `spare`, what can be done while no step is there, piece by piece.
 
     It ends after the run's last step; after a step that failed, since a retry deserves a new JVM; when no step comes
     for `idle_seconds`; when the process that started it ends. `abandon` ends it in the middle of a step.
@@ -171,19 +208,19 @@ def serve(
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(place.socket))
         server.listen()
-        for request in _requests(server, idle_seconds):
+        for request in _requests(server, idle_seconds, iter(spare)):
             request.watch(abandon)
             code = run(request.step, request.settings)
             if request.is_last or code != DONE:
-                _withdraw(place)
+                withdraw(place)
                 request.answer(code)
                 return code
             request.answer(code)
-    _withdraw(place)
+    withdraw(place)
     return code
 
 
-def _requests(server: socket.socket, idle_seconds: float) -> Iterator[Request]:
+def _requests(server: socket.socket, idle_seconds: float, spare: Iterator[None]) -> Iterator[Request]:
     parent = os.getppid()
     server.settimeout(_LOOK_EVERY)
     idle_since = time.monotonic()
@@ -191,6 +228,7 @@ def _requests(server: socket.socket, idle_seconds: float) -> Iterator[Request]:
         try:
             connection, _ = server.accept()
         except TimeoutError:
+            next(spare, None)
             continue
         with connection:
             connection.settimeout(None)
@@ -202,7 +240,7 @@ def _requests(server: socket.socket, idle_seconds: float) -> Iterator[Request]:
         idle_since = time.monotonic()
 
 
-def _withdraw(place: Place) -> None:
+def withdraw(place: Place) -> None:
     """From here on a step finds no application, and starts one."""
     place.socket.unlink(missing_ok=True)
     place.log.unlink(missing_ok=True)

@@ -28,7 +28,7 @@ def duck_type(spark_type: str) -> str:
     if match := re.fullmatch(r"ARRAY<(.*)>", spark_type):
         return f"{duck_type(match[1])}[]"
     if match := re.fullmatch(r"STRUCT<(.*)>", spark_type):
-        return f"STRUCT({', '.join(f'{quoted_name(name)} {duck_type(of)}' for name, of in _fields(match[1]))})"
+        return f"STRUCT({', '.join(f'{quoted_name(name)} {duck_type(of)}' for name, of in fields_of(match[1]))})"
     return _PLAIN_TYPES[spark_type]
 
 
@@ -37,7 +37,7 @@ def json_structure(spark_type: str) -> Any:
     if match := re.fullmatch(r"ARRAY<(.*)>", spark_type):
         return [json_structure(match[1])]
     if match := re.fullmatch(r"STRUCT<(.*)>", spark_type):
-        return {name: json_structure(of) for name, of in _fields(match[1])}
+        return {name: json_structure(of) for name, of in fields_of(match[1])}
     return _PLAIN_TYPES[spark_type]
 
 
@@ -62,7 +62,7 @@ def one_sentence(error: Exception) -> str:
     return visible(" ".join(said.split()))[:_MAX_SENTENCE].removeprefix("Invalid Input Error: ")
 
 
-def _fields(text: str) -> Iterator[tuple[str, str]]:
+def fields_of(text: str) -> Iterator[tuple[str, str]]:
     """The fields of a struct with their types: the commas inside its fields' own types part nothing."""
     fields, depth = [""], 0
     for character in text:

@@ -8,6 +8,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+_PATH = "org.apache.hadoop.fs.Path"
+"""Asked for by its whole name: of `org`, `apache` and the rest Java would look for a class in each jar."""
+
 
 def write_json(spark: SparkSession, path: str, value: Any) -> None:
     """Writes a value as JSON through Spark's file system for that path; what was there is replaced."""
@@ -60,6 +63,12 @@ def names_below(spark: SparkSession, folder: str) -> Iterator[str]:
         yield files.next().getPath().getName()
 
 
+def size_below(spark: SparkSession, folder: str) -> int:
+    """How many bytes the files in a folder and in the folders below it have."""
+    system, place = _file_system(spark, folder)
+    return int(system.getContentSummary(place).getLength())
+
+
 def remove(spark: SparkSession, path: str) -> None:
     """Removes a file, or a folder with all that it holds; nothing where there is none."""
     system, place = _file_system(spark, path)
@@ -80,5 +89,5 @@ def move(spark: SparkSession, path: str, target: str) -> None:
 
 def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
     context: Any = spark.sparkContext
-    place = context._jvm.org.apache.hadoop.fs.Path(path)
+    place = getattr(context._jvm, _PATH)(path)
     return place.getFileSystem(context._jsc.hadoopConfiguration()), place

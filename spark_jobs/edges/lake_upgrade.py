@@ -7,7 +7,6 @@ between loses nothing: the next one goes on where it stopped.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -17,6 +16,7 @@ from spark_jobs.catalog.lake_versions import LAKE_VERSION, UPGRADES, Renames
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges import delta_log, lake_files, progress
 from spark_jobs.edges.lake_version import FILE, lake_version
+from spark_jobs.edges.store import forget_snapshots
 from spark_jobs.shared.conform import conform, create_ddl
 
 _WORKSHOP = "upgrade"
@@ -58,15 +58,9 @@ def _upgrade_table(spark: SparkSession, lake: str, name: str, renames: Renames) 
     # From here on the new table is in place: the mark goes first, so that what is left of the old one is only waste.
     lake_files.remove(spark, is_whole)
     lake_files.remove(spark, former)
-    _forget_snapshots(spark)
+    forget_snapshots(spark)
     progress.say(f"Upgraded {name}" + (f", which was {renames.old_name(name)}" if old != new else ""))
     return True
-
-
-def _forget_snapshots(spark: SparkSession) -> None:
-    """Delta keeps what it knows of a path: another table lies there now."""
-    jvm: Any = spark.sparkContext._jvm
-    jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
 def _is_old(spark: SparkSession, path: str, columns: Mapping[str, str], is_renamed: bool) -> bool:

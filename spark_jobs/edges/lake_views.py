@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
 
 from spark_jobs.catalog import TABLES, Column, Table
-from spark_jobs.edges import delta_log
-from spark_jobs.edges.duck_types import duck_type, quoted_name, quoted_text, view_name
-from spark_jobs.edges.lake_state import damaged, unfinished_publication
+from spark_jobs.edges import publication
+from spark_jobs.edges.bridge_views import BridgeView, create_bridge_views
+from spark_jobs.edges.duck_types import duck_type, one_sentence, quoted_name, quoted_text, view_name
+from spark_jobs.edges.lake_state import LAYERS, notes_on
 from spark_jobs.edges.lake_version import lake_version, note_on
-from spark_jobs.edges.landing import names_in
-from spark_jobs.edges.now_views import VIEWS, create_now_views, newest_readings
+from spark_jobs.edges.now_views import VIEWS, NowView, create_now_views, newest_readings
 from spark_jobs.shared.config import is_uri, masked
 from spark_jobs.shared.exits import BadInput
 
-LAYERS = tuple(dict.fromkeys(t.layer for t in TABLES))
 _NOT_YET = " (nothing published yet)"
 DAMAGED = " (cannot be read)"
 """How the comment ends of a view that says why its table cannot be read."""
@@ -31,17 +29,19 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
     """A connection to a database in memory that holds one view for each of these tables.
 
     Takes: the lake's folder, or a URI that delta-rs reads.
-    Gives: views `layer.table` with comments; a table that is not published yet is a view without rows. Schema `now`
-        holds the newest landed reading of each cluster. Says on stderr which tables have a folder and no commit.
+    Gives: views `layer.table` with comments; a table that is not published yet is a view without rows. Gold is seen as
+        the last whole publication left it when the lake was opened. Schema `now` holds the newest landed reading of
+        each cluster. Says on stderr what is half made, half published or damaged.
     Keeps: no file outside the lake can be read, and no setting changed back; what is asked is checked by `sql`.
     Raises: BadInput where the lake holds no table and no reading at all, or is newer than this code.
     """
     place = lake.rstrip("/") if is_uri(lake) else os.path.abspath(os.path.expanduser(lake))
     if note := note_on(lake_version(place)):
         print(note, file=sys.stderr)
-    published = {t for t in TABLES if _is_published(_folder(place, t))}
-    if half_made := _half_made(place, published):
-        print(delta_log.without_commit(half_made), file=sys.stderr)
+    published = publication.newest_versions(place)
+    visible = publication.visible_versions(place, published)
+    for note in notes_on(place, published):
+        print(note, file=sys.stderr)
     landed = newest_readings(place)
     if not published and not landed:
         raise BadInput(
@@ -52,58 +52,58 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    _create_views(connection, place, tables, published)
-    if unfinished := unfinished_publication(connection, {t: _folder(place, t) for t in published}):
-        print(unfinished, file=sys.stderr)
+    unreadable = _create_views(connection, place, tables, visible)
     for left_out in create_now_views(connection, landed):
         print(left_out, file=sys.stderr)
-    for view in VIEWS:
+    bridges = create_bridge_views(connection, frozenset(tables) - unreadable)
+    views: Sequence[NowView | BridgeView] = (*VIEWS, *bridges)
+    for view in views:
         _comment(connection, view.full_name, view.grain, view.columns)
     _lock(connection, place)
     return connection
 
 
 def _create_views(
-    connection: duckdb.DuckDBPyConnection, place: str, tables: Collection[Table], published: Collection[Table]
-) -> None:
+    connection: duckdb.DuckDBPyConnection, place: str, tables: Collection[Table], visible: publication.Versions
+) -> set[Table]:
     """A view for each table: over its folder where it is published, else without rows. A table that cannot be read is
-    named on stderr, and its view says so when it is queried.
+    named on stderr, and its view says so when it is queried. Gives: the tables that cannot be read.
+
+    Edge case: what is published together is seen in one version; the other tables in their newest at each query.
     """
+    unreadable: set[Table] = set()
     reads_delta = not is_uri(place) and _load_delta(connection)
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
     for table in tables:
         source, note = _nothing(table), _NOT_YET
-        if table in published:
+        if table in visible:
             folder = _folder(place, table)
+            version = visible[table] if table in publication.TOGETHER else None
             try:
-                source, note = _widened(connection, _scan(connection, table, folder, reads_delta), table), ""
+                source, note = _widened(connection, _scan(connection, table, folder, version, reads_delta), table), ""
             except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
-                why = damaged(table, folder, problem)
+                why = _damaged(table, folder, problem)
                 print(why, file=sys.stderr)
                 source, note = _unreadable(table, why), DAMAGED
+                unreadable.add(table)
         connection.execute(f"CREATE VIEW {view_name(table)} AS {source}")
         _comment(connection, view_name(table), table.grain + note, table.columns)
+    return unreadable
 
 
 def _folder(place: str, table: Table) -> str:
     return f"{place}/{table.layer}/{table.name}"
 
 
-def _is_published(folder: str) -> bool:
-    if not is_uri(folder):
-        return delta_log.newest_version(names_in(f"{folder}/{delta_log.FOLDER}")) is not None
-    from deltalake import DeltaTable
-
-    return bool(DeltaTable.is_deltatable(folder))
-
-
-def _half_made(place: str, published: Collection[Table]) -> list[str]:
-    """The tables that have a folder and no commit. Edge case: pyarrow opens fewer kinds of URIs than delta-rs."""
-    with suppress(OSError, BadInput):
-        there = {layer: set(names_in(f"{place}/{layer}")) for layer in LAYERS}
-        return [t.full_name for t in TABLES if t not in published and t.name in there[t.layer]]
-    return []
+def _damaged(table: Table, folder: str, problem: Exception) -> str:
+    """What is said of a table that has commits and cannot be read."""
+    return (
+        f"The table {table.full_name} cannot be read: {masked(one_sentence(problem))}. Needed: every commit and every"
+        f" file that {masked(folder)} names. What to do: restore that folder from a backup. A table of gold may be"
+        " removed instead, one of silver or quality together with quality.parsed_hours; the next audit of a window"
+        " writes that window again."
+    )
 
 
 def _load_delta(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -118,14 +118,17 @@ def _load_delta(connection: duckdb.DuckDBPyConnection) -> bool:
     return True
 
 
-def _scan(connection: duckdb.DuckDBPyConnection, table: Table, folder: str, reads_delta: bool) -> str:
+def _scan(
+    connection: duckdb.DuckDBPyConnection, table: Table, folder: str, version: int | None, reads_delta: bool
+) -> str:
     if reads_delta:
         # As a URI: the extension takes a path for one, and a percent sign in it for the escape of another character.
-        return f"SELECT * FROM delta_scan({quoted_text(Path(folder).as_uri())})"
+        pinned = "" if version is None else f", version => {version}"
+        return f"SELECT * FROM delta_scan({quoted_text(Path(folder).as_uri())}{pinned})"
     from deltalake import DeltaTable
 
     registered = f"{table.layer}_{table.name}"
-    connection.register(registered, DeltaTable(folder).to_pyarrow_dataset())
+    connection.register(registered, DeltaTable(folder, version).to_pyarrow_dataset())
     return f"SELECT * FROM {quoted_name(registered)}"
 
 

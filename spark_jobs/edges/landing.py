@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -87,6 +88,28 @@ def names_in(place: str) -> list[str]:
     from pyarrow.fs import FileSelector
 
     return [f.base_name for f in system.get_file_info(FileSelector(folder, allow_not_found=True))]
+
+
+def files_below(place: str) -> list[str]:
+    """The files in a folder and in the folders below it, as paths from there."""
+    system, folder = _opened(place)
+    if system is None:
+        return [str(p.relative_to(folder)) for p in Path(folder).rglob("*") if not p.is_dir()]
+    from pyarrow.fs import FileSelector, FileType
+
+    below = system.get_file_info(FileSelector(folder, allow_not_found=True, recursive=True))
+    return [f.path[len(folder) :].lstrip("/") for f in below if f.type != FileType.Directory]
+
+
+def remove(place: str) -> None:
+    """Removes a file, or a folder with all that it holds; nothing where there is none."""
+    system, path = _opened(place)
+    if system is None:
+        shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink(missing_ok=True)
+    elif system.get_file_info(path).type.name == "Directory":
+        system.delete_dir(path)
+    elif system.get_file_info(path).is_file:
+        system.delete_file(path)
 
 
 def landed_at(name: str) -> datetime | None:

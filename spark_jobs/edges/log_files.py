@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_jobs.edges.local_files import Found, local_files
 from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from spark_jobs.knowledge.metadata_log import FOLDER, named
 from spark_jobs.shared.config import masked
@@ -52,16 +53,6 @@ class LogFile:
     origin: str
     zone: str
     pattern: str | None = None
-
-
-class _Found(NamedTuple):
-    """Something that lies in a place, by its name below the root."""
-
-    name: str
-    uri: str
-    path: str
-    size: int
-    modified_at: datetime
 
 
 @dataclass(frozen=True)
@@ -127,30 +118,39 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
 
     Raises: BadInput where the place is missing, is empty, or holds no file that is a log by its name.
     """
-    found = sorted(_walk(spark, place))
-    if not found:
+    lies_there = sorted(_walk(spark, place))
+    found = [entry for entry in lies_there if not entry.why_not]
+    if not lies_there:
         raise BadInput(
             f"{place} and that folder is empty. "
             f"Needed: the {place.origin}s' log files. Check the path, and that the logs were copied there."
         )
     files = tuple(
-        LogFile(uri, escaped(path), name, size, modified_at, source_of(name), place.origin, place.zone, place.pattern)
-        for name, uri, path, size, modified_at in found
-        if _is_log(name, glob) or _is_place_itself(name, path, place)
+        replace(_file(entry, place), source=source_of(entry.name), pattern=place.pattern)
+        for entry in found
+        if _is_chosen(entry, glob, place)
     )
-    metadata = tuple(
-        LogFile(uri, escaped(path), name, size, modified_at, name.rpartition("/")[0], place.origin, place.zone)
-        for name, uri, path, size, modified_at in found
-        if named(name)
-    )
+    metadata = tuple(_file(entry, place) for entry in found if named(entry.name))
     if not files:
-        some = ", ".join(name for name, *_ in found[:5])
-        raise BadInput(
-            f"{place} and none of its {len(found)} files is a log by its name ({some}). "
-            f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
-        )
+        raise _no_log(place, lies_there, glob)
     names = {f.name for f in (*files, *metadata)}
-    return Listing(files, tuple(_not_read(name) for name, *_ in found if name not in names), metadata)
+    return Listing(files, tuple(_not_read(entry) for entry in lies_there if entry.name not in names), metadata)
+
+
+def _no_log(place: Place, found: Sequence[Found], glob: str | None) -> BadInput:
+    some = ", ".join(_not_read(entry) for entry in found[:5])
+    return BadInput(
+        f"{place} and none of its {len(found)} files is a log by its name ({some}). "
+        f"Needed: {glob or '*.log, *.log.*, *.gz or kafka*.out'}. Check the path, or name the files in GLOB."
+    )
+
+
+def _file(entry: Found, place: Place) -> LogFile:
+    """A file, of which the folder is the source."""
+    folder = entry.name.rpartition("/")[0]
+    return LogFile(
+        entry.uri, escaped(entry.path), entry.name, entry.size, entry.modified_at, folder, place.origin, place.zone
+    )
 
 
 def describe(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: str) -> DataFrame:
@@ -184,7 +184,7 @@ def is_read_failure(error: Exception) -> bool:
     return "FAILED_READ_FILE" in str(error) or "PATH_NOT_FOUND" in str(error)
 
 
-def _walk(spark: SparkSession, place: Place) -> list[_Found]:
+def _walk(spark: SparkSession, place: Place) -> list[Found]:
     """Everything below a place. Edge case: a folder that vanishes meanwhile makes us look again."""
     for _ in range(_LOOKS):
         try:
@@ -199,13 +199,20 @@ def _walk(spark: SparkSession, place: Place) -> list[_Found]:
                 ) from refusal
             if kind != "FileNotFoundException":
                 raise
+        except FileNotFoundError:
+            continue
+        except PermissionError as refusal:
+            raise BadInput(
+                f"{place} and {refusal.filename} cannot be listed: {refusal.strerror}. Needed: the right to read all"
+                " that lies there. Give it, or name another folder."
+            ) from refusal
     raise BadInput(
         f"{place} and folders below it vanish while they are listed. "
         "Needed: a place that stays as long as it is read. Give the folder above those that come and go."
     )
 
 
-def _look(spark: SparkSession, place: Place) -> list[_Found]:
+def _look(spark: SparkSession, place: Place) -> list[Found]:
     """Edge case: Hadoop's own walk asks `ls` for the permissions of each local file, and fails where one has
     vanished.
     """
@@ -218,6 +225,8 @@ def _look(spark: SparkSession, place: Place) -> list[_Found]:
             f"Needed: a folder, a file or a URI with the {place.origin}s' logs. Check the path."
         )
     top = system.getFileStatus(root)
+    if system.getScheme() == "file":
+        return local_files(top.getPath().toUri().getPath())
     above = (top.getPath().getParent() if top.isFile() else top.getPath()).toUri().getPath().rstrip("/")
     files, left = [], [top.getPath()]
     while left:
@@ -227,8 +236,7 @@ def _look(spark: SparkSession, place: Place) -> list[_Found]:
                 left.append(path)
                 continue
             name = path.toUri().getPath()[len(above) + 1 :]
-            uri = re.sub(_LOCAL, "file:///", path.toUri().toString())
-            files.append(_Found(name, uri, path.toString(), status.getLen(), written_at(status)))
+            files.append(Found(name, path.toUri().toString(), path.toString(), status.getLen(), written_at(status)))
     return files
 
 
@@ -241,13 +249,20 @@ _NO_SUCH_PLACE = ("UnsupportedFileSystemException", "IllegalArgumentException", 
 _LOOKS = 3
 
 
-def _not_read(name: str) -> str:
+def _not_read(entry: Found) -> str:
+    name = entry.name
+    if entry.why_not:
+        return f"{name} ({entry.why_not})"
     folder, _, file = name.rpartition("/")
     if GC_LOG_REGEX.fullmatch(file):
         return f"{name} (what a JVM says about its garbage)"
     if folder.rpartition("/")[2] == FOLDER:
         return f"{name} (beside the metadata log, whose segments and snapshots say it all)"
     return f"{name} (records of a partition, no lines)" if SEGMENT_REGEX.fullmatch(file) else name
+
+
+def _is_chosen(entry: Found, glob: str | None, place: Place) -> bool:
+    return _is_log(entry.name, glob) or _is_place_itself(entry.name, entry.path, place)
 
 
 def _is_log(name: str, glob: str | None) -> bool:

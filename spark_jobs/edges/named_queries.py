@@ -10,8 +10,11 @@ from pathlib import Path
 
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.words import did_you_mean
 
 FOLDER = HOME / "queries"
+_LOOKS_NAMED = re.compile(r"\w+(\s+\w+=.*)?", re.DOTALL)
+"""No statement of SQL is one word, or a word and `name=value`."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,13 @@ def named_question(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQ
     """The named query, and the variables set for it, that a text such as `leader_timeline topic=orders` asks for.
 
     Gives: None where the text does not begin with the name of a query, so that it must be SQL.
-    Raises: BadInput for a variable that the query does not ask for.
+    Raises: BadInput for a name that no query has, and for a variable that the query does not ask for.
     """
-    name, _, rest = text.strip().rstrip(";").strip().partition(" ")
+    asked = text.strip().rstrip(";").strip()
+    name, _, rest = asked.partition(" ")
     query = queries.get(name)
+    if query is None and _LOOKS_NAMED.fullmatch(asked):
+        raise BadInput(f"There is no query named {name!r}.{did_you_mean(name, queries)} `.queries` lists them.")
     if query is None:
         return None
     try:
@@ -59,5 +65,7 @@ def named_question(text: str, queries: Mapping[str, NamedQuery]) -> tuple[NamedQ
         raise BadInput(f"Behind the query {name} stands {rest!r}: {error}. Needed: quotes in pairs.") from error
     if any(not equals or variable not in query.variables for variable, equals, _ in pairs):
         asks = ", ".join(query.variables) or "nothing"
-        raise BadInput(f"The query {name} was given {rest.strip()!r}. Needed: name=value with names of: {asks}.")
+        strange = next((variable for variable, _, _ in pairs if variable not in query.variables), "")
+        near = did_you_mean(strange, query.variables)
+        raise BadInput(f"The query {name} was given {rest.strip()!r}. Needed: name=value with names of: {asks}.{near}")
     return query, {variable: value for variable, _, value in pairs}

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import bronze
 from spark_jobs.edges.landing import SNAPSHOTS, landed_of, landing_folder
 from spark_jobs.edges.log_files import escaped, instant, is_read_failure
-from spark_jobs.edges.store import Store
+from spark_jobs.edges.store import Span, Store
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake import snapshots
@@ -33,6 +33,11 @@ class Readings:
     last_at: datetime | None
     cluster_ids: frozenset[str]
     breaks_off: bool
+
+    @property
+    def span(self) -> Span | None:
+        """The first and the last instant; None where there is no reading."""
+        return (self.first_at, self.last_at) if self.first_at and self.last_at else None
 
     def warnings(self) -> list[str]:
         """What a person should know about them, a sentence each."""

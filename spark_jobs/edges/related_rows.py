@@ -12,7 +12,6 @@ from spark_jobs.catalog import TABLES, Table
 from spark_jobs.catalog.classes import ROW_CLASS
 from spark_jobs.catalog.row import Row
 from spark_jobs.edges.duck_types import view_name
-from spark_jobs.report.plain import visible
 from spark_jobs.report.story import RelatedRows, Story
 from spark_jobs.shared.exits import BadInput
 
@@ -24,27 +23,27 @@ _FIRST = 10
 _AMBIGUOUS = 5
 
 
-def row_with_relations(connection: duckdb.DuckDBPyConnection, asked: str) -> Story:
+def id_in(asked: str) -> str | None:
+    """The id of a row, or its beginning: the text itself, or the end of an address. None where it is neither."""
+    matched = _ID.fullmatch(asked)
+    return matched[1] if matched else None
+
+
+def row_with_relations(connection: duckdb.DuckDBPyConnection, row_id: str) -> Story:
     """The row whose id was asked for.
 
-    Takes: an id, the first six characters of one or more, or an address in the report that ends in one.
-    Raises: BadInput where it is not an id, where no row has it, or where several have.
+    Takes: an id, or the first six characters of one or more.
+    Raises: BadInput where no row has it, or where several have.
     """
-    matched = _ID.fullmatch(asked.strip())
-    if matched is None:
-        raise BadInput(
-            f"{visible(asked)!r} is not an id. Needed: the id of a row of gold (32 characters of 0-9 and a-f) or its"
-            " first six or more, or an address in the report that ends in one. `hindsight sql` finds ids."
-        )
-    found = [(t, row) for t in TOLD for row in _rows(connection, t, f"starts_with({t.key[0]}, ?)", matched[1])]
+    found = [(t, row) for t in TOLD for row in rows_where(connection, t, f"starts_with({t.key[0]}, ?)", [row_id])]
     if not found:
         raise BadInput(
-            f"No row of gold has the id {matched[1]}. Needed: an id of {', '.join(t.name for t in TOLD)}; or name the"
+            f"No row of gold has the id {row_id}. Needed: an id of {', '.join(t.name for t in TOLD)}; or name the"
             " lake that holds it with --lake."
         )
     if len(found) > 1:
         which = "; ".join(f"{t.name} {getattr(row, t.key[0])}" for t, row in found[:_AMBIGUOUS])
-        raise BadInput(f"{matched[1]} begins the ids of {len(found)} rows or more: {which}. Needed: more of the id.")
+        raise BadInput(f"{row_id} begins the ids of {len(found)} rows or more: {which}. Needed: more of the id.")
     table, row = found[0]
     return Story(table, row, list(_part_of(connection, table, row)), list(_parts(connection, table, row)))
 
@@ -55,7 +54,7 @@ def _part_of(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> I
         key = other.key[0]
         named = [getattr(row, key, None), *(getattr(row, f"{key}s", None) or ())]
         ids = [] if other is table else [i for i in named if i]
-        rows = _rows(connection, other, f"list_contains(?, {key})", ids) if ids else []
+        rows = rows_where(connection, other, f"list_contains(?, {key})", [ids]) if ids else []
         if rows:
             yield RelatedRows(other, len(ids), rows)
 
@@ -72,14 +71,15 @@ def _parts(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Ite
                 f"SELECT count(*) FROM {view_name(other)} WHERE {condition}", [row_id]
             ).fetchone()
             if count and count[0]:
-                yield RelatedRows(other, count[0], _rows(connection, other, condition, row_id))
+                yield RelatedRows(other, count[0], rows_where(connection, other, condition, [row_id]))
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, value: Any) -> list[Row]:
+def rows_where(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, values: Any) -> list[Row]:
+    """The first rows of a table, in order of time, for which a condition holds. Takes: the values of its parameters."""
     order = ", ".join(filter(None, (table.time_column, table.key[0])))
     try:
         answer = connection.execute(
-            f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", [value]
+            f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", values
         )
     except duckdb.InvalidInputException:  # so ends a table that cannot be read: it was named as the lake was opened
         return []

@@ -10,17 +10,25 @@ from dataclasses import dataclass
 import duckdb
 
 from spark_jobs.catalog import BY_NAME, TABLES
+from spark_jobs.edges import bridge_views, now_views
 from spark_jobs.edges.answers import FORMATS, write_answer
 from spark_jobs.edges.duck_rules import statements
 from spark_jobs.edges.duck_types import one_sentence
-from spark_jobs.edges.lake_views import DAMAGED, LAYERS, open_lake
+from spark_jobs.edges.lake_state import LAYERS
+from spark_jobs.edges.lake_views import DAMAGED, open_lake
 from spark_jobs.edges.named_queries import NamedQuery, named_queries, named_question
-from spark_jobs.edges.now_views import SCHEMA, VIEW_BY_NAME
 from spark_jobs.edges.prompt import Words, line_editor
 from spark_jobs.report.plain import visible
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
 from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.words import did_you_mean
+
+_VIEWS: Mapping[str, now_views.NowView | bridge_views.BridgeView] = {
+    **now_views.VIEW_BY_NAME,
+    **bridge_views.VIEW_BY_NAME,
+}
+"""The views that are not tables of the lake."""
 
 HISTORY = HOME / ".build" / "sql_history.jsonl"
 
@@ -34,9 +42,13 @@ HELP = """\
   SET VARIABLE topic = 'orders';
                                 sets a variable for every query that follows
   .format csv                   how answers are printed: table, csv or json
-  \\q                            leaves
+  \\q                            leaves; quit, exit, help and SHOW TABLES are understood too
   Tab completes tables, columns, named queries with their variables, and commands; the arrow keys
   bring back whole statements."""
+
+
+SYNONYMS = {"help": ".help", "?": ".help", "quit": ".quit", "exit": ".quit", "show tables": ".tables"}
+"""What people say at other prompts."""
 
 
 def main(lake: str, query: str | None = None, format: str = "table") -> int:  # noqa: A002 - as the option is called
@@ -97,16 +109,20 @@ def _prompt(session: Session, lake: str) -> int:
 
 def gathered(waiting: str, line: str) -> tuple[str, str]:
     """A line put behind those that wait for a semicolon: what waits now, what is ready. A command is so at once."""
-    if not waiting and line.lstrip().startswith((".", "\\")):
+    if not waiting and (line.lstrip().startswith((".", "\\")) or _plain(line) in SYNONYMS):
         return "", line
     text = waiting + line if waiting or line.strip() else ""
     return ("", text) if text.rstrip().endswith(";") else (text, "")
 
 
+def _plain(text: str) -> str:
+    return " ".join(text.lower().rstrip("; \n").split())
+
+
 def words_of(queries: Mapping[str, NamedQuery]) -> Words:
     """What can be said at the prompt."""
     columns = {t.full_name: t.column_names for t in TABLES}
-    columns |= {v.full_name: tuple(c.name for c in v.columns) for v in VIEW_BY_NAME.values()}
+    columns |= {v.full_name: tuple(c.name for c in v.columns) for v in _VIEWS.values()}
     arguments = {".describe": columns, ".run": queries, ".format": FORMATS}
     return Words(
         commands={command: tuple(arguments.get(command, ())) for command in _COMMANDS},
@@ -129,7 +145,7 @@ class Session:
 
         Raises: BadInput, in one sentence, for whatever cannot be answered; KeyboardInterrupt.
         """
-        text = text.strip()
+        text = SYNONYMS.get(_plain(text), text.strip())
         try:
             if text.startswith((".", "\\")):
                 self._command(text)
@@ -176,7 +192,8 @@ class Session:
     def _command(self, text: str) -> None:
         word, _, rest = text.rstrip(";").partition(" ")
         if word not in _COMMANDS:
-            raise BadInput(f"{visible(word)} is not a command. Needed: one of {', '.join(_COMMANDS)}.")
+            near = did_you_mean(word, _COMMANDS)
+            raise BadInput(f"{visible(word)} is not a command. Needed: one of {', '.join(_COMMANDS)}.{near}")
         _COMMANDS[word](self, rest.strip())
 
 
@@ -194,14 +211,15 @@ def _tables(session: Session, _: str) -> None:
         " v.comment AS meaning FROM duckdb_views() AS v"
         " LEFT JOIN counted AS c ON c.table = v.schema_name || '.' || v.view_name"
         " WHERE v.schema_name = ANY(?) AND v.comment IS NOT NULL ORDER BY ALL",
-        [[*LAYERS, SCHEMA]],
+        [[*LAYERS, now_views.SCHEMA, bridge_views.SCHEMA]],
     )
 
 
 def _describe(session: Session, table: str) -> None:
     layer, _, name = table.partition(".")
-    if table not in BY_NAME and table not in VIEW_BY_NAME:
-        raise BadInput(f"There is no table {visible(table)!r}. Needed: layer.table as .tables lists them.")
+    if table not in BY_NAME and table not in _VIEWS:
+        near = did_you_mean(table, [*BY_NAME, *_VIEWS])
+        raise BadInput(f"There is no table {visible(table)!r}. Needed: layer.table as .tables lists them.{near}")
     session.show(
         "SELECT column_name AS \"column\", regexp_replace(data_type, '[(].*[)]', '(…)') AS type, comment AS meaning"
         " FROM duckdb_columns()"
@@ -220,7 +238,8 @@ def _queries(session: Session, _: str) -> None:
 def _run(session: Session, text: str) -> None:
     asked = named_question(text, session.queries)
     if asked is None:
-        raise BadInput(f"There is no query named {visible(text)!r}. Needed: one of {', '.join(session.queries)}.")
+        near = did_you_mean(text.partition(" ")[0], session.queries)
+        raise BadInput(f"There is no query named {visible(text)!r}. Needed: one of {', '.join(session.queries)}.{near}")
     session.run(*asked)
 
 

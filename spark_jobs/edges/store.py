@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from delta.tables import DeltaTable
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -27,11 +28,17 @@ _AT_ONCE = 4
 _WIDENS = ("mergeSchema", "true")
 """A lake of an earlier version gains the columns that were declared since; its older rows have nothing in them."""
 
+SMALL = 16 * 1024 * 1024
+"""Bytes of tables that take longer to open several times than to hold."""
+
 _CREATED = 0
 """The version of a table to which nothing has been written yet."""
 
 _STAGED_COLUMNS = "_columns.json"
 """Lies beside a staged table's files; Spark passes over names that begin with an underscore."""
+
+
+Span = tuple[datetime, datetime]
 
 
 def at_once(*tasks: Callable[[], Any]) -> list[Any]:
@@ -66,6 +73,10 @@ class Store:
         """All rows of a table."""
         return self._load(self._path(table))
 
+    def read_cluster(self, table: Table, cluster: str) -> DataFrame:
+        """A cluster's rows."""
+        return self.read(table).where(F.col("cluster") == cluster)
+
     def read_window(self, table: Table, cluster: str, window: Window) -> DataFrame:
         """A cluster's rows of a window."""
         return self.read(table).where(_in_window(table, cluster, window))
@@ -83,21 +94,32 @@ class Store:
             raise LookupError(f"{table.full_name} is not in the lake {self.lake}.")
         return newest
 
+    def is_small(self, table: Table) -> bool:
+        """Whether few bytes lie in the table's folder, those of older versions among them."""
+        return lake_files.size_below(self.spark, self._path(table)) <= SMALL
+
+    def is_little_staged(self) -> bool:
+        """Whether few bytes are staged, of all tables together."""
+        return lake_files.size_below(self.spark, f"{self.lake}/staging") <= SMALL
+
     def append(self, table: Table, frame: DataFrame) -> None:
         """Adds rows, of which the table holds none yet."""
         self._write(table, conform(frame, table))
 
-    def append_new(self, table: Table, frame: DataFrame) -> None:
+    def append_new(self, table: Table, frame: DataFrame, span: Span | None = None) -> None:
         """Adds the rows whose key the table does not hold yet; takes nothing away.
 
+        Takes: `span`, the first and the last instant of the rows, where they are known.
         Edge case: the frame must hold each key once, and be cheap to read twice.
         """
         rows = conform(frame, table)
         if self.version(table) > _CREATED:
-            rows = rows.join(self._near(rows, table), list(table.key), "left_anti").select(*table.column_names)
+            rows = rows.join(self._near(rows, table, span), list(table.key), "left_anti").select(*table.column_names)
         self._write(table, rows)
 
-    def replace_window(self, table: Table, frame: DataFrame, cluster: str, window: Window) -> None:
+    def replace_window(
+        self, table: Table, frame: DataFrame, cluster: str, window: Window, known: Renewal | None = None
+    ) -> None:
         """Puts these rows in the place of a cluster's rows of a window, in one commit.
 
         Edge case: rows without an instant lie in no window. They follow from their record alone, whatever is known of
@@ -111,7 +133,23 @@ class Store:
             if self.version(table) > _CREATED:
                 kept = self.read(table).where(timeless).join(rows.select(*table.key), list(table.key), "left_anti")
                 rows = rows.unionByName(kept.select(*map(quoted, table.column_names)))
-        self._replace(table, rows, predicate)
+        self._replace(table, rows, predicate, known)
+
+    def renew_window(
+        self, table: Table, frame: DataFrame, cluster: str, window: Window, given: Content | None = None
+    ) -> None:
+        """Puts these rows in the place of a cluster's rows of a window, where those are others; in one commit, which
+        says what the window holds then.
+
+        For tables whose rows all have an instant. Takes: `given`, the content of the frame, where it is known.
+
+        Edge case: rows that differ in `run_` columns alone stay; the frame must be cheap to read twice.
+        """
+        held = self._content(table, cluster, window)
+        given = given or contents((table, conform(frame, table)))[0]
+        if held != given:
+            told = json.dumps({**_named(cluster, window), "content": given})
+            self.replace_window(table, frame, cluster, window, Renewal(held.row_count == 0, told))
 
     def replace_rows_of_run(self, table: Table, frame: DataFrame, cluster: str, window: Window, run_id: str) -> None:
         """Puts these rows in the place of those that the run wrote for the window before, in one commit.
@@ -134,6 +172,10 @@ class Store:
         rows.write.mode("overwrite").parquet(path)
         lake_files.write_text(self.spark, f"{path}/{_STAGED_COLUMNS}", rows.schema.json())
 
+    def restore(self, table: Table, version: int) -> None:
+        """Gives a table the rows back that it had in a version, in a commit of its own."""
+        self._delta(table).restoreToVersion(version)
+
     def delete_before(self, table: Table, column: str, oldest: datetime) -> int:
         """Takes away the rows whose instant lies before; gives how many. Rows without an instant stay."""
         old = f"{quoted(column)} < {_instant(oldest)}"
@@ -153,6 +195,10 @@ class Store:
         sorted_rows = F.array_join(F.array_sort(F.collect_list(_row_hash(table))), "")
         return str(self.read(table).agg(F.sha2(sorted_rows, 256)).first()[0])
 
+    def forget(self) -> None:
+        """Lets Delta look again at tables whose files were changed behind its back."""
+        forget_snapshots(self.spark)
+
     def _path(self, table: Table) -> str:
         return f"{self.lake}/{table.layer}/{table.name}"
 
@@ -168,16 +214,31 @@ class Store:
     def _load(self, path: str) -> DataFrame:
         return self.spark.read.format("delta").load(path)
 
-    def _write(self, table: Table, rows: DataFrame) -> None:
-        rows.write.format("delta").mode("append").option(*_WIDENS).save(self._path(table))
+    def _write(self, table: Table, rows: DataFrame, known: Renewal | None = None) -> None:
+        writer = rows.write.format("delta").mode("append").option(*_WIDENS)
+        _signed(writer, known).save(self._path(table))
 
-    def _replace(self, table: Table, rows: DataFrame, predicate: str) -> None:
-        if self.version(table) == _CREATED or self.read(table).where(predicate).isEmpty():
+    def _replace(self, table: Table, rows: DataFrame, predicate: str, known: Renewal | None = None) -> None:
+        is_empty = known and known.is_empty
+        if is_empty or self.version(table) == _CREATED or self.read(table).where(predicate).isEmpty():
             strange = F.raise_error(F.lit(f"A row for {table.full_name} lies outside of what is replaced: {predicate}"))
-            self._write(table, rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean")))
+            self._write(table, rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean")), known)
         else:
             writer = rows.write.format("delta").mode("overwrite").option(*_WIDENS).option("replaceWhere", predicate)
-            writer.save(self._path(table))
+            _signed(writer, known).save(self._path(table))
+
+    def _content(self, table: Table, cluster: str, window: Window) -> Content:
+        """What a window of a table holds. Spark is not asked where the newest commit says it."""
+        newest = self.version(table)
+        if newest == _CREATED:
+            return NO_CONTENT
+        commit = f"{self._log(table)}/{newest:020}.json"
+        is_there = lake_files.is_there(self.spark, commit)
+        told = delta_log.user_metadata(lake_files.read_text(self.spark, commit)) if is_there else {}
+        content = told.pop("content", None)
+        if content and told == _named(cluster, window):
+            return Content(*content)
+        return contents((table, self.read_window(table, cluster, window)))[0]
 
     def _version(self, table: Table) -> int | None:
         """The newest version that the table's log names; Spark is not asked, since that takes it a job."""
@@ -201,14 +262,20 @@ class Store:
                 " lake, and the next run creates the table without those rows."
             )
 
-    def _near(self, rows: DataFrame, table: Table) -> DataFrame:
+    def _near(self, rows: DataFrame, table: Table, span: Span | None) -> DataFrame:
         """The keys the table holds around the time of the new rows: files of other times are not opened."""
         held = self.read(table)
         if table.time_column is None:
             return held.select(*table.key)
         time = F.col(table.time_column)
-        first, last = rows.agg(F.min(time), F.max(time)).first()
+        first, last = span or rows.agg(F.min(time), F.max(time)).first()
         return held.where(time.between(F.lit(first), F.lit(last)) | time.isNull()).select(*table.key)
+
+
+def forget_snapshots(spark: SparkSession) -> None:
+    """Delta keeps what it knows of a path: something else lies there now."""
+    jvm: Any = spark.sparkContext._jvm
+    jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
 _MICROS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
@@ -220,19 +287,38 @@ class Content(NamedTuple):
     """How many rows a frame has, and two sums over the hashes of all of them: equal for the same rows in any order."""
 
     row_count: int
-    sums: tuple[Any, ...]
+    one_sum: str
+    other_sum: str
 
 
-def contents(table: Table, *frames: DataFrame) -> list[Content]:
+NO_CONTENT = Content(0, "", "")
+
+
+def contents(*asked: tuple[Table, DataFrame]) -> list[Content]:
     """The content of each frame of a table's rows, `run_` columns left out, all asked in one query."""
-    asked = reduce(DataFrame.union, [_content_query(n, table, frame) for n, frame in enumerate(frames)])
-    return [Content(count, tuple(sums)) for _, count, *sums in sorted(asked.collect())]
+    queries = [_content_query(n, table, frame) for n, (table, frame) in enumerate(asked)]
+    return [Content(*content) for _, *content in sorted(reduce(DataFrame.union, queries).collect())]
 
 
 def _content_query(number: int, table: Table, frame: DataFrame) -> DataFrame:
     part = (F.substring("hash", start, _DIGITS) for start in (1, 1 + _DIGITS))
-    sums = (F.sum(F.conv(digits, 16, 10).cast("decimal(20,0)")) for digits in part)
+    sums = (F.coalesce(F.sum(F.conv(p, 16, 10).cast("decimal(20,0)")).cast("string"), F.lit("")) for p in part)
     return frame.select(_row_hash(table).alias("hash")).agg(F.lit(number), F.count("*"), *sums)
+
+
+class Renewal(NamedTuple):
+    """What is known where a window is replaced: whether it holds nothing, and what its commit shall say."""
+
+    is_empty: bool = False
+    told: str = ""
+
+
+def _named(cluster: str, window: Window) -> dict[str, Any]:
+    return {"cluster": cluster, "window": [window.start.isoformat(), window.end.isoformat()]}
+
+
+def _signed(writer: DataFrameWriter, known: Renewal | None) -> DataFrameWriter:
+    return writer.option("userMetadata", known.told) if known and known.told else writer
 
 
 def _row_hash(table: Table) -> Column:

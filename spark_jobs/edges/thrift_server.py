@@ -7,6 +7,7 @@ import secrets
 import shlex
 import socket
 import stat
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,8 @@ from typing import Any, cast
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import TABLES, Table
-from spark_jobs.edges import delta_log, session, thrift_rules
+from spark_jobs.edges import publication, session, thrift_rules
+from spark_jobs.edges.lake_state import notes_on
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.shared import launch
 from spark_jobs.shared.conform import literal, quoted
@@ -31,6 +33,9 @@ _GUARD = Path(__file__).with_name("ThriftGuard.java")
 _ANALYSIS = "org.apache.spark.sql.catalyst.analysis"
 _THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver"
 _GUARD_CLASS = f"{_THRIFT_SERVER}.ThriftGuard"
+
+_FOLLOW_SECONDS = 2.0
+"""How often the server looks whether something was published."""
 
 _OF_HIVE = {"authentication": "CUSTOM", "enable.doAs": "false", "transport.mode": "binary"}
 
@@ -57,13 +62,13 @@ def serve(lake: str, host: str, port: int, password_file: Path = PASSWORD_FILE) 
         try:
             tables = register(spark, lake)
             guard = _guard(spark, scratch)
+            _see_published(spark, guard, lake)
             _only_read(spark, guard, tables)
             _keep_quiet(spark, scratch)
             listening = _listen(spark, guard, host, port)
             guard.accept(password)
             print(_greeting(lake, tables, f"jdbc:hive2://{host}:{listening}/gold", password_file), flush=True)
-            context: Any = spark.sparkContext
-            context._gateway.proc.wait()
+            _wait(spark, guard, lake)
             raise RuntimeError("Java ended by itself, and the server with it. What it said last stands above.")
         finally:
             spark.stop()
@@ -102,8 +107,8 @@ def register(spark: SparkSession, lake: str) -> Sequence[Table]:
     """
     store = Store(spark, lake)
     tables = [t for t in TABLES if store.has(t)]
-    if half_made := [t.full_name for t in TABLES if t not in tables and store.is_half_made(t)]:
-        print(delta_log.without_commit(half_made), file=sys.stderr)
+    for note in notes_on(store.lake, publication.newest_versions(store.lake)):
+        print(note, file=sys.stderr)
     if not tables:
         raise BadInput(
             f"There is no lake at {lake}: none of its {len(TABLES)} tables was found. Needed: the tables of an audit."
@@ -138,6 +143,31 @@ def _guard(spark: SparkSession, scratch: str) -> Any:
     return getattr(jvm, _GUARD_CLASS)()
 
 
+def _see_published(spark: SparkSession, guard: Any, lake: str) -> None:
+    """Shows what is published together in the versions that are listed now."""
+    context: Any = spark.sparkContext
+    versions = context._jvm.java.util.HashMap()
+    newest = publication.newest_versions(lake, *publication.TOGETHER)
+    for table, version in publication.visible_versions(lake, newest).items():
+        versions.put(table.full_name, str(version))
+    guard.see(versions)
+
+
+def _wait(spark: SparkSession, guard: Any, lake: str) -> None:
+    """Waits until Java ends, and follows what is published.
+
+    Edge case: where the lake cannot be reached for a while, what was seen last is seen on.
+    """
+    context: Any = spark.sparkContext
+    while True:
+        try:
+            context._gateway.proc.wait(_FOLLOW_SECONDS)
+            return
+        except subprocess.TimeoutExpired:
+            with suppress(OSError):
+                _see_published(spark, guard, lake)
+
+
 def _only_read(spark: SparkSession, guard: Any, tables: Sequence[Table]) -> None:
     """Lets the sessions that are opened from this one ask what thrift_rules allows. This one has its rules already."""
     context: Any = spark.sparkContext
@@ -151,6 +181,7 @@ def _only_read(spark: SparkSession, guard: Any, tables: Sequence[Table]) -> None
     schemas = ("", "spark_catalog", *layers, *(f"spark_catalog.{layer}" for layer in layers))
     allowed = (thrift_rules.PARSED, thrift_rules.ANALYZED, functions, schemas, thrift_rules.FILES)
     guard.checkPlans(of_java.extensions(), *(_set(jvm, names) for names in allowed))
+    guard.pinVersions(of_java.extensions())
 
 
 def _keep_functions(registry: Any) -> Sequence[str]:

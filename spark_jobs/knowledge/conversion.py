@@ -58,7 +58,8 @@ _AROUND = (
 )
 _OPTIONAL = ("notEmpty", "varsNotEmpty", "variablesNotEmpty")
 _SAME = {**dict.fromkeys(("p", "le", "level"), "level"), **dict.fromkeys(("c", "lo", "logger"), "logger")}
-_NAMES = sorted({*_WORDS, *_CLOCKS, *_MESSAGES, *_ENDS, *_AROUND} - {"connector"}, key=len, reverse=True)
+_EVERY_WORD = {*_WORDS, *_CLOCKS, *_MESSAGES, *_ENDS, *_AROUND} - {"connector"}
+_NAMES = sorted(_EVERY_WORD, key=lambda name: (-len(name), name))
 
 _CONVERSION = re.compile(rf"%(?P<least>-?\d+)?(?:[.]-?\d+)?(?P<word>{'|'.join(_NAMES)})(?![(])")
 _GROUP = re.compile(r"%(?P<least>-?\d+)?(?:[.]-?\d+)?[A-Za-z]*(?=[(])")
@@ -112,7 +113,9 @@ _AS_DEFAULT = re.compile(r"[,.](?=\(\?P<fraction>)")
 _FRACTION = f"[.,]{_PARTS['S']}"
 _UTC = ("UTC", "GMT", "Z", "GMT+0", "Etc/UTC")
 
-_TRACE = re.compile(r"\r?\n(?:\s+at |\s+[.]{3} \d|Caused by: |(?:[\w$]+[.]){2,}[A-Z][\w$]*(?::|\r?$|\r?\n))", re.ASCII)
+_TRACE = re.compile(
+    r"\r?\n(?:\s{1,200}+(?:at |[.]{3} \d)|Caused by: |(?:[\w$]+[.]){2,}[A-Z][\w$]*(?::|\r?$|\r?\n))", re.ASCII
+)
 """Where a stack trace follows a message: a frame, a cause, or a class with its package at the beginning of a line."""
 
 

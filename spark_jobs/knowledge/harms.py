@@ -36,6 +36,7 @@ _TOPIC_SETTINGS = (
 _MISSING = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --under-replicated-partitions"
 _OFFLINE = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --unavailable-partitions"
 _BROKERS = "kafka-broker-api-versions.sh --bootstrap-server $BOOTSTRAP"
+_QUORUM = "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP describe --status"
 _MEMBERS = "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group {group} --members --verbose"
 _GROUP = "kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP --describe --group {group}"
 
@@ -69,6 +70,16 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
         "Keep one replica more than min.insync.replicas, so that one broker may be away.",
         (_MISSING, _TOPIC),
         "UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
+    ),
+    Harm.NO_CONTROLLER: HarmNote(
+        "act",
+        "no controller",
+        "Bring back a majority of the controllers.",
+        "Bring back a majority of the controllers: two of three, three of five. Until then a broker that fails takes"
+        " its partitions offline.",
+        "Keep three or five controllers on different hosts, and restart one at a time.",
+        (_QUORUM,),
+        "ActiveControllerCount, normal 1 in the cluster (Kafka operations guide)",
     ),
     Harm.BROKER_LOST: HarmNote(
         "act",

@@ -9,6 +9,9 @@ MESSAGE_LIMIT = 524_288
 """Longer messages are matched by no pattern: a regex must not run away on an endless line. The longest that we read,
 a fetcher's failed request, names each partition of a leader in some 130 characters."""
 
+TRACE_LIMIT = 32_768
+"""Characters of an exception that are read: its causes, each with its frames, are some 10,000."""
+
 MOST_LINES = 10_000
 """Lines of a record whose text is kept. Kafka writes none as long: more is a file that holds no records of ours."""
 

@@ -136,7 +136,8 @@ class Pattern:
     `regex` is anchored at both ends; each named group is a column of silver.events (catalog/silver.py EVENT_FIELDS)
     and every other group is non-capturing. Groups whose names end with a number, detail_1 and detail_2, are pieces of
     one column, a line each.
-    It is matched against the message (the record without head and logger, all its lines).
+    It is matched against the message (the record without head and logger, all its lines); where `reads_trace` is set,
+    with what stands below the record's first line, the exception.
     `contains` is a literal that the message must hold: the cheap gate before the regex.
     `constants` are fields the line implies without naming them.
     `samples` and `counter_samples` (records that it must not match) are compulsory; most lie in samples/, by version.
@@ -152,6 +153,7 @@ class Pattern:
     samples: tuple[Sample, ...] = field(default=(), compare=False)
     counter_samples: tuple[str, ...] = field(default=(), compare=False)
     constants: Mapping[str, str] = field(default_factory=dict)
+    reads_trace: bool = False
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:

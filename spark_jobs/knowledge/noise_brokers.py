@@ -79,9 +79,7 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         ("kafka.log.LogManager",),
-        "Whether the last shutdown was clean; the lines of the shutdown itself are read.",
-        "since no clean shutdown file was found",
-        "since clean shutdown file was found",
+        "Where the file of a clean shutdown names no broker epoch.",
         "Unable to read the broker epoch",
     ),
     *noise(

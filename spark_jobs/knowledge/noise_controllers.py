@@ -137,10 +137,7 @@ NOISE: tuple[Noise, ...] = (
         "Steps of an election between those that name its winner.",
         "Attempting durable transition to ",
         "Completed transition to Unattached",
-        "Completed transition to CandidateState(",
         "Completed transition to Voted(",
-        "Completed transition to ProspectiveState(",
-        "Completed transition to ResignedState(",
     ),
     *noise(
         ("kafka.controller.KafkaController",),
@@ -275,5 +272,20 @@ NOISE: tuple[Noise, ...] = (
         ("org.apache.kafka.controller.PeriodicTaskControlManager",),
         "Tasks are removed; their results have their own lines.",
         "Unregistering periodic task ",
+    ),
+    *noise(
+        ("kafka.controller.KafkaController",),
+        "Ids of producers, which a controller on ZooKeeper takes in blocks (ZkProducerIdManager).",
+        "Acquired new producerId block ",
+        "Read producerId block ",
+        "There is no producerId block yet ",
+    ),
+    *noise(
+        ("org.apache.kafka.controller.PeriodicTaskControlManager",),
+        "How long a task took that elects no leader. A fence has a line of its own.",
+        "Periodic task expireDelegationTokens ",
+        "Periodic task generatePeriodicPerformanceMessage ",
+        "Periodic task maybeFenceStaleBroker ",
+        "Periodic task writeNoOpRecord ",
     ),
 )

@@ -160,8 +160,11 @@ def read_client_reason(reason: str | None) -> str | None:
     return next((name for name, shape in _CLIENT_SHAPES if shape.fullmatch(text)), FREE_TEXT)
 
 
-_METADATA_SIDES = re.compile(r"from \(version\d+: \{(?P<before>.*?)\}\).* to \(version\d+: \{(?P<after>.*)\}\)", re.S)
-_TOPIC_COUNT = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)=(?:(?P<count>\d+)|\[(?P<racks>[^\]]*)\])")
+_SIDES_BEGIN = "from (version"
+_METADATA_SIDES = re.compile(
+    r"from \(version\d+: \{(?>(?P<before>.*?)\}\))(?>.* to \(version\d+: \{)(?P<after>.*)\}\)", re.S
+)
+_TOPIC_COUNT = re.compile(r"(?<![a-zA-Z0-9._-])(?P<topic>[a-zA-Z0-9._-]++)=(?:(?P<count>\d+)|\[(?P<racks>[^\]]*)\])")
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,8 @@ def read_metadata_change(reason: str | None) -> MetadataChange | None:
 
     A topic without partitions counts as absent: clients print a deleted topic so, before it goes from the map.
     """
-    match = _METADATA_SIDES.search(reason or "")
+    text = reason or ""
+    match = _METADATA_SIDES.match(text, max(text.find(_SIDES_BEGIN), 0))
     if not match:
         return None
     before, after = _counts(match["before"]), _counts(match["after"])

@@ -35,6 +35,23 @@ class Link:
 
 
 @dataclass(frozen=True)
+class PageLink:
+    """Words that lead to another page of the lake: its file's name, and a place on it where one is meant."""
+
+    text: str
+    page: str
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Days in a row, each a square with its tone and what it says; `says` describes all of them."""
+
+    squares: tuple[tuple[str, str], ...]
+    says: str
+
+
+@dataclass(frozen=True)
 class Address:
     """The sign that carries the address of the row it stands in. `noun` says what the row is."""
 
@@ -80,7 +97,9 @@ class Curve:
     says: str
 
 
-Words = str | At | Name | Link | Address | Badge | Strong | Quiet | Extent | Curve | tuple["Words", ...]
+Words = (
+    str | At | Name | Link | PageLink | Strip | Address | Badge | Strong | Quiet | Extent | Curve | tuple["Words", ...]
+)
 
 
 # ---- Blocks: what stands below one another in a section

@@ -10,32 +10,42 @@ from spark_jobs.catalog.row import Row
 from spark_jobs.report.blocks import At, Page, Quiet, ShownSection
 from spark_jobs.report.page_rows import PageRows
 from spark_jobs.report.sections import READS, SECTIONS
+from spark_jobs.shared import words
 
 
 def build_report(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> Page:
-    """The report of one window.
+    """The report of one window. Takes: what read_rows takes. Gives: what report_of gives."""
+    return report_of(read_rows(tables, run))
+
+
+def read_rows(tables: Mapping[str, Sequence[Mapping[str, Any] | Row]], run: Mapping[str, Any]) -> PageRows:
+    """The rows of one window as its report reads them.
 
     Takes: rows by full table name, as the catalog has them, those of this window and of one cluster; sections.READS
-        are looked at. quality.unparsed_lines may be counted by template instead: rows of LineShape.
-        quality.validation_results are those of one run. `run` holds the columns of PageRun.
-    Gives: blocks whose every text is harmless: printable, on one line but for quotations, of bounded length.
-    Order: none that the rows come in; the same rows give the same report.
+        are looked at. quality.unparsed_lines may be counted by template instead: rows of LineShape; readings of lag may
+        be sums over all groups: rows of LagReading. quality.validation_results are those of one run. `run` holds the
+        columns of PageRun.
+    Gives: rows whose every text is harmless: printable, on one line but for quotations, of bounded length.
     Raises: ValueError for a table that the catalog does not hold.
     """
     unknown = sorted(set(tables) - set(BY_NAME))
     if unknown:
         raise ValueError(f"the catalog holds no table {', '.join(unknown)}; a report takes rows by full table name")
-    page = PageRows.read(tables, run, READS)
+    return PageRows.read(tables, run, READS)
+
+
+def report_of(page: PageRows) -> Page:
+    """The report of rows. Order: none that the rows come in; the same rows give the same report."""
     shown = (
         ShownSection(s.name, s.title, s.nav, len(page.of(s.counts)) if s.counts else None, tuple(s.blocks(page)))
         for s in SECTIONS
     )
     about, day = page.run, page.day
-    first, end = (At(instant) for instant in page.window)
+    end = At(page.window[1])
     return Page(
         title=f"{about.cluster}, {day or page.window[0].date()}: Kafka Hindsight",
         heading=about.cluster,
-        subtitle=(f"{day} " if day else "", first, " to ", end, " ", Quiet("· all times in UTC")),
+        subtitle=(words.instant(page.window[0]), " to ", end, " ", Quiet("· all times in UTC")),
         day=day,
         sections=tuple(section for section in shown if section.blocks),
         log=about.log_path or "",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spark_jobs.catalog.codes import FindingSeverity, Harm
-from spark_jobs.catalog.rows import BrokerOutage, Finding, Incident
+from spark_jobs.catalog.rows import BrokerOutage, Finding, Incident, Rebalance
 from spark_jobs.knowledge.harms import HARM_NOTES, State
 from spark_jobs.knowledge.rules import UNSEEN
 from spark_jobs.shared import words
@@ -121,6 +121,11 @@ def groups_stopped(incidents: Iterable[Incident]) -> set[str]:
     """The groups whose consumers stopped since something failed."""
     failed = (i for i in incidents if needs(i) != "calm" and harm_of(i) != Harm.LAG_GREW)
     return {g for i in failed if i.rebalance_count for g in i.group_ids}
+
+
+def partition_seconds(rebalances: Iterable[Rebalance]) -> float:
+    """What rebalances cost, as far as it is known."""
+    return sum(row.partition_seconds or 0.0 for row in rebalances)
 
 
 def critical(findings: Iterable[Finding]) -> list[Finding]:

@@ -15,12 +15,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from spark_jobs.report.blocks import At, Cell, Content, Page, TableRow
-from spark_jobs.report.lanes import Item
+from spark_jobs.report.lanes import CurveLane, Item
 from spark_jobs.shared import words
 
 # A browser lays out a part of a long table only when it comes near the screen; a whole one it would lay out at once.
 ROWS_OF_A_LONG_TABLE = 300
 ROWS_PER_PART = 100
+# After so many rows a page shows the first few of each further table: the rest waits as in a long table.
+ROWS_OF_A_LONG_PAGE = 400
+FIRST_ROWS = 5
 
 
 def render_html(page: Page, has_script: bool = True) -> str:
@@ -49,7 +52,8 @@ class _Renderer:
 
     def __init__(self, day: date | None) -> None:
         self.day = day
-        given = {"show": self.show, "cells": self.cells}
+        self.rows_at_hand = 0
+        given = {"show": self.show, "cells": self.cells, "parts": self.parts}
         self.macros: Any = _environment().get_template("blocks.html").make_module(given).__dict__
 
     def show(self, content: Content) -> Markup:
@@ -63,6 +67,14 @@ class _Renderer:
             return Markup(f"<time>{at}</time>" if at else "")
         shown: Markup = self.macros[type(content).__name__](content)
         return shown
+
+    def parts(self, rows: Sequence[TableRow]) -> list[Sequence[TableRow]]:
+        """The rows of a table as its parts: the first is at hand, the others wait packed."""
+        is_long_page = self.rows_at_hand >= ROWS_OF_A_LONG_PAGE
+        whole, size = (FIRST_ROWS, FIRST_ROWS) if is_long_page else (ROWS_OF_A_LONG_TABLE, ROWS_PER_PART)
+        first = size if len(rows) > whole else len(rows)
+        self.rows_at_hand += first
+        return [rows[:first], *(rows[i : i + ROWS_PER_PART] for i in range(first, len(rows), ROWS_PER_PART))]
 
     def cells(self, row: TableRow, headings: Sequence[str]) -> Markup:
         """The cells of a row, the first with its address, each with its heading for a narrow screen.
@@ -94,8 +106,8 @@ def _environment() -> Environment:
         "exact": words.exact,
         "listed": words.listed,
         "packed": _packed,
-        "parts": _parts,
         "deflated": _deflated,
+        "stepped": _stepped,
         "epoch_ms": lambda instant: round(1_000 * instant.timestamp()),
     }
     return environment
@@ -110,14 +122,15 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _parts(rows: Sequence[TableRow]) -> list[Sequence[TableRow]]:
-    size = ROWS_PER_PART if len(rows) > ROWS_OF_A_LONG_TABLE else len(rows)
-    return [rows[i : i + size] for i in range(0, len(rows), size)]
-
-
 def _deflated(html: str) -> str:
     """A part of a long table, small: a browser unpacks it when it comes near the screen."""
     return base64.b64encode(zlib.compress(html.encode(), 9)).decode()
+
+
+def _stepped(curve: CurveLane) -> str:
+    """A curve as a path of steps, in a box as wide as its window has milliseconds and 100 high."""
+    steps = "".join(f"H{at}V{98 - 96 * value / curve.top:.1f}" for at, value in curve.points)
+    return f"M{curve.points[0][0]} 98{steps}H{curve.span_ms}V98Z"
 
 
 def _packed(items: Sequence[Item]) -> str:

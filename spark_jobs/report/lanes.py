@@ -58,6 +58,21 @@ class Lane:
 
 
 @dataclass(frozen=True)
+class CurveLane:
+    """A number through the window: points of (milliseconds from its first instant, value from there on).
+
+    `top` is the greatest value, `span_ms` the length of the window. `says` is the same in words.
+    """
+
+    label: str
+    note: str
+    says: str
+    points: tuple[tuple[int, int], ...]
+    top: int
+    span_ms: int
+
+
+@dataclass(frozen=True)
 class Tick:
     """A line of the time axis. A greater `level` is drawn only where there is room for it."""
 
@@ -67,23 +82,19 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class Legend:
-    """What the colours of some lanes mean: (tone, label)."""
-
-    title: str
-    tones: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
 class Timeline:
-    """The picture of the window. `focus` is where most of it happened, in percent of the axis."""
+    """The picture of the window.
+
+    `focus` is where most of it happened, in percent of the axis; `legend` what the colours mean: (tone, label).
+    """
 
     begins: datetime
     ends: datetime
     ticks: tuple[Tick, ...]
     bands: tuple[Mark, ...]
     absences: tuple[Item, ...]
+    curves: tuple[CurveLane, ...]
     lanes: tuple[Lane, ...]
     left_out: tuple[str, ...]
     focus: float
-    legends: tuple[Legend, ...]
+    legend: tuple[tuple[str, str], ...]

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from spark_jobs.catalog.codes import Confidence, Harm
 from spark_jobs.catalog.rows import BrokerOutage, Finding, Incident
-from spark_jobs.knowledge.harms import HARM_NOTES, State
+from spark_jobs.knowledge.harms import HARM_NOTES
 from spark_jobs.knowledge.rules import UNREAD, UNSEEN
 from spark_jobs.report import blocks as ui
-from spark_jobs.report import figures, plain
+from spark_jobs.report import figures, plain, vocabulary
 from spark_jobs.report.page_rows import PageRows
 from spark_jobs.report.phrases import incident_headline
 from spark_jobs.report.sections import coverage
+from spark_jobs.report.unread_logs import absence, unread_first
 from spark_jobs.shared import words
 
 SENTENCES = 3
 NAMED = 4
-STATES: dict[State, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
 NOTHING = (
     "No record was lost, no partition was offline, no broker was away unplanned, and no group stopped since something"
     " failed."
@@ -32,13 +32,15 @@ def lead(page: PageRows) -> ui.Box:
         (harm, rows) for harm, rows in figures.by_harm(page.of(Incident)).items() if HARM_NOTES[harm].state != "calm"
     ][:SENTENCES]
     items = [_sentence(page, harm, rows) for harm, rows in grave]
+    nothing = absence(page, NOTHING, "No loss, no failure and no group that stopped")
     calm = (
-        () if items else (ui.Paragraph(NOTHING if coverage.totals(page).lines_in else coverage.unread_sentence(page)),)
+        () if items else (ui.Paragraph(nothing if coverage.totals(page).lines_in else coverage.unread_sentence(page)),)
     )
     return ui.Box(
         f"lead {state}",
         (
-            ui.Paragraph((ui.Badge(STATES[state], f"state {state}"), " ", _seen(page)), "state-line"),
+            ui.Paragraph((ui.Badge(vocabulary.STATES[state], f"state {state}"), " ", _seen(page)), "state-line"),
+            *ui.said(unread_first(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
             *ui.said(_certainty([row for _, rows in grave for row in rows])),

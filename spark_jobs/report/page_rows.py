@@ -9,7 +9,16 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
 from spark_jobs.catalog.row import Row
-from spark_jobs.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, UnparsedLine
+from spark_jobs.catalog.rows import (
+    BrokerOutage,
+    Failover,
+    Finding,
+    Incident,
+    OffsetSnapshot,
+    Quote,
+    Rebalance,
+    UnparsedLine,
+)
 from spark_jobs.report import plain
 from spark_jobs.report.blocks import At, Block, Evidence, Link, Quotation
 from spark_jobs.shared.grouping import grouped
@@ -107,6 +116,16 @@ class LineShape(Row):
             return cls(**{name: values[name] for name in cls.__slots__})
         line = UnparsedLine.of(values)
         return cls(template=line.template, records=1, lines=line.line_count, sample=line.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LagReading(Row):
+    """The lag of all groups in one reading of the cluster, as far as it was answered."""
+
+    TABLE: ClassVar[str] = OffsetSnapshot.TABLE
+
+    snapshot_at: datetime
+    lag: int
 
 
 @dataclass(frozen=True)

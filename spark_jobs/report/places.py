@@ -9,10 +9,20 @@ from spark_jobs.catalog.ids import row_id
 
 NEWEST = "index.html"
 VALIDATION_PAGE = "validation.html"
+FLEET_PAGE = "fleet.html"
+METRICS = "metrics.prom"
 
 
 def page_name(cluster: str, start: datetime, end: datetime) -> str:
     """The page of a window, by a name that any file system takes: a cluster's name is written by strangers."""
     start, end = start.astimezone(UTC), end.astimezone(UTC)
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", cluster)[:60].strip("-.") or "cluster"
-    return f"{plain}-{start:%Y%m%dT%H%M%SZ}-{row_id(cluster, start, end)[:8]}.html"
+    return f"{_plain(cluster)}-{start:%Y%m%dT%H%M%SZ}-{row_id(cluster, start, end)[:8]}.html"
+
+
+def is_page_of(page: str, cluster: str) -> bool:
+    """Whether a page has the name of a window of a cluster."""
+    return re.fullmatch(rf"{re.escape(_plain(cluster))}-\d{{8}}T\d{{6}}Z-[0-9a-f]{{8}}\.html", page) is not None
+
+
+def _plain(cluster: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", cluster)[:60].strip("-.") or "cluster"

@@ -10,7 +10,7 @@ from typing import Any
 from spark_jobs.catalog.model import Column, Table
 from spark_jobs.catalog.row import Row
 from spark_jobs.report import blocks as ui
-from spark_jobs.report.plain import harmless
+from spark_jobs.report.plain import harmless, shortened, visible
 from spark_jobs.report.terminal import Terminal
 from spark_jobs.shared import words
 
@@ -37,12 +37,23 @@ class Story:
     parts: Sequence[RelatedRows] = ()
 
 
-def as_data(story: Story) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Subject:
+    """A group or a partition, with the rows that are about it."""
+
+    kind: str
+    name: str
+    about: Sequence[RelatedRows] = ()
+
+
+def as_data(story: Story | Subject) -> dict[str, Any]:
     """The story for machines: the table's name, the row as it stands in gold, and the related rows."""
 
     def of(related: Sequence[RelatedRows]) -> list[dict[str, Any]]:
         return [{"table": r.table.full_name, "count": r.count, "rows": [w.as_dict() for w in r.rows]} for r in related]
 
+    if isinstance(story, Subject):
+        return {"kind": story.kind, "name": story.name, "about": of(story.about)}
     return {
         "table": story.table.full_name,
         "row": story.row.as_dict(),
@@ -51,12 +62,25 @@ def as_data(story: Story) -> dict[str, Any]:
     }
 
 
-def as_lines(story: Story, width: int = 100) -> Iterator[str]:
+def as_lines(story: Story | Subject, width: int = 100) -> Iterator[str]:
     """The story in lines of at most `width` columns, quoted lines excepted.
 
     Keeps: nothing but printable characters, whatever names clients chose.
     """
-    terminal, row = Terminal(width), _safe(story.row)
+    yield from _of_subject(story, Terminal(width)) if isinstance(story, Subject) else _of_row(story, Terminal(width))
+
+
+def _of_subject(subject: Subject, terminal: Terminal) -> Iterator[str]:
+    counts = words.listed([_counted(r) for r in subject.about])
+    name = visible(shortened(subject.name))
+    yield from terminal.text(f"{words.sentence(subject.kind)} {name}: {counts or 'no row'}.")
+    for related in subject.about:
+        yield from terminal.blocks([ui.Heading(words.sentence(_counted(related)))])
+        yield from terminal.blocks([ui.List(tuple(_items(related)))], 2)
+
+
+def _of_row(story: Story, terminal: Terminal) -> Iterator[str]:
+    row = _safe(story.row)
     cluster, advice, evidence = (getattr(row, name, None) for name in ("cluster", "advice", "evidence"))
     yield from terminal.text(f"{words.sentence(_named(story.table, row))}, cluster {cluster}")
     yield from terminal.text(_says(row))
@@ -79,6 +103,11 @@ def _safe(row: Row) -> Row:
 
 def _says(row: Row) -> str:
     return str(getattr(row, "explanation", None) or getattr(row, "message", None) or "")
+
+
+def _counted(related: RelatedRows) -> str:
+    noun = _noun(related.table)
+    return words.counted(related.count, noun, noun if noun.endswith("s") else "")
 
 
 def _noun(table: Table) -> str:
@@ -117,7 +146,11 @@ def _plain(value: Any) -> str:
 
 def _related(related: RelatedRows) -> Iterator[ui.Item]:
     if related.count > 1:
-        yield ui.Item(words.counted(related.count, _noun(related.table)))
+        yield ui.Item(_counted(related))
+    yield from _items(related)
+
+
+def _items(related: RelatedRows) -> Iterator[ui.Item]:
     for row in map(_safe, related.rows[:_LIST]):
         at = getattr(row, related.table.time_column) if related.table.time_column else None
         line = (words.instant(at), _named(related.table, row), _subject(row))

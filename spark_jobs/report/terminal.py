@@ -44,7 +44,7 @@ class Terminal:
                 return "".join(map(self.plain, content))
             case ui.At(instant, precise):
                 return words.instant(instant, self.day, precise)
-            case ui.Name(text) | ui.Link(text) | ui.Badge(text):
+            case ui.Name(text) | ui.Link(text) | ui.PageLink(text) | ui.Badge(text):
                 return text
             case ui.Strong(inner) | ui.Quiet(inner):
                 return self.plain(inner)

@@ -18,7 +18,7 @@ from spark_jobs.catalog.codes import (
     RemedySetting,
     TruncationVerdict,
 )
-from spark_jobs.knowledge.harms import HARM_NOTES, OUTAGE_VERBS
+from spark_jobs.knowledge.harms import HARM_NOTES, OUTAGE_VERBS, State
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,19 @@ class Look:
 FAMILIES: Mapping[str, str] = {family: family.meaning for family in CauseFamily}
 """Causes that a reader tells apart by one colour, by its tone."""
 
-BROKER_FAMILIES = {
-    "lost": "Partition in danger",
-    "broker": "Unplanned absence",
-    "member": "Shutdown",
-    "asked": "Leader back",
-    "topic": "Reassignment",
+STATES: Mapping[State, str] = {"act": "Act", "look": "Look", "calm": "Calm"}
+"""What a window asks of its reader, from the most urgent on."""
+
+TONES: Mapping[str, str] = {
+    "lost": "Members lost, partitions without a leader",
+    "broker": "Brokers away unplanned, and what they moved",
+    "member": "Members came and went",
+    "topic": "Topics, subscriptions, reassignments",
+    "asked": "Asked for, leaders back",
+    "protocol": "Shutdowns, controllers, protocol steps",
     "unknown": "Not known",
 }
-"""Outages and failovers that a reader tells apart by one colour, by its tone."""
+"""What a colour means on every lane of the timeline, by its tone."""
 
 CAUSES: Mapping[Cause, Look] = {
     cause: Look(cause.label, family) for family in CauseFamily for cause in Cause if cause.family is family
@@ -49,7 +53,9 @@ CAUSES: Mapping[Cause, Look] = {
 """In the order of how bad they are."""
 
 OUTAGES: Mapping[OutageKind, Look] = {
-    OutageKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "member", OUTAGE_VERBS[OutageKind.CONTROLLED_SHUTDOWN]),
+    OutageKind.CONTROLLED_SHUTDOWN: Look(
+        "controlled shutdown", "protocol", OUTAGE_VERBS[OutageKind.CONTROLLED_SHUTDOWN]
+    ),
     OutageKind.CRASH: Look("crash", "broker", OUTAGE_VERBS[OutageKind.CRASH]),
     OutageKind.UNRESPONSIVE: Look("alive, but cut off", "broker", OUTAGE_VERBS[OutageKind.UNRESPONSIVE]),
     OutageKind.FAILED_START: Look("failed start", "broker", OUTAGE_VERBS[OutageKind.FAILED_START]),
@@ -62,7 +68,7 @@ FAILOVERS: Mapping[FailoverKind, Look] = {
     FailoverKind.OFFLINE: Look("left without a leader", "lost"),
     FailoverKind.LEADER_RESTORED: Look("has a leader again", "asked"),
     FailoverKind.REASSIGNMENT: Look("reassignment", "topic"),
-    FailoverKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "member"),
+    FailoverKind.CONTROLLED_SHUTDOWN: Look("controlled shutdown", "protocol"),
     FailoverKind.BROKER_UNRESPONSIVE: Look("broker cut off", "broker"),
     FailoverKind.BROKER_CRASH: Look("broker crash", "broker"),
     FailoverKind.PREFERRED_ELECTION: Look("preferred election", "asked"),
@@ -73,7 +79,7 @@ OUT_OF_SYNC: Mapping[OutOfSyncKind, Look] = {
     OutOfSyncKind.SLOW: Look("it was alive and fetched too late", "broker"),
     OutOfSyncKind.DISK: Look("its log directory failed", "lost"),
     OutOfSyncKind.UNKNOWN: Look("why is not known", "unknown"),
-    OutOfSyncKind.OUTAGE: Look("it was away", "member"),
+    OutOfSyncKind.OUTAGE: Look("it was away", "protocol"),
     OutOfSyncKind.REASSIGNMENT: Look("it was moved away", "topic"),
 }
 """In the order of how bad they are."""
@@ -107,15 +113,17 @@ INCIDENT_LABELS: Mapping[IncidentKind, str] = {
     IncidentKind.REPLICAS_OUT: "Replicas out of sync",
     IncidentKind.LOG_CUT: "Log cut",
     IncidentKind.LAG: "Lag",
+    IncidentKind.QUORUM_LOST: "Quorum lost",
 }
 _HARM_TONES: Mapping[Harm, str] = {
+    Harm.NO_CONTROLLER: "broker",
     Harm.BROKER_LOST: "broker",
     Harm.DATA_AT_RISK: "broker",
     Harm.CONSUMERS_STOPPED: "unknown",
     Harm.LAG_GREW: "unknown",
     Harm.POSTURE: "unknown",
     Harm.ROUTINE: "member",
-    Harm.PLANNED: "member",
+    Harm.PLANNED: "protocol",
 }
 HARMS: Mapping[Harm, Look] = {
     harm: Look(note.label, _HARM_TONES.get(harm, "lost")) for harm, note in HARM_NOTES.items()

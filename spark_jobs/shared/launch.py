@@ -35,8 +35,13 @@ _FOR_LITTLE = ("-XX:TieredStopAtLevel=1", "-XX:NewRatio=1")
 """A small night is many plans and hardly any rows: the second compiler costs more than it saves, and what a plan leaves
 dies young. The rows of a large night need the old generation."""
 
-_FOR_MUCH = {"spark.sql.files.maxPartitionBytes": "32m", "spark.sql.codegen.hugeMethodLimit": "8000"}
-"""More tasks than cores; and no generated method that Java would not compile."""
+_FOR_MUCH = {
+    "spark.sql.files.maxPartitionBytes": "32m",
+    "spark.sql.files.openCostInBytes": "32m",
+    "spark.sql.codegen.hugeMethodLimit": "8000",
+}
+"""More tasks than cores: a file of bronze is a task, since it holds what one task read, a tenth as long as the log was.
+And no generated method that Java would not compile."""
 
 _MUCH = 50_000_000
 """Bytes of logs from which on an input is large."""
@@ -131,6 +136,12 @@ def configuration(is_large: bool = False) -> dict[str, str]:
         "spark.sql.ui.explainMode": "simple",
     }
     return ours | (_FOR_MUCH if is_large else {}) | theirs
+
+
+def submission(conf: Mapping[str, str], *program: str) -> list[str]:
+    """A command of spark-submit as Airflow makes it, for a step or for the application that takes steps."""
+    given = ["--properties-file", str(properties_file(conf)), "--load-spark-defaults"]
+    return [str(spark_submit()), *given, str(RUN), *program]
 
 
 def umask() -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
+from difflib import get_close_matches
 
 _SECOND = 1_000
 _ONE_MS = timedelta(milliseconds=1)
@@ -91,6 +92,12 @@ def minute(at: datetime, day: date | None = None) -> str:
 def percent(ratio: float | None) -> str:
     """A ratio in percent. Empty where it is not known."""
     return "" if ratio is None else f"{100 * ratio:.1f} %"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence that names what was probably meant, with a space before it; empty where nothing is near."""
+    near = get_close_matches(name.lower(), names := {k.lower(): k for k in known}, n=2)
+    return f" Did you mean {' or '.join(names[n] for n in near)}?" if near else ""
 
 
 def listed(items: Sequence[str], at_most: int = 0) -> str:

@@ -25,7 +25,7 @@ from spark_jobs.edges.metadata_files import MetadataLog, keep_metadata
 from spark_jobs.edges.readings import Readings, joined, read_landed, read_readings
 from spark_jobs.edges.record_reader import changed_file
 from spark_jobs.edges.session import for_few_rows
-from spark_jobs.edges.store import Store, at_once
+from spark_jobs.edges.store import Span, Store, at_once
 from spark_jobs.edges.survey import FileFacts, refuse_foreign, warnings_about
 from spark_jobs.knowledge.conversion import NotAPattern, compiled
 from spark_jobs.shared.config import Settings
@@ -170,7 +170,7 @@ def collect(
         progress.say(metadata.said())
     rows = snapshots.readings(readings.lines, cluster).persist()
     writes = [
-        *(partial(_add, store, table, snapshots.rows_of(table, rows)) for table in snapshots.TABLES),
+        *(partial(_add, store, table, snapshots.rows_of(table, rows), readings.span) for table in snapshots.TABLES),
         partial(_add, store, bronze.GROUP_RECORDS, group_records.rows_of(landed_records, cluster)),
         *(partial(store.create, table) for table in others),
     ]
@@ -265,9 +265,9 @@ def _add_records(store: Store, settings: Settings, found: Pass, cluster: str, wa
         store.append(bronze.LOG_RECORDS, collected.select(*map(quoted, bronze.LOG_RECORDS.column_names)))
 
 
-def _add(store: Store, table: Table, rows: DataFrame) -> None:
+def _add(store: Store, table: Table, rows: DataFrame, span: Span | None = None) -> None:
     store.create(table)
-    store.append_new(table, rows)
+    store.append_new(table, rows, span)
 
 
 def _unsettled(source: str) -> str:

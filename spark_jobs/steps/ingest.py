@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.catalog import quality, silver
+from spark_jobs.catalog import bronze, quality, silver
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.edges import progress
@@ -23,7 +23,7 @@ from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps.collect import Collected, collect, economy, looking
 from spark_jobs.steps.late_windows import keep_late_windows
 from spark_jobs.steps.parsing import PARSED, parse_window
-from spark_jobs.transforms.intake import group_records, snapshots
+from spark_jobs.transforms.intake import group_records, outliers, snapshots
 from spark_jobs.transforms.intake.clocks_apart import Distance, apart, distances
 from spark_jobs.transforms.windows import Window
 
@@ -45,7 +45,8 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     with economy(spark, listing):
         store = Store(spark, settings.lake)
         held = collect(store, settings, listing, look, (*PARSED, LATE_WINDOWS))
-        return {**_tell(Night(store, settings, _window(settings, held), held)), "input_bytes": listing.size}
+        window, said = _window(store, settings, held)
+        return {**_tell(Night(store, settings, window, held), said), "input_bytes": listing.size}
 
 
 _MOST_UNREAD = 0.1
@@ -54,7 +55,7 @@ _SHAPES = 3
 _QUOTED = 200
 
 
-def _tell(night: Night) -> Summary:
+def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     progress.say(f"From {night.window.start} to {night.window.end}")
     lines, late = at_once(
         night.parse, partial(keep_late_windows, night.store, night.settings, night.cluster, night.window)
@@ -63,12 +64,12 @@ def _tell(night: Night) -> Summary:
         f"{lines['lines_in']:,} lines: {lines['events']:,} tell something, {lines['ignored']:,} carry nothing of use, "
         f"{lines['unparsed']:,} could not be read, {lines['quarantined']:,} are broken"
     )
-    for sentence in late:
+    for sentence in (*of_window, *late):
         progress.say(sentence)
     night.refuse_unread()
     said = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
-    warnings = [*said["warnings"], *night.clocks_apart(), *late, *night.waits()]
+    warnings = [*said["warnings"], *of_window, *night.clocks_apart(), *late, *night.waits()]
     return {**said, **window, "lines": lines, "warnings": warnings}
 
 
@@ -184,16 +185,44 @@ def _around(window: Window, settings: Settings) -> Window:
     )
 
 
-def _window(settings: Settings, held: Collected) -> Window:
-    """The window asked for, else the first to the last instant of logs and readings.
+def _window(store: Store, settings: Settings, held: Collected) -> tuple[Window, list[str]]:
+    """The window asked for, else the first to the last instant of logs and readings, and what is to be said of it.
 
     Edge case: readings that landed count where they follow within the look-ahead; weeks of others may lie in the lake.
     """
     if settings.window_from and settings.window_to:
-        return Window(settings.window_from, settings.window_to)
-    instants: list[datetime] = [*held.span, *(at for at in (held.brought.first_at, held.brought.last_at) if at)]
-    start, end = min(instants), max(instants)
+        return Window(settings.window_from, settings.window_to), []
+    (start, end), said = _span(store, settings, held)
+    known = [at for at in (held.brought.first_at, held.brought.last_at) if at and not _is_wild(at, settings.run_at)]
+    start, end = min([start, *known]), max([end, *known])
     landed_at = held.landed.last_at if held.landed else None
     if landed_at and end < landed_at <= end + timedelta(hours=settings.look_ahead_hours):
         end = landed_at
-    return Window(start, end + _TICK)
+    return Window(start, end + _TICK), said
+
+
+def _is_wild(at: datetime, now: datetime) -> bool:
+    return not outliers.FIRST_KAFKA <= at <= now + outliers.AHEAD
+
+
+def _span(store: Store, settings: Settings, held: Collected) -> tuple[tuple[datetime, datetime], list[str]]:
+    """The first and the last instant of the logs, without those that lie far from all others."""
+    if not outliers.is_suspicious(*held.span, settings.run_at):
+        return held.span, []
+    sources = {fact.file.source for fact in held.facts}
+    at = F.col("happened_at")
+    dated = store.read(bronze.LOG_RECORDS).where(
+        (F.col("cluster") == held.cluster) & at.between(*map(F.lit, held.span))
+    )
+    days = dated.groupBy("source", F.to_date(at).alias("day")).agg(
+        F.count(F.lit(1)).alias("records"), F.min(at).alias("first_at"), F.max(at).alias("last_at")
+    )
+    found = days.drop("day").toArrow().to_pylist()
+    # A log within an envelope names who wrote it behind //.
+    mine = [outliers.Day(**day) for day in found if day["source"].partition("//")[0] in sources]
+    kept, left_out = outliers.outliers(mine, settings.run_at)
+    if not kept:
+        return held.span, []
+    return (min(d.first_at for d in kept), max(d.last_at for d in kept)), (
+        [outliers.told_of(left_out)] if left_out else []
+    )

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import TABLES, Table
 from spark_jobs.catalog.bronze import GROUP_RECORDS, SNAPSHOT_READINGS
 from spark_jobs.edges import landing, progress
+from spark_jobs.edges.lake_repair import list_newest
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.retention import Retention, retention_of
@@ -40,6 +41,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     files = _remove_landed(store, keep, settings.run_at)
     progress.say(f"{files} landed files that were taken in and are old enough are gone")
     gone = {t.full_name: _maintain(store, t, keep, settings.run_at) for t in TABLES if store.has(t)}
+    list_newest(settings.lake)
     told = {name: rows for name, rows in gone.items() if rows}
     progress.say(f"{sum(told.values())} old rows of {len(told)} tables are gone; {len(gone)} tables were put in order")
     return {"landed_files": files, "rows": told}

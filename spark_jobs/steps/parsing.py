@@ -38,10 +38,12 @@ def parse_window(
             writes = [
                 (quality.UNPARSED_LINES, parse.unparsed_lines(found.rows), found.span),
                 (quality.QUARANTINE, held.quarantined(found, broken), around),
-                (quality.COVERAGE, covered, window),
-                *([(silver.EVENTS, parse.events(found.rows, found.brokers), found.span)] if found.is_any else []),
+                *([(silver.EVENTS, parse.events(found.named, found.repeats), found.span)] if found.is_any else []),
             ]
-            at_once(*(partial(store.replace_window, table, rows, cluster, span) for table, rows, span in writes))
+            at_once(
+                partial(store.renew_window, quality.COVERAGE, covered, cluster, window),
+                *(partial(store.replace_window, table, rows, cluster, span) for table, rows, span in writes),
+            )
             if found.is_any:
                 store.replace_window(quality.PARSED_HOURS, held.parsed_hours(found), cluster, found.span)
         return lines
@@ -77,9 +79,24 @@ class _Found:
         """The only broker that each log names; kept, since several tables are written by it."""
         return hours.only_brokers(self.hours).persist()
 
+    @cached_property
+    def named(self) -> DataFrame:
+        """The records that are events."""
+        return parse.named_events(self.rows, self.brokers)
+
+    @cached_property
+    def repeats(self) -> DataFrame:
+        """The events for which others stand. They are found before the events are written: where they are few, Spark
+        then sends them to the events, and moves no event.
+        """
+        found = parse.repeated(self.named).persist()
+        found.count()
+        return found
+
     def forget(self) -> None:
         """Frees the memory that they take."""
-        for frame in (self.brokers, self.fresh, self.rows):
+        asked = [vars(self)[name] for name in ("repeats", "brokers") if name in vars(self)]
+        for frame in (*asked, self.fresh, self.rows):
             frame.unpersist()
 
 

@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from spark_jobs.catalog.bronze import PARTITION_SNAPSHOTS
 from spark_jobs.catalog.gold import BROKER_OUTAGES, INCIDENTS
@@ -27,7 +26,8 @@ from spark_jobs.catalog.quality import (
     WITHHELD_ROWS,
 )
 from spark_jobs.edges import lake_files, progress
-from spark_jobs.edges.session import for_few_rows
+from spark_jobs.edges.lake_repair import list_newest, take_back
+from spark_jobs.edges.session import cut_off, for_few_rows
 from spark_jobs.edges.store import Store, at_once, contents
 from spark_jobs.report.places import VALIDATION_PAGE
 from spark_jobs.report.validation import validation_page
@@ -82,7 +82,7 @@ def publish(spark: SparkSession, lake: str, run: Run) -> dict[str, Any]:
     Gives: `published` (rows and version of each gold table), `expectations` (how many were checked), `warnings`
         (sentences) and `validation_page`
     Order: gold.TABLES in the waves of catalog.order, one commit for each that changes, then quality.publications in
-        one: a window counts as published when its rows stand there
+        one, then the list of the versions that readers see: by it all of them become visible together
     Keeps: run again, after whatever end, it leaves the same gold; quality.validation_results and the page are
         written whatever the verdict
     Edge case: a row that breaks a law by itself is left out of gold and kept in quality.withheld_rows, where the rest
@@ -114,11 +114,12 @@ def _publish(store: Store, window: Window, run: Run, checked: Checked) -> dict[s
         rows = [{**_of_run(run), **row, "run_withheld_at": run["run_at"]} for row in checked.rows]
         frame = frame_of(store.spark, rows, WITHHELD_ROWS).coalesce(1)
         store.replace_rows_of_run(WITHHELD_ROWS, frame, run["cluster"], window, run["run_id"])
-    row_counts: dict[Table, int] = {}
+    take_back(store.lake, store.restore)
+    given = dict(zip(GOLD, contents(*((t, tables[t.full_name]) for t in GOLD)), strict=True))
     for wave in in_waves(GOLD):
-        puts = (partial(_put, store, window, run["cluster"], t, tables[t.full_name]) for t in wave)
-        row_counts |= zip(wave, at_once(*puts), strict=True)
-    published = _account(store, window, run, row_counts)
+        at_once(*(partial(store.renew_window, t, tables[t.full_name], run["cluster"], window, given[t]) for t in wave))
+    published = _account(store, window, run, {t: content.row_count for t, content in given.items()})
+    list_newest(store.lake)
     return {
         "published": published,
         "expectations": len(verdicts),
@@ -148,19 +149,27 @@ def _great_expectations() -> ModuleType:
 def _opened(store: Store, cluster: str, window: Window) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
     """What is checked, by full table name, and what else the laws look at, by the name they give it; each read once."""
     store.create(*GOLD, VALIDATION_RESULTS, WITHHELD_ROWS, PUBLICATIONS)
-    readings: dict[str, Callable[[], DataFrame]] = {
-        **{t.full_name: partial(store.read_staging, t) for t in GOLD},
-        **{t.full_name: partial(store.read_window, t, cluster, window) for t in (COVERAGE, GENERATION_GAPS)},
-        **{t.name: partial(store.read_window, t, cluster, window) for t in (PARTITION_SNAPSHOTS, LEADERSHIP_GAPS)},
-        "published_incidents": lambda: store.read(INCIDENTS).where(F.col("cluster") == cluster),
-        "published_broker_outages": lambda: store.read(BROKER_OUTAGES).where(F.col("cluster") == cluster),
+
+    is_little = store.is_little_staged()
+    windows = {t.full_name: t for t in (COVERAGE, GENERATION_GAPS)} | {
+        t.name: t for t in (PARTITION_SNAPSHOTS, LEADERSHIP_GAPS)
     }
-    frames = dict(zip(readings, at_once(*(partial(_kept, reading) for reading in readings.values())), strict=True))
+    published = {f"published_{t.name}": t for t in (INCIDENTS, BROKER_OUTAGES)}
+    readings = {
+        **{t.full_name: partial(_kept, partial(store.read_staging, t), is_little) for t in GOLD},
+        **{
+            n: partial(_kept, partial(store.read_window, t, cluster, window), store.is_small(t))
+            for n, t in windows.items()
+        },
+        **{n: partial(_kept, partial(store.read_cluster, t, cluster), store.is_small(t)) for n, t in published.items()},
+    }
+    frames = dict(zip(readings, at_once(*readings.values()), strict=True))
     return {n: f for n, f in frames.items() if "." in n}, {n: f for n, f in frames.items() if "." not in n}
 
 
-def _kept(reading: Callable[[], DataFrame]) -> DataFrame:
-    return reading().persist()
+def _kept(reading: Callable[[], DataFrame], is_little: bool) -> DataFrame:
+    """A frame that is computed once; a small one in one partition: nothing that looks at it shuffles."""
+    return cut_off(reading().coalesce(1)) if is_little else reading().persist()
 
 
 def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict]) -> str:
@@ -171,14 +180,6 @@ def _record(store: Store, window: Window, run: Run, verdicts: Iterable[Verdict])
     page = f"{store.lake}/report/{VALIDATION_PAGE}"
     lake_files.write_text(store.spark, page, validation_page(rows, run))
     return page
-
-
-def _put(store: Store, window: Window, cluster: str, table: Table, rows: DataFrame) -> int:
-    """Replaces the table's window, where it holds other rows. Gives: how many rows it has now."""
-    staged, held = contents(table, rows, store.read_window(table, cluster, window))
-    if staged != held:
-        store.replace_window(table, rows, cluster, window)
-    return staged.row_count
 
 
 def _account(store: Store, window: Window, run: Run, row_counts: Mapping[Table, int]) -> dict[str, dict[str, int]]:

@@ -6,10 +6,11 @@ reads, one distributed job each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,7 +18,7 @@ from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME, TABLES, Table
 from spark_jobs.edges import progress
-from spark_jobs.edges.session import for_few_rows
+from spark_jobs.edges.session import cut_off, for_few_rows
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.shared.config import Settings
 from spark_jobs.transforms.judgement import (
@@ -75,19 +76,9 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
 def _write(store: Store, name: str, frame: DataFrame, cluster: str, window: Window) -> None:
     table = BY_NAME[name]
     if name in KEPT:
-        store.replace_window(table, frame, cluster, window)
+        store.renew_window(table, frame, cluster, window)
     else:
         store.overwrite_staging(table, frame)
-
-
-def cut_off(frame: DataFrame) -> DataFrame:
-    """A frame that is computed once, and whose plan does not hold how.
-
-    For few rows: Spark checks the whole plan of each frame that rests on another, and compares it with each frame that
-    is persisted; the recorded night took four times the processor time. What is lost with an executor is not computed
-    again: the step fails, and is retried.
-    """
-    return frame.localCheckpoint(eager=False)
 
 
 @contextmanager
@@ -102,7 +93,9 @@ def rebuilt(
     """
     run = Rebuild(store, Scope(cluster, window, seen), keep)
     try:
-        for judgement in check_published(PUBLISHED, WANTED):
+        judgements = check_published(PUBLISHED, WANTED)
+        run.read(judgements)
+        for judgement in judgements:
             run.judge(judgement)
         made = {name: run.frame(source) for name, source in PUBLISHED.items()}
         yield {name: _published(BY_NAME[name], frame, window) for name, frame in made.items() if frame is not None}
@@ -131,6 +124,13 @@ class Rebuild:
         self.values: dict[str, Any] = {SCOPE: self.scope}
         self._judged: dict[Judgement, DataFrame | None] = {}
         self._made: dict[Source, DataFrame | None] = {}
+        self._tables: dict[tuple[str, str], DataFrame | None] = {}
+
+    def read(self, judgements: Iterable[Judgement]) -> None:
+        """Opens the tables of the lake that judgements read, side by side: Delta takes a job to open one."""
+        sources = [source for judgement in judgements for source in judgement.reads.values()]
+        parts = {(p.table, p.span): p for source in sources for p in source.upstream() if p.table}
+        self._tables = dict(zip(parts, at_once(*(partial(self._table, p) for p in parts.values())), strict=True))
 
     def judge(self, judgement: Judgement) -> None:
         """Runs a judgement, or plans it where Spark runs it. One that lacks an input gives nothing."""
@@ -143,7 +143,9 @@ class Rebuild:
         elif len(present) < len(frames):
             self.values[judgement.name] = None
         else:
-            rows = {n: collect_rows(present[n], cls) for n, cls in inputs_of(judgement.function).items()}
+            classes = inputs_of(judgement.function)
+            collected = at_once(*(partial(collect_rows, present[n], cls) for n, cls in classes.items()))
+            rows = dict(zip(classes, collected, strict=True))
             self.values[judgement.name] = judgement.function(**rows, **values)
             progress.say(f"{judgement.name}: {', '.join(f'{len(r)} {n}' for n, r in rows.items())}")
 
@@ -159,21 +161,22 @@ class Rebuild:
             judged = self._judged[source.judgement]
             return None if judged is None else select_output(judged, source.output)
         if source.function is None:
-            return self._table(source)
+            return self._tables[source.table, source.span]
         frames = [self.frame(s) for s in source.sources]
         if frames[0] is None:
             return None
         return source.function(*frames, **{n: self.values[n] for n in values_of(source.function)})
 
     def _table(self, source: Source) -> DataFrame | None:
-        of_cluster = F.col("cluster") == self.scope.cluster
         if source.table == "internal.clusters":
             return self.store.spark.range(1).select(F.lit(self.scope.cluster).alias("cluster"))
         table = BY_NAME[source.table]
         if source.optional and not self.store.has(table):
             return None
-        rows = self.store.read(table).where(of_cluster)
-        return rows.where(inside(getattr(self.scope, source.span), str(table.time_column))) if source.span else rows
+        rows = self.store.read_cluster(table, self.scope.cluster)
+        if source.span:
+            rows = rows.where(inside(getattr(self.scope, source.span), str(table.time_column)))
+        return self._cache(rows) if self.keep is cut_off and self.store.is_small(table) else rows
 
     def _cache(self, frame: DataFrame | None) -> DataFrame | None:
         if frame is None:

@@ -11,14 +11,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.bronze import OFFSET_SNAPSHOTS
 from spark_jobs.edges import lake_files
 from spark_jobs.edges.store import Store, at_once
-from spark_jobs.report.build import build_report
+from spark_jobs.report.build import read_rows, report_of
 from spark_jobs.report.html import render_html
+from spark_jobs.report.nights import night_of
 from spark_jobs.report.places import NEWEST, page_name
 from spark_jobs.report.sections import READS
 from spark_jobs.report.sections.danger import WORST_RISK
 from spark_jobs.report.terminal import render_terminal
+from spark_jobs.steps.fleet import write_fleet
 from spark_jobs.steps.history import published_since, windows_before
 from spark_jobs.transforms.windows import Window
 
@@ -43,7 +46,7 @@ def write_report(store: Store, run: Mapping[str, Any], published: Mapping[str, D
     )
     own = f"{store.lake}/report/{page_name(run['cluster'], window.start, window.end)}"
     place = f"{store.lake}/report/{NEWEST}" if is_newest else own
-    report = build_report(
+    rows = read_rows(
         tables,
         {
             **run,
@@ -54,8 +57,12 @@ def write_report(store: Store, run: Mapping[str, Any], published: Mapping[str, D
             "warnings": [*run.get("warnings", ()), *left_out],
         },
     )
+    report = report_of(rows)
     page = render_html(report)
-    at_once(*(partial(lake_files.write_text, store.spark, path, page) for path in {own, place}))
+    at_once(
+        *(partial(lake_files.write_text, store.spark, path, page) for path in {own, place}),
+        partial(write_fleet, store, night_of(rows, run["run_id"], run["run_at"]), window),
+    )
     return {"report": place, "terminal": render_terminal(report)}
 
 
@@ -98,6 +105,9 @@ def _shown(name: str, frame: DataFrame) -> DataFrame:
             )
             .orderBy(F.desc("lines"), "template")
         )
+    if name == OFFSET_SNAPSHOTS.full_name:
+        readings = frame.groupBy("snapshot_at").agg(F.sum("lag").alias("lag"))
+        return readings.where("lag IS NOT NULL").orderBy("snapshot_at")
     if name in _QUOTES:
         frame = frame.withColumn("evidence", F.slice("evidence", 1, _QUOTES[name]))
     table = BY_NAME[name]

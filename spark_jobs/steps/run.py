@@ -26,11 +26,15 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, REBUILD, STEPS, Step
 from spark_jobs.edges import application, lake_files, progress, session
+from spark_jobs.edges.lake_repair import list_newest, repair_before
 from spark_jobs.edges.lake_upgrade import upgrade_lake
+from spark_jobs.edges.lake_version import lake_version
 from spark_jobs.edges.lock import held
+from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
 from spark_jobs.shared.launch import SERVE
+from spark_jobs.steps.warming import warm
 
 Summary = dict[str, Any]
 
@@ -55,7 +59,8 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments[:1] == [SERVE]:
             socket, log = map(Path, arguments[1:])
-            return application.serve(application.Place(socket, log), run_step, partial(_abandon, os.getppid()))
+            place = application.Place(socket, log)
+            return application.serve(place, run_step, partial(_abandon, os.getppid()), spare=warm("hindsight"))
         parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
         parser.add_argument("step", choices=sorted(BY_NAME))
         parser.add_argument("--settings", required=True, help="the settings as JSON")
@@ -86,7 +91,10 @@ def perform(step: Step, settings: Settings) -> Summary:
     progress.begins(step.name, step.sentence)
     with held(settings.lake, "step", settings.run_id, PATIENCE):
         spark = session.running() or session.start(f"hindsight {settings.run_id}")
-        upgrade_lake(spark, settings.lake)
+        lake_version(settings.lake)
+        repair_before(Store(spark, settings.lake), step, {"run_id": settings.run_id, "run_at": settings.run_at})
+        if upgrade_lake(spark, settings.lake):
+            list_newest(settings.lake)
         earlier = _earlier(spark, step, settings)
         with _claimed(spark, step, settings, earlier):
             summary = _body(step).run_step(spark, settings, earlier)

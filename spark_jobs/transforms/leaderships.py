@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import pairwise
 from operator import attrgetter
 
+from spark_jobs.catalog.codes import NOBODY
 from spark_jobs.catalog.rows import Event, PartitionSnapshot, Quote
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.cluster import ClusterContext, known_at, on_failed_disk
@@ -17,9 +18,6 @@ from spark_jobs.transforms.evidence import quote, quote_snapshot
 from spark_jobs.transforms.partition_readings import PartitionReadings
 from spark_jobs.transforms.partitions import Incarnation
 from spark_jobs.transforms.windows import broker_ids
-
-NOBODY = -1
-"""How Kafka writes that a partition has no leader."""
 
 LEADERSHIP_KINDS = (
     "leader_started",

@@ -37,7 +37,7 @@ RULING_TABLES: Mapping[str, Mapping[str, Sequence[Ruling[Any]]]] = {
     "gold.failovers.kind": {"a partition's leader changed": FAILOVER_RULINGS},
     "gold.failovers.requested_by_operator": {"an election changed the leader": ELECTION_TRIGGER_RULINGS},
     "gold.broker_outages.kind": {"a broker was away": OUTAGE_RULINGS},
-    "gold.controller_changes.explanation": {"the controller changed": CONTROLLER_RULINGS},
+    "gold.controller_changes.cause": {"the controller changed": CONTROLLER_RULINGS},
     "gold.isr_changes.shrink_cause": {"a broker left an ISR": SHRINK_RULINGS},
     "gold.out_of_sync_periods.suspected_broker": {"a broker was out of ISRs": OUT_OF_SYNC_RULINGS},
     "gold.truncations.verdict": {"a replica cut its log": TRUNCATION_RULINGS},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -15,6 +16,9 @@ import pytest
 
 from drill.score import read_gold, score
 from spark_jobs.commands.audit import SAMPLE
+from spark_jobs.edges.lake_views import open_lake
+from spark_jobs.edges.named_queries import named_queries
+from spark_jobs.shared import words
 from spark_jobs.shared.launch import HOME
 from tests.support.lake import contents, rows
 
@@ -132,6 +136,32 @@ def test_each_broker_s_trouble_is_told_once(night: tuple[Path, subprocess.Comple
         == len(shrinks)
     )
     assert len(out_of_sync_periods) == len({o["outage_id"] for o in outages if o["isr_shrinks"]})
+
+
+def test_page_terminal_sql_and_metrics_have_the_same_figures(
+    night: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    lake, done = night
+    (row,) = rows(lake, "quality.nights")
+    connection = open_lake(str(lake))
+    answer = connection.execute(named_queries()["night_figures"].sql)
+    (counted_in_sql,) = (dict(zip((d[0] for d in answer.description), values)) for values in answer.fetchall())
+    for name, figure in counted_in_sql.items():
+        assert figure == (round(row[name], 1) if name == "partition_seconds" else row[name]), name
+    page = (lake / "report" / row["page"]).read_text(encoding="utf-8")
+    tiles = re.findall(r"<li class=\"\w+\"><a href=\"#[^\"]+\"><b>([^<]+)</b> ([^<]+)</a></li>", page)
+    assert [value for value, _ in tiles] == [
+        str(row["records_lost_low"]),
+        words.duration(row["offline_ms"]),
+        *(str(row[name]) for name in ("unplanned_absences", "groups_stopped", "findings_critical", "gaps")),
+    ]
+    assert f"{row['partitions_offline']} partitions" in tiles[1][1]
+    assert f"{row['planned_absences']} planned" in tiles[2][1]
+    assert str(row["headline"]) in " ".join(done.stdout.split())
+    metrics = (lake / "report" / "metrics.prom").read_text(encoding="utf-8")
+    assert f'hindsight_records_lost_at_least{{cluster="{row["cluster"]}"}} {row["records_lost_low"]}\n' in metrics
+    fleet = (lake / "report" / "fleet.html").read_text(encoding="utf-8")
+    assert str(row["headline"]) in fleet and row["page"] in fleet
 
 
 def test_run_again_it_leaves_the_same_tables(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:

@@ -7,9 +7,18 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from hindsight_report import PREFIX, HindsightReport, app
+from hindsight_report import PREFIX, HindsightReport, app, readers
 
 from spark_jobs.shared.clusters import FILE_VARIABLE
+
+HIDDEN: set[str | None] = set()
+"""Clusters whose DAG the user may not read."""
+
+
+@pytest.fixture(autouse=True)
+def rights() -> Iterator[None]:
+    yield
+    HIDDEN.clear()
 
 
 @pytest.fixture()
@@ -33,6 +42,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     for route in app.routes:
         for dependency in getattr(getattr(route, "dependant", None), "dependencies", ()):
             app.dependency_overrides[dependency.call] = lambda: None
+    app.dependency_overrides[readers] = lambda: lambda cluster: cluster not in HIDDEN
     yield TestClient(app)
     app.dependency_overrides.clear()
 
@@ -43,6 +53,23 @@ def test_a_page_is_served_as_it_lies_and_can_do_nothing(lake: Path, client: Test
     policy = page.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'self'" in policy and "sandbox allow-scripts" in policy
     assert "allow-same-origin" not in policy
+
+
+def test_a_page_says_above_it_what_is_not_whole_in_its_lake(lake: Path, client: TestClient) -> None:
+    log = lake / "gold" / "findings" / "_delta_log"
+    log.mkdir(parents=True)
+    assert client.get("/a/index.html").text.startswith("<p role=status style='margin:1rem'>No commit in gold.findings:")
+    (log / f"{0:020d}.json").write_text('{"commitInfo": {"operation": "CREATE TABLE"}}\n')
+    (log / f"{1:020d}.json").write_text(
+        '{"commitInfo": {"operation": "WRITE", "operationParameters": {"mode": "Append"}}}\n'
+    )
+    (lake / "published.json").write_text('{"versions": {"gold.findings": 0}}')
+    (lake / "report" / "whole.html").write_text("<!doctype html><html><body><p>the night</p></body></html>")
+    page = client.get("/a/whole.html").text
+    assert page.startswith("<!doctype html><html><body><p role=status")
+    assert "A publication is not finished: gold.findings hold rows" in page
+    (lake / "published.json").write_text('{"versions": {"gold.findings": 1}}')
+    assert client.get("/a/index.html").text == "<p>the night</p>"
 
 
 @pytest.mark.parametrize(
@@ -92,3 +119,41 @@ def test_a_stranger_is_not_let_in(lake: Path) -> None:
 def test_it_has_a_place_in_the_navigation() -> None:
     (view,) = HindsightReport.external_views
     assert view["href"] == f"{PREFIX}/" == HindsightReport.fastapi_apps[0]["url_prefix"] + "/"
+
+
+@pytest.fixture()
+def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A lake of two clusters, one of whose names begins with the other's."""
+    (tmp_path / "h.toml").write_text(
+        f"lake = '{tmp_path}/lake'\n[[clusters]]\nname = 'a'\nlogs = '/a'\n[[clusters]]\nname = 'a-b'\nlogs = '/b'\n"
+    )
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
+    report = tmp_path / "lake" / "report"
+    report.mkdir(parents=True)
+    for name in (OLD, NEW, OTHER, "index.html", "fleet.html", "validation.html"):
+        (report / name).write_text(name)
+    (report / "metrics.prom").write_text("# EOF\n")
+    return report
+
+
+OLD, NEW = "a-20261119T000000Z-0123abcd.html", "a-20261120T000000Z-0123abcd.html"
+OTHER = "a-b-20261121T000000Z-0123abcd.html"
+
+
+def test_in_a_shared_lake_each_cluster_has_its_own_newest_page_and_no_other(shared: Path, client: TestClient) -> None:
+    assert client.get("/a/index.html").text == NEW
+    assert client.get("/a-b/index.html").text == OTHER
+    assert client.get(f"/a/{OLD}").text == OLD
+    assert client.get(f"/a/{OTHER}").status_code == 404
+
+
+def test_a_cluster_is_shown_to_those_who_may_read_its_dag(shared: Path, client: TestClient) -> None:
+    assert "fleet.html" in client.get("/").text
+    assert client.get("/a/fleet.html").text == "fleet.html"
+    assert client.get("/a/metrics").headers["content-type"].startswith("application/openmetrics-text")
+    HIDDEN.add("a-b")
+    listed = client.get("/").text
+    assert '"a/index.html"' in listed and "a-b" not in listed and "fleet.html" not in listed
+    assert client.get("/a/index.html").text == NEW
+    for path in ("/a-b/index.html", f"/a-b/{OTHER}", "/a/fleet.html", "/a/metrics", "/a/validation.html"):
+        assert client.get(path).status_code == 404

@@ -20,7 +20,7 @@ from spark_jobs.edges.log_files import Listing
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
 from spark_jobs.steps.collect import Collected, InputKeepsChanging, collect, looking
-from tests.support.logs import RUN_AT, lay, resigned, settings
+from tests.support.logs import RUN_AT, lay, resigned, settings, with_tables
 
 LOG = "broker-1/server.log"
 OTHER = "broker-2/server.log"
@@ -32,6 +32,7 @@ Hook = Callable[[int], None]
 
 def run(spark: SparkSession, root: Path, at: datetime = RUN_AT, hook: Hook = lambda _: None, **given: Any) -> Collected:
     """The step collect on `logs` below a folder, into `lake` beside it."""
+    with_tables(spark, root / "lake")
     wishes = settings(root / "lake", root / "logs", run_at=at, **{"read_to_end": False, **given})
     look, listings = looking(spark, wishes), list[Listing]()
 

@@ -60,7 +60,8 @@ def fates_of(lines: DataFrame) -> dict[int, str]:
 
 def events_of(lines: DataFrame) -> DataFrame:
     """The events among parsed records."""
-    return parse.events(lines, hours.only_brokers(hours.count_hours(parse.tallies(lines), DAY)))
+    named = parse.named_events(lines, hours.only_brokers(hours.count_hours(parse.tallies(lines), DAY)))
+    return parse.events(named, parse.repeated(named))
 
 
 def by_order(frame: DataFrame) -> dict[int, Row]:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from spark_jobs.catalog.quality import PUBLICATIONS
 from spark_jobs.commands import cli
 from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import open_lake
+from spark_jobs.edges.publication import TOGETHER, list_versions, newest_versions
 from spark_jobs.shared.exits import BAD_INPUT, DONE
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
-from tests.support.rows import AT, values
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
@@ -73,35 +70,62 @@ def test_a_file_that_is_missing_is_told_in_one_sentence(tmp_path: Path, capsys: 
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
-def test_a_publication_that_is_not_finished_is_told(
+def test_a_publication_that_is_not_finished_is_told_and_not_seen(
     tmp_path: Path, scheme: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    lake = f"{scheme}{tmp_path}"
+
     def said() -> str:
         capsys.readouterr()
-        open_lake(f"{scheme}{tmp_path}")
+        open_lake(lake)
         return capsys.readouterr().err
 
-    def listed(table: str, version: int, at: datetime) -> dict[str, Any]:
-        return values(PUBLICATIONS, table=table, version=version, run_published_at=at)
+    def seen(name: str) -> int:
+        (count,) = open_lake(lake).execute(f"SELECT count(*) FROM {name}").fetchall()[0]
+        return int(count)
 
-    def append(name: str, **how: Any) -> None:
+    def write(name: str, **how: Any) -> None:
         table = DeltaTable(str(tmp_path / name))
         write_deltalake(table, table.to_pyarrow_table(), **how)
 
-    write_lake(tmp_path, {"gold.rebalances": [], "gold.failovers": [], "quality.publications": []})
+    tables = ("gold.findings", "gold.rebalances", "quality.publications", "quality.coverage")
+    write_lake(tmp_path, {name: LAKE[name] for name in tables})
+    before = {name: seen(name) for name in tables}
     assert said() == ""
-    append("gold/rebalances", mode="append")
-    append("gold/failovers", mode="append")
+    list_versions(lake, newest_versions(lake, *TOGETHER))
+    for name in ("gold/findings", "gold/rebalances", "quality/coverage"):
+        write(name, mode="append")
     assert re.match(r"A publication is not finished: gold\.\w+, gold\.\w+ hold rows of a window", said())
+    now = {name: seen(name) for name in tables}
+    assert now == before | {"quality.coverage": 2 * before["quality.coverage"]}
 
-    publications = [listed("gold.failovers", 5, AT), listed("gold.rebalances", 1, AT)]
-    publications += [listed("gold.failovers", 1, AT + timedelta(days=1))]
-    shutil.rmtree(tmp_path / "quality")
-    write_lake(tmp_path, {"quality.publications": publications})
+    list_versions(lake, newest_versions(lake, *TOGETHER))
     assert said() == ""
+    assert seen("gold.findings") == 2 * before["gold.findings"]
 
-    append("gold/failovers", mode="overwrite", predicate="cluster = 'c'")
+    write("gold/findings", mode="overwrite", predicate="cluster = 'c'")
     rebalances = DeltaTable(str(tmp_path / "gold/rebalances"))
     rebalances.delete("cluster = 'c'")
     rebalances.vacuum(0, dry_run=False, enforce_retention_duration=False)
-    assert said().startswith("A publication is not finished: gold.failovers hold rows of a window that")
+    assert said().startswith("A publication is not finished: gold.findings hold rows of a window that")
+
+
+def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lake(tmp_path, {"gold.findings": LAKE["gold.findings"]})
+    list_versions(str(tmp_path), newest_versions(str(tmp_path), *TOGETHER))
+    (tmp_path / "gold/findings/_delta_log/00000000000000000001.json").write_text('{"commitInfo":{"operation":"WR')
+    assert sql.main(str(tmp_path), "SELECT count(*) AS n FROM gold.findings", "csv") == DONE
+    out, err = capsys.readouterr()
+    assert out.split() == ["n", str(len(LAKE["gold.findings"]))]
+    assert err.startswith("A publication is not finished: gold.findings hold rows")
+
+
+def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(tmp_path: Path) -> None:
+    write_lake(tmp_path, {"gold.findings": LAKE["gold.findings"]})
+    for text in ("", "{", '{"versions": []}', '{"versions": {"gold.findings": 9}}'):
+        (tmp_path / "published.json").write_text(text)
+        assert open_lake(str(tmp_path)).execute("SELECT count(*) FROM gold.findings").fetchone() == (
+            len(LAKE["gold.findings"]),
+        )

@@ -15,6 +15,7 @@ from deltalake import DeltaTable, write_deltalake
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.commands import cli
 from spark_jobs.shared.exits import BAD_INPUT, DONE
+from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
 from tests.support.rows import AT, values
 
@@ -92,7 +93,7 @@ def test_the_beginning_of_an_id_and_an_address_in_the_report_do(
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ("orders'; DROP TABLE x", "is not an id. Needed"),
+        ("orders'; DROP TABLE x", "is not an id, a group or a partition of this lake. Needed"),
         ("abcdef", "No row of gold has the id abcdef"),
         ("000000", f"begins the ids of 2 rows or more: broker_outages {OUTAGE}"),
     ],
@@ -139,3 +140,56 @@ def test_a_table_whose_creation_was_cut_short_takes_no_story_away(
     first, second = out[: len(out) // 2], out[len(out) // 2 :]
     assert first == second
     assert "No commit in gold.lag_verdicts" in err
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_lake(tmp_path_factory.mktemp("asked") / "lake", LAKE)
+
+
+def test_a_group_is_told_with_all_that_is_about_it(asked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = told(asked, "orders", capsys)
+    assert code == DONE
+    assert text.startswith("Group orders: ")
+    assert "2 rebalances" in text
+    said = json.loads(told(asked, "orders", capsys, "--json")[1])
+    assert (said["kind"], said["name"]) == ("group", "orders")
+    assert {r["group_id"] for t in said["about"] if t["table"] == "gold.rebalances" for r in t["rows"]} == {"orders"}
+
+
+def test_a_partition_is_told_and_what_is_nearly_its_name_is_proposed(
+    lake: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told(lake, "orders-1", capsys)[1].startswith("Partition orders-1: 1 failover.\n\n1 failover\n")
+    code, text = told(lake, "order-1", capsys)
+    assert code == BAD_INPUT
+    assert "Did you mean orders-1" in text
+    assert all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_a_group_with_a_name_like_an_id_is_found_before_the_id(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [values(BY_NAME["gold.rebalances"], cluster="c", rebalance_id="1", group_id="orders-deadbeef")]
+    place = write_lake(tmp_path / "lake", {"gold.rebalances": rows})
+    assert told(place, "orders-deadbeef", capsys)[1].startswith("Group orders-deadbeef: 1 rebalance.")
+
+
+def test_latest_is_the_most_harmful_incident_of_the_newest_night(
+    asked: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    incidents, windows = BY_NAME["gold.incidents"], BY_NAME["quality.publications"]
+    hour = timedelta(hours=1)
+    place = write_lake(
+        tmp_path / "lake",
+        {
+            "gold.incidents": [
+                values(incidents, cluster="c", incident_id=i * 32, harm_rank=rank, started_at=AT + at)
+                for i, rank, at in (("a", 1, -5 * hour), ("b", 2, hour), ("c", 1, 2 * hour))
+            ],
+            "quality.publications": [
+                values(windows, cluster="c", window_from=AT, window_to=AT + 24 * hour, run_published_at=AT + 25 * hour)
+            ],
+        },
+    )
+    assert told(place, "latest", capsys)[1].startswith(f"Incident {'c' * 32}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ from pyspark.sql import SparkSession
 
 from drill import plain_reader
 from spark_jobs.catalog import bronze, quality, silver
-from spark_jobs.catalog.model import Table
 from spark_jobs.catalog.rows import Event
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.exits import BadInput
@@ -34,7 +34,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def audited(spark: SparkSession, night: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Row]:
     """The night as it was recorded, ingested."""
     given = {"client_logs": night / "clients", "snapshots": night / "snapshots.jsonl", "cluster": None}
-    return run(spark, tmp_path_factory.mktemp("lake"), night / "logs", **given)
+    return run(spark, tmp_path_factory.mktemp("lake"), night / "logs", on_nothing=True, **given)
 
 
 def physical_lines(folder: Path) -> int:
@@ -128,7 +128,7 @@ def test_input_that_holds_no_log_is_refused_in_a_sentence(spark: SparkSession, t
     for name, content in files.items():
         (logs / name).mkdir(parents=True) if content is None else lay(logs, {name: content})
     with pytest.raises(BadInput) as refused:
-        run(spark, tmp_path / "lake", logs)
+        run(spark, tmp_path / "lake", logs, on_nothing=True)
     (sentence,) = refused.value.sentences
     assert words in sentence
     assert "Needed:" in sentence
@@ -164,13 +164,13 @@ def short(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return logs, hashes(run(spark, tmp_path_factory.mktemp("lake"), logs)[0])
 
 
-@pytest.mark.parametrize("table", [bronze.LOG_RECORDS, bronze.OFFSET_SNAPSHOTS, silver.EVENTS, quality.COVERAGE])
-def test_an_ingest_that_ended_while_it_created_a_table_is_made_good_by_the_next(
-    spark: SparkSession, short: tuple[Path, dict[str, str]], tmp_path: Path, table: Table
+def test_an_ingest_that_ended_while_it_created_tables_is_made_good_by_the_next(
+    spark: SparkSession, short: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:
     logs, content = short
-    (tmp_path / "lake" / table.layer / table.name / "_delta_log").mkdir(parents=True)
-    healed, _ = run(spark, tmp_path / "lake", logs)
+    for table in (bronze.LOG_RECORDS, bronze.OFFSET_SNAPSHOTS, silver.EVENTS, quality.COVERAGE):
+        (tmp_path / "lake" / table.layer / table.name / "_delta_log").mkdir(parents=True)
+    healed, _ = run(spark, tmp_path / "lake", logs, on_nothing=True)
     assert hashes(healed) == content
 
 
@@ -243,6 +243,33 @@ def test_a_window_that_is_asked_for_is_all_that_is_counted(spark: SparkSession, 
     nothing = {"window_from": "2026-11-20T02:00Z", "window_to": "2026-11-20T04:00Z"}
     with pytest.raises(BadInput, match="the files reach from 2026-11-21T00:00:00"):
         run(spark, tmp_path / "lake", tmp_path / "logs", **nothing)
+
+
+@pytest.mark.parametrize(("year", "wild"), [("9999", "9999"), ("0001", "0001"), ("2926", "2926"), ("2016", "9999")])
+def test_a_garbled_year_does_not_widen_the_window_and_is_told(
+    spark: SparkSession, tmp_path: Path, year: str, wild: str
+) -> None:
+    lines = [resigned(n, f"01:{n // 60:02d}:{n % 60:02d},000") for n in range(120)]
+    lines[60] = lines[60].replace("2026-11-21", f"{year}-12-31")
+    lay(
+        tmp_path, {"logs/broker-1/server.log": "".join(lines), "s.jsonl": json.dumps({"at": f"{wild}-12-31T23:59:59Z"})}
+    )
+    store, told = run(spark, tmp_path / "lake", tmp_path / "logs", snapshots=tmp_path / "s.jsonl")
+    assert (told["window_from"][:19], told["window_to"][:19]) == ("2026-11-21T01:00:00", "2026-11-21T01:01:59")
+    assert any(s.startswith("1 records lie far from all others") and f" {year}-12-31" in s for s in told["warnings"])
+    assert told["lines"]["lines_in"] == 119
+    assert store.read(bronze.LOG_RECORDS).count() == 120
+
+
+def test_names_of_any_kind_are_read_and_what_is_no_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    names = ["server.log.2026-11-20T10:00", "a:b.log", "broker:1/server.log", "it's [1] {2} %41 #?.log"]
+    logs = lay(tmp_path / "logs", {name: resigned(n) for n, name in enumerate(names)})
+    os.mkfifo(logs / "fifo.log")
+    (logs / "passwd.log").symlink_to("/etc/passwd")
+    (logs / "loop").symlink_to(".")
+    store, told = run(spark, tmp_path / "lake", logs)
+    assert store.read(bronze.LOG_RECORDS).count() == len(names)
+    assert [name.partition(" (")[0] for name in told["files_not_read"]] == ["fifo.log", "loop", "passwd.log"]
 
 
 def test_the_window_without_a_wish_is_everything_in_the_input(spark: SparkSession, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from spark_jobs.catalog.lake_versions import LAKE_VERSION, UPGRADES, Renames
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges import lake_files, lake_upgrade, lake_views
 from spark_jobs.edges.lake_version import FILE, lake_version
+from spark_jobs.edges.store import forget_snapshots
 from spark_jobs.shared.exits import BadInput
 
 OLD = Path(__file__).parents[1] / "lakes" / "version-1.tar.xz"
@@ -144,7 +145,7 @@ def test_an_upgrade_that_was_killed_goes_on_where_it_stopped(
                 is_whole = True
             except Killed:
                 is_whole = False
-        lake_upgrade._forget_snapshots(spark)  # the next run is a new process
+        forget_snapshots(spark)  # the next run is a new process
         lake_upgrade.upgrade_lake(spark, str(lake))
         for name, kept in wanted.items():
             assert {json.dumps(r, default=str, sort_keys=True) for r in rows(lake, name)} == {

@@ -36,7 +36,7 @@ HALF = next(b.end for b in batches(BYTES) if b.base_offset > 100)
 def night(tmp_path: Path) -> Path:
     """The captured night, as if the metadata log's first segment were gone and the next were being written.
 
-    On one node the log lies behind a link, and ends earlier.
+    On one node the log ends earlier.
     """
     shutil.copytree(CAPTURED, tmp_path / "logs")
     (tmp_path / "logs" / FIRST).unlink()
@@ -46,10 +46,9 @@ def night(tmp_path: Path) -> Path:
             f"logs/controller-4/{SEGMENT}": BYTES[: HALF + 30],
             f"logs/controller-4/{FOLDER}/00000000000000000000.index": b"\x00" * 8,
             f"logs/broker-1/orders-0/{0:020}.log": b"\x00" * 80,
-            f"elsewhere/{SEGMENT}": BYTES[:HALF],
+            f"logs/broker-2/{SEGMENT}": BYTES[:HALF],
         },
     )
-    (tmp_path / "logs" / "broker-2" / FOLDER).symlink_to(tmp_path / "elsewhere" / FOLDER)
     return tmp_path
 
 

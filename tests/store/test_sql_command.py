@@ -176,11 +176,27 @@ class TestPrompt:
         assert ".describe gold.rebalances" in capsys.readouterr().out
         for wrong, told in (
             (".nope", "is not a command"),
+            (".tabels", "Did you mean .tables"),
             (".describe x", "no table 'x'"),
+            (".describe gold.rebalanses", "Did you mean gold.rebalances"),
             (".run x", "no query named"),
+            ("cost_by_grup", "Did you mean cost_by_group"),
+            ("storms grup_id=a", "Did you mean group_id"),
         ):
             with pytest.raises(BadInput, match=told):
                 session.tell(wrong)
+
+    @pytest.mark.parametrize("said", ["show tables", "SHOW  TABLES;", ".tables"])
+    def test_what_is_said_at_other_prompts_is_understood(
+        self, session: sql.Session, capsys: pytest.CaptureFixture[str], said: str
+    ) -> None:
+        assert "gold.rebalances" in {row["table"] for row in answers(session, said, capsys)}
+
+    @pytest.mark.parametrize(("said", "command"), [("help", ".help"), ("exit;", ".quit"), ("Quit", ".quit")])
+    def test_a_bare_word_is_ready_at_once_but_not_inside_a_statement(self, said: str, command: str) -> None:
+        assert sql.gathered("", said) == ("", said)
+        assert sql.gathered("SELECT\n", said)[1] in ("", f"SELECT\n{said}")
+        assert sql.SYNONYMS[said.rstrip(";").lower()] == command
 
     def test_a_query_can_be_interrupted(self, session: sql.Session, capsys: pytest.CaptureFixture[str]) -> None:
         timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))

@@ -132,6 +132,26 @@ def test_a_lake_of_an_earlier_version_gains_the_columns_declared_since(store: St
     assert told == {"then": None, "now": 3000}
 
 
+def test_a_window_is_renewed_where_it_holds_other_rows_whoever_wrote_them(store: Store, spark: SparkSession) -> None:
+    fill(store, EVENTS, event("before", -HOUR))
+
+    def renewed(window: Window, *rows: dict[str, Any]) -> int:
+        store.renew_window(EVENTS, frame_of(spark, rows, EVENTS), "prod", window)
+        return store.version(EVENTS)
+
+    first = renewed(WINDOW, event("a"), event("b"))
+    assert renewed(WINDOW, event("b"), event("a")) == first, "the newest commit says what the window holds"
+    later = Window(AT + HOUR, AT + 2 * HOUR)
+    assert renewed(later, event("later", HOUR)) == first + 1
+    assert renewed(WINDOW, event("a"), event("b")) == first + 1, "the newest commit is about another window"
+    assert renewed(later) == first + 2
+    assert renewed(later) == first + 2
+    store.delete_before(EVENTS, "happened_at", AT + HOUR)
+    assert renewed(later) == first + 3, "nothing is left to replace"
+    assert renewed(WINDOW, event("a")) == first + 4
+    assert column(store, EVENTS, "line_id") == ["a"]
+
+
 @pytest.mark.parametrize("filled", [False, True])
 def test_a_row_outside_the_window_is_refused(store: Store, spark: SparkSession, filled: bool) -> None:
     fill(store, EVENTS, *([event("in")] if filled else []))
@@ -180,7 +200,7 @@ def test_staging_holds_what_was_staged_last(store: Store, spark: SparkSession, c
 
 def test_content_is_the_rows_in_any_order_and_nothing_that_depends_on_the_run(spark: SparkSession) -> None:
     def content(*rows: dict[str, Any]) -> Any:
-        return contents(RECORDS, frame_of(spark, rows, RECORDS).repartition(2))[0]
+        return contents((RECORDS, frame_of(spark, rows, RECORDS).repartition(2)))[0]
 
     a, b = values(RECORDS, line_id="a"), values(RECORDS, line_id="b")
     assert content(a, b) == content(b | {"run_collected_at": AT + HOUR}, a)

@@ -7,7 +7,9 @@ import shlex
 import socket
 import stat
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -17,11 +19,12 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.edges import thrift_rules, thrift_server
+from spark_jobs.edges.publication import list_versions
 from spark_jobs.shared.conform import literal
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.shared.launch import HOME, jars, spark_home
 from tests.support.rows import AT
-from tests.support.thrift_served import HOSTILE, REBALANCES, Served, rows, serving
+from tests.support.thrift_served import HOSTILE, REBALANCES, SECRET, Served, rows, serving
 from tests.support.thrift_statements import READS, REFUSED
 from tools.sql_fuzz.__main__ import lines
 from tools.sql_fuzz.engines import ask_served
@@ -181,6 +184,33 @@ def test_what_an_audit_adds_is_seen_at_once(served: Served) -> None:
     assert served.ask(count) == [("4",)]
 
 
+def test_gold_is_seen_as_it_was_published_and_changes_together(served: Served) -> None:
+    named = ("gold.rebalances", "rebalances", "spark_catalog.gold.rebalances", "(SELECT * FROM gold.rebalances)")
+    counts = [f"SELECT count(*) FROM {name}" for name in named]
+    counts.append("WITH rebalances AS (SELECT * FROM gold.rebalances) SELECT count(*) FROM rebalances")
+    served.ask("USE gold")
+
+    def seen() -> set[str | None]:
+        return {served.ask(count)[0][0] for count in counts}
+
+    table = DeltaTable(str(served.lake / "gold" / "rebalances"))
+    list_versions(str(served.lake), {REBALANCES: 0})
+    write_deltalake(table, table.to_pyarrow_table(), mode="append")
+    assert until(lambda: seen() == {"1"})
+    assert served.ask("SELECT count(*) FROM gold.rebalances VERSION AS OF 1") == [("2",)]
+    list_versions(str(served.lake), {REBALANCES: 1})
+    assert until(lambda: seen() == {"2"})
+    list_versions(str(served.lake), {REBALANCES: 0})
+    assert until(lambda: seen() == {"1"})
+
+
+def until(holds: Callable[[], bool], seconds: float = 20) -> bool:
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.5)
+    return holds()
+
+
 def test_beeline_asks_it_as_it_says_and_as_the_docs_say(served: Served) -> None:
     (command,) = re.findall(r"^Ask with: (.+)$", served.said, flags=re.MULTILINE)
     page = (HOME / "docs" / "sql.md").read_text(encoding="utf-8")
@@ -190,6 +220,15 @@ def test_beeline_asks_it_as_it_says_and_as_the_docs_say(served: Served) -> None:
         [*shlex.split(command), "--outputformat=csv2", *question], capture_output=True, text=True, check=True
     )
     assert asked.stdout.split()[-2:] == ["cause,rebalances", f"{REBALANCES.column('cause').codes[0]},1"]
+
+
+def test_no_secret_of_its_settings_stands_in_a_command_line(served: Served) -> None:
+    commands = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            commands.append(process.read_bytes())
+    assert any(b"hindsight-thrift-" in command or b"pyspark-shell" in command for command in commands)
+    assert not any(SECRET.encode() in command for command in commands)
 
 
 def test_a_port_that_is_taken_is_told_before_anything_starts(tmp_path: Path) -> None:

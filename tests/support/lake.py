@@ -45,12 +45,11 @@ def rows(lake: Path, name: str) -> list[dict[str, Any]]:
 
 
 def contents(lake: Path) -> dict[str, str]:
-    """A hash of each rebuilt table's content, whatever the order of its rows."""
-    return {
-        t.full_name: hashlib.sha256(
-            "\n".join(
-                sorted(json.dumps({c: r[c] for c in t.content_columns}, default=str) for r in rows(lake, t.full_name))
-            ).encode()
-        ).hexdigest()
-        for t in REBUILT
-    }
+    """A hash of each rebuilt table's content."""
+    return {t.full_name: content_of(lake, t) for t in REBUILT}
+
+
+def content_of(lake: Path, table: Table) -> str:
+    """A hash of a table's content, whatever the order of its rows."""
+    held = ({c: row[c] for c in table.content_columns} for row in rows(lake, table.full_name))
+    return hashlib.sha256("\n".join(sorted(json.dumps(row, default=str) for row in held)).encode()).hexdigest()

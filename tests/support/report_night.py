@@ -1,4 +1,4 @@
-"""A made night with everything in it that a report must tell; the same under hostile names; a crowded one."""
+"""A made night with everything in it that a report must tell; the same under hostile names."""
 
 from __future__ import annotations
 
@@ -355,27 +355,3 @@ def poisoned_night(texts: Sequence[str]) -> Night:
         codes = kept | {column.name for column in BY_NAME[name].columns if column.codes}
         tables[name] = [poisoned(r, "", codes) for r in rows]
     return tables, poisoned(about, "", set()) | {"warnings": list(texts), "files_not_read": list(texts)}
-
-
-def crowded_night(count: int) -> Night:
-    """The night with many more rebalances, each an incident of its own or one of a storm."""
-    tables, about = night()
-    causes = ("member_joined", "member_left", "heartbeat_expired", "max_poll_exceeded", "member_rejoined")
-    rows = [
-        rebalance(
-            f"team-{i % 220}-consumer",
-            DAY + timedelta(seconds=86_000 * i / count),
-            causes[i % 5],
-            generation=i,
-            client_id=f"team-{i % 220}-client-{i % 7}",
-            host=f"/10.1.{i % 200}.{i % 9}",
-        )
-        for i in range(count)
-    ]
-    for each in rows:
-        each["evidence"] = each["evidence"] * 2
-    tables["gold.rebalances"] += rows
-    for i in range(0, count, 4):
-        alone = [incident("single", [r]) for r in rows[i + 2 : i + 4]]
-        tables["gold.incidents"] += [incident("storm", rows[i : i + 2]), *alone]
-    return tables, about

@@ -20,6 +20,7 @@ from tests.support.lake import write_lake
 from tests.support.rows import AT, values
 
 HOSTILE = 'it\'s "a"; DROP TABLE gold.rebalances; --\n<script>alert(1)</script>\t\\ `x` é'
+SECRET = "a-key-that-no-other-user-may-see"
 REBALANCES = gold.REBALANCES
 
 
@@ -87,7 +88,10 @@ def serving(spark: SparkSession, folder: Path) -> Iterator[Served]:
     (outside / "secret").write_text("not in the lake\n")
     words = [sys.executable, "-m", "spark_jobs.commands.cli", "thrift", "--lake", str(lake), "--port", "0"]
     words += ["--password-file", str(password_file)]
-    quick = os.environ | {"HINDSIGHT_SPARK_CONF": "spark.sql.shuffle.partitions=1;spark.sql.codegen.wholeStage=false"}
+    quick = os.environ | {
+        "HINDSIGHT_SPARK_CONF": "spark.sql.shuffle.partitions=1;spark.sql.codegen.wholeStage=false;"
+        f"spark.hadoop.fs.s3a.secret.key={SECRET}"
+    }
     with (
         (folder / "errors").open("w+") as errors,
         subprocess.Popen(words, cwd=started_in, env=quick, stdout=subprocess.PIPE, stderr=errors, text=True) as server,

@@ -160,7 +160,7 @@ def test_secrets_stay_where_they_came_from(lake: str, pager: Box, mail: Box, cap
 def test_the_list_tells_what_was_told_what_waits_and_what_is_held(lake: str, pager: Box, mail: Box) -> None:
     pager.close()
     look(lake, pager, mail)
-    told = "\n".join(alert.listed(lake))
+    told = alert.listed(lake)
     assert "rebalances_excessive orders: sent to mail, waits for pager" in told
     assert "rebalances_excessive known: muted until 2030-01-01T00:00:00+00:00: ticket 7" in told
     assert "rebalances_excessive deployed: planned" in told
@@ -229,7 +229,7 @@ def test_a_damaged_ledger_is_put_aside_and_told_and_each_whole_line_counts(lake:
     cut(ledger, 40)
     damaged = ledger.read_bytes()
     pager.got.clear()
-    assert alert.listed(lake)[-1] == "1 lines of the ledger are damaged; the next look puts it aside"
+    assert alert.listed(lake).splitlines()[-1] == "1 lines of the ledger are damaged; the next look puts it aside"
     for _ in range(2):
         look(lake, pager, mail, event=FAILED)
     (aside,) = Path(lake, "alerts").glob("ledger-damaged-*.jsonl")
@@ -249,7 +249,7 @@ def test_an_event_is_in_the_ledger_before_the_settings_are_read(lake: str, pager
     settings = Path(lake).parent / "hindsight.toml"
     settings.write_text("[alerts]\nrotes = []\n")
     look(lake, pager, mail, event=FAILED, code=BAD_INPUT)
-    assert alert.listed(lake) == [f"{TO:%Y-%m-%d} critical prod night_failed run 1: not routed yet"]
+    assert alert.listed(lake) == f"{TO:%Y-%m-%d} critical prod night_failed run 1: not routed yet"
     settings.write_text(ROUTES)
     look(lake, pager, mail)
     assert FAILED_TITLE in titles(pager)

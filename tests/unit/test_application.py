@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.edges.application import Place, hand_over, place_of, serve
+from spark_jobs.edges.application import AHEAD_VARIABLE, Place, begin, hand_over, place_of, serve
 from spark_jobs.shared.exits import format_exit_summary
 from spark_jobs.shared.launch import HOME
 
@@ -53,8 +53,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 
 def hand(place: Place, step: str, settings: str = '{"code": 0}', is_last: bool = False) -> int:
+    return hand_over(place, started(place), step, settings, is_last)
+
+
+def started(place: Place, program: str = PROGRAM) -> list[str]:
     python = [sys.executable, "-c"]
-    return hand_over(place, [*python, PARENT, *python, PROGRAM, *map(str, place_words(place))], step, settings, is_last)
+    return [*python, PARENT, *python, program, *map(str, place_words(place))]
 
 
 def place_words(place: Place) -> tuple[Path, Path]:
@@ -75,6 +79,41 @@ def test_steps_share_one_process_each_hears_its_own_words_and_the_last_one_ends_
     assert "step-1: ends with exit code 0" in first and "step-1" not in second
     assert pids(first) == pids(second)
     assert not place.socket.exists()
+
+
+def test_a_step_waits_for_an_application_that_was_started_ahead_and_has_not_listened_yet(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ahead = begin(place, started(place, f"import time; time.sleep(1){PROGRAM}"), cwd=HOME)
+    monkeypatch.setenv(AHEAD_VARIABLE, place.socket.stem)
+    found = place_of(["another-submit"], "/lake", "run-1")
+    assert found == place
+    assert hand_over(found, ["false"], "step-1", '{"code": 0}', is_last=True) == 0
+    assert "step-1: ends with exit code 0" in capfd.readouterr().out
+    assert ahead.wait() == 0
+    assert place_of(["another-submit"], "/lake", "run-1") != place, "it has ended"
+
+
+def test_an_application_that_was_started_ahead_and_died_is_replaced(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dying = begin(place, ["sleep", "0.5"])
+    monkeypatch.setenv(AHEAD_VARIABLE, place.socket.stem)
+    assert place_of(["another-submit"], "/lake", "run-1") == place
+    assert hand(place, "step-1", is_last=True) == 0
+    assert dying.wait() == 0
+
+
+def test_what_can_be_done_ahead_is_done_piece_by_piece_until_a_step_comes(place: Place) -> None:
+    done = []
+
+    def spare() -> Iterator[None]:
+        for piece in range(3):
+            done.append(piece)
+            yield
+
+    assert serve(place, lambda *_: 0, lambda: None, idle_seconds=1.5, spare=spare()) == 0
+    assert done == [0, 1, 2]
 
 
 @pytest.mark.parametrize("code", [1, 2, 42])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -75,6 +75,7 @@ def file(first: str, last: str) -> LogFile:
 
 SNAPSHOTS = [*listed("01:52:20", 1, 2), *listed("01:52:30", 2), *listed("01:52:50", 1, 2)]
 STARTED = own("broker_starting", "03:00:30")
+CLEAN, UNCLEAN = own("logs_clean", "03:00:31"), own("logs_unclean", "03:00:32")
 SERVED = own("leader_started", "02:59:00")
 ELECTED = row(
     EVENTS,
@@ -104,6 +105,11 @@ MADE_OUTAGES = {
         [],
     ),
     "hours lost before its start": ([SERVED, own("broker_starting", "06:00:00")], [], [file("02:50:00", "02:59:00")]),
+    "fenced, and its next start found a clean shutdown": (fenced("broker_fenced", STARTED, CLEAN), []),
+    "fenced, and its next start found no clean shutdown": (
+        fenced("broker_fenced", STARTED, CLEAN, UNCLEAN),
+        [],
+    ),
     "silent for 5 minutes": (fenced("broker_fenced", heard(5)), []),
     "silent for 15 minutes": (fenced("broker_fenced", heard(15)), []),
 }
@@ -117,8 +123,15 @@ def said_by_2(kind: str) -> Event:
 RESIGNED = row(EVENTS, kind="controller_resigned", broker=3, happened_at=at("01:52:45"), line_id="resigned")
 DOWN = row(BROKER_OUTAGES, broker=3, kind="crash", down_at=at("01:52:44"), up_at=at("01:52:50"))
 
+A_DAY = timedelta(days=1)
+BOTH_DOWN = [
+    row(BROKER_OUTAGES, broker=b, kind="crash", down_at=at("15:11:55") + A_DAY, up_at=at("15:12:20") + A_DAY)
+    for b in (1, 2)
+]
+
 MADE_CHANGES = {
     "unclean-4.1, controller 3 was down": (lines("unclean-4.1"), [DOWN]),
+    "quorum-4.3, controllers 2 and 1 were down": (lines("quorum-4.3"), [*BOTH_DOWN]),
     "unclean-4.1, controller 3 resigned alone": ([*lines("unclean-4.1"), RESIGNED], []),
     "crash-2.8, controller 3 followed": ([*lines("crash-2.8"), ELECTED], []),
     "crash-2.8, controller 2 resigned": ([*lines("crash-2.8"), said_by_2("controller_resigned"), ELECTED], []),
@@ -163,6 +176,15 @@ def test_controller_changes(ruling: Ruling[object]) -> None:
     decided, other = change_of(ruling.decides), change_of(ruling.looks_alike)
     assert [r for r in CONTROLLER_RULINGS if wording(r).match(decided.explanation)] == [ruling]
     assert not wording(ruling).match(other.explanation)
+
+
+def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:
+    """Two of three controllers were away from 15:11:23 to 15:11:37; two were killed at 15:11:55."""
+    resigned = change_of("quorum-4.3 epoch 3")
+    assert (resigned.cause, resigned.elections, resigned.uncontrolled_low_ms) == ("no_majority", 9, 16_669)
+    killed = change_of("made: quorum-4.3, controllers 2 and 1 were down")
+    assert (killed.uncontrolled_low_ms, killed.uncontrolled_high_ms) == (17_743, 20_282)
+    assert "no leader was elected" in killed.explanation
 
 
 @pytest.mark.parametrize("ruling", [*OUTAGE_RULINGS, *CONTROLLER_RULINGS], ids=lambda r: r.sentence)

@@ -14,6 +14,7 @@ from spark_jobs.commands import cli, completion
 from spark_jobs.shared.launch import HOME
 
 WORDS = {"--format": ("table", "csv", "json")}
+VERBS = set(re.findall(r"^    ([a-z]+)\b", cli.parser().format_help(), flags=re.MULTILINE))
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +58,7 @@ def test_bash_completes(queries: Path, words: list[str], expected: list[str]) ->
 
 
 def test_every_verb_is_offered(queries: Path) -> None:
-    listed = re.findall(r"^    ([a-z]+)\b", cli.parser().format_help(), flags=re.MULTILINE)
-    assert set(completed(queries, "")) == {*listed, "doctor"}
+    assert set(completed(queries, "")) == {*VERBS, "doctor"}
 
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="no zsh on this machine")
@@ -84,3 +84,11 @@ def test_the_options_of_verbs_with_a_command_line_of_their_own_are_theirs(verb: 
 def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["completion", "bash"]) == 0
     assert str(HOME / "queries") in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS - set(completion.ELSEWHERE)))
+def test_every_verb_prints_its_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main([verb, "--help"])
+    assert end.value.code == 0
+    assert f"hindsight {verb}" in capsys.readouterr().out

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from drill.cluster import layouts_of
 from drill.disks import fail, log_dirs, mend, partitions_in
 from drill.glance import glance
 from drill.names import Names
@@ -19,6 +20,7 @@ from drill.run import chosen, main
 from drill.scenarios import SCENARIOS
 from drill.scenarios.brokers import BROKER_SCENARIOS
 from drill.scenarios.groups import GROUP_SCENARIOS
+from drill.scenarios.real import REAL_SCENARIOS
 from drill.scenarios.replicas import REPLICA_SCENARIOS
 from drill.scenarios.uncommon import UNCOMMON_SCENARIOS
 from drill.steps import Close, Gone, Kill, OnMember, Scenario, Start
@@ -40,7 +42,7 @@ from drill.truth_file import TruthFile
 from spark_jobs.shared.exits import BAD_INPUT, BadInput
 from tests.support.nights import EXCERPTS
 
-ALL = (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *BROKER_SCENARIOS, *REPLICA_SCENARIOS)
+ALL = (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *BROKER_SCENARIOS, *REPLICA_SCENARIOS, *REAL_SCENARIOS)
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
 
 
@@ -139,6 +141,9 @@ def test_a_drill_plays_what_its_kafka_can_do() -> None:
     assert "crash" in names and "controller_killed" in names
     assert not {"consumer_protocol", "controller_lost", "sync_timeout"} & names
     assert "sync_timeout" in {s.name for s in chosen("", "4.3.1", "combined")}
+    assert "quorum_killed" not in {s.name for s in chosen("", "4.3.1", "combined")}
+    real = {s.name for s in chosen("real", "2.6.3", "zookeeper")}
+    assert {"start_port_in_use", "start_loop"} <= real and not {"rolled_to_newer", "quorum_killed"} & real
     assert [s.name for s in chosen("slow, leave", "4.3.1", "combined")] == ["slow", "leave"]
 
 
@@ -153,6 +158,12 @@ def test_a_drill_plays_what_its_kafka_can_do() -> None:
 def test_a_scenario_that_cannot_be_played_is_named(names: str, version: str, layout: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         chosen(names, version, layout)
+
+
+def test_a_kafka_has_its_usual_layout_first_and_only_those_that_it_can_run() -> None:
+    assert layouts_of("2.6.3") == layouts_of("3.0.2") == ("zookeeper",)
+    assert layouts_of("3.9.2")[0] == "combined" and "zookeeper" in layouts_of("3.3.2")
+    assert "zookeeper" not in layouts_of("4.0.0")
 
 
 @pytest.mark.parametrize("options", [["--kafka", "1.1"], ["--seed", "x"], ["--lesson", "cooking"]])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spark_jobs.catalog.codes import FailoverKind, Harm, IncidentKind, LagStatus, OutOfSyncKind
 from spark_jobs.catalog.gold import (
     BROKER_OUTAGES,
+    CONTROLLER_CHANGES,
     FAILOVERS,
     INCIDENTS,
     LAG_VERDICTS,
@@ -69,6 +70,18 @@ def told(**found: Any) -> list[Incident]:
 
 def harms(**found: Any) -> list[str | None]:
     return [i.harm for i in told(**found)]
+
+
+def test_a_quorum_without_a_majority_is_an_incident_and_another_change_of_the_controller_is_not() -> None:
+    bounds = {"uncontrolled_low_ms": 16_669, "confidence": "likely", "happened_at": AT + timedelta(minutes=1)}
+    lost = row(CONTROLLER_CHANGES, cause="no_majority", epoch=3, explanation="It had none.", **bounds)
+    (incident,) = told(controllers=[lost, row(CONTROLLER_CHANGES, cause="outage", epoch=4, **bounds)])
+    assert (incident.kind, incident.harm, incident.confidence) == ("quorum_lost", "no_controller", "likely")
+    assert incident.ended_at and incident.ended_at - incident.started_at == timedelta(milliseconds=16_669)
+    assert incident.headline == (
+        "The controllers had no majority for 16.7 s: no leader could be elected, and no topic changed"
+    )
+    assert "It had none." in incident.explanation and "two of three" in incident.advice
 
 
 def test_a_crash_with_all_that_followed_is_one_incident() -> None:

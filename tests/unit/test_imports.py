@@ -14,10 +14,17 @@ PLAIN = {
     "spark_jobs.shared.exits",
     "spark_jobs.shared.launch",
     "spark_jobs.commands.embedded_airflow",
+    "spark_jobs.edges.delta_log",
+    "spark_jobs.edges.lake_state",
+    "spark_jobs.edges.landing",
+    "spark_jobs.edges.publication",
     "spark_jobs.alerts.model",
     "spark_jobs.alerts.settings",
+    "spark_jobs.report.places",
 }
 """Modules of ours that need the standard library alone, so that Airflow's environment can load them."""
+LATE = {"spark_jobs.edges.landing": {"pyarrow.fs"}}
+"""What a plain module imports where it opens a URI, which no plugin asks it to do."""
 PLUGINS = {path.stem for path in (HOME / "plugins").glob("*.py")}
 
 
@@ -30,6 +37,7 @@ def imported(path: Path) -> set[str]:
             "spark_jobs",
             "spark_jobs.shared",
             "spark_jobs.commands",
+            "spark_jobs.edges",
         ):
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -54,7 +62,7 @@ def test_what_airflow_loads_of_ours_needs_the_standard_library_alone() -> None:
     for module in PLAIN:
         path = HOME / f"{module.replace('.', '/')}.py"
         wild = {n for n in foreign(imported(path)) if not n.startswith(("spark_jobs.catalog", *PLAIN))}
-        assert not wild, module
+        assert not wild - LATE.get(module, set()), module
 
 
 def test_set_up_needs_the_standard_library_alone() -> None:

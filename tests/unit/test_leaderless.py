@@ -126,6 +126,17 @@ def test_a_partition_is_offline_until_a_broker_leads_it_again(excerpt: str, low:
     assert gone.leaderless_low_ms <= back.leaderless_ms <= gone.leaderless_high_ms
 
 
+def test_a_later_leader_bounds_it_also_where_epochs_between_are_not_known() -> None:
+    lines = [
+        line("leader_started", 1, 0, leader_epoch=0),
+        line("follower_started", 1, 10, leader=-1, leader_epoch=1),
+        line("leader_started", 2, ELECTED_AT, leader_epoch=4, previous_leader=-1, previous_leader_epoch=3),
+    ]
+    gone, back = rebuild_leaders(lines, [], context_of([], []), HOURS).failovers
+    assert (gone.leader_to, back.leader_to) == (-1, 2)
+    assert bounds(gone) == (None, None, 30_000)
+
+
 def test_a_partition_without_a_later_leader_has_no_bounds() -> None:
     [gone, _] = leaders(events("offline-3.9"), [], WHOLE).failovers
     until_then = [e for e in events("offline-3.9") if e.happened_at <= gone.happened_at]

@@ -1,10 +1,14 @@
-"""With less evidence nothing wrong becomes certain: pieces of the recorded night are taken out at random, by a seed."""
+"""With less evidence nothing wrong becomes certain: pieces of a recorded night, and of a month of it, are taken out.
+
+NIGHT_CUTS, MONTH_CUTS and MONTH_DAYS in the environment say how often, and how long a month is.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from datetime import datetime, timedelta
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,8 +18,17 @@ import pytest
 from spark_jobs.catalog.rows import BrokerOutage, Failover
 from tests.support.less_evidence import Night, night_of, random_cuts
 from tests.support.logs import unpack_night
+from tests.support.months import DAY, month_of, random_losses
 
-SEEDS = range(25)
+Case = tuple[str, int]
+"""What is cut, night or month, and the seed of the cuts."""
+
+CASES = [
+    *(("night", seed) for seed in range(int(os.environ.get("NIGHT_CUTS", 25)))),
+    *(("month", seed) for seed in range(int(os.environ.get("MONTH_CUTS", 1)))),
+]
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}")
+DAYS = int(os.environ.get("MONTH_DAYS", 7))
 ROWS_BEFORE = timedelta(seconds=9)
 """How long before its detection an absence may begin: a session."""
 
@@ -29,14 +42,18 @@ _BROKER = re.compile(r"\[(?:Broker id=|GroupCoordinator id=)(\d+)")
 
 
 @cache
-def whole() -> Night:
+def whole(kind: str) -> Night:
+    if kind == "month":
+        return month_of(whole("night"), DAYS)
     with TemporaryDirectory() as folder:
         return night_of(unpack_night(Path(folder)) / "logs")
 
 
-@cache
-def cut(seed: int) -> Night:
-    return reduce(lambda night, piece: night.without(piece), random_cuts(whole(), seed), whole())
+@lru_cache(maxsize=4)
+def cut(case: Case) -> Night:
+    kind, seed = case
+    cuts = random_cuts(whole(kind), seed) if kind == "night" else random_losses(whole(kind), seed)
+    return reduce(lambda night, piece: night.without(piece), cuts, whole(kind))
 
 
 def signs_of_life(night: Night) -> list[tuple[int, datetime]]:
@@ -54,38 +71,44 @@ def same_absence(claim: BrokerOutage, truth: BrokerOutage, end: datetime) -> boo
     return begins and claim.away_low_ms - 1000 <= lasted and (claim.up_at - truth.up_at) >= timedelta(seconds=-1)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_certain_outage_contradicts_what_happened(seed: int) -> None:
-    left = cut(seed)
+def test_each_night_of_a_month_is_told_as_the_night_alone() -> None:
+    alone = [(o.broker, o.kind, o.down_at) for o in whole("night").outages]
+    days = [(o.broker, o.kind, o.down_at) for o in whole("month").outages]
+    assert sorted(days) == sorted((b, kind, at + day * DAY) for b, kind, at in alone for day in range(DAYS))
+
+
+@each_case
+def test_no_certain_outage_contradicts_what_happened(case: Case) -> None:
+    left = cut(case)
     end = left.window.end
     for claim in left.outages:
         if claim.confidence == "certain":
-            truths = [t for t in whole().outages if same_absence(claim, t, end)]
+            truths = [t for t in whole(case[0]).outages if same_absence(claim, t, end)]
             assert claim.kind in [t.kind for t in truths], (claim.broker, claim.down_at, claim.up_at, claim.explanation)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_certain_change_of_controller_contradicts_what_happened(seed: int) -> None:
-    truths = {c.epoch: (c.controller_from, c.controller_to, c.explanation) for c in whole().controller_changes}
-    for claim in cut(seed).controller_changes:
+@each_case
+def test_no_certain_change_of_controller_contradicts_what_happened(case: Case) -> None:
+    truths = {c.epoch: (c.controller_from, c.controller_to, c.explanation) for c in whole(case[0]).controller_changes}
+    for claim in cut(case).controller_changes:
         if claim.confidence == "certain":
             assert (claim.controller_from, claim.controller_to, claim.explanation) == truths[claim.epoch]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_certain_failover_contradicts_what_happened(seed: int) -> None:
+@each_case
+def test_no_certain_failover_contradicts_what_happened(case: Case) -> None:
     def key(f: Failover) -> tuple[object, ...]:
         return f.topic, f.partition, f.topic_incarnation, f.epoch_to
 
-    truths = {key(f): (f.leader_from, f.leader_to, f.kind) for f in whole().failovers}
-    for claim in cut(seed).failovers:
+    truths = {key(f): (f.leader_from, f.leader_to, f.kind) for f in whole(case[0]).failovers}
+    for claim in cut(case).failovers:
         if claim.confidence == "certain":
             assert (claim.leader_from, claim.leader_to, claim.kind) == truths[key(claim)], claim.explanation
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_sign_of_life_lies_in_an_absence(seed: int) -> None:
-    left = cut(seed)
+@each_case
+def test_no_sign_of_life_lies_in_an_absence(case: Case) -> None:
+    left = cut(case)
     signs = signs_of_life(left)
     assert signs
     for claim in left.outages:
@@ -97,9 +120,9 @@ def test_no_sign_of_life_lies_in_an_absence(seed: int) -> None:
         assert not late or claim.kind == "unresponsive", (claim.broker, claim.down_at, claim.up_at, late)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_nothing_is_claimed_of_a_span_without_logs(seed: int) -> None:
-    left = cut(seed)
+@each_case
+def test_nothing_is_claimed_of_a_span_without_logs(case: Case) -> None:
+    left = cut(case)
     ats = sorted(e.happened_at for e in left.events)
     gaps = [(a, b) for a, b in pairwise(ats) if b - a > timedelta(minutes=2)]
     claims = [*(o.down_at for o in left.outages), *(c.happened_at for c in left.controller_changes)]

@@ -195,6 +195,22 @@ def test_a_failed_start_is_no_shutdown_and_a_loop_of_them_one_absence() -> None:
     assert "failed 3 times: the controller quorum did not answer" in absence.explanation
 
 
+def test_a_controller_lets_only_a_broker_that_serves_move_its_leaders_before_it_goes() -> None:
+    granted = told_by_controller("broker_controlled_shutdown_granted", "03:20:00")
+    failed, stopped = rebuild_outages([*failed_start("03:00"), granted], [], WHOLE)
+    assert (failed.kind, failed.down_at, failed.up_at) == ("failed_start", at("03:00:00"), at("03:20:00"))
+    assert (stopped.kind, stopped.down_at, stopped.up_at) == ("controlled_shutdown", at("03:20:00"), None)
+
+
+@pytest.mark.parametrize(("found", "kind"), [("logs_clean", "controlled_shutdown"), ("logs_unclean", "crash")])
+def test_a_fence_of_the_process_before_is_told_by_what_the_start_found(found: str, kind: str) -> None:
+    start = [own("broker_starting", "03:00:00"), own(found, "03:00:02")]
+    fence, back = told_by_controller("broker_fenced", "03:00:09"), own("broker_unfenced_self", "03:00:20")
+    [absence] = rebuild_outages([own("leader_started", "02:50:00"), *start, fence, back], [], WHOLE)
+    assert (absence.kind, absence.up_at) == (kind, at("03:00:20"))
+    assert any(found in quoted.line_id for quoted in absence.evidence)
+
+
 def test_starts_that_fail_after_a_shutdown_belong_to_its_absence() -> None:
     served, stopped = own("leader_started", "02:50:00"), own("broker_shutdown_started", "02:59:00")
     works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]

@@ -6,9 +6,12 @@ seconds, so that a busy machine does not matter.
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 import signal
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,7 +21,7 @@ from drill.plain_reader import parse
 from spark_jobs.edges.samples import samples_of
 from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns import PATTERNS
-from tests.support.pumping import looped_groups, pumped
+from tests.support.pumping import looped_groups, pumped, units
 
 SHORT, LONG = 10_000, 100_000
 MOST_SECONDS = 1.0
@@ -100,6 +103,33 @@ KEPT = (
     r"isr=\[(?P<isr>[\d, ]*)\], removingReplicas=\[.*?\], addingReplicas=\[.*?\], elr=\[.*?\], lastKnownElr=\[.*?\], x$"
 )
 CHANGED = r"^isr=List\((?P<isr>[\d, ]*|BrokerState\(.*?\)(?:, BrokerState\(.*?\))*)\)$"
+
+
+def regexes() -> Iterator[tuple[str, re.Pattern[str]]]:
+    """The regexes by which modules look into what strangers wrote."""
+    for room in ("knowledge", "transforms", "report", "alerts"):
+        folder = importlib.import_module(f"spark_jobs.{room}")
+        for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
+            for name, value in vars(importlib.import_module(module.name)).items():
+                if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+                    yield f"{module.name}.{name}", value
+
+
+OF_OURS = {"spark_jobs.knowledge.pattern_layouts._WITHIN"}
+"""It looks at names of layouts, which are ours."""
+OF_NAMES = {"spark_jobs.knowledge.layouts.LOG_NAME_REGEX", "spark_jobs.knowledge.layouts.GC_LOG_REGEX"}
+"""They look at names of files alone, of which file systems allow 255 bytes."""
+
+
+@pytest.mark.parametrize(("name", "regex"), regexes(), ids=lambda value: str(value).rpartition(".")[2])
+def test_no_text_made_of_a_regexs_own_pieces_holds_a_search_up(name: str, regex: re.Pattern[str]) -> None:
+    size = 255 if name in OF_NAMES | OF_OURS else 2 * SHORT
+    pieces = units(regex.pattern)
+    for unit in pieces[:: len(pieces) // 60 + 1]:
+        for begin in ("", pieces[-1]):
+            text = begin + unit * (size // len(unit)) + "\0"
+            with processor_seconds(MOST_SECONDS):
+                deque(regex.finditer(text), maxlen=0)
 
 
 def test_a_regex_that_runs_away_is_found() -> None:

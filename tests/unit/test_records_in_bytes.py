@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spark_jobs.edges import file_bytes
 from spark_jobs.edges.file_bytes import CHUNK, _Unpacked
 from spark_jobs.knowledge.layouts import LAYOUTS, MOST_LINES
 from spark_jobs.transforms.intake.arrays import NO_INSTANT
@@ -168,6 +171,29 @@ def test_a_packed_file_is_read_as_far_as_it_can_be_unpacked(
     unpacked = _Unpacked(parts, "file:///a.log.gz")
     assert unpacked.between(0, CHUNK) == held
     assert unpacked.damage == damage
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress), (".bz2", bz2.compress)])
+def test_a_file_that_unpacks_to_too_much_is_read_up_to_a_limit(
+    suffix: str, pack: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_bytes, "_UNPACKED_LEAST", 9 * CHUNK)
+    bomb = pack(bytes(10 * CHUNK))
+    unpacked = _Unpacked(iter([bomb]), f"file:///a.log{suffix}")
+    longest = max(len(unpacked.between(at, at + 2 * CHUNK)) for at in range(0, 12 * CHUNK, 2 * CHUNK))
+    assert longest <= 2 * CHUNK
+    assert unpacked.damage is not None
+    assert unpacked.damage.startswith("it unpacks to more than 500 times its size")
+
+
+def test_a_log_of_one_line_again_and_again_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_bytes, "_UNPACKED_LEAST", 0)
+    log = "".join(
+        f"[2026-11-21 01:{n // 60 % 60:02d}:{n % 60:02d},000] INFO The same (kafka.A)\n" for n in range(50_000)
+    )
+    unpacked = _Unpacked(iter([gzip.compress(log.encode())]), "file:///a.log.gz")
+    assert unpacked.between(0, len(log)).decode() == log
+    assert unpacked.damage is None
 
 
 @pytest.mark.parametrize("size", [1_000, 5, CHUNK])

@@ -4,11 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.report.blocks import PLANNED, Entry, Evidence, Item, Link, Step, TableRow
+from spark_jobs.report.blocks import PLANNED, Entry, Evidence, Item, Link, Paragraph, Step, TableRow
 from spark_jobs.report.build import build_report
 from spark_jobs.report.marks import ticks
 from tests.support import report_blocks as seen
-from tests.support.report_night import crowded_night, night
+from tests.support.report_crowd import crowded_night
+from tests.support.report_night import night
 from tests.support.report_rows import DAY, at, empty, failover, incident, made, outage, rebalance, run
 
 
@@ -65,6 +66,10 @@ def test_where_a_broker_could_mostly_not_be_read_the_verdict_says_so_first_and_s
         "No rebalance of a consumer group in what could be read.",
     )
     assert seen.first_paragraph(page, "outages") == "No absence of a broker in what could be read."
+    assert seen.first_paragraph(page, "incidents") == "No incident in what could be read."
+    led = [seen.text(p) for p in seen.found(Paragraph, seen.section(page, "verdict"))]
+    assert led[1].endswith("what is not listed here may have happened.")
+    assert led[2] == "No loss, no failure and no group that stopped in what could be read."
 
 
 def test_a_quiet_night_claims_no_more_than_was_seen():

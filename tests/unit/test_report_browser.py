@@ -11,7 +11,8 @@ import pytest
 from spark_jobs.report.build import build_report
 from spark_jobs.report.html import render_html
 from tests.support.report_browser import Browser, found
-from tests.support.report_night import HOSTILE, Night, crowded_night, night, poisoned_night
+from tests.support.report_crowd import crowded_night
+from tests.support.report_night import HOSTILE, Night, night, poisoned_night
 
 pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
 
@@ -65,10 +66,10 @@ def test_five_thousand_rebalances_wait_as_text_until_they_are_wanted(browser, pl
 
 
 def _last_rebalance(places: dict[str, str]) -> str:
-    """The last rebalance, out of the last part that waits."""
+    """The last rebalance, out of the last part with one that waits."""
     html = Path(places["crowded"].removeprefix("file://")).read_text(encoding="utf-8")
-    packed = re.findall(r'data-packed="([^"]+)"', html)[-1]
-    return re.findall(r'id="(rebalance-[0-9a-f]+)"', zlib.decompress(base64.b64decode(packed)).decode())[-1]
+    packed = (zlib.decompress(base64.b64decode(p)).decode() for p in re.findall(r'data-packed="([^"]+)"', html))
+    return re.findall(r'id="(rebalance-[0-9a-f]+)"', "".join(packed))[-1]
 
 
 def _is_told(browser: Browser, address: str) -> bool:
@@ -195,6 +196,65 @@ def test_on_a_phone_nothing_scrolls_sideways(browser, places):
     assert (
         browser.tell(f"{wide} && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === 'auto')") == []
     )
+
+
+def test_on_paper_a_night_takes_under_ten_pages(browser, places):
+    for night_of in ("usual", "crowded"):
+        browser.open(places[night_of])
+        paper = browser.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"]
+        assert len(re.findall(rb"/Type\s*/Page[^s]", base64.b64decode(paper))) < 10
+
+
+def test_a_night_of_thirty_crashes_and_five_thousand_rebalances_takes_less_than_a_second_to_open(browser, places):
+    # The processor time of the page's own thread: other work on the machine does not count.
+    browser.call("Performance.enable", timeDomain="threadTicks")
+    browser.open(places["crowded"])
+    measured = {m["name"]: m["value"] for m in browser.call("Performance.getMetrics")["metrics"]}
+    browser.call("Performance.disable")
+    assert measured["TaskDuration"] < 1
+
+
+WAITS = "new Promise(done => setTimeout(done, 400))"
+LESSER = (
+    "[...document.querySelectorAll('[aria-label^=\"Lesser incidents\"] tbody > tr')].filter(r => r.checkVisibility())"
+)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_long_table_is_searched_and_sorted_with_the_parts_that_wait(browser, places, width):
+    browser.open(places["crowded"], width)
+    box = "document.querySelector('[aria-label=\"Search: Lesser incidents\"]')"
+    browser.tell(f"for (let d = {box}.closest('details'); d; d = d.parentElement.closest('details')) d.open = true")
+    browser.tell(f"{box}.value = '#21:4'; {box}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+    times = f"{LESSER}.map(r => r.cells[0].textContent.trim())"
+    found = browser.tell(f"{WAITS}.then(() => {times})")
+    assert found
+    assert all(time.startswith("#21:4") for time in found)
+    start = "document.querySelector('[aria-label^=\"Lesser incidents\"] .sort')"
+    browser.tell(f"{start}.click()")
+    browser.tell(f"{WAITS}.then(() => {start}.click())")
+    assert browser.tell(f"{WAITS}.then(() => {times})") == sorted(found, reverse=True)
+
+
+def test_times_are_shown_in_the_readers_zone_and_back_but_quoted_lines_stay(browser, places):
+    browser.call("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
+    try:
+        browser.open(places["usual"])
+        said = "document.querySelector('header').innerText + document.querySelector('.gravest').innerText"
+        quoted = "[...document.querySelectorAll('q')].map(q => q.textContent).join()"
+        lines, before = browser.tell(quoted), browser.tell(said)
+        assert "2026-10-03 00:00:00 to 2026-10-04 00:00:00 · all times in UTC" in before
+        browser.tell("document.getElementById('zone').click()")
+        local = browser.tell(said)
+        assert "2026-10-03 05:30:00 to 2026-10-04 05:30:00 · all times in Asia/" in local
+        assert "02:13:04" in before and "07:43:04" in local and "02:13:04" not in local
+        assert browser.tell("document.getElementById('timeline-view').textContent").startswith("10-03 05:30:00")
+        assert browser.tell(quoted) == lines
+        browser.tell("document.getElementById('zone').click()")
+        assert browser.tell(said).replace("Show UTC", "") == before.replace("Show UTC", "")
+        browser.tell("localStorage.clear()")
+    finally:
+        browser.call("Emulation.setTimezoneOverride", timezoneId="UTC")
 
 
 def test_on_paper_every_lane_is_whole(browser, places):

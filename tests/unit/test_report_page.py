@@ -12,7 +12,8 @@ import pytest
 from spark_jobs.report.build import build_report
 from spark_jobs.report.html import render_html
 from spark_jobs.report.sections import SECTIONS
-from tests.support.report_night import HOSTILE, crowded_night, night, poisoned_night
+from tests.support.report_crowd import crowded_night
+from tests.support.report_night import HOSTILE, night, poisoned_night
 from tests.support.report_rows import empty, run
 
 VOID = {"meta", "link", "input", "br", "img"}

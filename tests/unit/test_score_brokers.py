@@ -91,6 +91,49 @@ class TestLogDirFailed:
         ]
 
 
+class TestFailedStarts:
+    KILL: ClassVar[Row] = act(0, "broker_kill9", "failover_crash", broker=1)
+    ACT: ClassVar[Row] = act(10, "broker_starts_fail", "failed_start", broker=1, why="port_in_use", times=3)
+
+    @staticmethod
+    def outage(why: str | None, times: int = 3, up: float = 60) -> Row:
+        told = {"start_failure": why, "failed_starts": times, "up_at": at(up), "confidence": "certain"}
+        return values(BROKER_OUTAGES, broker=1, kind="crash", down_at=at(0), **told)
+
+    def test_an_absence_must_count_them_and_say_why(self) -> None:
+        assert met([self.ACT], broker_outages=[self.outage("port_in_use")]) == [True]
+        assert met([self.ACT], broker_outages=[self.outage("port_in_use", times=2)]) == [False]
+        assert met([self.ACT], broker_outages=[self.outage("exception")]) == [False]
+        assert met([self.ACT], broker_outages=[self.outage("port_in_use", up=5)]) == [False]
+
+    def test_another_reason_is_wrong_and_one_that_was_not_played_too(self) -> None:
+        acts = [self.KILL, self.ACT]
+        assert wrong(acts, broker_outages=[self.outage("port_in_use")]) == [None]
+        assert wrong(acts, broker_outages=[self.outage("exception")]) == [
+            "its starts were made to fail for port_in_use"
+        ]
+        assert wrong([self.KILL], broker_outages=[self.outage("stopped")]) == [
+            "its starts were made to fail for nothing"
+        ]
+
+
+class TestQuorumLost:
+    ACT: ClassVar[Row] = act(0, "quorum_lost", "quorum_lost", low_ms=15_000, high_ms=25_000)
+
+    @staticmethod
+    def change(seconds: float, cause: str, low: int | None, high: int | None) -> Row:
+        bounds = {"uncontrolled_low_ms": low, "uncontrolled_high_ms": high}
+        return values(CONTROLLER_CHANGES, happened_at=at(seconds), cause=cause, **bounds)
+
+    def test_the_bounds_must_hold_the_time_without_a_controller(self) -> None:
+        assert met([self.ACT], controller_changes=[self.change(4, "no_majority", 16_000, None)]) == [True]
+        assert met([self.ACT], controller_changes=[self.change(4, "no_majority", None, 20_000)]) == [True]
+        assert met([self.ACT], controller_changes=[self.change(4, "no_majority", 26_000, 30_000)]) == [False]
+        assert met([self.ACT], controller_changes=[self.change(4, "no_majority", 1_000, 9_000)]) == [False]
+        assert met([self.ACT], controller_changes=[self.change(4, "outage", 16_000, None)]) == [False]
+        assert met([self.ACT], controller_changes=[self.change(200, "no_majority", 16_000, None)]) == [False]
+
+
 class TestElections:
     AUTOMATIC: ClassVar[Row] = act(0, "automatic_election", "automatic_election", topic="t", partitions=[0, 1])
     ASKED: ClassVar[Row] = act(0, "preferred_election", "preferred_election", topic="t")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from spark_jobs.catalog.codes import CheckSeverity, Origin
+from spark_jobs.catalog.codes import CheckSeverity, Harm, LakeDamage, Origin
 from spark_jobs.catalog.row import Row
 from spark_jobs.catalog.rows.structs import Quote
 
@@ -220,3 +220,52 @@ class WithheldRow(Row):
     row: str
     sentences: list[str]
     run_withheld_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LakeRepair(Row):
+    """One damage of the lake that a step mended before it began."""
+
+    TABLE: ClassVar[str] = "quality.lake_repairs"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"damage": LakeDamage}
+
+    run_id: str
+    path: str
+    damage: LakeDamage
+    description: str
+    run_repaired_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night(Row):
+    """One published window as its report sums it up."""
+
+    TABLE: ClassVar[str] = "quality.nights"
+    CODES: ClassVar[Mapping[str, type[str]]] = {"harm": Harm}
+
+    cluster: str
+    window_from: datetime
+    window_to: datetime
+    state: str
+    harm: Harm | None = None
+    headline: str | None = None
+    incident_id: str | None = None
+    incidents: int
+    records_lost_low: int
+    records_lost_high: int | None = None
+    partitions_offline: int
+    offline_ms: int | None = None
+    unplanned_absences: int
+    planned_absences: int
+    groups_stopped: int
+    findings_critical: int
+    findings_warning: int
+    findings_info: int
+    gaps: int
+    lines_in: int
+    lines_unread: int
+    rebalances: int
+    partition_seconds: float
+    page: str
+    run_id: str
+    run_published_at: datetime

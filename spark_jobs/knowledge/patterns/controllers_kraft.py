@@ -89,6 +89,37 @@ PATTERNS = (
         source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java durableTransitionTo",
     ),
     Pattern(
+        pattern_id="raft.candidate",
+        kind=Kind.ELECTION_STOOD,
+        loggers=_RAFT_LOGGERS,
+        contains="Completed transition to CandidateState(",
+        regex=_RAFT_HEAD
+        + r"Completed transition to CandidateState\(localId=(?P<node>\d+), .*?\bepoch=(?P<controller_epoch>\d+), .*$",
+        versions="2.8-4.3",
+        source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java durableTransitionTo",
+        constants={"detail": "candidate"},
+    ),
+    Pattern(
+        pattern_id="raft.prospective",
+        kind=Kind.ELECTION_STOOD,
+        loggers=_RAFT_LOGGERS,
+        contains="Completed transition to ProspectiveState(",
+        regex=r"^\[RaftManager id=(?P<node>\d+)\] Completed transition to ProspectiveState\(epoch=(?P<controller_epoch>\d+), .*$",
+        versions="4.0-4.3",
+        source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java transitionToProspective (KIP-996)",
+        constants={"detail": "prospective"},
+    ),
+    Pattern(
+        pattern_id="raft.stepped_down",
+        kind=Kind.CONTROLLER_STEPPED_DOWN,
+        loggers=_RAFT_LOGGERS,
+        contains="Completed transition to ResignedState(",
+        regex=_RAFT_HEAD
+        + r"Completed transition to ResignedState\(localId=(?P<node>\d+), epoch=(?P<controller_epoch>\d+), .*$",
+        versions="2.8-4.3",
+        source="raft/src/main/java/org/apache/kafka/raft/QuorumState.java transitionToResigned",
+    ),
+    Pattern(
         pattern_id="kraft.broker_fenced",
         kind=Kind.BROKER_FENCED,
         loggers=_REPLICATION_LOGGERS,

@@ -6,16 +6,40 @@ from spark_jobs.knowledge.model import Pattern
 
 _SERVERS = "core/src/main/scala/kafka/server"
 _LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
+_CAUSE = r"(?:\n(?:.*\nCaused by: )?(?P<error>[^\n]*).*)?$"
+"""The exception below a line: its last cause, else itself."""
 _LIFECYCLE = r"^\[BrokerLifecycleManager id=\d+\] "
+_LOG_MANAGER = ("kafka.log.LogManager",)
+_LOADS_LOGS = "core/src/main/scala/kafka/log/LogManager.scala loadLogs"
 
 
 PATTERNS = (
+    Pattern(
+        pattern_id="process.logs_clean",
+        kind=Kind.LOGS_CLEAN,
+        loggers=_LOG_MANAGER,
+        contains=" since clean shutdown file was found",
+        regex=r"^Skipping recovery (?:for all logs in|of \d+ logs from) (?P<detail>.+) since clean shutdown file was found$",
+        versions="2.6-4.3",
+        source=f"{_LOADS_LOGS}; LogManager.shutdown writes the file of a directory whose logs it has flushed",
+    ),
+    Pattern(
+        pattern_id="process.logs_unclean",
+        kind=Kind.LOGS_UNCLEAN,
+        loggers=_LOG_MANAGER,
+        contains=" since no clean shutdown file was found",
+        regex=r"^(?:Attempting recovery for all logs in|Recovering \d+ logs from) (?P<detail>.+) since no clean shutdown file was found$",
+        versions="2.6-4.3",
+        source=_LOADS_LOGS,
+    ),
     Pattern(
         pattern_id="process.start_failed",
         kind=Kind.BROKER_START_FAILED,
         loggers=("kafka.server.KafkaServer", "kafka.server.BrokerServer", "kafka.server.ControllerServer"),
         contains="Fatal error during ",
-        regex=r"^(?:\[\w+ id=\d+\] )?Fatal error during (?P<detail>KafkaServer|broker|controller) startup\. Prepare to shutdown$",
+        regex=r"^(?:\[\w+ id=\d+\] )?Fatal error during (?P<detail>KafkaServer|broker|controller) startup\. Prepare to shutdown"
+        + _CAUSE,
+        reads_trace=True,
         versions="1.0-4.3",
         source=f"{_SERVERS}/KafkaServer.scala, BrokerServer.scala, ControllerServer.scala (until 3.4) startup",
     ),
@@ -24,7 +48,8 @@ PATTERNS = (
         kind=Kind.BROKER_START_FAILED,
         loggers=("kafka.Kafka$", "kafka.server.KafkaServerStartable"),
         contains="Exiting Kafka",
-        regex=r"^(?P<detail>Exiting Kafka)(?:\.| due to fatal exception(?: during startup\.)?)$",
+        regex=r"^(?P<detail>Exiting Kafka)(?:\.| due to fatal exception(?: during startup\.)?)" + _CAUSE,
+        reads_trace=True,
         versions="1.0-4.3",
         source="core/src/main/scala/kafka/Kafka.scala main; KafkaServerStartable.scala startup (until 2.7)",
     ),
@@ -64,7 +89,8 @@ PATTERNS = (
             "org.apache.kafka.server.fault.ProcessExitingFaultHandler",
         ),
         contains="Encountered fatal fault: ",
-        regex=r"^Encountered fatal fault: (?P<detail>.*)$",
+        regex=r"^Encountered fatal fault: (?P<detail>[^\n]*)" + _CAUSE,
+        reads_trace=True,
         versions="3.3-4.3",
         source="server-common/src/main/java/org/apache/kafka/server/fault/ProcessTerminatingFaultHandler.java handleFault",
     ),

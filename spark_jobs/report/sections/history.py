@@ -7,7 +7,7 @@ from statistics import median
 
 from spark_jobs.catalog.rows import Failover, Finding, Rebalance
 from spark_jobs.report import blocks as ui
-from spark_jobs.report import plain
+from spark_jobs.report import figures, plain
 from spark_jobs.report.page_rows import EarlierFinding, EarlierWindow, PageRows, Section
 from spark_jobs.shared import words
 
@@ -42,7 +42,7 @@ def _this(page: PageRows) -> EarlierWindow:
     return EarlierWindow(
         window_from=page.window[0],
         rebalances=len(page.rebalances),
-        partition_seconds=sum(row.partition_seconds or 0.0 for row in page.rebalances),
+        partition_seconds=figures.partition_seconds(page.rebalances),
         failovers=len(page.failovers),
         leaderless_ms=sum(row.leaderless_ms or 0 for row in page.failovers),
     )

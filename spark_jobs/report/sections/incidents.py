@@ -10,11 +10,12 @@ from spark_jobs.report import blocks as ui
 from spark_jobs.report import figures, plain, vocabulary
 from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.report.phrases import incident_headline, lost_records, outage_at, outage_words, who
+from spark_jobs.report.unread_logs import absence
 from spark_jobs.shared import words
 from spark_jobs.shared.grouping import grouped
 
 SHOWN_OPEN = 3
-SHOWN_IN_FULL = 150
+SHOWN_IN_FULL = 100
 CALM_IN_FULL = 60
 LINKS_PER_INCIDENT = 60
 MOMENTS = 10
@@ -25,7 +26,7 @@ def incidents(page: PageRows) -> Iterator[ui.Block]:
     """The incidents, the most harmful first; what was routine or planned is folded."""
     rows = figures.ranked(page.of(Incident))
     if not rows:
-        yield ui.Paragraph("No incident.")
+        yield ui.Paragraph(absence(page, "No incident.", "No incident"))
     harmful = [row for row in rows if figures.needs(row) != "calm"]
     for i, row in enumerate(harmful[:SHOWN_IN_FULL]):
         yield _incident(page, row, is_open=i < SHOWN_OPEN)

@@ -59,7 +59,7 @@ def restarts(page: PageRows) -> Iterator[ui.Block]:
             anchor=plain.anchor("restart", row.restart_id),
             noun="rolling restart",
             style="outage",
-            tone="member" if row.planned else "broker",
+            tone="protocol" if row.planned else "broker",
             badges=ui.badges(row.planned, row.confidence),
         )
 

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from spark_jobs.catalog.codes import FailoverKind
+from spark_jobs.catalog.codes import NOBODY, FailoverKind
 from spark_jobs.catalog.rows import (
     BrokerOutage,
     ControllerChange,
     Coverage,
     Failover,
     Incident,
+    IsrChange,
     LeaderImbalance,
     OutOfSyncPeriod,
     Rebalance,
 )
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import figures, plain, vocabulary
-from spark_jobs.report.lanes import Lane, Legend, Timeline
+from spark_jobs.report.curves import curves
+from spark_jobs.report.lanes import Lane, Timeline
 from spark_jobs.report.marks import Span, items, marks, tallied, ticks
-from spark_jobs.report.page_rows import PageRows, Section
+from spark_jobs.report.page_rows import LagReading, PageRows, Section
 from spark_jobs.report.phrases import controller_anchor, outage_words
 from spark_jobs.report.unread_logs import absence
 from spark_jobs.shared import words
@@ -50,19 +52,17 @@ def timeline(page: PageRows) -> Iterator[ui.Block]:
         ticks=ticks(*page.window),
         bands=tuple(mark for absence in absences for mark in marks(page, [absence])),
         absences=items(page, absences),
+        curves=tuple(curves(page)),
         lanes=lanes,
         left_out=tuple(s for s in (brokers_left_out, partitions_left_out, groups_left_out) if s),
         focus=_focus(page),
-        legends=(
-            _legend("Groups", vocabulary.FAMILIES, groups),
-            _legend("Brokers", vocabulary.BROKER_FAMILIES, [*brokers, *partitions]),
-        ),
+        legend=_legend(lanes),
     )
 
 
-def _legend(title: str, labels: Mapping[str, str], lanes: Sequence[Lane]) -> Legend:
+def _legend(lanes: Sequence[Lane]) -> tuple[tuple[str, str], ...]:
     tones = {mark.tone for lane in lanes for mark in lane.marks}
-    return Legend(title, tuple((tone, label) for tone, label in labels.items() if tone in tones))
+    return tuple((tone, label) for tone, label in vocabulary.TONES.items() if tone in tones)
 
 
 def _focus(page: PageRows) -> float:
@@ -97,7 +97,7 @@ def _broker_lanes(page: PageRows) -> tuple[list[Lane], str]:
     failovers: defaultdict[int, list[Failover]] = defaultdict(list)
     for row in page.of(Failover):
         # A change of leader stands with the broker that lost it; a partition that had none, with the one that took it.
-        broker = row.leader_to if row.leader_from in (None, -1) else row.leader_from
+        broker = row.leader_to if row.leader_from in (None, NOBODY) else row.leader_from
         if broker is not None and broker >= 0:
             failovers[broker].append(row)
     # A period that an outage explains lasts as long as the tail of that outage.
@@ -123,18 +123,27 @@ def _broker_lane(
     recoveries = [span for row in outages if (span := _recovery(page, row))]
     shown = [*(_absence(page, row) for row in outages), *(_out_of_sync_span(page, row) for row in out_of_sync)]
     changes = [_failover_span(page, row) for row in failovers]
+    troubles, changed = _notes(outages, out_of_sync, failovers)
+    says = "; ".join([*(span.says for span in shown[:6]), *troubles, *changed]) or "nothing happened to it"
+    anchor = shown[0].anchor if shown else ""
+    spans = (*recoveries, *shown, *changes)
+    return _lane(
+        page, "broker", f"Broker {broker}", ", ".join(troubles or changed) or "undisturbed", says, anchor, spans
+    )
+
+
+def _notes(
+    outages: Sequence[BrokerOutage], out_of_sync: Sequence[OutOfSyncPeriod], failovers: Sequence[Failover]
+) -> tuple[list[str], list[str]]:
+    """How often a broker was away or out of sync, and how often leaders changed: what did not happen is left out."""
     away = figures.absences(outages)
-    counts = (
+    troubles = (
         (away.unplanned, words.counted(away.unplanned, "unplanned absence")),
         (away.planned, words.counted(away.planned, "planned stop")),
         (len(out_of_sync), f"out of sync {words.times(len(out_of_sync))}"),
-        (len(failovers), words.counted(len(failovers), "leader change")),
     )
-    notes = [note for count, note in counts if count]
-    says = "; ".join([*(span.says for span in shown[:6]), *notes]) or "nothing happened to it"
-    anchor = shown[0].anchor if shown else ""
-    spans = (*recoveries, *shown, *changes)
-    return _lane(page, "broker", f"Broker {broker}", ", ".join(notes) or "undisturbed", says, anchor, spans)
+    changes = [words.counted(len(failovers), "leader change")] if failovers else []
+    return [note for count, note in troubles if count], changes
 
 
 def _absence(page: PageRows, row: BrokerOutage) -> Span:
@@ -216,7 +225,7 @@ def _topic_lane(page: PageRows, topic: str, rows: Sequence[Failover]) -> Lane:
 
 def _leaderless(page: PageRows, row: Failover) -> Span | None:
     """The time without a leader that a change ended."""
-    if row.leader_to == -1 or not row.leaderless_ms:
+    if row.leader_to == NOBODY or not row.leaderless_ms:
         return None
     end = row.happened_at
     start = end - timedelta(milliseconds=row.leaderless_ms)
@@ -262,5 +271,16 @@ def _rebalance_span(page: PageRows, row: Rebalance) -> Span:
     return Span("bar", start, row.ended_at or start, look.tone, page.is_planned(row), says, look.label, anchor)
 
 
-READS = (BrokerOutage, ControllerChange, Coverage, Failover, Incident, LeaderImbalance, OutOfSyncPeriod, Rebalance)
+READS = (
+    BrokerOutage,
+    ControllerChange,
+    Coverage,
+    Failover,
+    Incident,
+    IsrChange,
+    LagReading,
+    LeaderImbalance,
+    OutOfSyncPeriod,
+    Rebalance,
+)
 SECTION = Section(30, "timeline", "The window in a picture", "Timeline", timeline, READS)

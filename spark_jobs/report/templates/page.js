@@ -1,4 +1,43 @@
 "use strict";
+// Every instant stands in the page as text in UTC. In the reader's own zone it is written over; quoted lines and names stay.
+const zone = (() => {
+  const INSTANT = /(?<=^|[\s(])'[^'\n]*'(?=$|[\s,.;:)])|(?<![\d.:-])(?:(\d{4}-\d\d-\d\d) )?((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{3})?)?)(?![\d:])/g;
+  const KEPT = "q, code, bdi, .name, .names, .src, svg, script, style, .tip, #timeline-view";
+  const day = document.body.dataset.day, first = new WeakMap();
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  let isLocal = false;
+  const offset = (ms) => isLocal ? -6e4 * new Date(ms).getTimezoneOffset() : 0;
+  const moved = (found, date, time) => {
+    if (!time) return found;
+    const at = Date.parse(`${date ?? day}T${time}Z`), iso = new Date(at + offset(at)).toISOString();
+    return `${date || iso.slice(0, 10) !== day ? `${iso.slice(0, 10)} ` : ""}${iso.slice(11, 11 + time.length)}`;
+  };
+  const shown = (text) => isLocal ? text.replace(INSTANT, moved) : text;
+  const apply = (root) => {
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode, around = text.parentElement;
+      if (around.tagName !== "TIME" && around.closest(KEPT)) continue;
+      if (!first.has(text)) first.set(text, text.data);
+      const said = shown(first.get(text));
+      if (text.data !== said) text.data = said;
+    }
+  };
+  const button = document.getElementById("zone"), name = document.querySelector(".window .quiet");
+  const choose = (local) => {
+    isLocal = local;
+    for (const root of document.querySelectorAll("header, main")) apply(root);
+    name.textContent = `· all times in ${local ? own : "UTC"}`;
+    button.textContent = local ? "Show UTC" : `Show ${own}`;
+    dispatchEvent(new Event("zonechange"));
+    try { localStorage.setItem("hindsight-zone", local ? "local" : "UTC"); } catch { /* a sandbox keeps nothing */ }
+  };
+  button.addEventListener("click", () => choose(!isLocal));
+  button.textContent = `Show ${own}`;
+  button.hidden = own === "UTC";
+  const start = () => { try { if (localStorage.getItem("hindsight-zone") === "local" && own !== "UTC") choose(true); } catch { /* a sandbox keeps nothing */ } };
+  return { apply: (root) => isLocal && apply(root), shown, offset, start, name: () => isLocal ? own : "UTC" };
+})();
 (() => {
   const byId = (id) => document.getElementById(id);
 
@@ -13,6 +52,7 @@
     const template = document.createElement("template");
     template.innerHTML = text;
     part.replaceChildren(template.content);
+    zone.apply(part);
     part.classList.add("there");
   };
   const near = new IntersectionObserver((seen) => {
@@ -69,7 +109,7 @@
     H3: (text) => `\n### ${text}\n`, P: (text) => `${text}\n`, LI: (text) => `- ${text}`, CODE: (text) => `    ${text}`, Q: (text) => `> ${text.replaceAll("\n", "\n> ")}`,
   };
   const markdown = (row) => {
-    const lines = [`## ${row.querySelector(".what b").textContent.trim()}`, "", `${location.href.split("#")[0]}#${row.querySelector(".body").id}`, ""];
+    const lines = [`## ${row.querySelector(".what b").textContent.trim()}`, "", `${location.href.split("#")[0]}#${row.querySelector(".body").id}`, "", `All times in ${zone.name()}.`, ""];
     for (const part of row.querySelectorAll(".body :is(h3, p, dt, code, q, .moments li)")) {
       const text = part.textContent.trim();
       if (part.tagName === "DT") lines.push(`- ${text}: ${part.nextElementSibling.innerText.trim().replace(/\s*#$/, "").replaceAll("\n", ", ")}`);
@@ -89,7 +129,7 @@
     }, () => announce("The browser does not allow this page to copy."));
   });
 
-  // A heading sorts its table, whole tables only: lengths of time by their length, numbers by their value, else by letters.
+  // A heading sorts its table with all of its parts: lengths of time by their length, numbers by their value, else by letters.
   const UNITS = { ms: 1, s: 1e3, min: 6e4, h: 36e5, d: 864e5 };
   const value = (text) => {
     const lengths = [...text.matchAll(/([\d.,]+) (ms|s|min|h|d)\b/g)];
@@ -97,26 +137,49 @@
     const number = /^[#\s]*-?[\d,]*\.?\d+/.exec(text.trim());
     return number && !text.includes(":") ? parseFloat(number[0].replace(/[#\s,]/g, "")) : text.trim().toLowerCase();
   };
-  const sort = (head) => {
-    const table = head.closest("table"), column = head.cellIndex;
-    const bodies = [...table.tBodies], rows = bodies.length > 1 ? bodies : [...bodies[0].rows];
+  const partsFrom = (part) => part?.classList.contains("later") ? [part, ...partsFrom(part.nextElementSibling)] : [];
+  const tablesOf = async (first) => {
+    const others = partsFrom(first.nextElementSibling);
+    await Promise.all(others.map(unpack));
+    return [first, ...others].map((part) => part.querySelector("table"));
+  };
+  const rowsOf = (table) => table.tBodies.length > 1 ? [...table.tBodies] : [...table.tBodies[0].rows];
+  const sort = async (head) => {
+    const column = head.cellIndex, tables = await tablesOf(head.closest(".scroll")), all = tables.map(rowsOf), rows = all.flat();
     const falls = head.getAttribute("aria-sort") === "ascending";
     const cell = (row) => value((row.rows?.[0] ?? row).cells[column]?.textContent ?? "");
     const keys = new Map(rows.map((row) => [row, cell(row)]));
     // What has no number comes last, whichever way the numbers run.
     const compare = (one, other) => typeof one !== typeof other ? (typeof one === "number" ? -1 : 1) : (one < other ? -1 : Number(one > other)) * (falls ? -1 : 1);
     rows.sort((one, other) => compare(keys.get(one), keys.get(other)));
-    (bodies.length > 1 ? table : bodies[0]).append(...rows);
-    for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort");
+    tables.forEach((table, i) => (rows[0].tagName === "TBODY" ? table : table.tBodies[0]).append(...rows.splice(0, all[i].length)));
+    for (const each of head.parentElement.cells) each.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", falls ? "descending" : "ascending");
   };
-  for (const head of document.querySelectorAll(".scroll:not(.many) thead th")) {
+  for (const head of document.querySelectorAll(".scroll thead th")) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "sort";
     button.append(...head.childNodes);
     button.addEventListener("click", () => sort(head));
     head.append(button);
+  }
+
+  // A table of more than a screen is searched: the rows that hold the words stay.
+  const SEARCHED = 12;
+  for (const first of document.querySelectorAll(".scroll")) {
+    const table = first.querySelector("table");
+    if (table.rows.length <= SEARCHED || table.classList.contains("rebalances")) continue;
+    const box = document.createElement("input");
+    Object.assign(box, { type: "search", className: "search", placeholder: "Search", autocomplete: "off", spellcheck: false });
+    box.setAttribute("aria-label", `Search: ${first.getAttribute("aria-label").replace(/, part 1$/, "")}`);
+    const search = async () => {
+      const wanted = box.value.trim().toLowerCase(), tables = await tablesOf(first);
+      for (const row of tables.flatMap(rowsOf)) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+    };
+    let waiting;
+    box.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(search, 80); });
+    first.before(box);
   }
 
   const filter = document.querySelector(".filter");
@@ -150,4 +213,5 @@
       pending = setTimeout(apply, 80);
     });
   }
+  zone.start();
 })();

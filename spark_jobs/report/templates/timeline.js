@@ -9,7 +9,7 @@
   const begins = Number(lanes.dataset.begins), span = Math.max(1, Number(lanes.dataset.ends) - begins);
   const figure = lanes.closest(".timeline"), axis = lanes.querySelector(".axis"), backdrop = lanes.querySelector(".backdrop");
   const tip = lanes.querySelector(".tip"), view = document.getElementById("timeline-view");
-  const oneDay = Math.floor(begins / 864e5) === Math.floor((begins + span - 1) / 864e5);
+  const iso = (ms) => new Date(begins + ms + zone.offset(begins + ms)).toISOString();
 
   const unpacked = (text) => (text ? text.split("\n") : []).map((line) => {
     const [shape, start, length, tone, planned, anchor, short, says] = line.split("\t");
@@ -18,6 +18,7 @@
   const tracks = [...lanes.querySelectorAll(".track")].map((svg) => ({
     svg, layer: svg.querySelector("g"), kind: svg.closest(".lane").classList[1], items: unpacked(svg.dataset.items),
   }));
+  const plots = [...lanes.querySelectorAll(".plot")];
   const absences = unpacked(backdrop.dataset.items);
 
   const make = (name, attributes, text) => {
@@ -27,8 +28,8 @@
     return element;
   };
   const clock = (ms, precise) => {
-    const iso = new Date(begins + ms).toISOString();
-    return (oneDay ? "" : `${iso.slice(5, 10)} `) + iso.slice(11, precise ? 23 : 19);
+    const text = iso(ms), isOneDay = iso(0).slice(0, 10) === iso(span - 1).slice(0, 10);
+    return (isOneDay ? "" : `${text.slice(5, 10)} `) + text.slice(11, precise ? 23 : 19);
   };
   const listed = (words) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
@@ -49,7 +50,7 @@
     return clusters;
   };
   const says = (run) => {
-    if (run.length === 1) return run[0].says;
+    if (run.length === 1) return zone.shown(run[0].says);
     const counts = new Map();
     for (const item of run) counts.set(item.short, (counts.get(item.short) ?? 0) + 1);
     const tally = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([short, count]) => `${short} (${count})`);
@@ -77,11 +78,11 @@
   };
   const drawAxis = () => {
     const step = STEPS.find((seconds) => (to - from) / seconds / 1e3 <= Math.max(2, width / TICK_ROOM)) ?? STEPS.at(-1);
-    const every = step * 1e3, midnight = -(begins % 864e5);
+    const every = step * 1e3, midnight = -((begins + zone.offset(begins)) % 864e5);
     const texts = [], lines = [];
     for (let at = midnight + Math.ceil((from - midnight) / every) * every; at <= to; at += every) {
-      const x = place(at), iso = new Date(begins + at).toISOString();
-      const label = (begins + at) % 864e5 === 0 ? iso.slice(5, 10) : iso.slice(11, step < 1 ? 21 : step < 60 ? 19 : 16);
+      const x = place(at), text = iso(at);
+      const label = text.slice(11, 23) === "00:00:00.000" ? text.slice(5, 10) : text.slice(11, step < 1 ? 21 : step < 60 ? 19 : 16);
       lines.push(make("line", { x1: x, x2: x, y1: 0, y2: "100%" }));
       if (x < width - 40) texts.push(make("text", { x, dx: 4, y: 15 }, label));
     }
@@ -99,6 +100,7 @@
     const track = held && tracks.find((each) => each.svg.contains(held));
     drawAxis();
     for (const each of tracks) each.layer.replaceChildren(drawn(each));
+    for (const plot of plots) plot.setAttribute("viewBox", `${from} 0 ${to - from} 100`);
     if (track) focus(nearest(track, Number(held.dataset.start)));
     view.textContent = `${clock(from, to - from < 2e4)} to ${clock(to, to - from < 2e4)}`;
   };
@@ -220,6 +222,7 @@
   for (const each of [figure.querySelector(".glass"), figure.querySelector(".keys")]) each.hidden = false;
   figure.querySelector(".glass").addEventListener("click", (event) => moves[event.target.dataset.move]?.());
   for (const track of tracks) track.svg.removeAttribute("data-items");
+  addEventListener("zonechange", draw);
   new ResizeObserver(() => { pending ||= requestAnimationFrame(draw); }).observe(lanes);
   draw();
   shown();

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile, Quote
+from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.transforms.brokers.absence import ENDS, Absence
 from spark_jobs.transforms.brokers.liveness import (
+    FOUND_AT_START,
     SESSION,
     SHUTDOWN_LASTS,
     LivenessSignal,
@@ -19,7 +21,6 @@ from spark_jobs.transforms.brokers.logs_at_hand import ROTATED_WITHIN, LogsAtHan
 from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
 from spark_jobs.transforms.controllers import ControllerEpoch, active_at, controller_epochs_of
 from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, NEVER
-from spark_jobs.transforms.evidence import quote
 
 LATE_REPORT = timedelta(minutes=1)
 """A controller busy with a failover reports a restart when the broker already serves again."""
@@ -28,8 +29,6 @@ UNDONE_WITHIN = timedelta(minutes=1)
 """What a controller decides so shortly before another one follows it may never have been committed. Our choice."""
 
 _OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
-_SHUTDOWNS = (Signal.SHUTDOWN, Signal.STOPPED)
-_ENDS = (*_SHUTDOWNS, Signal.HALTED, Signal.FAULTED)
 
 _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.SHUTDOWN: SHUTDOWN_LASTS,
@@ -43,81 +42,6 @@ _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.IS_NEW: timedelta(),
 }
 """How long after each signal of an absence a line of the broker may still be of the time before it."""
-
-
-@dataclass(frozen=True)
-class Absence:
-    """One absence of one broker, as far as lines or snapshots show it.
-
-    `began_with` is the broker's shutdown, halt or failed start; None where others detected the absence. `restart`
-    shows a new process. `last_line` is the broker's own last line before, `failure` the first failure to reach it.
-    `last_seen_at` is the last proof before it that the broker served, `gone_by` the first proof that it did not,
-    `proven_until` the last one; `silent_from`: from then on a line of the broker is not of the time before.
-    `was_active`: it wrote lines while it was considered down. `shows_starts`: a start of the broker would be in the
-    lines. `shows_start`: what happened to the broker just before is in logs that are at hand; `shows_end`: so is all
-    since; `known_until`: up to then a return would be in logs at hand; `is_end_exact`: a line shows the return itself.
-    `is_over`: its process had ended. `failures` show starts that failed, `failed_starts` counts these. `snapshots`
-    quote those that alone show it. `observed_until` is the last known instant.
-    """
-
-    broker: int
-    down_at: datetime
-    observed_until: datetime
-    gone_by: datetime
-    proven_until: datetime
-    silent_from: datetime
-    began_with: Signal | None = None
-    detected_at: datetime | None = None
-    last_seen_at: datetime | None = None
-    up_at: datetime | None = None
-    restart: LivenessSignal | None = None
-    last_line: Event | None = None
-    failure: Event | None = None
-    was_active: bool = False
-    shows_starts: bool = False
-    shows_start: bool = True
-    shows_end: bool = True
-    is_end_exact: bool = True
-    known_until: datetime | None = None
-    is_over: bool = False
-    failures: tuple[Event, ...] = ()
-    failed_starts: int = 0
-    lines: tuple[Event, ...] = ()
-    snapshots: tuple[Quote, ...] = ()
-
-    @property
-    def evidence(self) -> list[Quote]:
-        """The lines or snapshots that show it."""
-        return [*map(quote, self.lines), *self.snapshots]
-
-    @property
-    def last_heard_at(self) -> datetime | None:
-        """The broker's own last sign of life. A shutdown or a halt is one."""
-        if self.last_line:
-            return self.last_line.happened_at
-        return self.down_at if self.began_with else None
-
-    @property
-    def lasted_at_least(self) -> timedelta:
-        """From the first proof that it did not serve to the last one: the return itself, where a line shows it."""
-        shown = (self.up_at if self.is_end_exact else None) or self.known_until if self.shows_end else None
-        return max(timedelta(), max(shown or self.proven_until, self.proven_until) - self.gone_by)
-
-    @property
-    def lasted_at_most(self) -> timedelta | None:
-        """From the last proof that it served to the next one; None where either is not known."""
-        since = self.last_seen_at or (self.down_at if self.began_with in _ENDS else None)
-        return max(self.lasted_at_least, self.up_at - since) if since and self.up_at else None
-
-    @property
-    def is_told_by_itself(self) -> bool:
-        """Whether the broker's own log alone shows that it was away to the end: up to its start, or to no start."""
-        is_own = self.restart is not None and self.restart.is_own
-        return self.up_at is None or (is_own and self.is_end_exact)
-
-    def meets(self, start: datetime, end: datetime | None) -> bool:
-        """Whether it lasted at any instant of a span; `end` None: of a span that has not ended."""
-        return (end is None or self.down_at <= end) and (self.up_at is None or self.up_at >= start)
 
 
 @dataclass(frozen=True)
@@ -164,13 +88,17 @@ def absences_of(observed: Observed) -> dict[int, list[Absence]]:
 
 @dataclass
 class _Life:
-    """What is known of one broker as far as its signals were read. `start` is its last one, until it served."""
+    """What is known of one broker as far as its signals were read.
+
+    `start` is its last one, until it served; `found` are the lines in which that start says what it found.
+    """
 
     broker: int
     observed: Observed
     absences: list[Absence] = field(default_factory=list)
     current: Absence | None = None
     start: LivenessSignal | None = None
+    found: tuple[Event, ...] = ()
     served_at: datetime | None = None
 
     def told(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
@@ -188,8 +116,9 @@ class _Life:
         return self.absences[-1].up_at if self.absences else None
 
     def _is_known(self, signal: LivenessSignal) -> bool:
-        """Whether a line shows a new process that another line of it has shown."""
-        return signal.shows is Signal.IS_NEW and self.current is not None and self.current.restart is not None
+        """Whether a line shows no more than a new process that another line of it has shown."""
+        is_told = signal.shows is Signal.IS_NEW and signal.event.kind not in FOUND_AT_START
+        return is_told and self.current is not None and self.current.restart is not None
 
     def _take(self, signal: LivenessSignal) -> None:
         self._end_by_life(signal)
@@ -200,9 +129,11 @@ class _Life:
             if self.current.up_at:
                 self._close(self.current)
         if signal.is_own and signal.shows is Signal.RESTARTED:
-            self.start = signal
+            self.start, self.found = signal, ()
+        elif signal.event.kind in FOUND_AT_START:
+            self.found = (*self.found, signal.event)
         elif signal.shows is Signal.SERVES:
-            self.start, self.served_at = None, signal.at
+            self.start, self.found, self.served_at = None, (), signal.at
 
     def _end_by_life(self, coming: LivenessSignal | None) -> None:
         """Ends the absence by a sign of life before the next signal, unless that signal shows the same return."""
@@ -219,7 +150,11 @@ class _Life:
             self._close(_returned(self.current, coming.event, is_exact=False))
 
     def _must_have_served(self, coming: LivenessSignal, absence: Absence) -> bool:
-        """Whether a broker whose shutdown begins came back before it, in a log that is not at hand."""
+        """Whether a broker whose shutdown begins came back before it: in a log that is not at hand, or as a controller
+        shows that lets it move its leaders first. KRaft lets unfenced brokers alone (BrokerHeartbeatManager).
+        """
+        if coming.event.kind == Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED:
+            return True
         is_unheard = coming.is_own and coming.shows is Signal.SHUTDOWN and self.start is None
         return is_unheard and not self.observed.logs.is_controllers_whole(absence.gone_by, coming.at)
 
@@ -231,7 +166,7 @@ class _Life:
     def _begins(self, signal: LivenessSignal) -> bool:
         """Whether a signal begins an absence of a broker that, as far as known, serves."""
         if signal.shows is not Signal.RESTARTED:
-            return signal.shows in (*_ENDS, Signal.DOWN, Signal.FAILED)
+            return signal.shows in (*ENDS, Signal.DOWN, Signal.FAILED)
         if signal.is_own:
             known = self.start or self._served_since or self.observed.signs.last_before(self.broker, signal.at)
             return known is not None
@@ -242,7 +177,7 @@ class _Life:
     def _begun(self, signal: LivenessSignal) -> Absence:
         at, until = signal.at, self.observed.until
         begun = Absence(self.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
-        if signal.shows in _ENDS:
+        if signal.shows in ENDS:
             return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN)
         if signal.shows is Signal.FAILED or (signal.is_own and self.start):
             return self._never_served(begun, signal)
@@ -268,7 +203,7 @@ class _Life:
             last_seen_at=max((at for at in proofs if at and at <= down_at), default=None),
             failure=failure,
             shows_start=logs.would_show_start(self.broker, max(heard_at or down_at, down_at - session), signal.at),
-            lines=tuple(line for line in (begun.last_line, failure) if line),
+            lines=(*(line for line in (begun.last_line, failure) if line), *self.found),
         )
 
     def _continued(self, absence: Absence, signal: LivenessSignal) -> Absence:
@@ -358,7 +293,7 @@ class _Life:
 
 def _read(signal: LivenessSignal, start: LivenessSignal | None, signs: SignsOfLife) -> LivenessSignal:
     """The signal: a process that ends before it has served has failed to start, however it ends."""
-    if start is None or not signal.is_own or signal.shows not in _ENDS:
+    if start is None or not signal.is_own or signal.shows not in ENDS:
         return signal
     life = signs.first_service(signal.broker, start.at, is_over=True)
     return signal if life and life.happened_at < signal.at else replace(signal, shows=Signal.FAILED)

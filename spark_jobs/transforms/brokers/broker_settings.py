@@ -25,7 +25,7 @@ SETTING_KINDS = (Kind.BROKER_CONFIGURED, Kind.TOPIC_CONFIGURED, Kind.CONFIG_CHAN
 
 _ROLES = "process.roles"
 _EVER = datetime.min.replace(tzinfo=UTC)
-_PAIR = re.compile(r"([\w.]+)\s*(?:=|->)\s*([^,\r\n]*)")
+_PAIR = re.compile(r"(?<![\w.])([\w.]++)\s*(?:=|->)\s*([^,\r\n]*)")
 
 
 @dataclass(frozen=True)

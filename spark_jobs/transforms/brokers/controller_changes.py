@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from itertools import pairwise
 
+from spark_jobs.catalog.codes import ControllerChangeCause
 from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
-from spark_jobs.transforms.durations import CLOCK_SKEW
+from spark_jobs.transforms.durations import CLOCK_SKEW, LONG_AGO, MS
 from spark_jobs.transforms.evidence import evidence_of, quote
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.timelines import Interval, Intervals, Timeline
 from spark_jobs.transforms.windows import Window, in_order
 
-WHY_CONTROLLERS_CHANGE = (Kind.ZOOKEEPER_SESSION_EXPIRED,)
+WHY_CONTROLLERS_CHANGE = (Kind.ZOOKEEPER_SESSION_EXPIRED, Kind.CONTROLLER_STEPPED_DOWN, Kind.ELECTION_STOOD)
 """Kinds that show why a controller resigned, beside those of CONTROLLER_KINDS."""
+
+
+_PAUSE = timedelta(seconds=15)
+"""A node that no majority answers stands for election again much sooner. Source: controller.quorum.election.timeout.ms,
+its backoff and controller.quorum.fetch.timeout.ms, 1 to 2 s each by default."""
+
+_WITHOUT = "Until then no leader was elected, no topic changed, and no broker was let in or fenced."
 
 
 def rebuild_controller_changes(
@@ -35,10 +44,8 @@ def rebuild_controller_changes(
 
 def _cases(ordered: Sequence[Event], outages: Iterable[BrokerOutage]) -> Iterator[ControllerCase]:
     away = Intervals(Interval(o.down_at, o.up_at, o) for o in outages)
-    by_broker: dict[int | None, list[Event]] = defaultdict(list)
-    for event in ordered:
-        by_broker[event.broker].append(event)
-    lines = {broker: Timeline(own, lambda e: e.happened_at) for broker, own in by_broker.items()}
+    lines = {b: Timeline(own, lambda e: e.happened_at) for b, own in grouped(ordered, lambda e: e.broker).items()}
+    stood = [e for e in ordered if e.kind == Kind.ELECTION_STOOD]
     terms: Sequence[ControllerEpoch | None] = [None, *controller_epochs_of(ordered)]
     for before, term in pairwise(terms):
         if term and term.is_change:
@@ -48,19 +55,36 @@ def _cases(ordered: Sequence[Event], outages: Iterable[BrokerOutage]) -> Iterato
                 before=before,
                 outages=[o.value for o in away.at(term.since, CLOCK_SKEW)],
                 lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
+                stood=_until(term.since, stood, before.since if before else LONG_AGO),
             )
+
+
+def _until(elected_at: datetime, stood: Sequence[Event], since: datetime) -> Sequence[Event]:
+    """The lines of elections up to one, from an instant on, without a pause between them."""
+    run: list[Event] = []
+    for event in reversed([e for e in stood if since < e.happened_at <= elected_at]):
+        if (run[-1].happened_at if run else elected_at) - event.happened_at > _PAUSE:
+            break
+        run.append(event)
+    return run[::-1]
 
 
 def _row(case: ControllerCase) -> ControllerChange:
     verdict = judge(CONTROLLER_RULINGS, case)
+    is_lost = verdict.code == ControllerChangeCause.NO_MAJORITY
+    low, high = case.uncontrolled
     return ControllerChange(
         cluster=case.term.lines[0].cluster,
         happened_at=case.term.since,
         controller_from=case.former,
         controller_to=case.controller,
         epoch=case.term.epoch,
+        cause=ControllerChangeCause(verdict.code),
         outage_id=verdict.facts.get("outage_id"),
+        elections=case.elections,
+        uncontrolled_low_ms=None if low is None else low // MS,
+        uncontrolled_high_ms=None if high is None else high // MS,
         confidence=verdict.confidence,
-        explanation=verdict.sentence,
+        explanation=f"{verdict.sentence} {_WITHOUT}" if is_lost and low else verdict.sentence,
         evidence=evidence_of([*map(quote, case.term.lines), *verdict.evidence]),
     )

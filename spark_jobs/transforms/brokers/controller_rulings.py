@@ -5,11 +5,12 @@ The evidence of a change is the lines that show it, with those that the ruling a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from spark_jobs.catalog.codes import Code, Confidence
+from spark_jobs.catalog.codes import Confidence, ControllerChangeCause
 from spark_jobs.catalog.rows import BrokerOutage, Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.outages import CAUSED_BY
@@ -21,15 +22,8 @@ _RESIGNED_BEFORE = timedelta(minutes=1)
 """A cluster has a new controller within this time of a resignation, unless its quorum has no majority."""
 
 
-class ControllerChangeCause(Code):
-    """Why the active controller changed. No table stores it: the explanation says it."""
-
-    FIRST = "first", "The cluster had none before."
-    OUTAGE = "outage", "The former controller was down."
-    SESSION_EXPIRED = "session_expired", "The former controller's ZooKeeper session expired."
-    NO_MAJORITY = "no_majority", "The quorum had no majority."
-    RESIGNED = "resigned", "The former controller resigned."
-    UNKNOWN = "unknown", "The evidence does not show why."
+_IN_VAIN = 3
+"""So many elections begun by one node: where only the first vote splits, the second one elects. Our choice."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +31,45 @@ class ControllerCase:
     """One change of the controller.
 
     `before` is None where no line shows the controller before. `outages` are those that lasted at the change,
-    `lines` the former controller's own from when it became active until the change.
+    `lines` the former controller's own from when it became active until the change. `stood`: the lines with which nodes
+    stand for election until this controller is elected, without a pause between them.
     """
 
     term: ControllerEpoch
     before: ControllerEpoch | None
     outages: Sequence[BrokerOutage]
     lines: Sequence[Event]
+    stood: Sequence[Event] = ()
+
+    @property
+    def elections(self) -> int | None:
+        """The elections that were begun, by the node that began most; None where no line shows one."""
+        return max(Counter((e.broker, e.detail) for e in self.stood).values(), default=None)
+
+    @property
+    def resigned_at(self) -> datetime | None:
+        """When the former controller gave the quorum's leadership up and went on to stand for election."""
+        downs = [e for e in self.lines if e.kind == Kind.CONTROLLER_STEPPED_DOWN]
+        later = downs and any(e.broker == self.former and e.happened_at > downs[-1].happened_at for e in self.stood)
+        return downs[-1].happened_at if later else None
+
+    @property
+    def former_outage(self) -> BrokerOutage | None:
+        """The absence of the former controller that lasted at the change."""
+        return next((o for o in self.outages if o.broker == self.former), None)
+
+    @property
+    def uncontrolled(self) -> tuple[timedelta | None, timedelta | None]:
+        """How long there was no controller, at least and at most: from the resignation of the former, or from the first
+        election after its last line. Before its resignation it may have had no majority for as long as it waits."""
+        if self.resigned_at:
+            return self.term.since - self.resigned_at, None
+        if self.former_outage is None:
+            return None, None
+        down_at = self.former_outage.down_at
+        first = next((e.happened_at for e in self.stood if e.happened_at >= down_at), None)
+        low, high = self.term.since - first if first else None, self.term.since - down_at
+        return low, high if high > timedelta() else None  # A shutdown in order hands the office over as it begins.
 
     @property
     def controller(self) -> int:
@@ -79,7 +105,7 @@ def same_controller(case: ControllerCase) -> Proof | None:
 
 def former_was_down(case: ControllerCase) -> Proof | None:
     """An outage of the former controller lasted at the change; likely at most where epochs lie between."""
-    outage = next((o for o in case.outages if o.broker == case.former), None)
+    outage = case.former_outage
     if outage is None:
         return None
     return Proof(
@@ -101,6 +127,19 @@ def resigned(case: ControllerCase) -> Proof | None:
     since = case.term.since - _RESIGNED_BEFORE
     found = [quote(e) for e in case.lines if e.kind == Kind.CONTROLLER_RESIGNED and e.happened_at >= since]
     return proof_if(found, *found[-1:])
+
+
+def stood_in_vain(case: ControllerCase) -> Proof | None:
+    """A node stood for election again and again until this controller was elected."""
+    held = [quote(e) for e in case.stood]
+    is_vain = (case.elections or 0) >= _IN_VAIN
+    return proof_if(is_vain, held[0], held[-1], elections=str(case.elections)) if held else None
+
+
+def gave_up(case: ControllerCase) -> Proof | None:
+    """The former controller gave the leadership of the quorum up, and stood for election afterwards."""
+    downs = [quote(e) for e in case.lines if e.kind == Kind.CONTROLLER_STEPPED_DOWN]
+    return proof_if(case.resigned_at, *downs[-1:])
 
 
 def others_were_down(case: ControllerCase) -> Proof | None:
@@ -130,6 +169,28 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         looks_alike="crash-2.8 epoch 1",
     ),
     Ruling(
+        ControllerChangeCause.NO_MAJORITY,
+        Confidence.LIKELY,
+        "Controller {controller} became active after the quorum had no majority: controller {former} resigned, and"
+        " {elections} elections were begun until one succeeded.",
+        proof=(gave_up, stood_in_vain),
+        source="LeaderState.timeUntilCheckQuorumExpires: a leader that no majority fetches from resigns;"
+        " KafkaRaftClient.pollProspective, pollCandidate: it stands for election again as long as no majority answers",
+        decides="quorum-4.3 epoch 3",
+        looks_alike="unclean-4.1 epoch 5",
+    ),
+    Ruling(
+        ControllerChangeCause.NO_MAJORITY,
+        Confidence.LIKELY,
+        "Controller {controller} became active after the quorum had no majority: controller {former} {did}, {others}"
+        " was down too, and {elections} elections were begun until one succeeded.",
+        proof=(former_was_down, others_were_down, stood_in_vain),
+        source="KafkaRaftClient.pollProspective, pollCandidate: a voter stands for election again as long as no"
+        " majority answers",
+        decides="made: quorum-4.3, controllers 2 and 1 were down",
+        looks_alike="quorum-4.3 epoch 4",
+    ),
+    Ruling(
         ControllerChangeCause.OUTAGE,
         Confidence.LIKELY,
         "Controller {controller} became active again after it {did}.",
@@ -157,6 +218,16 @@ CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
         source="KafkaController.processExpire: a controller whose session is over resigns",
         decides="made: crash-2.8, the session of controller 2 expired",
         looks_alike="made: crash-2.8, controller 3 followed",
+    ),
+    Ruling(
+        ControllerChangeCause.NO_MAJORITY,
+        Confidence.POSSIBLE,
+        "Controller {controller} became active after {elections} elections were begun until one succeeded: the quorum"
+        " had no majority, or the node that began them did not reach the others.",
+        proof=(stood_in_vain,),
+        source="KafkaRaftClient.pollProspective, pollCandidate: a node stands until a majority answers",
+        decides="quorum-4.3 epoch 4",
+        looks_alike="unclean-4.1 epoch 5",
     ),
     Ruling(
         ControllerChangeCause.NO_MAJORITY,

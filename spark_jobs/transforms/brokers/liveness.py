@@ -71,10 +71,15 @@ _OWN_SIGNALS: Mapping[str, Signal] = {
     Kind.BROKER_START_ABANDONED: Signal.FAILED,
     Kind.BROKER_STARTING: Signal.RESTARTED,
     Kind.CLUSTER_NAMED: Signal.IS_NEW,
+    Kind.LOGS_CLEAN: Signal.IS_NEW,
+    Kind.LOGS_UNCLEAN: Signal.IS_NEW,
     Kind.BROKER_STARTED: Signal.SERVES,
     Kind.BROKER_UNFENCED_SELF: Signal.SERVES,
 }
 """What a broker's own line shows about the broker."""
+
+FOUND_AT_START = (Kind.LOGS_CLEAN, Kind.LOGS_UNCLEAN)
+"""Lines by which a broker that starts says how its process before left the log directories."""
 
 _NEW_PROCESS = "kraft.cluster_named_by_broker"
 """Of the lines that name the cluster, the one with a broker's new incarnation."""
@@ -171,7 +176,7 @@ def signals_by_broker(ordered: Iterable[Event], terms: Sequence[ControllerEpoch]
 def _signals_in(event: Event, active: Collection[int], terms: Sequence[ControllerEpoch]) -> Iterator[LivenessSignal]:
     """What one line shows. Takes: the brokers that were active before it."""
     own = _OWN_SIGNALS.get(event.kind)
-    if own is Signal.IS_NEW and event.pattern_id != _NEW_PROCESS:
+    if event.kind == Kind.CLUSTER_NAMED and event.pattern_id != _NEW_PROCESS:
         return
     if own and event.broker is not None:
         yield LivenessSignal(event.broker, own, event)

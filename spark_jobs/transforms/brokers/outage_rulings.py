@@ -9,8 +9,8 @@ from datetime import timedelta
 
 from spark_jobs.catalog.codes import Confidence, OutageKind
 from spark_jobs.knowledge.kinds import Kind
-from spark_jobs.transforms.brokers.absences import Absence
-from spark_jobs.transforms.brokers.liveness import Signal
+from spark_jobs.transforms.brokers.absence import Absence
+from spark_jobs.transforms.brokers.liveness import FOUND_AT_START, Signal
 from spark_jobs.transforms.rulings import Proof, Ruling, always, proof_if
 
 TAKEN_FOR_DEAD_AFTER = timedelta(minutes=10)
@@ -73,6 +73,16 @@ def reports_start(absence: Absence) -> Proof | None:
 def before_is_hidden(absence: Absence) -> Proof | None:
     """No log of the time just before is at hand that would show how the process before ended."""
     return proof_if(not absence.shows_start and absence.detected_at is None)
+
+
+def left_in_order(absence: Absence) -> Proof | None:
+    """The process that took its place found the file of a clean shutdown in every log directory; less sure where the
+    log of the time before is at hand and shows no shutdown.
+    """
+    told = [e for e in absence.lines if e.kind in FOUND_AT_START and e.broker == absence.broker]
+    first = [e for e in told if not absence.failures or e.happened_at < absence.failures[0].happened_at]
+    is_clean = first and all(e.kind == Kind.LOGS_CLEAN for e in first)
+    return proof_if(is_clean, confidence=Confidence.POSSIBLE if absence.last_line else Confidence.LIKELY)
 
 
 def new_process(absence: Absence) -> Proof | None:
@@ -180,6 +190,15 @@ OUTAGE_RULINGS: tuple[Ruling[Absence], ...] = (
         source="KafkaServer.startup, BrokerServer.startup: a start follows a shutdown in order or a crash",
         decides="made: hours lost before its start",
         looks_alike="crash-2.8 broker 1",
+    ),
+    Ruling(
+        OutageKind.CONTROLLED_SHUTDOWN,
+        Confidence.LIKELY,
+        "Broker {broker} was shut down in order, as its log directories showed at the next start.",
+        proof=(left_in_order,),
+        source="LogManager.shutdown writes .kafka_cleanshutdown into each directory, loadLogs finds and removes it",
+        decides="made: fenced, and its next start found a clean shutdown",
+        looks_alike="made: fenced, and its next start found no clean shutdown",
     ),
     Ruling(
         OutageKind.CRASH,

@@ -8,15 +8,19 @@ from itertools import chain, groupby, pairwise
 
 from spark_jobs.catalog.codes import OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
-from spark_jobs.knowledge.start_failures import why_starts_failed
+from spark_jobs.knowledge.start_failures import StartReason, why_starts_failed
 from spark_jobs.shared.words import counted, duration
-from spark_jobs.transforms.brokers.absences import LATE_REPORT, Absence, Observed, absences_of, observe
+from spark_jobs.transforms.brokers.absence import Absence
+from spark_jobs.transforms.brokers.absences import LATE_REPORT, Observed, absences_of, observe
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
 from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
 from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, MS
 from spark_jobs.transforms.evidence import evidence_of, quote_snapshot, row_id
 from spark_jobs.transforms.rulings import judge
 from spark_jobs.transforms.windows import Window, in_order
+
+_QUOTED = 200
+"""Characters of an exception that a sentence quotes."""
 
 CAUSED_BY: Mapping[str, str] = {
     OutageKind.CONTROLLED_SHUTDOWN: "was shut down in order",
@@ -50,16 +54,23 @@ def rebuild_outages(
     ordered = in_order(events)
     readings = list(readings)
     observed = observe(ordered, in_order(proofs), readings, files) if ordered else None
-    in_lines = absences_of(observed) if observed else {}
-    in_snapshots = _absences_in_snapshots(readings, in_lines, observed)
     cluster = next(chain((e.cluster for e in ordered), (r.cluster for r in readings)), "")
-    absences = [*(a for some in in_lines.values() for a in some), *in_snapshots]
+    return find_outages(cluster, observed, readings, window)
+
+
+def find_outages(
+    cluster: str, observed: Observed | None, readings: Sequence[BrokerSnapshot], window: Window
+) -> list[BrokerOutage]:
+    """What `rebuild_outages` gives, of lines that are read already. Takes: `observed`, None where there is no line."""
+    in_lines = absences_of(observed) if observed else {}
+    absences = chain(*in_lines.values(), _absences_in_snapshots(readings, in_lines, observed))
     return [_row(cluster, a) for a in absences if window.holds(a.down_at)]
 
 
 def _row(cluster: str, absence: Absence) -> BrokerOutage:
     verdict = judge(OUTAGE_RULINGS, absence)
     kind = OutageKind(verdict.code)
+    reason = _why_starts_failed(absence)
     return BrokerOutage(
         cluster=cluster,
         outage_id=row_id(cluster, "outage", absence.broker, absence.down_at),
@@ -71,21 +82,30 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
         last_heard_at=absence.last_heard_at,
         unreachable_at=absence.failure.happened_at if absence.failure else None,
         up_at=absence.up_at,
+        failed_starts=absence.failed_starts,
+        start_failure=reason.code if reason else None,
         away_low_ms=absence.lasted_at_least // MS,
         away_high_ms=None if absence.lasted_at_most is None else absence.lasted_at_most // MS,
         group_ids=[],
         confidence=verdict.confidence,
-        explanation=" ".join(filter(None, (verdict.sentence, _starts(absence), _ending(absence)))),
+        explanation=" ".join(filter(None, (verdict.sentence, _starts(absence, reason), _ending(absence)))),
         evidence=evidence_of(absence.evidence),
     )
 
 
-def _starts(absence: Absence) -> str:
-    """The starts that failed while the broker was away."""
-    if not absence.failures:
+def _why_starts_failed(absence: Absence) -> StartReason | None:
+    told = (words for e in absence.failures for words in (e.text, e.error) if words)
+    return why_starts_failed(told) if absence.failures else None
+
+
+def _starts(absence: Absence, reason: StartReason | None) -> str:
+    """The starts that failed while the broker was away, with the exception that shows why."""
+    if reason is None:
         return ""
-    failure = why_starts_failed(e.text for e in absence.failures)
-    return f"Its start failed {counted(absence.failed_starts, 'time')}: {failure.reason}. {failure.advice}"
+    errors = [e.error for e in absence.failures if e.error]
+    telling = next((error for error in errors if reason.told_by.search(error)), None)
+    quoted = f" ({telling[:_QUOTED]})" if telling else ""
+    return f"Its start failed {counted(absence.failed_starts, 'time')}: {reason.reason}{quoted}. {reason.advice}"
 
 
 def _ending(absence: Absence) -> str:

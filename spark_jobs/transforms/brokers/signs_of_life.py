@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from spark_jobs.catalog.codes import Origin
+from spark_jobs.catalog.codes import NOBODY, Origin
 from spark_jobs.catalog.rows import BrokerSnapshot, Event
 from spark_jobs.knowledge.kinds import COORDINATOR_KINDS, GROUP_KINDS, Kind
-from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.timelines import Timeline
 from spark_jobs.transforms.windows import broker_ids
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +14,7 @@ from spark_jobs.transforms.evidence import quote, quote_record, quote_snapshot
 from spark_jobs.transforms.groups.ownership import shows_holders
 from spark_jobs.transforms.rebalances.recorded_holdings import Owned, in_turn
 
-_OF_A_MEMBER = re.compile(r"(?:^\{|\), )(?P<member>.*?)=Assignment\(partitions=\[(?P<partitions>[^\]]*)\]", re.DOTALL)
+_BETWEEN, _HOLDS = "), ", "=Assignment(partitions=["
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,18 @@ def _by_leaders(events: Iterable[Event]) -> Iterator[Assignment]:
     """Source: ConsumerCoordinator.onLeaderElected prints the whole assignment; it arrives only if the group syncs."""
     for event in events:
         if event.kind == Kind.CLIENT_ASSIGNMENT_FINISHED and event.detail:
-            held = {m["member"]: partitions_in(m["partitions"]) for m in _OF_A_MEMBER.finditer(event.detail)}
+            held = {member: partitions_in(partitions) for member, partitions in _members_in(event.detail)}
             yield _assignment(event.happened_at, event.generation, held, quote(event))
+
+
+def _members_in(detail: str) -> Iterator[tuple[str, str]]:
+    """Each member of a printed assignment and its partitions, in one pass: a client chooses its id, of any length."""
+    text, at = f"{_BETWEEN}{detail[1:]}" if detail.startswith("{") else detail, 0
+    while (holds := text.find(_HOLDS, at)) >= 0 and (ends := text.find("]", holds)) >= 0:
+        begins = text.find(_BETWEEN, at, holds)
+        if begins >= 0:
+            yield text[begins + len(_BETWEEN) : holds], text[holds + len(_HOLDS) : ends]
+        at = ends + 1
 
 
 def _by_records(records: Iterable[GroupRecord]) -> Iterator[Assignment]:

@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from spark_jobs.catalog.codes import Confidence, Harm
-from spark_jobs.catalog.rows import BrokerOutage, Failover, Incident, LagVerdict, OutOfSyncPeriod, Quote, Truncation
+from spark_jobs.catalog.rows import (
+    BrokerOutage,
+    ControllerChange,
+    Failover,
+    Incident,
+    LagVerdict,
+    OutOfSyncPeriod,
+    Quote,
+    Truncation,
+)
 from spark_jobs.knowledge.harms import HARM_NOTES, OUTAGE_ADVICE
 from spark_jobs.shared import words
 from spark_jobs.transforms.evidence import evidence_of, row_id
@@ -112,6 +121,7 @@ def _id(happening: Happening) -> str:
         *(p.out_of_sync_period_id for p in happening.periods),
         *(f.failover_id for f in happening.failovers if not happening.outages),
         *(t.truncation_id for t in happening.truncations if not happening.outages),
+        *(f"controller epoch {c.epoch}" for c in happening.controllers),
         *(f"{v.group_id} {v.topic} {v.partition} {v.window_from.isoformat()}" for v in happening.lag),
     )
     return row_id("incident", happening.kind, *parts)
@@ -131,17 +141,19 @@ def _confidence(happening: Happening) -> Confidence:
         or [p.confidence for p in happening.periods]
         or [f.confidence for f in happening.failovers]
         or [t.confidence for t in happening.truncations]
+        or [c.confidence for c in happening.controllers]
         or [Confidence.CERTAIN]
     )
     return max(parts, key=list(Confidence).index)
 
 
 def _explanations(happening: Happening) -> Iterator[str]:
-    yield from (o.explanation for o in happening.outages)
-    yield from (p.explanation for p in happening.periods)
-    yield from (f.explanation for f in happening.failovers if f.records_lost_high or f.records_lost_low)
-    yield from (t.explanation for t in happening.truncations)
-    yield from (i.explanation for i in happening.of_groups)
+    lossy = [f for f in happening.failovers if f.records_lost_high or f.records_lost_low]
+    rows = (happening.outages, happening.periods, lossy, happening.truncations, happening.controllers)
+    for row in chain[BrokerOutage | ControllerChange | Failover | Incident | OutOfSyncPeriod | Truncation](
+        *rows, happening.of_groups
+    ):
+        yield row.explanation
     if happening.kind == "leaders_lost":
         yield from (f.explanation for f in happening.failovers)
     for v in happening.lag:
@@ -164,8 +176,8 @@ def _quotes(happening: Happening) -> Iterator[Quote]:
     """The lines about losses, about what began it, and where it was not an absence, about each change of a leader."""
     lossy = [f for f in happening.failovers if f.records_lost_high or f.records_lost_low]
     led = lossy if happening.outages else happening.failovers
-    began = (happening.outages, happening.periods, happening.of_groups, happening.lag)
-    for row in chain[BrokerOutage | Failover | Incident | LagVerdict | OutOfSyncPeriod | Truncation](
+    began = (happening.outages, happening.periods, happening.of_groups, happening.lag, happening.controllers)
+    for row in chain[BrokerOutage | ControllerChange | Failover | Incident | LagVerdict | OutOfSyncPeriod | Truncation](
         led, happening.truncations, *began
     ):
         yield from row.evidence

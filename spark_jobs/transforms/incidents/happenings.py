@@ -8,9 +8,18 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import TypeVar
 
-from spark_jobs.catalog.codes import FailoverKind, IncidentKind, LagStatus, OutOfSyncKind, TruncationVerdict
+from spark_jobs.catalog.codes import (
+    NOBODY,
+    ControllerChangeCause,
+    FailoverKind,
+    IncidentKind,
+    LagStatus,
+    OutOfSyncKind,
+    TruncationVerdict,
+)
 from spark_jobs.catalog.rows import (
     BrokerOutage,
+    ControllerChange,
     Failover,
     Incident,
     IsrSpan,
@@ -20,8 +29,7 @@ from spark_jobs.catalog.rows import (
     Truncation,
 )
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.transforms.durations import NEVER
-from spark_jobs.transforms.leaderships import NOBODY
+from spark_jobs.transforms.durations import MS, NEVER
 from spark_jobs.transforms.windows import Window
 
 TOGETHER = timedelta(minutes=1)
@@ -50,6 +58,7 @@ class Found:
     spans: Sequence[IsrSpan] = ()
     risks: Sequence[PartitionRisk] = ()
     lag: Sequence[LagVerdict] = ()
+    controllers: Sequence[ControllerChange] = ()
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,7 @@ class Happening:
     truncations: Sequence[Truncation] = ()
     periods: Sequence[OutOfSyncPeriod] = ()
     lag: Sequence[LagVerdict] = ()
+    controllers: Sequence[ControllerChange] = ()
     refusing: Sequence[PartitionRisk] = ()
 
     @property
@@ -81,6 +91,7 @@ class Happening:
             *(t.happened_at for t in self.truncations),
             *(p.started_at for p in self.periods),
             *(max(v.evidence[0].happened_at, v.window_from) for v in self.lag),
+            *(c.happened_at - (c.uncontrolled_low_ms or 0) * MS for c in self.controllers),
         ]
 
     @property
@@ -93,6 +104,7 @@ class Happening:
             *(t.happened_at for t in self.truncations),
             *(p.ended_at for p in self.periods),
             *(None for _ in self.lag),
+            *(c.happened_at for c in self.controllers),
         ]
 
 
@@ -122,7 +134,7 @@ def gather(found: Found) -> list[Happening]:
     ]
     of_groups = [Happening(i.kind, i.planned, of_groups=(i,)) for i in groups.get(None, ())]
     others = _without_outage(found, failovers.get(None, ()), truncations.get(None, ()))
-    return [*absences, *of_groups, *others, *_behind(found.lag)]
+    return [*absences, *of_groups, *others, *_behind(found.lag), *_without_controller(found.controllers)]
 
 
 def _by_act(act_of: Mapping[str, int], rows: Iterable[tuple[str | None, R]]) -> dict[int | None, list[R]]:
@@ -230,6 +242,11 @@ def _behind(lag: Iterable[LagVerdict]) -> Iterator[Happening]:
     behind = sorted((v for v in lag if v.status != LagStatus.OK), key=lambda v: (v.topic, v.partition))
     for verdicts in grouped(behind, lambda v: v.group_id).values():
         yield Happening(IncidentKind.LAG, lag=verdicts)
+
+
+def _without_controller(changes: Iterable[ControllerChange]) -> Iterator[Happening]:
+    lost = (c for c in changes if c.cause == ControllerChangeCause.NO_MAJORITY)
+    return (Happening(IncidentKind.QUORUM_LOST, controllers=(change,)) for change in lost)
 
 
 def _leaders_lost(window: Window, failovers: Iterable[Failover]) -> Iterator[Happening]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from spark_jobs.catalog.codes import Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
+from spark_jobs.catalog.codes import NOBODY, Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
 from spark_jobs.catalog.rows import BrokerOutage, Incident, OutOfSyncPeriod
 from spark_jobs.knowledge.harms import OUTAGE_VERBS
 from spark_jobs.shared import words
 from spark_jobs.transforms.incidents.happenings import Happening
 from spark_jobs.transforms.incidents.impact import Impact, Place
-from spark_jobs.transforms.leaderships import NOBODY
 
 _NAMED = 3
 _HEDGES = {Confidence.LIKELY: "probably ", Confidence.POSSIBLE: "possibly "}
@@ -51,11 +50,13 @@ def _lost(impact: Impact) -> str:
 
 
 def _offline(impact: Impact) -> str:
-    lasted = impact.offline_ms
+    lasted, most = impact.offline_ms, impact.offline_at_most_ms
     if impact.is_still_offline:
         until = ", and it was not over by the end"
+    elif lasted is not None:
+        until = f" for {words.duration(lasted)}"
     else:
-        until = f" for {words.duration(lasted)}" if lasted is not None else ""
+        until = f" for {words.duration(most)} at most" if most is not None else ""
     return f"{_subject(impact.offline)} had no leader{until}"
 
 
@@ -131,6 +132,13 @@ def _behind(happening: Happening) -> str:
     return f"group {happening.lag[0].group_id} fell behind in {partitions_of(places)}{grown}"
 
 
+def _without_controller(happening: Happening) -> str:
+    change = happening.controllers[0]
+    least, most = change.uncontrolled_low_ms, change.uncontrolled_high_ms
+    lasted = f" for {words.duration(least)}" if least else f" for {words.duration(most)} at most" if most else ""
+    return f"the controllers had no majority{lasted}: no leader could be elected, and no topic changed"
+
+
 def _named(noun: str, ids: Iterable[int]) -> str:
     names = [str(i) for i in ids]
     return f"{words.verb(len(names), noun, f'{noun}s')} {words.listed(names, 8)}"
@@ -162,5 +170,6 @@ _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {
     IncidentKind.LEADERS_LOST: _leaders_lost,
     IncidentKind.LOG_CUT: _log_cut,
     IncidentKind.LAG: _behind,
+    IncidentKind.QUORUM_LOST: _without_controller,
     IncidentKind.BROKER_OUTAGE: lambda h: _away(h) if h.outages else _groups(h),
 }

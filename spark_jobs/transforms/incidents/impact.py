@@ -46,7 +46,13 @@ class Impact:
     @property
     def is_still_offline(self) -> bool:
         """Whether one of them had no leader again by the end."""
-        return any(f.kind == FailoverKind.OFFLINE and _leaderless(f) is None for f in self.uncovered)
+        taken = (f for f in self.uncovered if f.kind == FailoverKind.OFFLINE)
+        return any(_leaderless(f) is None and f.leaderless_high_ms is None for f in taken)
+
+    @property
+    def offline_at_most_ms(self) -> int | None:
+        """The longest time that one of them had no leader, at most; None where nothing bounds it."""
+        return max((f.leaderless_high_ms for f in self.uncovered if f.leaderless_high_ms is not None), default=None)
 
     @cached_property
     def refusing(self) -> list[Place]:
@@ -133,6 +139,7 @@ _LEVELS = (
     (Harm.PLANNED, lambda i: i.of.planned),
     (Harm.PARTITIONS_OFFLINE, lambda i: i.offline),
     (Harm.WRITES_REFUSED, lambda i: i.refusing),
+    (Harm.NO_CONTROLLER, lambda i: i.of.controllers),
     (Harm.BROKER_LOST, lambda i: i.of.kind in _AWAY),
     (Harm.DATA_AT_RISK, lambda i: i.of.kind in _AT_RISK),
     (Harm.CONSUMERS_STOPPED, lambda i: i.has_failed),

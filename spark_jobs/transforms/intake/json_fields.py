@@ -97,20 +97,23 @@ def _by_arrow(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str], show
 def _struct(paths: Sequence[str], sample: Sequence[Mapping[str, Any]], shown: Sequence[str]) -> list[pa.Field]:
     """The types of the fields that may be at some paths, as a sample shows them; text where it does not."""
     inner = defaultdict[str, list[str]](list)
-    for path in paths:
-        if "." in path:
-            inner[path.partition(".")[0]].append(path.partition(".")[2])
-    found = []
-    for name in dict.fromkeys([*paths, *inner]):
-        values = [told[name] for told in sample if told.get(name) is not None]
-        are_objects = [isinstance(value, dict) for value in values]
-        if name in inner and any(are_objects) and not all(are_objects):
-            raise _Mixed
-        if name in inner and all(are_objects) and (values or name not in paths):
-            found.append(pa.field(name, pa.struct(_struct(inner[name], values, ()))))
-        elif kind := _scalar(values, name in shown):
-            found.append(pa.field(name, kind))
-    return found
+    for outer, dot, rest in (path.partition(".") for path in paths):
+        inner[outer] += [rest] if dot else []
+    kinds = {
+        name: _kind(
+            [v for told in sample if (v := told.get(name)) is not None], inner[name], name in paths, name in shown
+        )
+        for name in dict.fromkeys([*paths, *inner])
+    }
+    return [pa.field(name, kind) for name, kind in kinds.items() if kind]
+
+
+def _kind(values: Sequence[Any], inner: Sequence[str], is_wanted: bool, is_shown: bool) -> pa.DataType | None:
+    """The type of the values of a field. Takes: paths that are wanted inside of it; whether it is wanted itself."""
+    objects = [value for value in values if isinstance(value, dict)] if inner else []
+    if objects and len(objects) < len(values):
+        raise _Mixed
+    return pa.struct(_struct(inner, objects, ())) if objects or not is_wanted else _scalar(values, is_shown)
 
 
 def _scalar(values: Sequence[Any], is_shown: bool) -> pa.DataType | None:

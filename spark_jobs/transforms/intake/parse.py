@@ -45,19 +45,41 @@ def tallies(parsed: DataFrame) -> DataFrame:
     return parsed.where("tally IS NOT NULL").select("source", "origin", "fate", "tally.*")
 
 
-def events(parsed: DataFrame, brokers: DataFrame) -> DataFrame:
-    """The events, each once: the same words of one broker at one instant are one event, whichever files hold them.
+def named_events(parsed: DataFrame, brokers: DataFrame) -> DataFrame:
+    """The records that are events, each with the broker that wrote it.
 
     Takes: what `parse` gives; source and only_broker: the one that a source's lines name, where they name one alone.
-    Gives: silver.events.
-    Order: of several records of one event the first by source and place stands for it.
     Edge case: where no line names the broker, its folder does; a client's words are its own file's alone.
     """
     told = parsed.where((F.col("fate") == LineFate.EVENT) & F.col("tally").isNull())
     writer = F.coalesce("broker", "only_broker", "folder_broker")
-    named = told.join(F.broadcast(brokers), "source", "left").withColumn("broker", writer)
-    once = named.join(_repeats(named), "line_id", "left_anti")
+    return told.join(F.broadcast(brokers), "source", "left").withColumn("broker", writer)
+
+
+def events(named: DataFrame, repeats: DataFrame) -> DataFrame:
+    """silver.events: each event once. Takes: what `named_events` and `repeated` give."""
+    once = named.join(repeats, "line_id", "left_anti")
     return once.withColumn("knowledge_version", F.lit(READING_VERSION)).select(*map(quoted, EVENTS.column_names))
+
+
+def repeated(named: DataFrame) -> DataFrame:
+    """The line_id of each event that another one stands for: the same words of one broker at one instant are one event,
+    whichever files hold them. Only hashes and places are moved to find them.
+
+    Order: of several records of one event the first by source and place stands for it.
+    """
+    is_within = F.contains("source", F.lit(WITHIN))
+    folder = F.when(is_within, F.col("source")).otherwise(F.regexp_extract("source", "^(.*)/", 1))
+    writer = F.when(F.col("origin") == "broker", F.coalesce(F.col("broker").cast("string"), folder))
+    places = named.select(
+        *("line_id", "origin", "source", "happened_at", quoted("order"), "likeness"),
+        F.coalesce(writer, F.col("source")).alias("writer"),
+    )
+    words = ["happened_at", "likeness"]
+    twice = places.groupBy(*words).agg(F.count(F.lit(1)).alias("times")).where("times > 1").drop("times")
+    same = Window.partitionBy("writer", "origin", *words).orderBy("source", quoted("order"))
+    among = places.join(twice, words, "left_semi").withColumn("turn", F.row_number().over(same))
+    return among.where("turn > 1").select("line_id")
 
 
 def unparsed_lines(parsed: DataFrame) -> DataFrame:
@@ -70,22 +92,6 @@ def quarantined(parsed: DataFrame) -> DataFrame:
     """The records that are broken, with the sentences that say why: quality.quarantine."""
     found = parsed.where((F.col("fate") == LineFate.QUARANTINED) & F.col("tally").isNull())
     return found.select(*map(quoted, QUARANTINE.column_names))
-
-
-def _repeats(events: DataFrame) -> DataFrame:
-    """The line_id of each event that another one stands for. Only hashes and places are moved to find them."""
-    is_within = F.contains("source", F.lit(WITHIN))
-    folder = F.when(is_within, F.col("source")).otherwise(F.regexp_extract("source", "^(.*)/", 1))
-    writer = F.when(F.col("origin") == "broker", F.coalesce(F.col("broker").cast("string"), folder))
-    places = events.select(
-        *("line_id", "origin", "source", "happened_at", quoted("order"), "likeness"),
-        F.coalesce(writer, F.col("source")).alias("writer"),
-    )
-    words = ["happened_at", "likeness"]
-    twice = places.groupBy(*words).agg(F.count(F.lit(1)).alias("times")).where("times > 1").drop("times")
-    same = Window.partitionBy("writer", "origin", *words).orderBy("source", quoted("order"))
-    among = places.join(twice, words, "left_semi").withColumn("turn", F.row_number().over(same))
-    return among.where("turn > 1").select("line_id")
 
 
 PARSED_AS = version_of(READING_VERSION, read_record, fields_of, broker_told, broker_of_folder, quotation, template)

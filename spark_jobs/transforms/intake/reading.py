@@ -18,6 +18,7 @@ from spark_jobs.knowledge.layouts import (
     KAFKAS_PACKAGES,
     MESSAGE_LIMIT,
     MOST_LINES,
+    TRACE_LIMIT,
     WITHIN,
     class_of,
 )
@@ -113,7 +114,7 @@ def read_record(
     is_endless = len(message) > MESSAGE_LIMIT and known is not None and logger is not None
     if sentences := _wrong(text, line_count, is_utf8, is_dated or layout is None, is_endless):
         return Reading(LineFate.QUARANTINED, logger, message, sentences=sentences)
-    return _IGNORED if known is None else _claimed(known, logger, message)
+    return _IGNORED if known is None else _claimed(known, logger, message, text)
 
 
 @cache
@@ -128,14 +129,22 @@ def _wrong(text: str, line_count: int, is_utf8: bool, is_dated: bool, is_endless
     return tuple(compress(_WRONG, (not is_utf8, "\0" in text, not is_dated, line_count > MOST_LINES, is_endless)))
 
 
-def _claimed(known: Known, logger: str | None, message: str) -> Reading:
+def _claimed(known: Known, logger: str | None, message: str, text: str) -> Reading:
     for pattern in known.patterns:
-        if pattern.contains in message and (match := pattern.compiled.match(message)):
+        if pattern.contains not in message:
+            continue
+        if match := pattern.compiled.match(_with_trace(message, text) if pattern.reads_trace else message):
             return Reading(LineFate.EVENT, logger, message, pattern, match.groups())
     for words in known.noise:
         if words in message:
             return _IGNORED
     return Reading(LineFate.UNPARSED, logger, message)
+
+
+def _with_trace(message: str, text: str) -> str:
+    """The message, and the beginning of the exception below it. Edge case: a message of several lines holds it."""
+    below = "" if "\n" in message else text.partition("\n")[2][:TRACE_LIMIT].replace("\r", "")
+    return f"{message}\n{below}" if below else message
 
 
 def fields_of(pattern: Pattern, found: Sequence[tuple[str | None, ...]]) -> dict[str, list[Any]]:

@@ -10,10 +10,9 @@ from spark_jobs.transforms.brokers.absences import observe
 from spark_jobs.transforms.brokers.broker_settings import settings_of
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs
-from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.brokers.outages import find_outages
 from spark_jobs.transforms.brokers.unobserved import find_unobserved_spans
 from spark_jobs.transforms.cluster import context_of
-from spark_jobs.transforms.controllers import controller_epochs_of
 from spark_jobs.transforms.judgement import Judgement, made, table
 from spark_jobs.transforms.judgements import inputs as prepare
 from spark_jobs.transforms.judgements.broker_lines import about_brokers, files_seen, proofs_of_service
@@ -44,9 +43,9 @@ def judge_brokers(
     scope: Scope,
 ) -> BrokerHistory:
     """The history of the cluster's brokers. Takes: `proofs`, more lines that show a broker to serve."""
-    epochs = controller_epochs_of(events)
-    outages = rebuild_outages(events, readings, scope.seen, files, proofs)
     observed = observe(in_order(events), in_order(proofs), readings, files) if events else None
+    epochs = observed.terms if observed else ()
+    outages = find_outages(scope.cluster, observed, readings, scope.seen)
     return BrokerHistory(
         outages,
         rebuild_controller_changes(events, outages, scope.seen),

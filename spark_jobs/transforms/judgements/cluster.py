@@ -53,6 +53,7 @@ def judge_cluster(
     clusters: list[rows.Cluster],
     outages: list[rows.BrokerOutage],
     failovers: list[rows.Failover],
+    controllers: list[rows.ControllerChange],
     isr_spans: list[rows.IsrSpan],
     out_of_sync: list[rows.OutOfSyncCount],
     moves: list[rows.CoordinatorMove],
@@ -92,7 +93,7 @@ def judge_cluster(
     imbalance_periods = rebuild_imbalance_periods(imbalance, failovers)
     told = judge_incidents(
         scope.cluster,
-        Found(window, of_groups, away, failovers, truncations, out_of_sync_periods, isr_spans, risks, lag),
+        Found(window, of_groups, away, failovers, truncations, out_of_sync_periods, isr_spans, risks, lag, controllers),
     )
     reading = Reading(
         partitions=sorted(last_partitions, key=lambda p: (p.topic, p.partition)),
@@ -157,6 +158,7 @@ CLUSTER = Judgement(
             prepare.evidence_where("kind IN ('offline', 'unclean_election', 'log_dir_failed')"),
             PARTITIONS.output("failovers"),
         ),
+        "controllers": BROKERS.output("controller_changes"),
         "isr_spans": PARTITIONS.output("isr_spans"),
         "out_of_sync": READINGS.output("out_of_sync"),
         "moves": made(prepare.evidence_where("false"), GROUPS.output("moves")),

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 from datetime import timedelta
 
-from spark_jobs.catalog.codes import Confidence, OutageKind
+from spark_jobs.catalog.codes import NOBODY, Confidence, OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, Event
 from spark_jobs.transforms.cluster import disk_owners, known_at, on_failed_disk
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
 from spark_jobs.transforms.leaders.leader_change import PREFERRED, LeaderChange
-from spark_jobs.transforms.leaderships import NOBODY, Leadership
+from spark_jobs.transforms.leaderships import Leadership
 from spark_jobs.transforms.rulings import Proof, proof_if
 
 _SAME_LEADER = "leader=-2,"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from spark_jobs.catalog.codes import Confidence, FailoverKind
+from spark_jobs.catalog.codes import NOBODY, Confidence, FailoverKind
 from spark_jobs.catalog.rows import Event, Failover, LeadershipGap
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.durations import MS
@@ -15,9 +15,9 @@ from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.leaders.election_trigger_rulings import requested_by_operator
 from spark_jobs.transforms.leaders.failover_rulings import FAILOVER_RULINGS
 from spark_jobs.transforms.leaders.leader_change import LeaderChange
-from spark_jobs.transforms.leaders.leaderless import Leaderless, leaderless_of
+from spark_jobs.transforms.leaders.leaderless import Leaderless, leaderless_of, until_led_again
 from spark_jobs.transforms.leaders.leadership_gaps import Gap, gap_between, gap_row
-from spark_jobs.transforms.leaderships import LEADERSHIP_KINDS, NOBODY, Leadership, leaderships_of
+from spark_jobs.transforms.leaderships import LEADERSHIP_KINDS, Leadership, leaderships_of
 from spark_jobs.transforms.partition_readings import Readings
 from spark_jobs.transforms.partitions import Incarnation, incarnations_of
 from spark_jobs.transforms.replicas.isr import ISR_KINDS, Commit, commits_of
@@ -66,11 +66,9 @@ def rebuild_leaders(
 
 def _leaderless(changes: Sequence[LeaderChange]) -> list[Leaderless]:
     """How long each change left no leader. Where it took the leader away, the next change bounds that."""
-    times = [leaderless_of(change) for change in changes]
-    return [
-        Leaderless(None, after.low, after.high) if change.new == NOBODY else own
-        for change, own, after in zip(changes, times, [*times[1:], Leaderless()], strict=False)
-    ]
+    told = [(change, leaderless_of(change)) for change in changes]
+    following = [*told[1:], (None, Leaderless())]
+    return [until_led_again(change, own, *after) for (change, own), after in zip(told, following, strict=False)]
 
 
 def leader_changes_of(

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from spark_jobs.catalog.codes import OutageKind
+from spark_jobs.catalog.codes import NOBODY, OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, Event
 from spark_jobs.transforms.cluster import on_failed_disk
 from spark_jobs.transforms.durations import CLOCK_SKEW, LONG_AGO
 from spark_jobs.transforms.leaders.leader_change import LeaderChange
-from spark_jobs.transforms.leaderships import NOBODY
 
 _ONLY_LEADERS = ("leader_started", "isr_updated")
 """Kinds that a broker writes only of partitions that it leads."""
@@ -46,6 +45,20 @@ def leaderless_of(change: LeaderChange) -> Leaderless:
     led_until = stopped_at if stopped_at and not sudden else _last_led(change, outage)
     high = _between(led_until, started_at or _proved_at(change))
     return Leaderless(None, low, high) if shown is None else _around(shown, low, high)
+
+
+def until_led_again(
+    change: LeaderChange, own: Leaderless, following: LeaderChange | None, after: Leaderless
+) -> Leaderless:
+    """How long it was after a change that took the leader away: until the following change gave it one.
+
+    Takes: what `leaderless_of` gives of both changes. Where epochs between them are not known, no proof bounds the
+    second, and the time is bounded by the last proof that the last leader led.
+    """
+    if change.new != NOBODY:
+        return own
+    led_until = _last_led(change, _outage_of(change)) or change.before.at
+    return Leaderless(None, after.low, after.high or _between(led_until, following.at if following else None))
 
 
 def _around(shown: timedelta, low: timedelta | None, high: timedelta | None) -> Leaderless:

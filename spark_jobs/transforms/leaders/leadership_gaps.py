@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from spark_jobs.catalog.codes import NOBODY
 from spark_jobs.catalog.rows import Event, LeadershipGap, Quote
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.evidence import evidence_of, quote
-from spark_jobs.transforms.leaderships import NOBODY, Leadership
+from spark_jobs.transforms.leaderships import Leadership
 from spark_jobs.transforms.partitions import Incarnation
 
 _HIDDEN_CHANGES = 2

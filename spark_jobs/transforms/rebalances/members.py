@@ -112,10 +112,12 @@ class MemberRegistry:
         self._there: dict[str, Member] = {}
         self._moves: dict[str, list[Event]] = defaultdict(list)
         self._joins: dict[str, list[Event]] = defaultdict(list)
+        self._settled: list[Event] = []
         for event in events:
             self._read(event)
         self._moves_by_time = {member_id: by_instant(moves) for member_id, moves in self._moves.items()}
         self._joins_by_time = {member_id: by_instant(joins) for member_id, joins in self._joins.items()}
+        self._settled_by_time = by_instant(self._settled)
         self._name_members()
         self._by_name: dict[str, list[Member]] = defaultdict(list)
         for member in self.members.values():
@@ -143,6 +145,8 @@ class MemberRegistry:
             self._replace(self._member(event.old_member_id), event)
         elif event.kind in (Kind.GROUP_EMPTIED, Kind.GROUP_DEAD):
             self._empty(event)
+        elif event.kind == Kind.JOIN_COMPLETED:
+            self._settled.append(event)
 
     def _member(self, member_id: str) -> Member:
         if member_id not in self.members:
@@ -245,17 +249,31 @@ class MemberRegistry:
     def is_shared(self, client_id: str) -> bool:
         """Whether several members held that client id at once, so that it identifies no member.
 
-        Edge case: a dead member whose session has yet to expire is not a second holder.
+        Edge case: a dead member whose session has yet to expire is not a second holder. One that was heard after the
+        rebalance that let the other in is one.
         """
         if client_id not in self._is_shared:
             held = [m for m in self._by_name.get(client_id, ()) if m.client_id == client_id and not m.instance_id]
             spans = sorted((m.first_at, m.member_id, m) for m in held if m.first_at is not None)
             self._is_shared[client_id] = any(
-                not first.removals
-                or (first.removals[-1].how not in _SILENT and first.removals[-1].at > second_at + SAME_ACT)
-                for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
+                self._outlived(first, second_at) for (_, _, first), (second_at, _, _) in itertools.pairwise(spans)
             )
         return self._is_shared[client_id]
+
+    def _outlived(self, member: Member, other_came_at: datetime) -> bool:
+        """Whether a member lived when another one was in the group.
+
+        The coordinator hears no member while it waits for the join phase, and from then on each one within its session.
+        """
+        if not member.removals:
+            return True
+        last = member.removals[-1]
+        if last.how not in _SILENT:
+            return last.at > other_came_at + SAME_ACT
+        settled = self._settled_by_time.first_since(other_came_at)
+        if settled is None or member.session_timeout_ms is None:
+            return False
+        return last.at - timedelta(milliseconds=member.session_timeout_ms) > settled.happened_at + SAME_ACT
 
     def had_unnamed(self, before: datetime) -> bool:
         """Whether the group had members by then whose client is not known: any of them may be the same."""

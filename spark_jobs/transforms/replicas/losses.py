@@ -15,9 +15,10 @@ from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
 
+from spark_jobs.catalog.codes import NOBODY
 from spark_jobs.catalog.rows import Event, PartitionSnapshot, Quote
 from spark_jobs.transforms.evidence import quote, quote_snapshot
-from spark_jobs.transforms.leaderships import NOBODY, Leadership
+from spark_jobs.transforms.leaderships import Leadership
 from spark_jobs.transforms.partition_readings import ReadingWithCommits
 from spark_jobs.transforms.windows import broker_ids
 

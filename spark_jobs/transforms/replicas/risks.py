@@ -9,13 +9,13 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
+from spark_jobs.catalog.codes import NOBODY
 from spark_jobs.catalog.rows import Event, Failover, PartitionRisk, Quote
 from spark_jobs.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from spark_jobs.transforms.brokers.broker_settings import BrokerSettings, Course, Setting, at_instant
 from spark_jobs.transforms.cluster import ClusterContext
 from spark_jobs.transforms.durations import MS
 from spark_jobs.transforms.evidence import evidence_of
-from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.partition_readings import PartitionReadings, Readings, TopicReadings
 from spark_jobs.transforms.partitions import Partition, by_partition, deletions_of, lives_of
 from spark_jobs.transforms.replicas.isr import ISR_KINDS, commits_of

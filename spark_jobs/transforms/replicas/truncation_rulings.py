@@ -13,11 +13,10 @@ from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
 
-from spark_jobs.catalog.codes import Confidence, FailoverKind, TruncationVerdict
+from spark_jobs.catalog.codes import NOBODY, Confidence, FailoverKind, TruncationVerdict
 from spark_jobs.catalog.rows import Event, Failover, PartitionSnapshot
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import quote
-from spark_jobs.transforms.leaderships import NOBODY
 from spark_jobs.transforms.replicas.log_cuts import Cut
 from spark_jobs.transforms.replicas.losses import Mark, end_offsets, high_watermarks, highest
 from spark_jobs.transforms.rulings import Proof, Ruling, proof_if

@@ -1,0 +1,175 @@
+"""How often verdicts of each confidence were right, over all drills: `python -m drill.calibration DRILL...`
+
+It scores each drill's folder (lake/, clients/, truth.jsonl, cluster.json), keeps its counts in docs/calibration.jsonl,
+one line a drill, and writes docs/calibration.md from all lines of that file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from drill.match import Row, Tables
+from drill.result import Verdict
+from drill.score import read_gold, score
+from drill.scored import ROW_IDS, TIME_COLUMNS
+from drill.truth import TruthError
+from spark_jobs.catalog.codes import Confidence
+from spark_jobs.commands.markdown import as_table, page
+from spark_jobs.shared.launch import HOME
+
+LEDGER = HOME / "docs" / "calibration.jsonl"
+PAGE = HOME / "docs" / "calibration.md"
+
+_ABOUT = (
+    "Each verdict that an audit gave on a drill is compared with what the drill had done ([how](drill.md)). A cell has"
+    " the number of verdicts that were right, of all with that confidence. `unknown` claims nothing and is left out."
+    " Each drill was audited with the code of its day, and faults that it found have been corrected since."
+)
+
+
+@dataclass(frozen=True)
+class Count:
+    """Verdicts of one table, one confidence and one set of witnesses; how many of them were wrong."""
+
+    table: str
+    witness: str
+    confidence: str
+    verdicts: int
+    wrong: int
+
+
+@dataclass(frozen=True)
+class Drill:
+    """One drill, as its audit was scored."""
+
+    name: str
+    kafka: str
+    mode: str
+    expected: int
+    met: int
+    counts: tuple[Count, ...]
+
+
+def count(folder: Path) -> Drill:
+    """Scores a drill's folder. Raises: TruthError, OSError where it cannot be scored."""
+    tables = read_gold(str(folder / "lake"))
+    if "rebalances" not in tables:
+        raise TruthError("found no gold.rebalances in its lake; it must be one that an audit published")
+    result = score(tables, (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines())
+    cluster = json.loads((folder / "cluster.json").read_text(encoding="utf-8"))
+    clients = {path.relative_to(folder / "clients").as_posix() for path in (folder / "clients").rglob("*.log")}
+    witnesses = _witnesses(tables, clients)
+    verdicts = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts)
+    wrong = Counter((v.table, witnesses[_key(v)], v.confidence) for v in result.verdicts if v.wrong)
+    counts = tuple(Count(*of, verdicts[of], wrong[of]) for of in sorted(verdicts))
+    return Drill(folder.name, cluster["kafka"], cluster["mode"], len(result.expectations), result.met, counts)
+
+
+def _key(verdict: Verdict) -> tuple[object, ...]:
+    return verdict.table, verdict.row_id, verdict.at
+
+
+def _witnesses(tables: Tables, clients: set[str]) -> dict[tuple[object, ...], str]:
+    return {
+        (name, str(row.get(ROW_IDS[name])), row[TIME_COLUMNS[name]]): _witness(row, clients)
+        for name, rows in tables.items()
+        for row in rows
+    }
+
+
+def _witness(row: Row, clients: set[str]) -> str:
+    """Who bears witness in the evidence of a row."""
+    found = {_said_by(quote["source"], clients) for quote in row.get("evidence") or ()}
+    return " and ".join(sorted(found)) or "none"
+
+
+def _said_by(source: str, clients: set[str]) -> str:
+    if source == "snapshots":
+        return "snapshots"
+    if source.startswith("__consumer_offsets-"):
+        return "group records"
+    return "client logs" if source in clients else "broker logs"
+
+
+def calibration_page(drills: Sequence[Drill]) -> str:
+    """The page, from the counts of all drills."""
+    kafkas = sorted({(d.kafka, d.mode) for d in drills}, key=lambda k: (_number(k[0]), k[1]), reverse=True)
+    by_kafka = [
+        (kafka, mode, str(len(own)), f"{sum(d.met for d in own)} of {sum(d.expected for d in own)}", *_cells(_all(own)))
+        for kafka, mode in kafkas
+        for own in [[d for d in drills if (d.kafka, d.mode) == (kafka, mode)]]
+    ]
+    parts = (
+        _ABOUT,
+        "## By Kafka",
+        as_table(("Kafka", "cluster", "drills", "expectations met", *_LEVELS), by_kafka),
+        "## By witness",
+        as_table(("evidence", *_LEVELS), _grouped(drills, lambda c: c.witness)),
+        "## By table",
+        as_table(("table of gold", *_LEVELS), _grouped(drills, lambda c: f"`{c.table}`")),
+    )
+    return page("How right each confidence was", "docs/calibration.jsonl", parts).replace(
+        "`make docs`", "`python -m drill.calibration`"
+    )
+
+
+_LEVELS = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def _all(drills: Iterable[Drill]) -> list[Count]:
+    return [c for d in drills for c in d.counts]
+
+
+def _grouped(drills: Iterable[Drill], by: Callable[[Count], str]) -> Iterator[tuple[str, ...]]:
+    counts = _all(drills)
+    for name in sorted({by(c) for c in counts}):
+        yield name, *_cells([c for c in counts if by(c) == name])
+
+
+def _cells(counts: Sequence[Count]) -> Iterator[str]:
+    for level in _LEVELS:
+        own = [c for c in counts if c.confidence == level]
+        verdicts, wrong = sum(c.verdicts for c in own), sum(c.wrong for c in own)
+        yield f"{verdicts - wrong} of {verdicts}" if verdicts else ""
+
+
+def read_ledger(text: str) -> dict[str, Drill]:
+    """The drills of the file that keeps them, by name."""
+    told = [json.loads(line) for line in text.splitlines()]
+    return {t["name"]: Drill(**{**t, "counts": tuple(Count(**c) for c in t["counts"])}) for t in told}
+
+
+def written_ledger(drills: Mapping[str, Drill]) -> str:
+    """The file that keeps the drills, by their names, which begin with their time."""
+    return "".join(json.dumps(asdict(drills[name])) + "\n" for name in sorted(drills))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Gives: 0; 2 where a folder cannot be scored."""
+    parser = argparse.ArgumentParser(prog="python -m drill.calibration", description="Write docs/calibration.md.")
+    parser.add_argument("drills", nargs="+", type=Path, help="folders below .drill/, each audited")
+    options = parser.parse_args(arguments)
+    drills = read_ledger(LEDGER.read_text(encoding="utf-8")) if LEDGER.exists() else {}
+    for folder in options.drills:
+        try:
+            drills[folder.name] = count(folder)
+        except (TruthError, OSError) as error:
+            print(f"cannot score {folder}: {error}", file=sys.stderr)
+            return 2
+    LEDGER.write_text(written_ledger(drills), encoding="utf-8")
+    PAGE.write_text(calibration_page([drills[name] for name in sorted(drills)]), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""Every process that a drill starts is known here, so that all of them can be ended at once."""
+
+from __future__ import annotations
+
+import subprocess
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+_DIES_WITHIN = 10
+_started: weakref.WeakSet[subprocess.Popen[Any]] = weakref.WeakSet()
+
+
+def start(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
+    """Starts a process in a session of its own: Ctrl-C in a terminal reaches the drill alone, which ends the rest."""
+    process = subprocess.Popen(command, start_new_session=True, **options)
+    _started.add(process)
+    return process
+
+
+def kill(process: subprocess.Popen[Any]) -> None:
+    """Ends a process at once, suspended or not; one that has ended is left alone."""
+    if process.poll() is None:
+        process.kill()
+    process.wait(_DIES_WITHIN)
+
+
+def kill_all() -> None:
+    """Ends every process that was started and still lives. Whoever waits for one of them is answered by its end."""
+    alive = [process for process in _started if process.poll() is None]
+    for process in alive:
+        process.kill()
+    for process in alive:
+        process.wait(_DIES_WITHIN)

@@ -1,0 +1,121 @@
+"""The verbs that look at a lake: the newest report, the nights, one row or one subject as a story."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import webbrowser
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from datetime import UTC, datetime
+from pathlib import Path
+from shutil import get_terminal_size
+
+from spark_jobs.catalog.steps import Step
+from spark_jobs.edges.landing import read_text
+from spark_jobs.report.fleet import fleet_lines, late_clusters
+from spark_jobs.report.metrics import metrics_text
+from spark_jobs.report.places import NEWEST, page_name
+from spark_jobs.report.story import as_data, as_lines
+from spark_jobs.shared.clusters import clusters
+from spark_jobs.shared.config import Settings, is_uri
+from spark_jobs.shared.exits import DONE, BadInput
+from spark_jobs.shared.launch import HOME
+
+SUBJECT = (
+    "the id of a row, its first six characters or more, or its address in the report; a group; a partition; latest:"
+    " the most harmful incident of the newest night"
+)
+_NIGHTS = """
+    SELECT cluster, window_from, window_to, max(run_published_at) AS published_at
+    FROM quality.publications GROUP BY ALL ORDER BY window_to DESC, cluster"""
+
+
+def lake_of(given: argparse.Namespace) -> str:
+    """The lake that is asked: the option, LAKE, else the one beside the project."""
+    return given.lake or os.environ.get("LAKE", "").strip() or str(HOME / "lake")
+
+
+def report(given: argparse.Namespace) -> int:
+    """Prints where the newest report lies, opens it, or lists the nights. Raises: BadInput where there is none."""
+    lake = lake_of(given)
+    if given.list:
+        return _nights(lake, given.json)
+    page = f"{lake.rstrip('/')}/report/{NEWEST}"
+    if is_uri(lake) and given.opened:
+        raise BadInput(f"{page} is behind a URI. Needed: a page on this machine. Copy it here and open the copy.")
+    if not is_uri(lake) and not Path(page).exists():
+        raise BadInput(f"There is no report at {page}. Needed: a finished audit of that lake. Run `make audit` first.")
+    print(json.dumps({"report": page}) if given.json else page)
+    if given.opened and not webbrowser.open(Path(page).absolute().as_uri()):
+        raise BadInput("No browser could be started. Needed: one on this machine. Open the page that is named above.")
+    return DONE
+
+
+def _nights(lake: str, as_json: bool) -> int:
+    from spark_jobs.edges import answers, lake_views  # DuckDB is loaded only where it is used
+
+    found = lake_views.open_lake(lake).execute(_NIGHTS)
+    nights = [dict(zip((d[0] for d in found.description), row, strict=True)) for row in found.fetchall()]
+    for night in nights:
+        name = page_name(night["cluster"], night["window_from"], night["window_to"])
+        night["page"] = f"{lake.rstrip('/')}/report/{name}"
+    if as_json:
+        print(json.dumps([answers.plain(night) for night in nights], indent=2))
+        return DONE
+    for night in nights:
+        print(f"{night['window_from']:%Y-%m-%d %H:%M} to {night['window_to']:%Y-%m-%d %H:%M} UTC  {night['page']}")
+    return DONE
+
+
+def fleet(given: argparse.Namespace) -> int:
+    """Prints all clusters of a lake, the worst first; those of the settings that were not audited are named too."""
+    from spark_jobs.edges import answers, fleet_rows
+
+    lake = lake_of(given)
+    expected = [c.name for c in clusters() if c.name and c.lake == lake]
+    found = fleet_rows.read_fleet(lake, datetime.now(UTC), expected)
+    if given.json:
+        said = {"clusters": [n.as_dict() for n in found.newest], "not_audited": dict(late_clusters(found))}
+        print(json.dumps(answers.plain(said), indent=2))
+    else:
+        print("\n".join(fleet_lines(found)))
+    return DONE
+
+
+def metrics(given: argparse.Namespace) -> int:
+    """Prints the newest night of each cluster as OpenMetrics."""
+    from spark_jobs.edges import fleet_rows
+
+    print(metrics_text(fleet_rows.read_nights(lake_of(given))), end="")
+    return DONE
+
+
+def explain(given: argparse.Namespace) -> int:
+    """Prints one row, group or partition as a story. Raises: BadInput where nothing of the lake is meant."""
+    import duckdb
+
+    from spark_jobs.edges import answers, duck_types, lake_views, subjects
+
+    try:
+        story = subjects.story_of(lake_views.open_lake(lake_of(given)), given.subject)
+    except duckdb.Error as problem:
+        raise BadInput(duck_types.one_sentence(problem)) from problem
+    if given.json:
+        print(json.dumps(answers.plain(as_data(story)), indent=2))
+    else:
+        print("\n".join(as_lines(story, get_terminal_size((100, 24)).columns)))
+    return DONE
+
+
+def summed_up(given: argparse.Namespace, settings: Settings, step: Step, act: Callable[[], int]) -> int:
+    """Acts. Where JSON is asked for, stdout has the summary that the step left in the lake, and nothing else."""
+    if not given.json:
+        return act()
+    with redirect_stdout(sys.stderr):
+        code = act()
+    said = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{step.name}.json")) if code == DONE else {}
+    print(json.dumps({"exit_code": code, "run_id": settings.run_id, **said}, indent=2))
+    return code

@@ -1,0 +1,70 @@
+"""Instants that do not widen a window: those before Kafka was, those of the future, and few that lie far from all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import NamedTuple
+
+FIRST_KAFKA = datetime(2011, 1, 1, tzinfo=UTC)
+"""Source: Kafka 0.6, the first release, is of January 2011."""
+
+AHEAD = timedelta(days=1)
+"""How far the clock that wrote a record may be ahead of the run's."""
+
+APART = timedelta(days=7)
+_FEW = 3
+_OF_HOW_MANY = 100
+"""Records that nothing else reaches count as outliers where they are few: three at most, and one of a hundred."""
+
+
+class Day(NamedTuple):
+    """The records of one source on one day."""
+
+    source: str
+    records: int
+    first_at: datetime
+    last_at: datetime
+
+
+def is_suspicious(first: datetime, last: datetime, now: datetime) -> bool:
+    """Whether instants reach so far that one of them may be an outlier."""
+    return first < FIRST_KAFKA or last > now + AHEAD or last - first > APART
+
+
+def outliers(days: Iterable[Day], now: datetime) -> tuple[list[Day], list[Day]]:
+    """Days whose records may widen a window, and those whose may not.
+
+    Takes: the days of all sources; the run's clock. Order: each by time.
+    Edge case: where nothing would be left, the run's clock is wrong or all are; then every day counts.
+    """
+    given = sorted(days, key=lambda d: (d.first_at, d.source))
+    possible = [d for d in given if d.first_at >= FIRST_KAFKA and d.last_at <= now + AHEAD] or given
+    kept = [d for island in _islands(possible) if not _is_stray(island, possible) for d in island]
+    return kept, [d for d in given if d not in kept]
+
+
+def told_of(days: Sequence[Day]) -> str:
+    """One sentence about the days that do not count."""
+    some = "; ".join(f"{d.source} {d.first_at.isoformat(' ', 'seconds')[:19]} ({d.records})" for d in days[:5])
+    return (
+        f"{sum(d.records for d in days)} records lie far from all others, before Kafka existed or in the future, and do"
+        f" not widen the window: {some}. A clock was wrong, or a line is damaged. FROM and TO choose a window that"
+        " holds them."
+    )
+
+
+def _islands(days: Sequence[Day]) -> list[list[Day]]:
+    """Days in order, cut where none lies within a week."""
+    islands = [list(days[:1])]
+    for before, day in pairwise(days):
+        if day.first_at - before.last_at > APART:
+            islands.append([])
+        islands[-1].append(day)
+    return islands
+
+
+def _is_stray(island: Sequence[Day], all_days: Sequence[Day]) -> bool:
+    count = sum(d.records for d in island)
+    return count <= _FEW and count * _OF_HOW_MANY <= sum(d.records for d in all_days)

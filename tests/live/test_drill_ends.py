@@ -1,0 +1,151 @@
+"""A drill ends whatever its members do: suspended ones hold nobody up, a stuck scenario is left, Ctrl-C ends all."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from py4j.protocol import Py4JNetworkError
+
+from drill.admin import Admin
+from drill.cluster import Cluster, Node
+from drill.jars import NEWEST, libs
+from drill.java import Jvm
+from drill.members import JavaMember
+from drill.names import Names
+from drill.on_groups import do
+from drill.play import play_one
+from drill.scene import Scene, Stage
+from drill.steps import Scenario, Start, Step, Wait
+from drill.truth_file import TruthFile
+from spark_jobs.shared.launch import HOME
+
+SOON = 10
+
+
+@contextmanager
+def _jvm(folder: Path, answers_within: float = 60) -> Iterator[Jvm]:
+    jvm = Jvm(libs(NEWEST), NEWEST, folder / "client.log", answers_within)
+    try:
+        yield jvm
+    finally:
+        jvm.end()
+
+
+def _ends_soon(call: Any) -> None:
+    done: Future[Any] = Future()
+    threading.Thread(target=lambda: done.set_result(call()), daemon=True).start()
+    assert wait([done], SOON).done
+
+
+def test_a_suspended_member_is_not_called_when_python_collects_what_it_made(tmp_path: Path) -> None:
+    with _jvm(tmp_path) as suspended, _jvm(tmp_path) as other:
+        made = [suspended.java.java.util.ArrayList() for _ in range(20)]
+        suspended.signal(signal.SIGSTOP)
+
+        def call_the_other() -> int:
+            made.clear()
+            gc.collect()
+            return int(other.java.java.lang.Math.abs(-3))
+
+        _ends_soon(call_the_other)
+
+
+def test_a_call_to_a_suspended_process_fails_after_its_limit(tmp_path: Path) -> None:
+    with _jvm(tmp_path, answers_within=1) as jvm:
+        jvm.signal(signal.SIGSTOP)
+        with pytest.raises(Py4JNetworkError):
+            jvm.java.java.lang.Math.abs(-3)
+
+
+def test_objects_that_are_forgotten_are_let_go_of(tmp_path: Path) -> None:
+    with _jvm(tmp_path) as jvm:
+        for _ in range(30):  # 300 MB in a JVM of 96
+            jvm.forget(jvm.java.java.nio.ByteBuffer.allocate(10_000_000))
+
+
+def test_a_suspended_member_can_be_ended(tmp_path: Path) -> None:
+    member = JavaMember(libs(NEWEST), NEWEST, tmp_path / "m.log", {"client.id": "m", "group.id": "g"}, ["t"])
+    member.join()
+    member.pause()
+    _ends_soon(member.end)
+
+
+class Stuck(Step):
+    """Waits for what never comes, and for nobody."""
+
+
+@do.register
+def _(step: Stuck, scene: Scene) -> None:
+    time.sleep(60)
+
+
+def _scene(folder: Path, *steps: Step) -> Scene:
+    """A scene beside three brokers that do not run: none of these steps needs one."""
+    brokers = {i: Node(f"broker-{i}", (), folder) for i in (1, 2, 3)}
+    ports = {node.name: 1 for node in brokers.values()}
+    cluster = Cluster(NEWEST, "combined", folder, libs(NEWEST), "", {}, ports, brokers)
+    names = Names(random.Random(1))
+    truth = TruthFile(folder / "truth.jsonl")
+    stage = Stage(cluster, cast("Admin", None), truth, folder, names, "main", {"session.timeout.ms": "6000"})
+    return Scene(stage, Scenario("long", "It takes too long.", steps), random.Random(1))
+
+
+def test_a_scenario_that_exceeds_its_time_is_ended_with_its_members_and_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    scene = _scene(tmp_path, Start(member="a", settles=False), Wait(seconds=60))
+    played = play_one(scene, told.append, longest=8)
+    assert played.fault == "It took longer than 8 s." and played.fault in told[-1]
+    assert played.seconds < 8 + SOON
+    assert not cast("JavaMember", scene.members["a"])._jvm.is_running()
+
+
+def test_a_scenario_that_does_not_even_end_then_is_left_behind(tmp_path: Path) -> None:
+    told: list[str] = []
+    played = play_one(_scene(tmp_path, Stuck()), told.append, longest=0.2, ends_within=0.2)
+    assert "left behind" in str(played.fault) and str(played.fault) in told[-1]
+
+
+def test_what_nobody_foresaw_comes_out_of_a_scenario(tmp_path: Path) -> None:
+    with pytest.raises(NotImplementedError, match="Step"):
+        play_one(_scene(tmp_path, Step()), lambda _: None)
+
+
+def test_ctrl_c_ends_a_drill_in_seconds_and_leaves_no_process(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "drill.run", "--scenarios", "pause,slow,crash_librdkafka", "--no-audit"]
+    mark = f"DRILL_TEST={tmp_path}"
+    environment = {**os.environ, "DRILL_TEST": str(tmp_path)}
+    drill = subprocess.Popen(command, cwd=HOME, env=environment, stderr=subprocess.PIPE, text=True)
+    assert drill.stderr
+    for line in drill.stderr:
+        if "begins in group" in line:
+            break
+    time.sleep(5)
+    assert len(_processes_with(mark)) > 4
+    drill.send_signal(signal.SIGINT)
+    _, said = drill.communicate(timeout=30)
+    assert "Stopped." in said and drill.returncode == 130
+    assert _processes_with(mark) == []
+
+
+def _processes_with(mark: str) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (process / "environ").read_bytes().split(b"\0"):
+                found.append((process / "cmdline").read_text()[:200])
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,66 @@
+"""SQL counts what page and terminal show: named queries on the rows of a night, and the functions of its figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.rows import Night
+from spark_jobs.edges import sql
+from spark_jobs.edges.lake_views import open_lake
+from spark_jobs.edges.named_queries import named_queries
+from spark_jobs.report.build import read_rows
+from spark_jobs.report.nights import night_of
+from tests.support.asked_lake import answers
+from tests.support.lake import write_lake
+from tests.support.report_crowd import crowded_night
+from tests.support.report_night import night
+from tests.support.report_rows import CLUSTER, DAY, END, Tables
+from tests.support.rows import values
+
+NAMED = (
+    "gold.incidents", "gold.broker_outages", "gold.findings", "gold.rebalances", "gold.failovers", "gold.truncations",
+    "quality.coverage",
+)  # fmt: skip
+
+
+def published(tables: Tables, folder: Path) -> Path:
+    """The rows as a lake, published as one night."""
+    window = {"cluster": CLUSTER, "window_from": DAY, "window_to": END}
+    publication = values(BY_NAME["quality.publications"], **window, table="gold.rebalances")
+    return write_lake(folder, {**{name: tables[name] for name in NAMED}, "quality.publications": [publication]})
+
+
+@pytest.fixture(scope="module", params=["usual", "crowded", "empty"])
+def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Night, sql.Session]:
+    tables, about = crowded_night(400) if request.param == "crowded" else night()
+    if request.param == "empty":
+        tables = {name: [] for name in tables}
+    lake = published(tables, tmp_path_factory.mktemp("lake") / "lake")
+    row = night_of(read_rows(tables, about), "run", END)
+    return row, sql.Session(open_lake(str(lake)), named_queries(), "json")
+
+
+def test_the_figures_of_a_night_are_those_of_its_first_screen(seen: Any, capsys: Any) -> None:
+    row, session = seen
+    (said,) = answers(session, "night_figures", capsys)
+    told = {name: value for name, value in said.items() if name not in ("cluster", "window_from", "window_to")}
+    expected = {name: getattr(row, name) for name in told}
+    assert told == {**expected, "partition_seconds": round(row.partition_seconds, 1)}
+
+
+def test_other_named_queries_add_up_to_the_same(seen: Any, capsys: Any) -> None:
+    row, session = seen
+    incidents = answers(session, "incidents_by_harm", capsys)
+    assert sum(i["records_lost_low"] for i in incidents if i["harm"] == "records_lost") == row.records_lost_low
+    absences = answers(session, "outage_effects", capsys)
+    assert [sum(o["planned"] is planned for o in absences) for planned in (False, True)] == [
+        row.unplanned_absences,
+        row.planned_absences,
+    ]
+    findings = answers(session, "findings_worst_first", capsys)
+    assert sum(f["severity"] == "critical" for f in findings) == row.findings_critical
+    assert sum(c["rebalances"] for c in answers(session, "cost_by_group", capsys)) == row.rebalances

@@ -1,0 +1,112 @@
+"""The curves of the timeline: each counts subjects inside an interval, as rows show them."""
+
+from datetime import timedelta
+
+import pytest
+
+from spark_jobs.report.build import build_report
+from spark_jobs.report.curves import MOST_POINTS, joined, thinned
+from tests.support.report_blocks import timeline
+from tests.support.report_rows import DAY, END, at, empty, failover, made, rebalance, run
+
+SECOND = 1_000
+
+
+def curve(tables, label):
+    """The points of a curve, in seconds from midnight; none where it is not drawn."""
+    found = [c for c in timeline(build_report(tables, run())).curves if c.label == label]
+    return [(ms / SECOND, value) for c in found for ms, value in c.points]
+
+
+def test_a_partition_has_no_leader_until_the_change_that_ends_it():
+    tables = empty()
+    tables["gold.failovers"] = [
+        failover("orders", 0, at("00:00:30"), "broker_crash", leaderless_ms=10_000),
+        failover("orders", 1, at("00:00:30"), "broker_crash", leaderless_ms=5_000),
+    ]
+    assert curve(tables, "Partitions without a leader") == [(0, 0), (20, 1), (25, 2), (30, 0)]
+
+
+def test_a_partition_that_is_left_without_a_leader_has_none_until_the_next_change_or_the_end():
+    tables = empty()
+    gone = {"leader_to": -1, "leaderless_ms": None, "leaderless_low_ms": None}
+    tables["gold.failovers"] = [
+        failover("orders", 0, at("00:01:00"), "offline", **gone),
+        failover("orders", 0, at("00:02:00"), "leader_restored", leader_from=-1, leaderless_ms=65_000),
+        failover("orders", 1, at("23:59:00"), "offline", **gone),
+        failover("deleted", 0, at("00:03:00"), "unknown", **gone),
+    ]
+    assert curve(tables, "Partitions without a leader") == [(0, 0), (55, 1), (120, 0), (86_340, 1), (86_400, 0)]
+
+
+def test_a_partition_with_two_replicas_out_is_under_replicated_once_and_a_move_does_not_count():
+    tables = empty()
+    for i, (broker, out, until, cause) in enumerate(
+        [(1, 10, 40, "slow"), (2, 20, 60, "slow"), (3, 100, 200, "reassignment")]
+    ):
+        tables["gold.isr_changes"].append(
+            made(
+                "gold.isr_changes",
+                isr_change_id=f"{i:032x}",
+                topic="orders",
+                partition=0,
+                broker=broker,
+                change="shrink",
+                shrink_cause=cause,
+                happened_at=DAY + timedelta(seconds=out),
+                out_of_sync_until=DAY + timedelta(seconds=until),
+            )
+        )
+    tables["gold.failovers"] = [failover("orders", 0, at("00:00:30"), "broker_crash")]
+    assert curve(tables, "Under-replicated partitions") == [(0, 0), (10, 1), (60, 0)]
+
+
+def test_groups_count_once_while_they_rebalance_and_the_lag_is_as_it_was_read():
+    tables = empty()
+    tables["gold.rebalances"] = [
+        rebalance("a", at("00:00:10"), "member_joined", seconds=10),
+        rebalance("a", at("00:00:15"), "member_joined", seconds=10, generation=2),
+        rebalance("b", at("00:00:20"), "member_joined", seconds=2),
+    ]
+    tables["bronze.offset_snapshots"] = [
+        {"snapshot_at": at("00:00:20"), "lag": 70},
+        {"snapshot_at": at("00:00:10"), "lag": 0},
+    ]
+    assert curve(tables, "Groups rebalancing") == [(0, 0), (10, 1), (20, 2), (22, 1), (25, 0)]
+    assert curve(tables, "Lag of all groups, in records") == [(10, 0), (20, 70)]
+
+
+def test_what_never_leaves_zero_is_not_drawn():
+    tables = empty()
+    tables["gold.rebalances"] = [rebalance("a", at("00:00:10"), "member_joined")]
+    tables["bronze.offset_snapshots"] = [{"snapshot_at": at("00:00:20"), "lag": 0}]
+    assert [c.label for c in timeline(build_report(tables, run())).curves] == ["Groups rebalancing"]
+
+
+def test_thinning_keeps_every_peak_that_is_the_highest_near_it():
+    points = [(i * 10, 90 if i == 3_333 else i % 3) for i in range(10_000)]
+    kept = thinned(points, 100_000)
+    assert len(kept) <= MOST_POINTS + 1
+    assert max(value for _, value in kept) == 90
+    assert kept[-1] == (99_990, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([(1, 3), (2, 5)], [(1, 5)]),
+        ([(4, 6), (1, 3)], [(1, 3), (4, 6)]),
+        ([(2, 2)], []),
+        ([(1, 9), (2, 3)], [(1, 9)]),
+    ],
+)
+def test_intervals_that_overlap_are_one(given, expected):
+    assert joined([(DAY.replace(hour=a), DAY.replace(hour=b)) for a, b in given]) == [
+        (DAY.replace(hour=a), DAY.replace(hour=b)) for a, b in expected
+    ]
+
+
+def test_what_lies_outside_of_the_window_is_cut_to_it():
+    tables = empty()
+    tables["gold.rebalances"] = [rebalance("a", END - timedelta(seconds=5), "member_joined", seconds=60)]
+    assert curve(tables, "Groups rebalancing") == [(0, 0), (86_395, 1), (86_400, 0)]

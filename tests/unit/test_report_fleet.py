@@ -1,0 +1,119 @@
+"""All clusters of a lake: worst first, what was not audited, and what befell several; the same as metrics."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from spark_jobs.catalog.codes import Harm
+from spark_jobs.catalog.rows import Incident, Night
+from spark_jobs.report import blocks as ui
+from spark_jobs.report import figures
+from spark_jobs.report.build import read_rows, report_of
+from spark_jobs.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters, states_by_day, summary, together
+from spark_jobs.report.html import render_html
+from spark_jobs.report.lead import tiles
+from spark_jobs.report.metrics import metrics_text
+from spark_jobs.report.nights import night_of
+from tests.support.report_blocks import cells, found, rows
+from tests.support.report_night import HOSTILE, night
+from tests.support.report_rows import DAY, END
+
+AT = END + timedelta(hours=3)
+
+
+def a_night(**columns):
+    page = read_rows(*night())
+    return {**night_of(page, "run", AT).as_dict(), **columns}
+
+
+def calm(**columns):
+    nothing = dict.fromkeys(
+        ("incidents", "records_lost_low", "records_lost_high", "partitions_offline", "unplanned_absences",
+         "groups_stopped", "findings_critical", "findings_warning", "gaps", "lines_unread"), 0)  # fmt: skip
+    return a_night(state="calm", harm=None, headline=None, incident_id=None, offline_ms=None, **nothing, **columns)
+
+
+def shifted(row, days):
+    return {**row, **{name: row[name] + timedelta(days=days) for name in ("window_from", "window_to")}}
+
+
+def test_a_nights_row_has_the_figures_of_the_first_screen():
+    page = read_rows(*night())
+    row = night_of(page, "run", AT)
+    lost, offline, away, stopped, critical, gaps = (tile.value for tile in tiles(page))
+    assert (row.records_lost_low, row.records_lost_high) == (40, 52)
+    assert lost == figures.Lost(row.records_lost_low, row.records_lost_high).number
+    assert offline == "1 min 12 s" and row.offline_ms == 72_000
+    said = (row.unplanned_absences, row.groups_stopped, row.findings_critical, row.gaps)
+    assert [str(figure) for figure in said] == [away, stopped, critical, gaps]
+    assert row.harm == Harm.RECORDS_LOST
+    assert row.headline == figures.ranked(page.of(Incident))[0].headline
+    assert row.page in {row.page} and report_of(page).sections
+
+
+def test_the_worst_cluster_comes_first_with_links_to_its_night_and_its_incident():
+    given = [calm(cluster="quiet"), a_night(cluster="loud"), a_night(cluster="loud-too", records_lost_low=7)]
+    page = fleet_page(Fleet.of(given, [], AT))
+    assert [cells(row)[0] for row in rows(page, "clusters")] == ["loud", "loud-too", "quiet"]
+    links = [link.page for link in found(ui.PageLink, page)]
+    assert links.count(given[0]["page"]) >= 1
+    assert any(link.anchor.startswith("incident-") for link in found(ui.PageLink, page))
+    assert summary(Fleet.of(given, [], AT)) == "3 clusters: 2 act and 1 calm."
+
+
+def test_only_the_newest_night_of_a_cluster_counts_and_the_others_are_its_trend():
+    fleet = Fleet.of([calm(cluster="c"), shifted(a_night(cluster="c"), -1), shifted(calm(cluster="c"), -29)], [], AT)
+    assert [n.state for n in fleet.newest] == ["calm"]
+    states = states_by_day(fleet, "c")
+    assert list(states.values()) == ["calm", *[""] * 27, "act", "calm"]
+    assert max(states) == DAY.date()
+
+
+def test_a_day_is_as_bad_as_its_worst_window():
+    half = {**calm(cluster="c"), "window_from": DAY + timedelta(hours=12)}
+    assert states_by_day(Fleet.of([half, a_night(cluster="c")], [], AT), "c")[DAY.date()] == "act"
+
+
+def test_a_cluster_whose_last_night_is_missing_is_named_and_so_is_one_without_any():
+    fleet = Fleet.of([calm(cluster="on-time"), shifted(calm(cluster="late"), -2)], [], AT, ["on-time", "never"])
+    late = late_clusters(fleet)
+    assert list(late) == ["never", "late"]
+    assert late["never"] == "no night of it was ever audited"
+    assert "2 d" in late["late"]
+    assert summary(fleet).endswith("2 were not audited.")
+    assert "not audited  never" in "\n".join(fleet_lines(fleet))
+
+
+@pytest.mark.parametrize(("minutes", "expected"), [(9, [["a", "b"]]), (11, [])])
+def test_incidents_of_several_clusters_that_begin_together_are_one_group(minutes, expected):
+    begun = [
+        {"cluster": c, "incident_id": c * 32, "headline": f"Broker of {c}", "started_at": DAY + timedelta(minutes=m)}
+        for c, m in (("a", 60), ("b", 60 + minutes), ("a", 300), ("a", 301))
+    ]
+    fleet = Fleet.of([calm(cluster="a"), calm(cluster="b")], begun, AT)
+    assert [[i.cluster for i in run] for run in together(fleet)] == expected
+
+
+def test_names_of_strangers_are_inert_on_the_page_and_in_metrics():
+    nights = [a_night(cluster=name, headline=name) for name in HOSTILE]
+    html = render_html(fleet_page(Fleet.of(nights, [], AT, HOSTILE)))
+    assert "<script>alert" not in html and "onerror=alert(1)>" not in html.replace("&gt;", "")
+    for line in metrics_text(map(Night.of, nights)).split("\n"):
+        assert re.fullmatch(
+            r'(# .*|hindsight_\w+\{cluster="(?:[^"\\]|\\.)*"(?:,\w+="\w+")?\} [\d.e+]+|)', line, re.DOTALL
+        )
+
+
+def test_metrics_have_the_newest_night_of_each_cluster_with_its_figures():
+    row = a_night(cluster='a "b"', records_lost_high=None)
+    text = metrics_text(map(Night.of, [row, shifted(row, -1)]))
+    assert text.endswith("# EOF\n")
+    assert f'hindsight_night_end_timestamp_seconds{{cluster="a \\"b\\""}} {int(END.timestamp())}\n' in text
+    assert 'hindsight_state{cluster="a \\"b\\"",state="act"} 1\n' in text
+    assert 'hindsight_records_lost_at_least{cluster="a \\"b\\""} 40\n' in text
+    assert "hindsight_records_lost_at_most{" not in text
+    assert text.count("# TYPE ") == text.count("# HELP ") == len(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))
+    assert f'severity="critical"}} {row["findings_critical"]}\n' in text

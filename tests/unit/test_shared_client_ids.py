@@ -1,0 +1,27 @@
+"""Members that share a client id: what shows that they are several, and what one that came back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.histories import line
+from tests.support.made_groups import A2, A, MadeGroup, done, joins, started
+
+A3 = "app-0b1f2c3d-1c1e-4e60-9f2d-5b0a7f6f1c11"
+
+
+@pytest.mark.parametrize(
+    ("removed", "cause"), [("01:05:00", "member_joined"), ("01:00:11", "member_rejoined")], ids=["heard", "silent"]
+)
+def test_members_that_are_heard_side_by_side_under_one_client_id_are_several(removed: str, cause: str) -> None:
+    limits = {"session_timeout_ms": 10_000, "client_id": "app"}
+    told = [
+        started("01:00:00", 0, joins(A)),
+        *(line("member_joined", "01:00:00", member_id=member, **limits) for member in (A, A2)),
+        *done("01:00:01", 1, count=2),
+        *(line("member_failed", removed, member_id=member) for member in (A, A2)),
+        line("group_emptied", removed, generation=2),
+        started("01:09:00", 2, joins(A3)),
+    ]
+    rebalance = MadeGroup(told).case()
+    assert (rebalance.cause, rebalance.confidence) == (cause, "possible" if cause == "member_joined" else "likely")

@@ -1,0 +1,53 @@
+"""The reason of a failed start, as brokers that were made to fail wrote it."""
+
+from __future__ import annotations
+
+import pytest
+
+from drill.plain_reader import event_of, parse
+from drill.spoil import SPOILS
+from spark_jobs.catalog.codes import StartFailure
+from spark_jobs.edges.samples import captured
+from spark_jobs.knowledge.start_failures import START_REASONS, why_starts_failed
+
+PLAYED = (
+    ("4.3", "BindException", StartFailure.PORT_IN_USE),
+    ("2.6", "BindException", StartFailure.PORT_IN_USE),
+    ("4.3", "No readable meta.properties", StartFailure.LOG_DIR_FAILED),
+    ("3.7", "No readable meta.properties", StartFailure.LOG_DIR_FAILED),
+    ("2.6", "none of the specified log dirs", StartFailure.LOG_DIR_FAILED),
+    ("4.3", "OutOfMemoryError", StartFailure.OUT_OF_MEMORY),
+    ("3.7", "OutOfMemoryError", StartFailure.OUT_OF_MEMORY),
+    ("2.6", "OutOfMemoryError", StartFailure.OUT_OF_MEMORY),
+    ("4.3", "ConfigException", StartFailure.CONFIGURATION),
+    ("3.7", "Invalid cluster.id", StartFailure.OTHER_CLUSTER),
+    ("2.6", "InconsistentClusterIdException", StartFailure.OTHER_CLUSTER),
+    ("4.3", "unable to register", StartFailure.QUORUM_UNREACHABLE),
+    ("2.6", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
+    ("3.7", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
+)
+
+
+@pytest.mark.parametrize(("version", "words", "code"), PLAYED)
+def test_what_a_failing_broker_wrote_tells_the_reason(version: str, words: str, code: StartFailure) -> None:
+    records = [c.record for c in captured() if c.version == version and words in c.record and not c.made and c.shows]
+    assert records
+    for record in records:
+        event = event_of(parse(record, "broker-1/server.log"), "c", "broker")
+        assert event
+        assert why_starts_failed([event["text"], event.get("error") or ""]).code == code
+
+
+def test_the_most_telling_line_counts_whatever_order_they_come_in() -> None:
+    lines = ["Exiting Kafka due to fatal exception", "java.net.BindException: Address already in use"]
+    assert why_starts_failed(lines).code == why_starts_failed(lines[::-1]).code == StartFailure.PORT_IN_USE
+
+
+def test_a_start_that_ends_without_a_word_was_stopped() -> None:
+    assert why_starts_failed(["[KafkaServer id=1] shutting down"]).code == StartFailure.STOPPED
+
+
+def test_each_reason_is_declared_once_and_the_drill_plays_all_that_it_can() -> None:
+    codes = [reason.code for reason in START_REASONS]
+    assert len({*codes}) == len(codes) and {*codes, StartFailure.STOPPED} == {*StartFailure}
+    assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION}

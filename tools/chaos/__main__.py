@@ -1,0 +1,163 @@
+"""Puts the pipeline through kills, full disks, lakes that vanish and hostile input: `python -m tools.chaos`.
+
+A small night is audited in two halves. Each step is stopped at random moments. The lake as it lies there is what a kill
+leaves: readers and alerts are asked, then the step is tried again on it, and every table is compared with an
+undisturbed run's. Some of the kills are real. The seed that is printed, given as `--seed`, draws the same again; the
+moments depend on the machine. It ends with 1 where anything was not equal, mixed or unread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from spark_jobs.commands.audit import SAMPLE
+from tools.chaos import disks, inputs
+from tools.chaos.kills import Tried, kills
+from tools.chaos.lakes import contents
+from tools.chaos.night import HALF, LAST, cut_night
+from tools.chaos.worker import Worker
+
+_PARTS = ("kills", "disks", "inputs")
+_FIRST, _SECOND = "first night", "more logs"
+_MONTHS_LATER = "2027-03-01T00:00:00+00:00"
+"""So late that maintenance removes rows of the night."""
+
+
+def main() -> int:
+    """Runs what is asked for, and prints a table of it as Markdown."""
+    parser = argparse.ArgumentParser(prog="python -m tools.chaos", description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=25, help="moments of each step at which it is killed")
+    parser.add_argument("--real", type=int, default=2, help="how many of them are a kill -9 of all its processes")
+    parser.add_argument("--lines", type=int, default=100_000, help="how many lines are mutated")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
+    parser.add_argument("--parts", nargs="+", default=_PARTS, choices=_PARTS)
+    parser.add_argument("--steps", nargs="+", help="only these steps are killed, such as publish")
+    given = parser.parse_args()
+    print(f"seed {given.seed}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC", flush=True)
+    with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
+        outcomes = list(_told(_tried(given, Path(folder))))
+    print(f"\n{sum(t.tried for t in outcomes)} tried; seed {given.seed}", flush=True)
+    return 0 if all(t.holds for t in outcomes) else 1
+
+
+def _told(outcomes: Iterator[Tried]) -> Iterator[Tried]:
+    print("\n| what | tried | tables equal | readers and alerts whole | said so | seconds |")
+    print("|---|---|---|---|---|---|", flush=True)
+    began, notes = time.monotonic(), list[str]()
+    for t in outcomes:
+        took = time.monotonic() - began
+        print(f"| {t.what} | {t.tried} | {t.equal} | {t.whole} | {t.told} | {took:.0f} |", flush=True)
+        notes += [f"- {t.what}: {note}" for note in t.notes]
+        began = time.monotonic()
+        yield t
+    print("\n" + "\n".join(notes), flush=True)
+
+
+def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
+    rng, worker = random.Random(given.seed), Worker(folder / "worker")
+    try:
+        half = cut_night(SAMPLE, folder / "half", HALF)
+        whole = cut_night(SAMPLE, folder / "whole", LAST)
+        if "inputs" in given.parts:
+            settings = _settings(half, _FIRST)
+            yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
+            yield inputs.broken_readings(worker, rng, folder, half, settings, 200)
+        if {"kills", "disks"} & {*given.parts}:
+            yield from _steps(given, worker, rng, folder, half, whole)
+    finally:
+        worker.kill()
+
+
+def _steps(
+    given: argparse.Namespace, worker: Worker, rng: random.Random, folder: Path, half: Path, whole: Path
+) -> Iterator[Tried]:
+    lake = folder / "lake"
+    lake.mkdir()
+    for name, step, settings in _plan(half, whole):
+        if step == "maintain":
+            _age(lake)
+        began = shutil.copytree(lake, folder / "began")
+        is_killed = "kills" in given.parts and (not given.steps or step in given.steps)
+        count, real = (given.kills, given.real) if is_killed else (0, 0)
+        tried = kills(worker, rng, lake, step, settings, count, real)
+        tried.what = f"kill of {step}, {name}"
+        if count:
+            yield tried
+        disks.is_wanted(step, settings, contents(lake))
+        if "disks" in given.parts and name == _SECOND:
+            yield from _disks(worker, rng, began, folder, step, settings)
+        shutil.rmtree(began)
+
+
+def _disks(
+    worker: Worker, rng: random.Random, began: Path, folder: Path, step: str, settings: dict[str, Any]
+) -> Iterator[Tried]:
+    try:
+        with disks.disk(folder / "disk"):
+            pass
+        yield disks.full(worker, rng, began, step, settings, 3)
+        yield disks.read_only(worker, began, step, settings)
+    except subprocess.CalledProcessError:
+        print("Full and read-only disks are not tried: this user may not mount a tmpfs.", file=sys.stderr)
+    yield disks.vanishing(worker, rng, began, step, settings, 3)
+    yield disks.set_back(worker, began, step, settings)
+    if step == "ingest":
+        other = Worker(folder / "other")
+        try:
+            yield disks.together(worker, other, began, step, settings)
+        finally:
+            other.kill()
+
+
+def _plan(half: Path, whole: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for night, name in ((half, _FIRST), (whole, _SECOND)):
+        for step in ("ingest", "rebuild", "publish"):
+            yield name, step, _settings(night, name)
+    yield _SECOND, "reclassify", {**_settings(whole, _SECOND), "run_id": "chaos-again"}
+    yield (
+        _SECOND,
+        "maintain",
+        {**_settings(whole, _SECOND), "run_id": "chaos-keep", "run_at": _MONTHS_LATER, "keep": _KEEP},
+    )
+
+
+_KEEP = "bronze=90,silver=90,gold=90"
+
+
+def _settings(night: Path, name: str) -> dict[str, Any]:
+    return {
+        "logs": str(night / "logs"),
+        "snapshots": str(night / "snapshots.jsonl"),
+        "lake": str(night.parent / "lake"),
+        "run_id": f"chaos-{name.replace(' ', '-')}",
+        "run_at": "2026-11-22T03:00:00+00:00",
+        "cluster": "chaos",
+        "window_from": "2026-11-21T00:00:00+00:00",
+        "window_to": "2026-11-22T00:00:00+00:00",
+        "read_to_end": True,
+    }
+
+
+def _age(lake: Path) -> None:
+    """Lays a file that no version names into each table, a month old, so that VACUUM has something to remove."""
+    old = time.time() - 30 * 86_400
+    for log in lake.glob("*/*/_delta_log"):
+        for number in range(3):
+            file = log.parent / f"part-0000{number}-left-over.snappy.parquet"
+            file.write_bytes(b"left over")
+            os.utime(file, (old, old))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""Lines, names and readings that are broken or hostile: each is counted once, and none ends the run."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from deltalake import DeltaTable
+
+from tools.chaos.kills import Tried
+from tools.chaos.worker import Worker
+
+NAMES = (
+    "server.log.2026-11-20T10:00", "a:b.log", "it's.log", 'a"b.log', "*.log", "[a].log", "{a,b}.log", "%41.log",
+    "a\\b.log", "a b.log", "a#b?.log", "\u202elog.log", "<img src=x onerror=alert(1)>.log", "-rf.log", "$(id).log",
+    "a\nb.log", "é.log", f"{'n' * 240}.log", ";drop table.log", "..log.log",
+)  # fmt: skip
+"""Names of files that Hadoop, a shell, a glob, a browser or SQL would take for something else."""
+
+_YEARS = (b"9999", b"0001", b"0000", b"2926", b"1969")
+_SCRAPS = (
+    b"\x00", b"\xff\xfe", b"\x1b[2J", b"\xe2\x80\xae", b"[", b"]", b"{", b"=", b", ", b"\t", b"\r", b"-", b"-1",
+    b"1e999", b"99999999999999999999", b"null", b"Some(null)", b"'; DROP TABLE gold.rebalances; --",
+    b"<script>alert(1)</script>",
+)  # fmt: skip
+_WORDS = ("null", "-1", "1e999", "[]", "{}", '""', "9223372036854775808", "true", "[[[[]]]]", '"\\u0000"', "10" * 40)
+
+
+def mutated(rng: random.Random, lines: Sequence[bytes], count: int) -> list[bytes]:
+    """As many lines as asked for, each one of those given with one to four changes; none holds a line feed."""
+    return [_mutated(rng, rng.choice(lines)).replace(b"\n", b" ") for _ in range(count)]
+
+
+def _mutated(rng: random.Random, line: bytes) -> bytes:
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        at = rng.randrange(len(line) + 1)
+        upto = min(len(line), at + rng.choice((0, 1, 1, 5, 40)))
+        line = rng.choice(
+            (
+                line[:at] + line[upto:],
+                line[:at] + rng.choice(_SCRAPS) + line[upto:],
+                line[:at] + line[at:upto] * rng.choice((2, 50)) + line[upto:],
+                line[:at] + bytes(rng.randrange(256) for _ in range(upto - at)) + line[upto:],
+                line[:1] + rng.choice(_YEARS) + line[5:],
+            )
+        )
+    return line
+
+
+def broken_lines(
+    worker: Worker, rng: random.Random, folder: Path, night: Path, settings: Mapping[str, Any], count: int
+) -> Tried:
+    """A whole ingest of a night with as many mutated lines, spread over files with hostile names."""
+    tried = Tried(f"ingest of {count:,} mutated lines in {len(NAMES)} files with hostile names", tried=1)
+    logs, lake = folder / "mutated", folder / "mutated-lake"
+    _lay(rng, logs, night, count // len(NAMES))
+    answer = worker.run("ingest", {**settings, "logs": str(logs), "lake": str(lake), "snapshots": None})
+    if answer.sentences:
+        tried.notes.append(f"exit code {answer.code}: {answer.sentences}")
+        return tried
+    summary = json.loads((lake / "runs" / settings["run_id"] / "ingest.json").read_text())
+    coverage = _rows(lake, "quality/coverage")
+    fates = {name: sum(r[name] for r in coverage) for name in ("events", "ignored", "unparsed", "quarantined")}
+    tried.equal = int(sum(fates.values()) == sum(r["lines_in"] for r in coverage))
+    ledger = {r["file"]: r["line_count"] for r in _rows(lake, "bronze/log_files")}
+    not_read = _unread(logs, ledger)
+    tried.whole = int(all(any(told.startswith(name) for told in summary["files_not_read"]) for name in not_read))
+    tried.notes.append(
+        f"{sum(fates.values()):,} lines in the window: {fates}; {sum(ledger.values()):,} lines were read in"
+        f" {len(ledger)} files; not read and named: {not_read}; {len(summary['warnings'])} warnings"
+    )
+    return tried
+
+
+def _lay(rng: random.Random, logs: Path, night: Path, share: int) -> None:
+    lines = [line for log in sorted((night / "logs").rglob("*.log")) for line in log.read_bytes().splitlines()]
+    for name in NAMES:
+        place = logs / f"broker-{rng.randrange(1, 4)}" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(b"".join(line + b"\n" for line in mutated(rng, lines, share)))
+
+
+def _unread(logs: Path, ledger: Mapping[str, int]) -> list[str]:
+    """The files of which the ledger does not hold each physical line."""
+    written = {str(f.relative_to(logs)): f.read_bytes().count(b"\n") for f in logs.rglob("*") if f.is_file()}
+    return sorted(name for name, count in written.items() if ledger.get(name) != count)
+
+
+def broken_readings(
+    worker: Worker, rng: random.Random, folder: Path, night: Path, settings: Mapping[str, Any], count: int
+) -> Tried:
+    """A whole ingest with readings of the cluster in which values are replaced and texts are cut."""
+    tried = Tried(f"ingest of {count} mutated readings of the cluster")
+    sound = (night / "snapshots.jsonl").read_text().splitlines()
+    file = folder / "mutated.jsonl"
+    file.write_text("".join(_reading(rng, rng.choice(sound)).replace("\n", " ") + "\n" for _ in range(count)))
+    lake = folder / "readings-lake"
+    answer = worker.run("ingest", {**settings, "lake": str(lake), "snapshots": str(file)})
+    tried.tried = 1
+    if answer.sentences:
+        tried.notes.append(f"exit code {answer.code}: {answer.sentences}")
+        return tried
+    kept, broken = len(_rows(lake, "bronze/snapshot_readings")), _rows(lake, "quality/quarantine")
+    tried.equal = tried.whole = 1
+    tried.notes.append(f"{kept} readings are kept, {len(broken)} rows are in quarantine")
+    return tried
+
+
+def _reading(rng: random.Random, text: str) -> str:
+    kind = rng.randrange(4)
+    if kind == 0:
+        return text[: rng.randrange(len(text))]
+    values = [i for i, c in enumerate(text) if c == ":"]
+    for _ in range(rng.choice((1, 2, 8))):
+        at = rng.choice(values)
+        if at < len(text):
+            ends = [i for i in (text.find(",", at), text.find("}", at), text.find("]", at)) if i > 0] or [at + 1]
+            text = text[: at + 1] + rng.choice(_WORDS) + text[min(ends) :]
+    return text
+
+
+def _rows(lake: Path, table: str) -> list[dict[str, Any]]:
+    return list(DeltaTable(str(lake / table)).to_pyarrow_table().to_pylist())

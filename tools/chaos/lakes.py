@@ -1,0 +1,64 @@
+"""What is in a lake, and what readers see of it while steps die."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from deltalake import DeltaTable
+
+from spark_jobs.catalog import Table
+from spark_jobs.catalog.gold import TABLES as GOLD
+from spark_jobs.catalog.quality import LAKE_REPAIRS, PUBLICATIONS
+from spark_jobs.edges.alert_rows import read_alert_rows
+from spark_jobs.edges.duck_types import view_name
+from spark_jobs.edges.lake_views import open_lake
+from spark_jobs.edges.publication import newest_versions
+
+Hashes = dict[str, str]
+
+_EVER = datetime(2000, 1, 1, tzinfo=UTC)
+_LATER = {PUBLICATIONS: {"version"}}
+"""A run that was cut short and tried again leaves more versions."""
+
+
+def contents(lake: Path) -> Hashes:
+    """A hash of each table's rows, whatever their order; what depends on the run is left out."""
+    return {
+        t.full_name: _hash(t, DeltaTable(str(lake / t.layer / t.name)).to_pyarrow_table().to_pylist())
+        for t in newest_versions(str(lake))
+        if t is not LAKE_REPAIRS
+    }
+
+
+class Seen(NamedTuple):
+    """What readers saw: gold through the SQL prompt's views, what they said, and what an alert could not read."""
+
+    gold: Hashes
+    said: list[str]
+    unread: tuple[str, ...]
+
+
+def seen(lake: Path) -> Seen:
+    """Opens a lake as the prompt and the alerts do. Edge case: a lake in which no table is made yet has no rows."""
+    said = io.StringIO()
+    gold = {t.full_name: _hash(t, []) for t in GOLD}
+    with contextlib.redirect_stderr(said):
+        if newest_versions(str(lake)):
+            with open_lake(str(lake), GOLD) as connection:
+                for table in GOLD:
+                    found = connection.execute(f"FROM {view_name(table)}").fetch_arrow_table().to_pylist()
+                    gold[table.full_name] = _hash(table, found)
+    rows = read_alert_rows(str(lake), _EVER, _EVER)
+    return Seen(gold, said.getvalue().splitlines(), rows.unread)
+
+
+def _hash(table: Table, rows: list[dict[str, Any]]) -> str:
+    columns = sorted({*table.content_columns} - _LATER.get(table, set()))
+    lines = sorted(json.dumps({c: row.get(c) for c in columns}, default=str, sort_keys=True) for row in rows)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -1,0 +1,116 @@
+"""A warm Spark that runs steps as it is asked, in a process of its own that can be stopped and killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spark_jobs.shared import launch
+
+_SPARK = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+
+
+class Answer(NamedTuple):
+    """How a step ended: its exit code and its sentences, as `hindsight` would say them."""
+
+    code: int
+    sentences: list[str]
+
+    @property
+    def said(self) -> str:
+        """The first sentence."""
+        return self.sentences[0] if self.sentences else ""
+
+
+class Worker:
+    """The process, and those below it: Java, which writes the lake."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._start()
+
+    def run(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> Answer:
+        """Runs a step to its end. `meanwhile` is called again and again until it ended.
+
+        Gives: exit code -9 where the process was killed.
+        """
+        assert self._process.stdin is not None
+        self._answer.unlink(missing_ok=True)
+        self._process.stdin.write(json.dumps({"step": step, "settings": settings}) + "\n")
+        self._process.stdin.flush()
+        while self._process.poll() is None and not self._answer.exists():
+            if meanwhile:
+                meanwhile()
+            else:
+                time.sleep(0.05)
+        if self._answer.exists():
+            return Answer(**json.loads(self._answer.read_text()))
+        self._start()
+        return Answer(-signal.SIGKILL, ["killed"])
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """All its processes stand still in the block: what lies on disk is what a kill would leave."""
+        os.killpg(self._process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.killpg(self._process.pid, signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Ends all its processes as a kill -9 does."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def _start(self) -> None:
+        self._answer = self._folder / "answer.json"
+        with (self._folder / "worker.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tools.chaos.worker", str(self._answer)],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                text=True,
+                start_new_session=True,
+                env={**os.environ, **launch.environment(), "PYTHONPATH": str(launch.HOME)},
+            )
+
+
+def main(answer: Path) -> None:
+    """Runs the steps that stdin names, one a line, and writes how each ended."""
+    from spark_jobs.catalog.steps import BY_NAME
+    from spark_jobs.edges import session
+    from spark_jobs.edges.store import forget_snapshots
+    from spark_jobs.shared.config import Settings
+    from spark_jobs.shared.exits import DONE, exit_code, sentences_of
+    from spark_jobs.steps.run import perform
+
+    time.tzset()
+    spark = session.start("chaos", launch.DEFAULT_MASTER, _SPARK)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            perform(BY_NAME[asked["step"]], Settings.of(asked["settings"]))
+            ended = Answer(DONE, [])
+        except Exception as error:
+            traceback.print_exc()
+            ended = Answer(exit_code(error), sentences_of(error))
+        forget_snapshots(spark)
+        spark.catalog.clearCache()
+        being_written = answer.with_suffix(".tmp")
+        being_written.write_text(json.dumps(ended._asdict()))
+        being_written.rename(answer)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
