@@ -26,7 +26,7 @@ FORMS = {
     "plain": PLAIN,
     **{name: (name, ()) for name in ("strimzi", "strimzi-4", "spring-boot")},
     **{name: (APACHE.name, (name,)) for name in WRAPS},
-    **{name: (name, ()) for name in ("ecs", "logstash", "log4j2-json")},
+    **{f"records of {name}": (name, ()) for name in ("ecs", "logstash", "log4j2-json")},
     "strimzi in compose in docker": ("strimzi", ("compose", "docker")),
     "ecs in cri": ("ecs", ("cri",)),
 }

@@ -159,6 +159,7 @@ OBJECTS = (
         has=("_index", "_source"),
         at=(),
         origin=(),
+        is_around_objects=True,
         source="elasticdump and the exports of OpenSearch: a document a line",
         samples=(
             '{"_index":"logs","_id":"1","_source":{"@timestamp":"2026-11-21T01:44:29.117Z","message":"%s"}}' % _LINE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from spark_jobs.knowledge.kinds import Kind
@@ -74,6 +74,7 @@ class JsonEnvelope:
 
     `has` are fields of the object itself by which it is known, `line` the one that holds the line (else `otherwise`),
     `at` and `origin` those that may hold the time and who wrote the line: of both the first that are there are taken.
+    `is_around_objects`: what it holds is an object, and no text.
     """
 
     name: str
@@ -85,11 +86,19 @@ class JsonEnvelope:
     samples: tuple[str, ...] = field(compare=False)
     counter_samples: tuple[str, ...] = field(compare=False)
     otherwise: str | None = None
+    is_around_objects: bool = False
 
-    @cached_property
-    def needed(self) -> frozenset[str]:
-        """The fields by which it is known."""
-        return frozenset(self.has)
+    def inside(self, outer: JsonEnvelope) -> JsonEnvelope:
+        """The same as the object that another one holds in place of a line."""
+        at = f"{outer.line}."
+        return replace(
+            self,
+            line=at + self.line,
+            otherwise=self.otherwise and at + self.otherwise,
+            has=(*(name for name in outer.has if name != outer.line), *(at + name for name in self.has)),
+            at=tuple(at + path for path in self.at),
+            origin=tuple(tuple(at + path for path in several) for several in self.origin),
+        )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.catalog import bronze, quality
+from spark_jobs.catalog import bronze, quality, silver
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.edges import progress
@@ -24,6 +24,7 @@ from spark_jobs.steps.collect import Collected, collect, economy, looking
 from spark_jobs.steps.late_windows import keep_late_windows
 from spark_jobs.steps.parsing import PARSED, parse_window
 from spark_jobs.transforms.intake import group_records, outliers, snapshots
+from spark_jobs.transforms.intake.clocks_apart import Distance, apart, distances
 from spark_jobs.transforms.windows import Window
 
 _TICK = timedelta(milliseconds=1)
@@ -68,7 +69,8 @@ def _tell(night: Night, of_window: Sequence[str]) -> Summary:
     night.refuse_unread()
     said = night.collected.summary()
     window = {"window_from": night.window.start.isoformat(), "window_to": night.window.end.isoformat()}
-    return {**said, **window, "lines": lines, "warnings": [*said["warnings"], *of_window, *late, *night.waits()]}
+    warnings = [*said["warnings"], *of_window, *night.clocks_apart(), *late, *night.waits()]
+    return {**said, **window, "lines": lines, "warnings": warnings}
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,11 @@ class Night:
             f"{len(names)} files still grow ({', '.join(names[:5])}): their last records, {lines} lines, wait until a "
             "head follows or the file has rested ten minutes. The next run takes them."
         ]
+
+    def clocks_apart(self) -> list[str]:
+        """A sentence about each two brokers whose clocks run in different zones."""
+        events = self.store.read_window(silver.EVENTS, self.cluster, self.window)
+        return apart(Distance(*row) for row in distances(events).collect())
 
     def parse(self) -> dict[str, int]:
         """Parses what is new or changed around the window. Gives: the lines of the window by fate."""

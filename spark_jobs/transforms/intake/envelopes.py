@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -52,8 +52,8 @@ class Chain:
     """Envelopes around one another, the outermost first; parts of lines wait until the rest has come."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.peels = [peel_of(name) for name in names]
-        self.waiting = [lines_in(b"", 0) for _ in names]
+        self.peels = list(_peels(names))
+        self.waiting = [lines_in(b"", 0) for _ in self.peels]
         self.origins = Origins()
 
     def lines(self, outer: Lines) -> Lines:
@@ -69,6 +69,18 @@ class Chain:
         """The parts of lines whose rest never came."""
         waiting, self.waiting = self.waiting, [lines_in(b"", 0) for _ in self.waiting]
         return chained([lines_in(b"", 0), *waiting])
+
+
+def _peels(names: Sequence[str]) -> Iterator[Peel]:
+    """What takes lines out of envelopes, one after another: an object inside of an object is read with it."""
+    left = list(names)
+    while left:
+        outer, inner = _OBJECTS.get(left[0]), _OBJECTS.get(left[1]) if len(left) > 1 else None
+        if outer and inner and outer.is_around_objects:
+            left = left[2:]
+            yield partial(objects.out_of_object, inner.inside(outer))
+        else:
+            yield peel_of(left.pop(0))
 
 
 def _joined(waiting: Lines, lines: Lines, are_inside: Flags, are_parts: Flags) -> tuple[Lines, Lines]:

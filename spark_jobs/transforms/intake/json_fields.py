@@ -55,7 +55,7 @@ def object_in(line: bytes) -> dict[str, Any] | None:
         return None
     try:
         told = _DECODE(line.decode(errors="replace"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return told if isinstance(told, dict) else None
 
@@ -97,17 +97,23 @@ def _by_arrow(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str], show
 def _struct(paths: Sequence[str], sample: Sequence[Mapping[str, Any]], shown: Sequence[str]) -> list[pa.Field]:
     """The types of the fields that may be at some paths, as a sample shows them; text where it does not."""
     inner = defaultdict[str, list[str]](list)
-    for path in paths:
-        if "." in path:
-            inner[path.partition(".")[0]].append(path.partition(".")[2])
-    found = []
-    for name in dict.fromkeys([*paths, *inner]):
-        values = [told[name] for told in sample if told.get(name) is not None]
-        if name in inner and all(isinstance(value, dict) for value in values) and (values or name not in paths):
-            found.append(pa.field(name, pa.struct(_struct(inner[name], values, ()))))
-        elif kind := _scalar(values, name in shown):
-            found.append(pa.field(name, kind))
-    return found
+    for outer, dot, rest in (path.partition(".") for path in paths):
+        inner[outer] += [rest] if dot else []
+    kinds = {
+        name: _kind(
+            [v for told in sample if (v := told.get(name)) is not None], inner[name], name in paths, name in shown
+        )
+        for name in dict.fromkeys([*paths, *inner])
+    }
+    return [pa.field(name, kind) for name, kind in kinds.items() if kind]
+
+
+def _kind(values: Sequence[Any], inner: Sequence[str], is_wanted: bool, is_shown: bool) -> pa.DataType | None:
+    """The type of the values of a field. Takes: paths that are wanted inside of it; whether it is wanted itself."""
+    objects = [value for value in values if isinstance(value, dict)] if inner else []
+    if objects and len(objects) < len(values):
+        raise _Mixed
+    return pa.struct(_struct(inner, objects, ())) if objects or not is_wanted else _scalar(values, is_shown)
 
 
 def _scalar(values: Sequence[Any], is_shown: bool) -> pa.DataType | None:
@@ -143,18 +149,22 @@ def _one_by_one(texts: pa.Array, paths: Sequence[str], shown: Sequence[str]) -> 
 def _typed(values: Sequence[Any]) -> pa.Array:
     """Numbers where there is nothing else, else text. Edge case: an object is there, and has no value."""
     kinds = {type(value) for value in values if value is not None}
-    if kinds and kinds <= {int, float}:
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
     texts = [value if value is None or isinstance(value, str) else _as_text(value) for value in values]
-    return pa.array(texts, pa.string())
+    found = pa.array([text and _replaced(text) for text in texts], pa.string())
+    return found.cast(pa.float64()) if kinds and kinds <= {int, float} else found
 
 
 def _as_text(value: Any) -> str:
-    return str(value) if isinstance(value, (int, float)) else ""
+    return repr(value) if isinstance(value, (int, float)) else ""
+
+
+def _replaced(text: str) -> str:
+    """Text without halves of pairs, which JSON may hold and UTF-8 may not."""
+    return text.encode(errors="replace").decode()
 
 
 def _shown(value: Any) -> str | None:
     """A line as text. Edge case: journald writes bytes that are not UTF-8 as numbers; an object may be an envelope."""
     if isinstance(value, list):
         return bytes(n for n in value if isinstance(n, int) and 0 <= n < 256).decode(errors="replace")
-    return value if value is None or isinstance(value, str) else json.dumps(value)
+    return value if value is None else _replaced(value if isinstance(value, str) else json.dumps(value))

@@ -25,6 +25,7 @@ ISO = "%d{ISO8601}%m"
 _PLAIN = {layout.name: re.compile(layout.head, re.ASCII) for layout in LAYOUTS}
 
 
+@cache
 def head_of(name: str) -> re.Pattern[str]:
     """The regex of the head of a layout."""
     return _PLAIN.get(name) or layout_pattern(name).head

@@ -72,6 +72,8 @@ class Lines:
 
     def split(self) -> Lines:
         """Lines of their own where a line holds LF, but for records. The first has the physical lines."""
+        if self.data.count(b"\n") == len(self):
+            return self
         breaks = np.flatnonzero(_bytes(self.data) == _LF)
         rows = np.searchsorted(self.starts, breaks, "right") - 1
         is_inside = (rows >= 0) & (breaks < self.ends[rows]) & ~self.are_records[rows]
