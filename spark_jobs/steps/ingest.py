@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -29,6 +29,8 @@ from spark_jobs.transforms.windows import Window
 
 _TICK = timedelta(milliseconds=1)
 """A window ends after its last instant; the clocks of logs count in milliseconds."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Summary = dict[str, Any]
 
@@ -213,9 +215,10 @@ def _span(store: Store, settings: Settings, held: Collected) -> tuple[tuple[date
         return held.span, []
     sources = {fact.file.source for fact in held.facts}
     at = F.col("happened_at")
-    dated = store.read(bronze.LOG_RECORDS).where(
-        (F.col("cluster") == held.cluster) & at.between(*map(F.lit, held.span))
-    )
+    # Java's old calendar, through which Spark takes an instant of Python, moves those of the year 1 by days.
+    first, last = ((instant - _EPOCH) // timedelta(microseconds=1) for instant in held.span)
+    is_within = (F.col("cluster") == held.cluster) & F.unix_micros(at).between(first, last)
+    dated = store.read(bronze.LOG_RECORDS).where(is_within)
     days = dated.groupBy("source", F.to_date(at).alias("day")).agg(
         F.count(F.lit(1)).alias("records"), F.min(at).alias("first_at"), F.max(at).alias("last_at")
     )
