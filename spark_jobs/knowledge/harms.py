@@ -71,6 +71,15 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
         (_MISSING, _TOPIC),
         "UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
     ),
+    Harm.BROKER_LOST: HarmNote(
+        "act",
+        "brokers lost",
+        "Find out why: the end of its log, its exit code, kills for memory, its host.",
+        "",
+        "With three replicas and min.insync.replicas=2, the loss of one broker stops no partition and loses no record.",
+        (_BROKERS, _MISSING),
+        "Orion pages for a broker that is down for 5 min; Cruise Control alerts after 15 min",
+    ),
     Harm.NO_CONTROLLER: HarmNote(
         "act",
         "no controller",
@@ -80,15 +89,6 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
         "Keep three or five controllers on different hosts, and restart one at a time.",
         (_QUORUM,),
         "ActiveControllerCount, normal 1 in the cluster (Kafka operations guide)",
-    ),
-    Harm.BROKER_LOST: HarmNote(
-        "act",
-        "brokers lost",
-        "Find out why: the end of its log, its exit code, kills for memory, its host.",
-        "",
-        "With three replicas and min.insync.replicas=2, the loss of one broker stops no partition and loses no record.",
-        (_BROKERS, _MISSING),
-        "Orion pages for a broker that is down for 5 min; Cruise Control alerts after 15 min",
     ),
     Harm.DATA_AT_RISK: HarmNote(
         "look",
