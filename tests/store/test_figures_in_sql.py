@@ -27,6 +27,9 @@ NAMED = (
 )  # fmt: skip
 
 
+OF_A_NIGHT = "night_figures"
+
+
 def published(tables: Tables, folder: Path) -> Path:
     """The rows as a lake, published as one night."""
     window = {"cluster": CLUSTER, "window_from": DAY, "window_to": END}
@@ -46,7 +49,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_the_figures_of_a_night_are_those_of_its_first_screen(seen: Any, capsys: Any) -> None:
     row, session = seen
-    (said,) = answers(session, "night_figures", capsys)
+    (said,) = answers(session, OF_A_NIGHT, capsys)
     told = {name: value for name, value in said.items() if name not in ("cluster", "window_from", "window_to")}
     expected = {name: getattr(row, name) for name in told}
     assert told == {**expected, "partition_seconds": round(row.partition_seconds, 1)}

@@ -1,4 +1,5 @@
-"""What people ask: named queries over a tiny lake of real Delta tables. More of them in test_sql and test_now."""
+"""What people ask: named queries over a tiny lake of real Delta tables. More of them in test_sql, test_now and
+test_figures_in_sql."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from spark_jobs.edges import sql
 from spark_jobs.edges.kept_answers import keep_answers, kept_answers
 from spark_jobs.edges.lake_views import open_lake
 from spark_jobs.edges.named_queries import named_queries, named_question
-from tests.store import test_now, test_sql
+from tests.store import test_figures_in_sql, test_now, test_sql
 from tests.support.asked_lake import answers, at, contributor, rows_of
 from tests.support.lake import write_lake
 
@@ -236,7 +237,7 @@ def test_a_deletion_ends_what_was_without_leader(tmp_path: Path, capsys: pytest.
 
 
 def test_every_query_is_asked_by_a_test() -> None:
-    asked = (*EXPECTED, *test_sql.EXPECTED, *test_now.EXPECTED)
+    asked = (*EXPECTED, *test_sql.EXPECTED, *test_now.EXPECTED, test_figures_in_sql.OF_A_NIGHT)
     assert {text.split()[0] for text in asked} == set(named_queries())
 
 
