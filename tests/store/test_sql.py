@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog import BY_NAME, TABLES
-from spark_jobs.edges import sql
+from spark_jobs.edges import bridge_views, sql
 from spark_jobs.edges.lake_views import duck_type, open_lake
 from spark_jobs.edges.named_queries import named_queries, named_question, read_query
 from spark_jobs.edges.now_views import VIEW_BY_NAME
@@ -267,7 +267,7 @@ class TestViews:
     ) -> None:
         assert answers(session, "SELECT * FROM gold.isr_changes", capsys) == []
         tables = {t["table"]: t for t in answers(session, ".tables", capsys)}
-        assert set(tables) == {*BY_NAME, *VIEW_BY_NAME}
+        assert set(tables) == {*BY_NAME, *VIEW_BY_NAME, *bridge_views.VIEW_BY_NAME}
         empty, filled = tables["gold.isr_changes"], tables["gold.rebalances"]
         assert empty["meaning"].endswith("(nothing published yet)")
         assert not filled["meaning"].endswith("(nothing published yet)")
