@@ -249,7 +249,7 @@ def split(text: str, layouts: Sequence[str] = PLAIN) -> Iterator[str]:
         return
     record: list[str] = []
     for line in text.removesuffix("\n").split("\n"):
-        if record and (line.startswith(("{", "time=")) or any(head_of(name).match(line) for name in layouts)):
+        if record and (line.startswith(('{"', "time=")) or any(head_of(name).match(line) for name in layouts)):
             yield "\n".join(record)
             record = []
         record.append(line)

@@ -184,10 +184,10 @@ def cuts(draw: st.DrawFn) -> Cut:
 @settings(max_examples=400, deadline=None)
 @given(cuts())
 def test_no_verdict_that_needed_lost_lines_stays_certain(cut: Cut) -> None:
-    truth = {r.rebalance_id: r for r in cut.whole.history().rebalances}
+    truth = cut.whole.history()
     for row in cut.left.history().rebalances:
         if row.confidence == "certain":
-            full = truth.get(row.rebalance_id)
+            full = row_of(truth, row)
             assert full is not None, row.explanation
             assert full.cause == row.cause, (full.explanation, row.explanation)
             assert None in (full.client_id, row.client_id) or full.client_id == row.client_id
