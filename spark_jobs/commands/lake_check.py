@@ -74,4 +74,6 @@ _TO_DO = (
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)  # Threads of delta-rs may outlive the interpreter, and abort the process as it ends.
