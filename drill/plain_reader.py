@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from spark_jobs.knowledge.layouts import APACHE, LAYOUTS, LOG_NAME_REGEX, SEGMEN
 from spark_jobs.knowledge.model import Layout
 from spark_jobs.knowledge.pattern_layouts import inside
 from spark_jobs.knowledge.patterns import RELEVANT_CLASSES
+from spark_jobs.shared.instants import of_micros
 from spark_jobs.transforms.intake.arrays import NO_INSTANT
 from spark_jobs.transforms.intake.detection import DATED, layouts_of, sampled
 from spark_jobs.transforms.intake.envelopes import JSON_RECORD
@@ -45,7 +46,6 @@ Fields = dict[str, Any]
 
 _HEADS = tuple((layout, re.compile(layout.head, re.ASCII)) for layout in LAYOUTS)
 _RECORD_OF_JSON = replace(APACHE, name=inside((JSON_RECORD,), APACHE.name))
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EVENT_COLUMNS = tuple(c for c in EVENTS.column_names if c != "knowledge_version")
 
 
@@ -185,7 +185,7 @@ def _layouts_of(text: str) -> Sequence[str]:
 def _of_pattern(name: str, text: str, source: str) -> Record:
     """A record whose layout is a pattern."""
     _, told, _ = pattern_heads(text.encode(), np.zeros(1, np.int64), name)
-    at = _EPOCH + timedelta(microseconds=int(told[0])) if len(told) and told[0] != NO_INSTANT else None
+    at = of_micros(int(told[0])) if len(told) and told[0] != NO_INSTANT else None
     return Record(source, text, replace(APACHE, name=name), at, *words_of(name, text))
 
 

@@ -6,12 +6,13 @@ import os
 import stat
 import unicodedata
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from spark_jobs.shared.instants import of_millis
+
 _LINK = "a link: what it leads to is read where it lies, if that is below the same folder"
 _NO_FILE = "not a regular file"
 _NO_TEXT = "its name is not UTF-8"
@@ -65,7 +66,7 @@ def _why_not(entry: os.DirEntry[str], status: os.stat_result) -> str:
 
 
 def _found(name: str, path: str, status: os.stat_result, why_not: str) -> Found:
-    modified_at = _EPOCH + timedelta(milliseconds=status.st_mtime_ns // 1_000_000)
+    modified_at = of_millis(status.st_mtime_ns // 1_000_000)
     return Found(_shown(name), f"file://{_quoted(path)}", f"file:{_shown(path)}", status.st_size, modified_at, why_not)
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -19,8 +19,7 @@ from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_R
 from spark_jobs.knowledge.metadata_log import FOLDER, named
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BadInput
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from spark_jobs.shared.instants import of_micros, of_millis
 
 
 @dataclass(frozen=True)
@@ -171,12 +170,12 @@ def uri_of() -> Any:
 
 def instant(micros: int | None) -> datetime | None:
     """An instant that Spark gave in microseconds, so that no zone of this process comes in between."""
-    return None if micros is None else _EPOCH + timedelta(microseconds=micros)
+    return None if micros is None else of_micros(micros)
 
 
 def written_at(status: Any) -> datetime:
     """When a file was written last, as Hadoop's status of it says."""
-    return _EPOCH + timedelta(milliseconds=status.getModificationTime())
+    return of_millis(status.getModificationTime())
 
 
 def is_read_failure(error: Exception) -> bool:

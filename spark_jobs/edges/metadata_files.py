@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -20,13 +20,13 @@ from spark_jobs.edges.log_files import LogFile, describe, uri_of
 from spark_jobs.edges.store import Store
 from spark_jobs.knowledge.metadata_log import Found, named, read_segment, read_snapshot
 from spark_jobs.shared.conform import frame_of, schema_of
+from spark_jobs.shared.instants import of_millis
 from spark_jobs.transforms.intake.file_order import is_young
 from spark_jobs.transforms.intake.metadata_log import spans_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NEW = {"start": 0, "prefix_crc": 0, "start_offset": -1, "last_epoch": -1}
 _TASK = (
     "uri: string, file: string, source: string,"
@@ -221,7 +221,7 @@ def _rows(task: Row) -> Iterator[Row]:
     )
     yield {"fact": {**_fact(found, data, name.is_snapshot), "file": task["file"], "first_offset": name.offset}}
     for row in found.rows:
-        at = _EPOCH + timedelta(milliseconds=row["written_at"])
+        at = of_millis(row["written_at"])
         yield {"record": {**row, "written_at": at, "source": task["source"], "file": task["file"]}}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -17,9 +17,11 @@ from spark_jobs.catalog.quality_verdicts import LATE_WINDOWS
 from spark_jobs.edges import progress
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.edges.survey import broken_off
+from spark_jobs.knowledge.layouts import WITHIN
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.instants import micros_of
 from spark_jobs.steps.collect import Collected, collect, economy, looking
 from spark_jobs.steps.late_windows import keep_late_windows
 from spark_jobs.steps.parsing import PARSED, parse_window
@@ -29,8 +31,6 @@ from spark_jobs.transforms.windows import Window
 
 _TICK = timedelta(milliseconds=1)
 """A window ends after its last instant; the clocks of logs count in milliseconds."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Summary = dict[str, Any]
 
@@ -197,16 +197,13 @@ def _window(store: Store, settings: Settings, held: Collected) -> tuple[Window, 
     if settings.window_from and settings.window_to:
         return Window(settings.window_from, settings.window_to), []
     (start, end), said = _span(store, settings, held)
-    known = [at for at in (held.brought.first_at, held.brought.last_at) if at and not _is_wild(at, settings.run_at)]
+    brought = (held.brought.first_at, held.brought.last_at)
+    known = [at for at in brought if at and outliers.is_possible(at, settings.run_at)]
     start, end = min([start, *known]), max([end, *known])
     landed_at = held.landed.last_at if held.landed else None
     if landed_at and end < landed_at <= end + timedelta(hours=settings.look_ahead_hours):
         end = landed_at
     return Window(start, end + _TICK), said
-
-
-def _is_wild(at: datetime, now: datetime) -> bool:
-    return not outliers.FIRST_KAFKA <= at <= now + outliers.AHEAD
 
 
 def _span(store: Store, settings: Settings, held: Collected) -> tuple[tuple[datetime, datetime], list[str]]:
@@ -216,15 +213,14 @@ def _span(store: Store, settings: Settings, held: Collected) -> tuple[tuple[date
     sources = {fact.file.source for fact in held.facts}
     at = F.col("happened_at")
     # Java's old calendar, through which Spark takes an instant of Python, moves those of the year 1 by days.
-    first, last = ((instant - _EPOCH) // timedelta(microseconds=1) for instant in held.span)
+    first, last = map(micros_of, held.span)
     is_within = (F.col("cluster") == held.cluster) & F.unix_micros(at).between(first, last)
     dated = store.read(bronze.LOG_RECORDS).where(is_within)
     days = dated.groupBy("source", F.to_date(at).alias("day")).agg(
         F.count(F.lit(1)).alias("records"), F.min(at).alias("first_at"), F.max(at).alias("last_at")
     )
     found = days.drop("day").toArrow().to_pylist()
-    # A log within an envelope names who wrote it behind //.
-    mine = [outliers.Day(**day) for day in found if day["source"].partition("//")[0] in sources]
+    mine = [outliers.Day(**day) for day in found if day["source"].partition(WITHIN)[0] in sources]
     kept, left_out = outliers.outliers(mine, settings.run_at)
     if not kept:
         return held.span, []

@@ -8,21 +8,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
-from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import islice, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spark_jobs.catalog.row import Row
+from spark_jobs.shared.instants import of_micros
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 R = TypeVar("R", bound=Row)
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def rows_of(column: pa.ChunkedArray, cls: type[R]) -> list[R]:
@@ -90,7 +87,7 @@ def _values(array: pa.Array, struct: type[Row] | None) -> Any:
     if types.is_struct(array.type) and struct is not None:
         return _structs(array, struct)
     if types.is_timestamp(array.type):
-        return map(_once(_instant), _numbers(array.cast("timestamp[us]").cast("int64")))
+        return map(_once(of_micros), _numbers(array.cast("timestamp[us]").cast("int64")))
     if types.is_string(array.type):
         return array.to_pandas().tolist()
     is_number = any(kind(array.type) for kind in (types.is_integer, types.is_floating, types.is_boolean))
@@ -113,10 +110,6 @@ def _numbers(array: pa.Array) -> Any:
     valid = _numbers(array.is_valid())
     values = array.fill_null(False if str(array.type) == "bool" else 0).to_numpy(zero_copy_only=False).tolist()
     return [value if is_valid else None for value, is_valid in zip(values, valid, strict=True)]
-
-
-def _instant(micros: int) -> datetime:
-    return _EPOCH + micros * _MICROSECOND
 
 
 def _once(make: Callable[[Any], Any]) -> Callable[[Any], Any]:

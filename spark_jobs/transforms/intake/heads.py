@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -29,7 +29,7 @@ HEAD_REACH = 200
 HEADLESS = -1
 """Stands for the layout of the text before a file's first head."""
 
-_EPOCH, _MICRO = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+_MICRO = timedelta(microseconds=1)
 _WIDTH = 32
 _PAD = b"\0" * _WIDTH
 _MARK = b"\xef\xbb\xbf"

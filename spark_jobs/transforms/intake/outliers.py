@@ -28,9 +28,14 @@ class Day(NamedTuple):
     last_at: datetime
 
 
+def is_possible(at: datetime, now: datetime) -> bool:
+    """Whether Kafka may have written at an instant."""
+    return FIRST_KAFKA <= at <= now + AHEAD
+
+
 def is_suspicious(first: datetime, last: datetime, now: datetime) -> bool:
     """Whether instants reach so far that one of them may be an outlier."""
-    return first < FIRST_KAFKA or last > now + AHEAD or last - first > APART
+    return not is_possible(first, now) or not is_possible(last, now) or last - first > APART
 
 
 def outliers(days: Iterable[Day], now: datetime) -> tuple[list[Day], list[Day]]:
@@ -40,7 +45,7 @@ def outliers(days: Iterable[Day], now: datetime) -> tuple[list[Day], list[Day]]:
     Edge case: where nothing would be left, the run's clock is wrong or all are; then every day counts.
     """
     given = sorted(days, key=lambda d: (d.first_at, d.source))
-    possible = [d for d in given if d.first_at >= FIRST_KAFKA and d.last_at <= now + AHEAD] or given
+    possible = [d for d in given if is_possible(d.first_at, now) and is_possible(d.last_at, now)] or given
     kept = [d for island in _islands(possible) if not _is_stray(island, possible) for d in island]
     return kept, [d for d in given if d not in kept]
 

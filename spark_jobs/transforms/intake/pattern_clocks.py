@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 
 import numpy as np
@@ -12,10 +11,10 @@ import numpy as np
 from spark_jobs.knowledge.conversion import instant_of
 from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.knowledge.pattern_layouts import layout_pattern
+from spark_jobs.shared.instants import micros_of
 from spark_jobs.transforms.intake.arrays import NO_INSTANT, Flags, Ints, Words, as_before, words_at
 from spark_jobs.transforms.intake.shapes import Shapes, matching, shapes_of
 
-_EPOCH, _MICRO = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _DIGITS = 6
 """Of a fraction of a second, down to microseconds."""
 
@@ -94,4 +93,4 @@ def _clock_groups(name: str) -> dict[str, int]:
 def _whole_seconds(name: str, parts: tuple[bytes | None, ...]) -> tuple[int, bool]:
     named = {n: value.decode() for n, value in zip(_clock_groups(name), parts, strict=True) if value}
     found = instant_of(named, layout_pattern(name).is_utc)
-    return ((found[0] - _EPOCH) // _MICRO, found[1]) if found else (NO_INSTANT, False)
+    return (micros_of(found[0]), found[1]) if found else (NO_INSTANT, False)

@@ -1,0 +1,23 @@
+"""Instants as numbers: how files, Spark and Kafka count time from 1970 on, without a zone or a calendar in between."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def micros_of(instant: datetime) -> int:
+    """The microseconds of an instant."""
+    return (instant - _EPOCH) // _MICROSECOND
+
+
+def of_micros(micros: int) -> datetime:
+    """The instant of microseconds."""
+    return _EPOCH + micros * _MICROSECOND
+
+
+def of_millis(millis: int) -> datetime:
+    """The instant of milliseconds."""
+    return of_micros(millis * 1_000)
