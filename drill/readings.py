@@ -1,17 +1,24 @@
-"""Readings of the drill's cluster every few seconds, taken as the product takes them."""
+"""Readings of the drill's cluster every few seconds, taken as the product takes them, by a process of its own.
+
+`python -m drill.readings BOOTSTRAP FILE` takes them until its stdin ends, and then the last one.
+"""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from drill import processes
 from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.snapshot import Unreachable, take
+from spark_jobs.shared.launch import HOME
 
 EVERY = 10.0
 _ENDS_WITHIN = 30
@@ -21,28 +28,36 @@ _ENDS_WITHIN = 30
 def readings(bootstrap: str, path: Path) -> Iterator[None]:
     """Takes readings into a SNAPSHOTS file for as long as the block lasts, one at its start and one at its end.
 
-    Edge case: a block that raises has no reading at its end, and does not wait for the one under way.
+    Edge case: a block that raises has no reading at its end, and the one under way is ended with its processes.
     """
-    over = threading.Event()
-    connection = Connection.of("the drill's cluster", {"bootstrap.servers": bootstrap, "default.api.timeout.ms": 5000})
-
-    def _take() -> None:
-        with path.open("a", encoding="utf-8") as file:
-            while True:
-                is_last = over.is_set()
-                file.write(json.dumps(_reading(connection)) + "\n")
-                file.flush()
-                if is_last:
-                    return
-                over.wait(EVERY)
-
-    thread = threading.Thread(target=_take, name="readings", daemon=True)
-    thread.start()
+    command = [sys.executable, "-m", "drill.readings", bootstrap, str(path)]
+    taker = processes.start(command, cwd=HOME, stdin=subprocess.PIPE)
     try:
         yield
+        with suppress(subprocess.TimeoutExpired):
+            taker.communicate(timeout=_ENDS_WITHIN)
     finally:
-        over.set()
-    thread.join(_ENDS_WITHIN)
+        processes.kill(taker)
+
+
+def main() -> None:
+    """Takes readings until stdin ends."""
+    bootstrap, path = sys.argv[1:]
+    over = threading.Event()
+    threading.Thread(target=_wait_for_end, args=(over,), daemon=True).start()
+    connection = Connection.of("the drill's cluster", {"bootstrap.servers": bootstrap, "default.api.timeout.ms": 5000})
+    with Path(path).open("a", encoding="utf-8") as file:
+        is_last = False
+        while not is_last:
+            is_last = over.is_set()
+            file.write(json.dumps(_reading(connection)) + "\n")
+            file.flush()
+            over.wait(EVERY)
+
+
+def _wait_for_end(over: threading.Event) -> None:
+    sys.stdin.read()
+    over.set()
 
 
 def _reading(connection: Connection) -> dict[str, Any]:
@@ -51,3 +66,7 @@ def _reading(connection: Connection) -> dict[str, Any]:
         return take(connection)
     except Unreachable as nobody:
         return {"at": at, "error": str(nobody)}
+
+
+if __name__ == "__main__":
+    main()

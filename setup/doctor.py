@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -133,41 +133,16 @@ def of_tables(lake: str, is_to_repair: bool) -> Iterator[Told]:
     if "://" not in lake and not Path(lake).exists():
         return
     words = ["spark_jobs.commands.lake_check", lake, *(["--repair"] if is_to_repair else [])]
-    yield from _from_child("tables", words)
-
-
-def _from_child(what: str, words: list[str]) -> Iterator[Told]:
-    """What a module of ours finds, which runs in the Spark environment and prints it as JSON."""
-    python = build.SPARK / "bin" / "python"
-    if not python.exists():
-        yield Told("later", what, "Needs set-up first. What to do: make setup")
-        return
-    done = subprocess.run(
-        [str(python), "-m", *words], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(needs.HOME)}
-    )
-    if done.returncode:
-        yield Told("missing", what, done.stderr.strip().splitlines()[-1])
-        return
-    yield from (Told(*told) for told in json.loads(done.stdout))
+    yield from _told_by("tables", words)
 
 
 def of_cluster(bootstrap: str) -> Iterator[Told]:
     """One reading of a live cluster: whether it answers, and which parts it does not tell, and why."""
-    python = build.SPARK / "bin" / "python"
-    if not python.exists():
-        yield Told("later", "cluster", "Needs set-up first. What to do: make setup")
+    words = ["spark_jobs.commands.cli", "snapshot", "--bootstrap", bootstrap, "--print"]
+    reading = _of_child("cluster", words, cwd=needs.HOME)
+    if isinstance(reading, Told):
+        yield reading
         return
-    done = subprocess.run(
-        [str(python), "-m", "spark_jobs.commands.cli", "snapshot", "--bootstrap", bootstrap, "--print"],
-        capture_output=True,
-        text=True,
-        cwd=needs.HOME,
-        env={**os.environ, "PYTHONPATH": str(needs.HOME)},
-    )
-    if done.returncode:
-        yield Told("missing", "cluster", done.stderr.strip().splitlines()[-1])
-        return
-    reading = json.loads(done.stdout)
     yield Told("good", "cluster", f"{len(reading['brokers'])} brokers, {len(reading.get('topics', ()))} topics")
     for lack in reading.get("missing", ()):
         yield Told(
@@ -183,7 +158,25 @@ def of_logs(variable: str, place: str, pattern: str) -> Iterator[Told]:
         yield Told("later", variable, f"{place}: only an audit can look there")
         return
     words = ["spark_jobs.commands.log_sample", variable, place, *([pattern] if pattern else [])]
-    yield from _from_child(variable, words)
+    yield from _told_by(variable, words)
+
+
+def _told_by(what: str, words: list[str]) -> Iterator[Told]:
+    """What a module of ours finds."""
+    found = _of_child(what, words)
+    yield from [found] if isinstance(found, Told) else (Told(*told) for told in found)
+
+
+def _of_child(what: str, words: list[str], cwd: Path | None = None) -> Any:
+    """What a module of ours prints as JSON, run in the Spark environment; why it does not, where it fails."""
+    python = build.SPARK / "bin" / "python"
+    if not python.exists():
+        return Told("later", what, "Needs set-up first. What to do: make setup")
+    env = {**os.environ, "PYTHONPATH": str(needs.HOME)}
+    done = subprocess.run([str(python), "-m", *words], capture_output=True, text=True, cwd=cwd, env=env)
+    if done.returncode:
+        return Told("missing", what, done.stderr.strip().splitlines()[-1])
+    return json.loads(done.stdout)
 
 
 if __name__ == "__main__":
