@@ -82,14 +82,14 @@ def _rows(path: Path) -> Iterator[int]:
     told |= {"pattern": None, "from": 0, "until": size}
     pieces = [
         Piece.of(json.loads(row))
-        for batch in survey.pieces_in(told, opened(path.as_uri(), size, False), None)
+        for batch in survey.pieces_in(told, opened(path.as_uri(), size), None)
         for row in batch["piece"].to_pylist()
     ]
     form = asdict(pieces[0].form) if pieces[0].form else None
     first: dict[str, Any] = {"layouts": pieces[0].layouts, "form": form, "pattern": None}
     ranges = [{"number": 0, "range": asdict(r), "contest": None} for r in ranges_of(pieces)]
     unit = {**first, "zone": "UTC", "size": size, "ranges": ranges}
-    for batch in record_reader.records_in(unit, opened(path.as_uri(), size, False), None):
+    for batch in record_reader.records_in(unit, opened(path.as_uri(), size), None):
         yield batch.num_rows
 
 

@@ -10,10 +10,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 
 from spark_jobs.catalog.codes import LineFate
-from spark_jobs.edges.file_bytes import Bytes, is_packed, opened
+from spark_jobs.edges.archives import beginnings, is_archive
+from spark_jobs.edges.file_bytes import Bytes, opened, unpacked
 from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
 from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX
 from spark_jobs.shared import words
@@ -76,20 +78,30 @@ def look_at(variable: str, place: str, pattern: str | None) -> list[Told]:
     if not found:
         return [("missing", variable, f"{place} holds no log by its name. What to do: name the files in GLOB.")]
     samples: dict[str, Sample] = {}
-    for path in found[:MOST_FILES]:
-        form, readings = _sample(path, pattern)
+    for held in islice(chain.from_iterable(map(_files, found)), MOST_FILES):
+        form, readings = _sample(held, pattern)
         samples.setdefault(form, Sample()).add(readings)
     return [said for form, sample in sorted(samples.items()) for said in sample.told(variable, form)]
 
 
 def _is_log(name: str) -> bool:
     is_other = GC_LOG_REGEX.fullmatch(name) or SEGMENT_REGEX.fullmatch(name) or name.startswith((".", "_"))
-    return LOG_NAME_REGEX.fullmatch(name) is not None and not is_other
+    return (LOG_NAME_REGEX.fullmatch(name) is not None or is_archive(name)) and not is_other
 
 
-def _sample(path: Path, pattern: str | None) -> tuple[str, list[Reading]]:
+def _files(path: Path) -> Iterator[Bytes]:
+    """The file, or the logs that an archive holds, as far as samples of them reach."""
+    held = opened(path.as_uri(), path.stat().st_size)
+    if not is_archive(path.name):
+        yield held
+        return
+    for name, data in beginnings(held, SAMPLE_BYTES):
+        if _is_log(name.rpartition("/")[2]):
+            yield unpacked(_Beginning(data), name, len(data))
+
+
+def _sample(held: Bytes, pattern: str | None) -> tuple[str, list[Reading]]:
     """The form of a file, and what the records of its beginning say."""
-    held = opened(path.as_uri(), path.stat().st_size, is_packed(path.name))
     data = held.between(0, SAMPLE_BYTES)
     if not data.strip():
         return _EMPTY, []

@@ -9,7 +9,8 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog.ids import row_id
-from spark_jobs.edges.file_bytes import Bytes, Unit, is_local, read_local, spread
+from spark_jobs.edges.file_bytes import Bytes, is_local, read_local
+from spark_jobs.edges.file_work import Unit, spread
 from spark_jobs.edges.log_files import LogFile
 
 _ENDS = 4096
@@ -21,17 +22,28 @@ def fingerprints(spark: SparkSession, files: Iterable[LogFile]) -> dict[LogFile,
     A log is only ever written at its end: while the hash stays, what was listed is there, whatever came after it.
     Edge case: a file that vanished, shrank or cannot be opened has none.
     """
-    wanted = list(files)
-    far = [f for f in wanted if not is_local(f.uri)]
-    marks: dict[LogFile, str | None] = {
-        f: _mark(f.size, read_local(f.uri, _ends(f.size))) for f in wanted if is_local(f.uri)
-    }
-    if far:
-        units = [Unit(f.uri, tuple(_ends(f.size)), {"file": n, "size": f.size}) for n, f in enumerate(far)]
-        marks |= {
-            far[row["file"]]: row["mark"] for row in spread(spark, units, _marked, "file int, mark string").collect()
-        }
-    return {f: mark for f in wanted if (mark := marks.get(f)) is not None}
+    listed = list(files)
+    wholes = {f: _whole(f) for f in listed}
+    marks = _marks(spark, set(wholes.values()))
+    return {f: _of_member(f, mark) for f in listed if (mark := marks.get(wholes[f])) is not None}
+
+
+def _whole(file: LogFile) -> tuple[str, int]:
+    """The URI and the bytes of a file, or of the archive that holds it."""
+    return (file.archive.uri, file.archive.size) if file.archive else (file.uri, file.size)
+
+
+def _of_member(file: LogFile, mark: str) -> str:
+    return row_id(mark, file.archive.begin, file.size) if file.archive else mark
+
+
+def _marks(spark: SparkSession, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str | None]:
+    """The mark of each file. Takes: their URIs and bytes."""
+    near = {f: _mark(f[1], read_local(f[0], _ends(f[1]))) for f in wanted if is_local(f[0])}
+    far = [f for f in wanted if not is_local(f[0])]
+    units = [Unit(uri, tuple(_ends(size)), {"file": n, "size": size}) for n, (uri, size) in enumerate(far)]
+    rows = spread(spark, units, _marked, "file int, mark string").collect() if units else []
+    return near | {far[row["file"]]: row["mark"] for row in rows}
 
 
 def _ends(size: int) -> list[tuple[int, int]]:

@@ -22,6 +22,14 @@ _KEPT = "/@!$&'()*+,;=:~-._"
 _SPACES = ("Zs", "Zl", "Zp", "Cc")
 
 
+class Archive(NamedTuple):
+    """The archive that holds a file, its bytes, and where the file begins in what it holds."""
+
+    uri: str
+    size: int
+    begin: int
+
+
 class Found(NamedTuple):
     """Something that lies in a place, by its name below the root; `why_not` says why it cannot be read."""
 
@@ -31,6 +39,7 @@ class Found(NamedTuple):
     size: int
     modified_at: datetime
     why_not: str = ""
+    archive: Archive | None = None
 
 
 def local_files(root: str) -> list[Found]:
@@ -62,20 +71,21 @@ def _why_not(entry: os.DirEntry[str], status: os.stat_result) -> str:
         return _LINK
     if not stat.S_ISREG(status.st_mode):
         return _NO_FILE
-    return "" if entry.path == _shown(entry.path) else _NO_TEXT
+    return "" if entry.path == shown(entry.path) else _NO_TEXT
 
 
 def _found(name: str, path: str, status: os.stat_result, why_not: str) -> Found:
     modified_at = of_millis(status.st_mtime_ns // 1_000_000)
-    return Found(_shown(name), f"file://{_quoted(path)}", f"file:{_shown(path)}", status.st_size, modified_at, why_not)
+    return Found(shown(name), f"file://{quoted(path)}", f"file:{shown(path)}", status.st_size, modified_at, why_not)
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
     """A path without the bytes that are not text."""
     return path.encode(errors="surrogateescape").decode(errors="replace")
 
 
-def _quoted(path: str) -> str:
+def quoted(path: str) -> str:
+    """A path as a URI has it."""
     return "".join(c if _stands(c) else quote(c, safe=_KEPT, errors="replace") for c in path)
 
 

@@ -14,7 +14,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.edges.local_files import Found, local_files
+from spark_jobs.edges.archives import is_archive, members
+from spark_jobs.edges.file_bytes import Member, is_packed
+from spark_jobs.edges.file_work import Unit
+from spark_jobs.edges.local_files import Archive, Found, local_files
 from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from spark_jobs.knowledge.metadata_log import FOLDER, named
 from spark_jobs.shared.config import masked
@@ -52,6 +55,21 @@ class LogFile:
     origin: str
     zone: str
     pattern: str | None = None
+    archive: Archive | None = None
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is read from its beginning: it has to be unpacked, or the archive that holds it."""
+        return is_packed(self.name) or (self.archive is not None and is_packed(self.archive.uri))
+
+    def unit(self, part: tuple[int, int], told: dict[str, Any]) -> Unit:
+        """What a worker reads of it: that part, or as much as unpacking it takes."""
+        whole = (0, self.size) if is_packed(self.name) else part
+        if self.archive is None:
+            return Unit(self.uri, (whole,), told)
+        uri, size, begin = self.archive
+        there = (0, size) if is_packed(uri) else (begin + whole[0], begin + whole[1])
+        return Unit(uri, (there,), told, Member(self.name, begin, self.size))
 
 
 @dataclass(frozen=True)
@@ -117,7 +135,7 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
 
     Raises: BadInput where the place is missing, is empty, or holds no file that is a log by its name.
     """
-    lies_there = sorted(_walk(spark, place))
+    lies_there = _unfolded(spark, sorted(_walk(spark, place)))
     found = [entry for entry in lies_there if not entry.why_not]
     if not lies_there:
         raise BadInput(
@@ -129,11 +147,18 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
         for entry in found
         if _is_chosen(entry, glob, place)
     )
-    metadata = tuple(_file(entry, place) for entry in found if named(entry.name))
+    metadata = tuple(_file(entry, place) for entry in found if named(entry.name) and not entry.archive)
     if not files:
         raise _no_log(place, lies_there, glob)
     names = {f.name for f in (*files, *metadata)}
     return Listing(files, tuple(_not_read(entry) for entry in lies_there if entry.name not in names), metadata)
+
+
+def _unfolded(spark: SparkSession, found: Sequence[Found]) -> list[Found]:
+    """What lies there, with what archives hold instead of these, in the order in which it is read."""
+    archives = [entry for entry in found if is_archive(entry.name) and not entry.why_not]
+    held = members(spark, archives) if archives else {}
+    return [each for entry in found for each in held.get(entry, [entry])]
 
 
 def _no_log(place: Place, found: Sequence[Found], glob: str | None) -> BadInput:
@@ -148,7 +173,15 @@ def _file(entry: Found, place: Place) -> LogFile:
     """A file, of which the folder is the source."""
     folder = entry.name.rpartition("/")[0]
     return LogFile(
-        entry.uri, escaped(entry.path), entry.name, entry.size, entry.modified_at, folder, place.origin, place.zone
+        entry.uri,
+        escaped(entry.path),
+        entry.name,
+        entry.size,
+        entry.modified_at,
+        folder,
+        place.origin,
+        place.zone,
+        archive=entry.archive,
     )
 
 
@@ -252,6 +285,8 @@ def _not_read(entry: Found) -> str:
     name = entry.name
     if entry.why_not:
         return f"{name} ({entry.why_not})"
+    if entry.archive and named(name):
+        return f"{name} (cluster metadata within an archive: unpack it)"
     folder, _, file = name.rpartition("/")
     if GC_LOG_REGEX.fullmatch(file):
         return f"{name} (what a JVM says about its garbage)"

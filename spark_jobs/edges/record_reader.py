@@ -17,7 +17,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze
-from spark_jobs.edges.file_bytes import Bytes, Unit, is_packed, spread
+from spark_jobs.edges.file_bytes import Bytes
+from spark_jobs.edges.file_work import Unit, spread
 from spark_jobs.edges.log_files import LogFile, describe
 from spark_jobs.edges.store import Store
 from spark_jobs.edges.unwrapped_bytes import Unwrapped
@@ -95,7 +96,7 @@ def _units(reading: Reading) -> tuple[list[Unit], list[_Placed]]:
     placed: list[_Placed] = []
     count = 0
     for n, ranges in sorted(told.items(), key=lambda f: f[0] not in new):
-        whole = is_packed(files[n].name) or any(p.is_doubled or p.is_wrapped for p in pieces[n])
+        whole = files[n].is_packed or any(p.is_doubled or p.is_wrapped for p in pieces[n])
         for group in ([ranges] if ranges else []) if whole else [[r] for r in ranges]:
             numbered = [_Placed(len(placed) + i, held, count) for i, held in enumerate(group)]
             placed += numbered
@@ -114,12 +115,11 @@ def _unit(file: LogFile, seen: Piece, held: Sequence[_Placed], contest: Mapping[
         }
         for p in held
     ]
-    packed = is_packed(file.name)
     first, last = held[0].range, held[-1].range
-    part = (0, file.size) if packed or seen.is_wrapped else (first.begin, last.begin + last.size)
+    part = (0, file.size) if seen.is_wrapped else (first.begin, last.begin + last.size)
     how = {"layouts": seen.layouts, "form": asdict(seen.form) if seen.form else None, "pattern": file.pattern}
-    size = None if packed else file.size
-    return Unit(file.uri, (part,), {"zone": file.zone, "size": size, **how, "ranges": told}, packed)
+    size = None if file.is_packed else file.size
+    return file.unit(part, {"zone": file.zone, "size": size, **how, "ranges": told})
 
 
 def _opened(told: Mapping[str, Any], held: Bytes) -> tuple[Bytes, Way]:

@@ -14,8 +14,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog.ids import row_id
-from spark_jobs.edges.file_bytes import CHUNK, Bytes, Unit, is_packed, spread
+from spark_jobs.edges.file_bytes import CHUNK, Bytes
 from spark_jobs.edges.file_marks import fingerprints
+from spark_jobs.edges.file_work import Unit, spread
 from spark_jobs.edges.log_files import LogFile, instant
 from spark_jobs.edges.unwrapped_bytes import Unwrapped, wrapped_as
 from spark_jobs.knowledge.envelopes import OBJECTS, PREFIXES
@@ -227,13 +228,13 @@ def _looked(
 def _units(number: int, file: LogFile, size: int, layouts: Sequence[str] | None, in_one_go: bool) -> Iterator[Unit]:
     told = {"file": number, "zone": file.zone, "size": file.size, "piece": size}
     told |= {"layouts": layouts, "pattern": file.pattern}
-    if is_packed(file.name):
-        yield Unit(file.uri, ((0, file.size),), {**told, "from": 0, "until": None}, is_packed=True)
+    if file.is_packed:
+        yield file.unit((0, file.size), {**told, "from": 0, "until": None})
         return
     for begin in range(0, file.size, file.size if in_one_go else size):
         until = file.size if in_one_go else min(begin + size, file.size)
         part = max(begin - 1, 0), min(until + REACH, file.size)
-        yield Unit(file.uri, (part,), {**told, "from": begin, "until": until})
+        yield file.unit(part, {**told, "from": begin, "until": until})
 
 
 def pieces_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.RecordBatch]:

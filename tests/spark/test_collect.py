@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +14,15 @@ from pyspark.sql import SparkSession
 from drill import plain_reader
 from drill.render import in_pattern, wrapped
 from spark_jobs.edges.file_marks import fingerprints
-from spark_jobs.edges.file_scan import NOTHING, Pass, scan_files
 from spark_jobs.edges.log_files import Place, list_places
-from spark_jobs.edges.store import Store
 from spark_jobs.edges.survey import warnings_about
 from spark_jobs.knowledge.layouts import MOST_LINES
 from spark_jobs.knowledge.pattern_layouts import layout_pattern
 from spark_jobs.shared.exits import BadInput
-from tests.support.logs import RUN_AT, conf, lay, resigned
+from tests.support.collected import TRACE, collected, log, passed, what
+from tests.support.logs import conf, lay, resigned
 
 pytestmark = pytest.mark.usefixtures("many_rows")
-
-START = datetime(2026, 11, 21, 1, tzinfo=UTC)
-TRACE = (
-    "java.io.IOException: Connection to 127.0.0.1:23602 (id: 2 rack: null) failed.\n\tat kafka.server.X(X.scala:213)\n"
-)
-
-NO_LAKE = "/no/such/lake"
 
 Row = dict[str, Any]
 
@@ -38,34 +30,6 @@ Row = dict[str, Any]
 def cut_by(layout: str, text: str) -> tuple[str | None, str]:
     """The logger and the message of a record."""
     return layout_pattern(layout).cut(text)
-
-
-def collected(spark: SparkSession, root: Path | str, zone: str = "UTC", origin: str = "broker") -> list[Row]:
-    """The records of a folder, by source, instant and rank."""
-    found = passed(spark, root, zone, origin)
-    records = found.records(Store(spark, NO_LAKE), "prod", RUN_AT, NOTHING)
-    rows = [row.asDict() for row in records.collect()] if records else []
-    return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
-
-
-def passed(spark: SparkSession, root: Path | str, zone: str = "UTC", origin: str = "broker") -> Pass:
-    """One pass over a folder, into a lake that knows none of its files."""
-    listing = list_places(spark, [Place(str(root), origin, zone, "LOGS")], None)
-    return scan_files(Store(spark, NO_LAKE), listing.files, lambda: listing, None)
-
-
-def what(rows: list[Row]) -> list[tuple[Any, ...]]:
-    """What must not depend on how the files lie."""
-    return [(r["line_id"], r["source"], r["happened_at"], r["order"], r["line_count"], r["text"]) for r in rows]
-
-
-def log(records: int) -> list[str]:
-    """Records of one log: some with traces, several in one millisecond, some word for word the same."""
-    return [
-        resigned(i // 3 * 3 if i % 7 == 0 else i, (START + timedelta(milliseconds=i // 4)).strftime("%H:%M:%S,%f")[:-3])
-        + (TRACE * (i % 4) if i % 5 == 0 else "")
-        for i in range(records)
-    ]
 
 
 @pytest.mark.parametrize("block", ["128m", "3000", "301"])

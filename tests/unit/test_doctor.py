@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +58,20 @@ def test_a_cluster_that_does_not_answer_is_told() -> None:
 def test_a_sample_of_logs_shows_what_would_be_read(tmp_path: Path) -> None:
     said = "INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 3 in epoch Some(0)"
     logger = "(kafka.coordinator.group.GroupCoordinator)"
+    own = f"[2026-11-21 01:44:29,117] {said} {logger}\n"
     lines = {
-        "plain/server.log": f"[2026-11-21 01:44:29,117] {said} {logger}\n",
+        "plain/server.log": own,
         "pod/kafka.log": f"2026-11-21T01:44:29.117Z stdout F 2026-11-21 01:44:29,117 {said} {logger} [main]\n",
         "other/app.log": "2026-11-21 01:44:29,117 <7> x\n",
     }
     for name, line in lines.items():
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text(line * 3)
+    (tmp_path / "packed.log.gz").write_bytes(gzip.compress(own.encode() * 4))
+    with tarfile.open(tmp_path / "night.tgz", "w:gz") as archive:
+        for name in ("plain/server.log", "packed.log.gz"):
+            archive.add(tmp_path / name, name)
+    (tmp_path / "packed.log.gz").unlink()
     done = subprocess.run(
         [sys.executable, str(HOME / "setup" / "doctor.py"), "--json", "--logs", str(tmp_path)],
         capture_output=True,
@@ -71,12 +79,12 @@ def test_a_sample_of_logs_shows_what_would_be_read(tmp_path: Path) -> None:
     )
     told = sorted((t["state"], t["says"]) for t in json.loads(done.stdout) if t["what"] == "LOGS")
     assert [(state, says.partition(".")[0]) for state, says in told] == [
-        ("good", "1 file: Kafka's own layout"),
         ("good", "1 file: in cri: strimzi"),
+        ("good", "3 files: Kafka's own layout"),
         ("missing", "1 file: not known"),
     ]
     assert "then '%p' was needed" in told[2][1]
-    assert "3 say something" in told[0][1]
+    assert "10 say something" in told[1][1]
 
 
 def test_the_command_needs_nothing_that_set_up_builds(tmp_path: Path) -> None:

@@ -28,14 +28,14 @@ def records(path: Path) -> Iterator[tuple[str | None, Row]]:
     """The records of a file, each with its layout, as the two readings of collect find them."""
     size = path.stat().st_size
     told = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None, "pattern": None}
-    found = pieces_in({**told, "from": 0, "until": size}, opened(path.as_uri(), size, False), None)
+    found = pieces_in({**told, "from": 0, "until": size}, opened(path.as_uri(), size), None)
     pieces = [Piece.of(json.loads(row)) for batch in found for row in batch["piece"].to_pylist()]
     if not pieces:
         return
     form, layouts = pieces[0].form, pieces[0].layouts
     ranges = [{"number": 0, "range": asdict(each), "contest": None} for each in ranges_of(pieces)]
     unit = {**told, "layouts": layouts, "form": asdict(form) if form else None, "ranges": ranges}
-    for batch in records_in(unit, opened(path.as_uri(), size, False), None):
+    for batch in records_in(unit, opened(path.as_uri(), size), None):
         for row in batch.to_pylist():
             yield (layouts[row["layout"]] if row["layout"] >= 0 else None), row
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import random
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -17,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spark_jobs.edges import file_bytes
-from spark_jobs.edges.file_bytes import CHUNK, _Unpacked
+from spark_jobs.edges.file_bytes import CHUNK, Bytes, Member, OfMember, Unpacked, content_of
 from spark_jobs.knowledge.layouts import LAYOUTS, MOST_LINES
 from spark_jobs.transforms.intake.arrays import NO_INSTANT
 from spark_jobs.transforms.intake.cutting import cut
@@ -168,7 +169,7 @@ def test_a_packed_file_is_read_as_far_as_it_can_be_unpacked(
     packed: bytes, held: bytes, damage: str | None, size: int
 ) -> None:
     parts = (packed[at : at + size] for at in range(0, len(packed), size))
-    unpacked = _Unpacked(parts, "file:///a.log.gz")
+    unpacked = Unpacked(parts, "file:///a.log.gz")
     assert unpacked.between(0, CHUNK) == held
     assert unpacked.damage == damage
 
@@ -179,7 +180,7 @@ def test_a_file_that_unpacks_to_too_much_is_read_up_to_a_limit(
 ) -> None:
     monkeypatch.setattr(file_bytes, "_UNPACKED_LEAST", 9 * CHUNK)
     bomb = pack(bytes(10 * CHUNK))
-    unpacked = _Unpacked(iter([bomb]), f"file:///a.log{suffix}")
+    unpacked = Unpacked(iter([bomb]), f"file:///a.log{suffix}")
     longest = max(len(unpacked.between(at, at + 2 * CHUNK)) for at in range(0, 12 * CHUNK, 2 * CHUNK))
     assert longest <= 2 * CHUNK
     assert unpacked.damage is not None
@@ -191,7 +192,7 @@ def test_a_log_of_one_line_again_and_again_is_read_to_its_end(monkeypatch: pytes
     log = "".join(
         f"[2026-11-21 01:{n // 60 % 60:02d}:{n % 60:02d},000] INFO The same (kafka.A)\n" for n in range(50_000)
     )
-    unpacked = _Unpacked(iter([gzip.compress(log.encode())]), "file:///a.log.gz")
+    unpacked = Unpacked(iter([gzip.compress(log.encode())]), "file:///a.log.gz")
     assert unpacked.between(0, len(log)).decode() == log
     assert unpacked.damage is None
 
@@ -210,6 +211,27 @@ def test_a_file_of_xz_is_read_as_far_as_it_can_be_unpacked(
     packed: bytes, held: bytes, is_damaged: bool, size: int
 ) -> None:
     parts = (packed[at : at + size] for at in range(0, len(packed), size))
-    unpacked = _Unpacked(parts, "file:///a.log.xz")
+    unpacked = Unpacked(parts, "file:///a.log.xz")
     assert unpacked.between(0, CHUNK) == held
     assert (unpacked.damage is not None) is is_damaged
+
+
+def test_an_archive_is_unpacked_on_from_where_the_file_before_ended(tmp_path: Path) -> None:
+    content = random.Random(1).randbytes(3 * CHUNK)
+    packed = tmp_path / "night.tar.gz"
+    packed.write_bytes(gzip.compress(content, 1))
+    uri, size = packed.as_uri(), packed.stat().st_size
+
+    def read(member: Member, before: Unpacked | None) -> tuple[Bytes, bytes]:
+        held = content_of(Bytes(), uri, size, before, member)
+        return held, OfMember(held, member).between(1, member.size + 99)
+
+    first, early = read(Member("a", 10, 1000), None)
+    assert early == content[11:1010]
+    assert isinstance(first, Unpacked)
+    second, late = read(Member("b", 2 * CHUNK + 5, 700), first)
+    assert (second, late) == (first, content[2 * CHUNK + 6 : 2 * CHUNK + 705])
+    third, again = read(Member("a", 10, 1000), first)
+    assert third is not first
+    assert again == early
+    assert len(first.held) <= CHUNK

@@ -1,0 +1,164 @@
+"""Archives of tar: each file that they hold is read where it lies, as if it lay in a folder of the archive's name."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs.edges.log_files import Listing, Place, list_places
+from tests.support.collected import collected, log, passed, what
+from tests.support.logs import conf, lay, resigned
+
+pytestmark = pytest.mark.usefixtures("many_rows")
+
+TEXT = "".join(log(300))
+FILES: Mapping[str, bytes] = {
+    "logs/broker-2/server.log": TEXT.replace("01:", "02:").encode(),
+    "./logs/broker-1/server.log": TEXT.encode(),
+    "logs/broker-1/server.log.2026-11-20-23.gz": gzip.compress(TEXT.replace("11-21", "11-20").encode()),
+    "logs/broker-1/controller.log": resigned(7).encode() * 3,
+    "logs/broker-1/nothing.log": b"",
+}
+SUFFIXES = ("tar", "tar.gz", "tgz", "tar.xz", "tar.bz2", "tar.zst", "tar.lz4")
+
+
+def tarred(files: Mapping[str, bytes], entries: tuple[tarfile.TarInfo, ...] = ()) -> bytes:
+    """An archive of files, and of entries without bytes."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+        for entry in entries:
+            archive.addfile(entry)
+    return packed.getvalue()
+
+
+def packed(archive: bytes, suffix: str) -> bytes:
+    """The bytes of an archive, packed as a suffix says."""
+    if suffix.endswith("gz"):
+        return gzip.compress(archive)
+    if suffix.endswith("xz"):
+        import lzma
+
+        return lzma.compress(archive)
+    codec = {"bz2": "bz2", "zst": "zstd", "lz4": "lz4"}.get(suffix.rpartition(".")[2])
+    if codec is None:
+        return archive
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, codec) as stream:
+        stream.write(archive)
+    return bytes(sink.getvalue())
+
+
+def listing(spark: SparkSession, root: Path | str) -> Listing:
+    return list_places(spark, [Place(str(root), "broker", "UTC", "LOGS")], None)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_archive_is_read_as_a_folder_of_its_name_is(spark: SparkSession, tmp_path: Path, suffix: str) -> None:
+    name = f"night.{suffix}"
+    lay(tmp_path / "there", {name: packed(tarred(FILES), suffix)})
+    lay(tmp_path / "folder", {f"{name}/{file}": content for file, content in FILES.items()})
+    with conf(spark, spark__sql__files__maxPartitionBytes="3000"):
+        given = what(collected(spark, tmp_path / "there"))
+    assert len(given) == 903
+    assert given == what(collected(spark, tmp_path / "folder"))
+    assert {source for _, source, *_ in given} == {
+        f"{name}/logs/broker-{n}/{log_name}"
+        for n, log_name in ((1, "server.log"), (2, "server.log"), (1, "controller.log"))
+    }
+
+
+def test_an_archive_that_the_user_names_is_read(spark: SparkSession, tmp_path: Path) -> None:
+    lay(tmp_path, {"night.tgz": packed(tarred(FILES), "tgz")})
+    assert len(collected(spark, tmp_path / "night.tgz")) == 903
+
+
+def test_what_breaks_off_is_read_to_the_break_and_told(spark: SparkSession, tmp_path: Path) -> None:
+    plain = tarred({"a/server.log": TEXT.encode(), "b/server.log": TEXT.encode()})
+    cut = len(plain) // 4 * 3
+    for name, archive in (("x.tar", plain[:cut]), ("x.tgz", gzip.compress(plain[:cut])), ("y.tgz", b"no tar at all")):
+        root = lay(tmp_path / name, {name: archive, "other.log": resigned(1)})
+        (told,) = listing(spark, root).not_read
+        assert told.startswith(f"{name} (an archive of tar that cannot be read to its end: ")
+        rows = collected(spark, root)
+        texts = [r["text"] for r in rows if r["source"] == f"{name}/a/server.log"]
+        assert len(texts) == (300 if name.startswith("x") else 0)
+        begun = [r["text"] for r in rows if r["source"] == f"{name}/b/server.log"]
+        assert begun[:-1] == texts[: max(len(begun) - 1, 0)] and len(begun) < 300
+
+
+def test_a_packed_archive_that_is_cut_off_shows_the_files_before_the_cut(spark: SparkSession, tmp_path: Path) -> None:
+    import random
+
+    noise = "".join(resigned(random.Random(n).randrange(10**9)) for n in range(20_000)).encode()
+    whole = gzip.compress(tarred({"a.log": TEXT.encode(), "b.log": noise}))
+    lay(tmp_path, {"x.tar.gz": whole[: len(whole) // 2], "other.log": resigned(1)})
+    found = passed(spark, tmp_path)
+    facts = {fact.file.name: fact for fact in found.facts.values()}
+    assert facts["x.tar.gz/a.log"].lines == TEXT.count("\n")
+    assert 0 < facts["x.tar.gz/b.log"].lines < 20_000
+    assert facts["x.tar.gz/b.log"].damage == "it ends before its end: it was cut off, or is still being written"
+
+
+def test_hostile_entries_are_names_and_no_paths(spark: SparkSession, tmp_path: Path) -> None:
+    link, device, far = tarfile.TarInfo("link.log"), tarfile.TarInfo("device.log"), tarfile.TarInfo("late.log")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    device.type = tarfile.CHRTYPE
+    far.mtime = 2**40
+    files = {
+        "../../etc/server.log": resigned(1).encode(),
+        "/abs.log": resigned(2).encode(),
+        "n\udcff'; drop.log": resigned(3).encode(),
+        "twice.log": resigned(4).encode(),
+        "inner.tar.gz": packed(tarred(FILES), "tar.gz"),
+        "x/__cluster_metadata-0/00000000000000000000.log": b"\0" * 99,
+    }
+    lay(tmp_path, {"h.tar": tarred(files, (link, device, far)), "e.tar": tarred({})})
+    held = listing(spark, tmp_path)
+    assert {f.name for f in held.files} == {
+        "h.tar/../../etc/server.log",
+        "h.tar/abs.log",
+        "h.tar/n�'; drop.log",
+        "h.tar/twice.log",
+        "h.tar/late.log",
+    }
+    assert set(held.not_read) == {
+        "e.tar (an archive that holds no file)",
+        "h.tar/link.log (not a regular file)",
+        "h.tar/device.log (not a regular file)",
+        "h.tar/inner.tar.gz (an archive within an archive: unpack it)",
+        "h.tar/x/__cluster_metadata-0/00000000000000000000.log (cluster metadata within an archive: unpack it)",
+    }
+    assert len(collected(spark, tmp_path)) == 4
+
+
+def test_of_a_name_that_is_there_twice_the_last_one_counts(spark: SparkSession, tmp_path: Path) -> None:
+    first, last = tarred({"server.log": resigned(1).encode()}), tarred({"server.log": resigned(2).encode()})
+    lay(tmp_path, {"night.tar": first[:1024] + last})
+    (row,) = collected(spark, tmp_path)
+    assert "partition 2 " in row["text"]
+
+
+def test_archives_that_only_spark_can_open(spark: SparkSession, tmp_path: Path) -> None:
+    lay(tmp_path, {"night.tar": tarred(FILES), "packed.tgz": packed(tarred(FILES), "tgz")})
+    context: Any = spark.sparkContext
+    of_workers = context._jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf()
+    for known in (context._jsc.hadoopConfiguration(), of_workers):
+        known.set("fs.viewfs.mounttable.archives.link./logs", tmp_path.as_uri())
+    far = "viewfs://archives/logs"
+    (told,) = listing(spark, far).not_read
+    assert told.startswith("packed.tgz (a packed archive behind a URI")
+    (tmp_path / "packed.tgz").unlink()
+    with conf(spark, spark__sql__files__maxPartitionBytes="3000"):
+        assert what(collected(spark, far)) == what(collected(spark, tmp_path))
