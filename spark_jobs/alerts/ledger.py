@@ -84,23 +84,38 @@ def delivered(ledger: Ledger, message: Message, receivers: Receivers, now: datet
 
 
 def _told(entry: Entry, message: Message, receivers: Receivers, now: datetime) -> Entry:
-    after = entry.with_told(message.route, message.receiver)
+    after = entry.with_told(message)
     owed = set(receivers[message.route]) - set(after.waiting[message.route])
     return after if owed else after.with_done(message.route, now)
 
 
 def _messages(ledger: Ledger, route: Route, receiver: str, link: str) -> Iterator[Message]:
     owed = [e for e in _ordered(ledger) if receiver not in e.waiting.get(route.name, (receiver,))]
-    paged = grouped(owed, lambda e: (route.pages(e.sighting), e.ended_at is not None))
-    for entries in grouped(paged.pop((True, False), []), _rule).values():
+    parts = grouped(owed, lambda e: (route.pages(e.sighting), e.ended_at is not None))
+    for entries in grouped(parts.pop((True, False), ()), _rule).values():
         seen = [e.sighting for e in entries]
-        yield Message(route.name, receiver, _keys(entries), seen[0].severity, title_of(seen), body_of(seen, link))
-    for entry in paged.pop((True, True), []):
-        yield Message(route.name, receiver, _keys([entry]), RECOVERED, title_of([entry.sighting]), recovery_of(entry))
-    rest = [e for entries in paged.values() for e in entries]
+        title, body = title_of(seen), body_of(seen, link)
+        yield Message(route.name, receiver, _keys(entries), seen[0].severity, title, body, is_page=True)
+    rest = [e for part, entries in parts.items() if part != (True, True) for e in entries]
+    for title, page in _pages_of(ledger, route, receiver, parts.get((True, True), ())).items():
+        over = [e for e in page if e.ended_at]
+        keys = _keys(e for e in over if e in owed)
+        if len(over) == len(page):
+            yield Message(route.name, receiver, keys, RECOVERED, title, recovery_of(over))
+        elif "digest" in route.sends:
+            rest += [e for e in over if e in owed]
     for cluster, entries in grouped(rest, lambda e: e.sighting.cluster).items():
         digest = _digest(ledger, route, cluster, entries)
         yield Message(route.name, receiver, _keys(entries), digest.severity, digest.title, digest.body(link))
+
+
+def _pages_of(ledger: Ledger, route: Route, receiver: str, ended: Sequence[Entry]) -> Mapping[str, Sequence[Entry]]:
+    """The pages that named what has ended, by title, each with all that it named: what a pager has open as one
+    incident is over when all of that is."""
+    known = grouped(ledger.values(), lambda e: e.title_of_page(route.name, receiver))
+    alone = {title_of([e.sighting]): [e] for e in ended if e.title_of_page(route.name, receiver) is None}
+    titles = [t for e in ended if (t := e.title_of_page(route.name, receiver))]
+    return {**alone, **{title: known[title] for title in titles}}
 
 
 def _digest(ledger: Ledger, route: Route, cluster: str, owed: Sequence[Entry]) -> Digest:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from spark_jobs.alerts.model import Night, Sighting
+from spark_jobs.alerts.model import MORE, Night, Sighting
 from spark_jobs.catalog.codes import Harm
 from spark_jobs.knowledge.harms import HARM_NOTES
 from spark_jobs.knowledge.rules import INCIDENT_RULES, URGENT_RULES
@@ -23,8 +22,6 @@ EVERY_CLUSTER = "every cluster"
 
 FORMER_NIGHTS = timedelta(days=8)
 """How far back the nights lie that tell what is usual of a log."""
-
-_MORE = re.compile(r" and \d+ more$")
 
 ENOUGH_NIGHTS = 2
 SILENT_FOR = timedelta(hours=1)
@@ -124,7 +121,7 @@ def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterab
 
 def _first(subject: str) -> str:
     """The first of the subjects that a finding stands for."""
-    return _MORE.sub("", subject)
+    return MORE.sub("", subject)
 
 
 def _topics(kind: str, subject: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import jsonschema  # comes with check-jsonschema
 import pytest
+from apprise.plugins import opsgenie, pagerduty
 from apprise.plugins.email.base import NotifyEmail
 
 from spark_jobs.catalog import BY_NAME
@@ -23,7 +25,7 @@ from spark_jobs.shared.clusters import FILE_VARIABLE
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from spark_jobs.shared.launch import HOME
 from tests.support.lake import write_lake
-from tests.support.receivers import Box, mail_server, webhook
+from tests.support.receivers import Box, mail_server, pagers, webhook
 from tests.support.rows import AT, values
 from tests.unit.test_alerts import EVENT
 
@@ -128,6 +130,50 @@ def test_each_route_gets_what_it_should_once(lake: str, pager: Box, mail: Box) -
     assert (len(pager.got), len(mail.got)) == (1, 1)
 
 
+@pytest.fixture()
+def board(monkeypatch: pytest.MonkeyPatch) -> Iterator[Box]:
+    """Where Apprise's own plugins for PagerDuty and Opsgenie send to."""
+    with pagers() as box:
+        for plugin, addresses in ((pagerduty, "PAGERDUTY_API_LOOKUP"), (opsgenie, "OPSGENIE_API_LOOKUP")):
+            monkeypatch.setitem(getattr(plugin, addresses), "us", f"http://127.0.0.1:{box.port}/{plugin.__name__[-8:]}")
+        for plugin in (pagerduty.NotifyPagerDuty, opsgenie.NotifyOpsgenie):
+            monkeypatch.setattr(plugin, "request_rate_per_sec", 0)
+        yield box
+
+
+@pytest.mark.parametrize("url", ["pagerduty://key@token?action=map&image=no", f"opsgenie://{'a' * 36}?action=map"])
+def test_a_pager_resolves_a_page_of_several_findings_when_the_last_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, board: Box, url: str
+) -> None:
+    """Each look is a run of its own: all that it knows of the runs before is in the lake."""
+    settings = '[alerts]\nroutes = [{name = "pager", severities = ["critical"], sends = ["pages"]}]\n'
+    (tmp_path / "hindsight.toml").write_text(settings)
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    lake = str(tmp_path / "lake")
+    for night, subjects in enumerate((("a-0", "b-0"), ("b-0",), ())):
+        window = {"cluster": "prod", "window_from": FROM + night * DAY, "window_to": TO + night * DAY}
+        found = [
+            finding(s[0], subject=s, rule_id="records_truncated", first_at=AT + night * DAY, last_at=AT + night * DAY)
+            for s in subjects
+        ]
+        rows = {"gold.findings": found, "quality.publications": [{**window, "table": "gold.findings"}]}
+        shutil.rmtree(Path(lake, "gold"), ignore_errors=True)
+        shutil.rmtree(Path(lake, "quality"), ignore_errors=True)
+        write_lake(
+            Path(lake), {n: [values(BY_NAME[n], **{"cluster": "prod", **r}) for r in g] for n, g in rows.items()}
+        )
+        order = alert.order_of(lake, {"HINDSIGHT_ALERTS_PAGER": url}, None, NOW + night * DAY)
+        assert alert.run(order, lambda _: None) == DONE
+        assert len(board.got) == (1, 1, 2)[night]
+    (_, opened), (path, closed) = board.got
+    if "pagerduty" in url:
+        assert (opened["event_action"], closed["event_action"]) == ("trigger", "resolve")
+        assert opened["dedup_key"] == closed["dedup_key"]
+    else:
+        assert opened["message"] == "[critical] prod: records truncated: 2 groups"
+        assert path.endswith("/request-1/close")
+
+
 def test_a_table_whose_creation_was_cut_short_keeps_nothing_back(lake: str, pager: Box, mail: Box) -> None:
     Path(lake, "gold/lag_verdicts/_delta_log").mkdir(parents=True)
     look(lake, pager, mail)
@@ -159,7 +205,7 @@ def test_secrets_stay_where_they_came_from(lake: str, pager: Box, mail: Box, cap
     nonsense = {"HINDSIGHT_ALERTS_PAGER": f"nonsense://{SECRET}@x"}
     assert alert.run(alert.order_of(lake, nonsense, None, NOW)) == BAD_INPUT
     out = capfd.readouterr()
-    kept = "".join(p.read_text() for p in Path(lake, "alerts").iterdir())
+    kept = "".join(p.read_text("latin-1") for p in Path(lake, "alerts").rglob("*") if p.is_file())
     assert "The receivers of route pager cannot be used" in out.err
     assert SECRET not in kept + out.out + out.err
 
