@@ -23,6 +23,9 @@ EVERY_CLUSTER = "every cluster"
 FORMER_NIGHTS = timedelta(days=8)
 """How far back the nights lie that tell what is usual of a log."""
 
+_OVER_ONCE_BACK = frozenset({Harm.BROKER_LOST, Harm.NO_CONTROLLER})
+"""What leaves nothing to do at night once the broker, or the majority of controllers, is back."""
+
 ENOUGH_NIGHTS = 2
 SILENT_FOR = timedelta(hours=1)
 OVER_USUAL = 3
@@ -55,7 +58,7 @@ def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sight
     """Takes: rows of gold.incidents that were not planned; the windows published.
 
     Gives: one for each incident that asks its reader to act. It cannot wait where records or partitions were hit, or a
-    broker had not come back.
+    broker or the majority of controllers had not come back.
     """
     return [
         _of_incident(i, w)
@@ -67,7 +70,7 @@ def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sight
 
 
 def _of_incident(incident: Row, window: Row) -> Sighting:
-    cannot_wait = incident["harm"] != Harm.BROKER_LOST or incident["ended_at"] is None
+    cannot_wait = incident["harm"] not in _OVER_ONCE_BACK or incident["ended_at"] is None
     return Sighting(
         cluster=incident["cluster"],
         rule=incident["harm"],

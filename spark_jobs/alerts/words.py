@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from spark_jobs.alerts.model import RECOVERED, Entry, Sighting
 from spark_jobs.report.plain import MAX_NAME, shortened, visible
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import listed
 
 MAX_HEADLINE = 180
@@ -89,11 +90,14 @@ def _count_of(seen: Sequence[Sighting]) -> str:
 
 
 def body_of(seen: Sequence[Sighting], link: str) -> str:
-    """The reasons with their addresses, then what to do, each advice once."""
-    told = [_told(s, link) for s in seen[:MOST_TOLD]]
+    """The reasons with their addresses; below those that share an advice, what to do."""
+    told = [
+        part
+        for advice, alike in grouped(seen[:MOST_TOLD], lambda s: s.advice).items()
+        for part in (*(_told(s, link) for s in alike), *([f"What to do: {visible(advice)}"] if advice else []))
+    ]
     more = [f"And {len(seen) - MOST_TOLD} more: the report has all of them."] if len(seen) > MOST_TOLD else []
-    advice = dict.fromkeys(visible(s.advice) for s in seen[:MOST_TOLD] if s.advice)
-    return "\n\n".join([*told, *more, *(f"What to do: {a}" for a in advice)])
+    return "\n\n".join([*told, *more])
 
 
 def link_to(seen: Sighting, template: str) -> str:

@@ -16,8 +16,8 @@ _SILENT = logging.CRITICAL + 1
 class Receivers:
     """Those that a text names, under names that hold no secret and stay the same from run to run.
 
-    `kept_in` is a folder of this machine. Apprise keeps the ids of the alerts there that it opened in Opsgenie, and another
-    run closes them.
+    `kept_in` is a folder of this machine. Apprise keeps the ids of the alerts there that it opened in Opsgenie, so that
+    another run closes them.
     """
 
     def __init__(self, route: str, urls: str, kept_in: str | None = None) -> None:

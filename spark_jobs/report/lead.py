@@ -111,7 +111,7 @@ def tiles(page: PageRows) -> Iterator[ui.Tile]:
     count = words.counted(offline.partitions, "partition")
     yield _tile(
         f"{longest}+" if offline.is_open else longest,
-        f"longest without a leader, {count}",
+        f"offline at least, {count}",
         bool(offline.partitions),
         "bad",
         _at(first, Harm.PARTITIONS_OFFLINE),
