@@ -141,30 +141,49 @@ def board(monkeypatch: pytest.MonkeyPatch) -> Iterator[Box]:
         yield box
 
 
+def look_at_night(lake: str, number: int, findings: list[dict[str, Any]], url: str) -> None:
+    """A run of its own after the n-th night, which shows these findings: all else that it knows is in the lake."""
+    later = number * DAY
+    window = {"cluster": "prod", "window_from": FROM + later, "window_to": TO + later, "table": "gold.findings"}
+    rows = {
+        "gold.findings": [{**f, "first_at": AT + later, "last_at": AT + later} for f in findings],
+        "quality.publications": [window],
+    }
+    for layer in ("gold", "quality"):
+        shutil.rmtree(Path(lake, layer), ignore_errors=True)
+    write_lake(Path(lake), {n: [values(BY_NAME[n], **{"cluster": "prod", **r}) for r in g] for n, g in rows.items()})
+    assert alert.run(alert.order_of(lake, {"HINDSIGHT_ALERTS_PAGER": url}, None, NOW + later), lambda _: None) == DONE
+
+
+def test_a_second_night_with_the_same_weak_settings_says_nothing_and_the_first_without_them_says_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pager: Box
+) -> None:
+    (tmp_path / "hindsight.toml").write_text('[alerts]\nroutes = [{name = "pager", severities = ["critical"]}]\n')
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    url = f"json://127.0.0.1:{pager.port}/?retry=0"
+    weak = [
+        finding(letter, subject=topic, subject_kind="topic", rule_id="replication_factor_one")
+        for letter, topic in (("a", "orders"), ("b", "pay"))
+    ]
+    said = []
+    for number, shown in enumerate((weak, weak, weak, weak[:1])):
+        look_at_night(str(tmp_path / "lake"), number, shown, url)
+        said.append([got["title"].partition(" UTC: ")[2] for got in pager.got])
+        pager.got.clear()
+    assert said == [["2 new"], [], [], ["1 still so and 1 no longer seen"]]
+
+
 @pytest.mark.parametrize("url", ["pagerduty://key@token?action=map&image=no", f"opsgenie://{'a' * 36}?action=map"])
 def test_a_pager_resolves_a_page_of_several_findings_when_the_last_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, board: Box, url: str
 ) -> None:
-    """Each look is a run of its own: all that it knows of the runs before is in the lake."""
     settings = '[alerts]\nroutes = [{name = "pager", severities = ["critical"], sends = ["pages"]}]\n'
     (tmp_path / "hindsight.toml").write_text(settings)
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
     lake = str(tmp_path / "lake")
-    for night, subjects in enumerate((("a-0", "b-0"), ("b-0",), ())):
-        window = {"cluster": "prod", "window_from": FROM + night * DAY, "window_to": TO + night * DAY}
-        found = [
-            finding(s[0], subject=s, rule_id="records_truncated", first_at=AT + night * DAY, last_at=AT + night * DAY)
-            for s in subjects
-        ]
-        rows = {"gold.findings": found, "quality.publications": [{**window, "table": "gold.findings"}]}
-        shutil.rmtree(Path(lake, "gold"), ignore_errors=True)
-        shutil.rmtree(Path(lake, "quality"), ignore_errors=True)
-        write_lake(
-            Path(lake), {n: [values(BY_NAME[n], **{"cluster": "prod", **r}) for r in g] for n, g in rows.items()}
-        )
-        order = alert.order_of(lake, {"HINDSIGHT_ALERTS_PAGER": url}, None, NOW + night * DAY)
-        assert alert.run(order, lambda _: None) == DONE
-        assert len(board.got) == (1, 1, 2)[night]
+    for number, subjects in enumerate((("a-0", "b-0"), ("b-0",), ())):
+        look_at_night(lake, number, [finding(s[0], subject=s, rule_id="records_truncated") for s in subjects], url)
+        assert len(board.got) == (1, 1, 2)[number]
     (_, opened), (path, closed) = board.got
     if "pagerduty" in url:
         assert (opened["event_action"], closed["event_action"]) == ("trigger", "resolve")

@@ -83,7 +83,7 @@ def test_a_cluster_whose_last_night_is_missing_is_named_and_so_is_one_without_an
     assert list(late) == ["never", "late"]
     assert late["never"] == "no night of it was ever audited"
     assert "2 d" in late["late"]
-    assert summary(fleet).endswith("2 were not audited.")
+    assert summary(fleet).endswith("2 without an audit of the last night.")
     assert "not audited  never" in "\n".join(fleet_lines(fleet))
 
 

@@ -170,7 +170,7 @@ def _rebalance(row: Rebalance) -> str:
 
 def _commands(row: Incident) -> Iterator[ui.Block]:
     if row.commands:
-        yield ui.Paragraph("See how it is now:", "quiet")
+        yield ui.Paragraph("See how it is now:", "quiet ask")
         yield ui.List(tuple(ui.Item(ui.Badge(command, "code")) for command in row.commands), "commands")
 
 
