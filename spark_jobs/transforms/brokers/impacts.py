@@ -18,7 +18,7 @@ from spark_jobs.catalog.rows import (
     PartitionSnapshot,
 )
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.shared.words import counted, duration, listed, sentence
+from spark_jobs.shared.words import counted, duration, listed, sentence, times
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.timelines import Timeline
 
@@ -156,7 +156,7 @@ def _disturbance(outage: BrokerOutage) -> str:
     moves, rebalances, cost = outage.coordinator_moves, outage.rebalances, outage.partition_seconds
     if not moves and not rebalances:
         return ""
-    moved = f"Coordinators of groups moved {counted(moves, 'time')}" if moves else ""
+    moved = f"Coordinators of groups moved {times(moves)}" if moves else ""
     if not rebalances:
         return f"{moved}, and the outage caused no rebalance."
     costing = f" ({cost:.1f} partition-seconds)" if cost else ""
