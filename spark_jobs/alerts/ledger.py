@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from spark_jobs.alerts.model import RECOVERED, Entry, Ledger, Message, Night, Sighting
 from spark_jobs.alerts.settings import AlertSettings, Route
 from spark_jobs.alerts.words import Digest, body_of, recovery_of, title_of
+from spark_jobs.catalog.codes import Harm
 from spark_jobs.shared.grouping import grouped
 
 LASTS = timedelta(hours=36)
@@ -84,23 +85,47 @@ def delivered(ledger: Ledger, message: Message, receivers: Receivers, now: datet
 
 
 def _told(entry: Entry, message: Message, receivers: Receivers, now: datetime) -> Entry:
-    after = entry.with_told(message.route, message.receiver)
+    after = entry.with_told(message)
     owed = set(receivers[message.route]) - set(after.waiting[message.route])
     return after if owed else after.with_done(message.route, now)
 
 
 def _messages(ledger: Ledger, route: Route, receiver: str, link: str) -> Iterator[Message]:
     owed = [e for e in _ordered(ledger) if receiver not in e.waiting.get(route.name, (receiver,))]
-    paged = grouped(owed, lambda e: (route.pages(e.sighting), e.ended_at is not None))
-    for entries in grouped(paged.pop((True, False), []), _rule).values():
+    parts = grouped(owed, lambda e: (route.pages(e.sighting), e.ended_at is not None))
+    for entries in grouped(parts.get((True, False), ()), _rule).values():
         seen = [e.sighting for e in entries]
-        yield Message(route.name, receiver, _keys(entries), seen[0].severity, title_of(seen), body_of(seen, link))
-    for entry in paged.pop((True, True), []):
-        yield Message(route.name, receiver, _keys([entry]), RECOVERED, title_of([entry.sighting]), recovery_of(entry))
-    rest = [e for entries in paged.values() for e in entries]
-    for cluster, entries in grouped(rest, lambda e: e.sighting.cluster).items():
+        title, body = title_of(seen), body_of(seen, link)
+        yield Message(route.name, receiver, _keys(entries), seen[0].severity, title, body, is_page=True)
+    rest = [*parts.get((False, False), ()), *parts.get((False, True), ())]
+    for title, page in _pages_of(ledger, route, receiver, parts.get((True, True), ())).items():
+        over = [e for e in page if e.ended_at]
+        due_now = [e for e in over if e in owed]
+        if len(over) == len(page):
+            yield Message(route.name, receiver, _keys(due_now), RECOVERED, title, recovery_of(over))
+        else:
+            rest += due_now
+    if "digest" in route.sends:
+        yield from _digests(ledger, route, receiver, rest, link)
+
+
+def _digests(ledger: Ledger, route: Route, receiver: str, owed: Sequence[Entry], link: str) -> Iterator[Message]:
+    for cluster, entries in grouped(owed, lambda e: e.sighting.cluster).items():
         digest = _digest(ledger, route, cluster, entries)
         yield Message(route.name, receiver, _keys(entries), digest.severity, digest.title, digest.body(link))
+
+
+def _pages_of(ledger: Ledger, route: Route, receiver: str, ended: Sequence[Entry]) -> Mapping[str, Sequence[Entry]]:
+    """The pages that named what has ended, by title, each with all that it named.
+
+    Edge case: an entry from before titles were kept was a page by itself.
+    """
+    named = grouped(ledger.values(), lambda e: e.title_of_page(route.name, receiver))
+    found: dict[str, Sequence[Entry]] = {}
+    for entry in ended:
+        title = entry.title_of_page(route.name, receiver)
+        found[title or title_of([entry.sighting])] = named[title] if title else [entry]
+    return found
 
 
 def _digest(ledger: Ledger, route: Route, cluster: str, owed: Sequence[Entry]) -> Digest:
@@ -126,9 +151,13 @@ def _is_of(entry: Entry, route: Route, cluster: str, night: datetime) -> bool:
 
 
 def _ordered(ledger: Ledger) -> list[Entry]:
-    """The entries, the worst first: of one severity what happened before what rules say of it."""
-    entries = (((s := e.sighting).severity, s.lasts, s.began_at, s.subject, e) for e in ledger.values())
-    return [e for *_, e in sorted(entries, key=lambda ranked: ranked[:4])]
+    """The entries, the worst first: what happened by its harm, then what rules and we ourselves say by severity."""
+    return sorted(ledger.values(), key=lambda e: _rank(e.sighting))
+
+
+def _rank(s: Sighting) -> tuple[bool, int, str, datetime, str]:
+    harm = -1 if s.lasts else list(Harm).index(Harm(s.rule))
+    return s.lasts, harm, s.severity, s.began_at, s.subject
 
 
 def _rule(entry: Entry) -> tuple[str, str, str]:

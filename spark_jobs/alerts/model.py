@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -12,6 +13,9 @@ from spark_jobs.catalog.ids import row_id
 
 Night = tuple[str, datetime, datetime]
 """A cluster, and the window of one of its nights."""
+
+MORE = re.compile(r" and (\d+) more$")
+"""How the subject of a finding ends that stands for several."""
 
 RECOVERED = "recovered"
 """The severity of a message that says that something is no longer so."""
@@ -50,6 +54,12 @@ class Sighting:
         return self.subject_kind != "incident"
 
     @property
+    def stands_for(self) -> int:
+        """How many subjects it is about."""
+        others = MORE.search(self.subject)
+        return 1 + int(others[1]) if others else 1
+
+    @property
     def key(self) -> str:
         """What makes two sightings, of two nights, the same trouble."""
         return row_id(self.cluster, self.rule, self.severity, self.subject_kind, self.subject)
@@ -62,7 +72,8 @@ class Entry:
     `sighting` is the one that is sent; `seen_from` and `seen_to` span the nights that showed it; `waiting` names the
     routes that still owe it, each with the receivers that have it; `told` when each route had sent it to all of its
     receivers; `held` says why it is not sent: planned, or a mute; `ended_at` the end of the first night that no longer
-    showed it: the routes that sent it send that too.
+    showed it: the routes that sent it send that too. `titles` are those of the pages that named it, by route and
+    receiver: a pager knows its incident by the title.
     """
 
     sighting: Sighting
@@ -72,6 +83,7 @@ class Entry:
     told: Mapping[str, datetime] = field(default_factory=dict)
     held: str | None = None
     ended_at: datetime | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """The entry on one line."""
@@ -95,17 +107,27 @@ class Entry:
             told={route: datetime.fromisoformat(at) for route, at in said["told"].items()},
             held=said["held"],
             ended_at=datetime.fromisoformat(ended_at) if ended_at else None,
+            titles={receiver: str(title) for receiver, title in said.get("titles", {}).items()},
         )
 
-    def with_told(self, route: str, receiver: str) -> Entry:
+    def with_told(self, message: Message) -> Entry:
         """The same, when one receiver more has it."""
-        told = (*self.waiting.get(route, ()), receiver)
-        return replace(self, waiting={**self.waiting, route: told})
+        told = (*self.waiting.get(message.route, ()), message.receiver)
+        titles = {_address(message.route, message.receiver): message.title} if message.is_page else {}
+        return replace(self, waiting={**self.waiting, message.route: told}, titles={**self.titles, **titles})
+
+    def title_of_page(self, route: str, receiver: str) -> str | None:
+        """The title of the page that named it to a receiver; None where it was not on a page."""
+        return self.titles.get(_address(route, receiver))
 
     def with_done(self, route: str, at: datetime) -> Entry:
         """The same, when a route owes it no longer."""
         waiting = {name: receivers for name, receivers in self.waiting.items() if name != route}
         return replace(self, waiting=waiting, told={**self.told, route: at})
+
+
+def _address(route: str, receiver: str) -> str:
+    return f"{route}/{receiver}"
 
 
 Ledger = Mapping[str, Entry]
@@ -116,6 +138,7 @@ class Message:
     """What one receiver of one route is sent: what cannot wait by itself, all else of a cluster as one digest.
 
     `severity` is the worst of it, or `recovered`: a pager that can resolve then resolves what had the same title.
+    `is_page`: it is sent by itself, and not as a digest.
     """
 
     route: str
@@ -124,6 +147,7 @@ class Message:
     severity: str
     title: str
     body: str
+    is_page: bool = False
 
 
 def to_text(ledger: Ledger) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from spark_jobs.alerts.model import Night, Sighting
+from spark_jobs.alerts.model import MORE, Night, Sighting
 from spark_jobs.catalog.codes import Harm
 from spark_jobs.knowledge.harms import HARM_NOTES
 from spark_jobs.knowledge.rules import INCIDENT_RULES, URGENT_RULES
@@ -24,7 +23,8 @@ EVERY_CLUSTER = "every cluster"
 FORMER_NIGHTS = timedelta(days=8)
 """How far back the nights lie that tell what is usual of a log."""
 
-_MORE = re.compile(r" and \d+ more$")
+_OVER_ONCE_BACK = frozenset({Harm.BROKER_LOST, Harm.NO_CONTROLLER})
+"""What leaves nothing to do at night once the broker, or the majority of controllers, is back."""
 
 ENOUGH_NIGHTS = 2
 SILENT_FOR = timedelta(hours=1)
@@ -58,7 +58,7 @@ def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sight
     """Takes: rows of gold.incidents that were not planned; the windows published.
 
     Gives: one for each incident that asks its reader to act. It cannot wait where records or partitions were hit, or a
-    broker had not come back.
+    broker or the majority of controllers had not come back.
     """
     return [
         _of_incident(i, w)
@@ -70,7 +70,7 @@ def of_incidents(incidents: Iterable[Row], windows: Sequence[Row]) -> list[Sight
 
 
 def _of_incident(incident: Row, window: Row) -> Sighting:
-    cannot_wait = incident["harm"] != Harm.BROKER_LOST or incident["ended_at"] is None
+    cannot_wait = incident["harm"] not in _OVER_ONCE_BACK or incident["ended_at"] is None
     return Sighting(
         cluster=incident["cluster"],
         rule=incident["harm"],
@@ -124,7 +124,7 @@ def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterab
 
 def _first(subject: str) -> str:
     """The first of the subjects that a finding stands for."""
-    return _MORE.sub("", subject)
+    return MORE.sub("", subject)
 
 
 def _topics(kind: str, subject: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from spark_jobs.alerts.model import RECOVERED, Entry, Sighting
 from spark_jobs.report.plain import MAX_NAME, shortened, visible
+from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import listed
 
 MAX_HEADLINE = 180
@@ -63,10 +64,11 @@ def _brief(seen: Sighting) -> str:
     return f"{seen.severity}  {what}{_name(seen.subject, MAX_HEADLINE)}"
 
 
-def recovery_of(entry: Entry) -> str:
-    """That what was sent by itself is no longer so."""
-    until = f" The night until {_minute(entry.ended_at)} no longer shows it." if entry.ended_at else ""
-    return f"Recovered: {_brief(entry.sighting)}.{until}"
+def recovery_of(ended: Sequence[Entry]) -> str:
+    """That all that a page named is no longer so."""
+    until = max((e.ended_at for e in ended if e.ended_at), default=None)
+    said = f" The night until {_minute(until)} no longer shows it." if until else ""
+    return f"Recovered: {_all([_brief(e.sighting) for e in ended])}.{said}"
 
 
 def title_of(seen: Sequence[Sighting]) -> str:
@@ -76,16 +78,26 @@ def title_of(seen: Sequence[Sighting]) -> str:
     if first.subject_kind == "incident":
         also = f" (and {len(seen) - 1} more: {first.rule.replace('_', ' ')})" if len(seen) > 1 else ""
         return f"{head}{_name(first.subject, MAX_HEADLINE)}{also}"
-    subject = _name(first.subject) if len(seen) == 1 else f"{len(seen)} {first.subject_kind}s"
+    subject = _name(first.subject) if len(seen) == 1 else _count_of(seen)
     return f"{head}{first.rule.replace('_', ' ')}: {subject}"
 
 
+def _count_of(seen: Sequence[Sighting]) -> str:
+    """Subjects by their number, partitions with their topics: `76 partitions of 3 topics`."""
+    count, topics = sum(s.stands_for for s in seen), sorted({t for s in seen for t in s.topics})
+    of = f" of topic {_name(topics[0])}" if len(topics) == 1 else f" of {len(topics)} topics"
+    return f"{count} {seen[0].subject_kind}s{of if topics and seen[0].subject_kind == 'partition' else ''}"
+
+
 def body_of(seen: Sequence[Sighting], link: str) -> str:
-    """The reasons with their addresses, then what to do, each advice once."""
-    told = [_told(s, link) for s in seen[:MOST_TOLD]]
+    """The reasons with their addresses; below those that share an advice, what to do."""
+    told = [
+        part
+        for advice, alike in grouped(seen[:MOST_TOLD], lambda s: s.advice).items()
+        for part in (*(_told(s, link) for s in alike), *([f"What to do: {visible(advice)}"] if advice else []))
+    ]
     more = [f"And {len(seen) - MOST_TOLD} more: the report has all of them."] if len(seen) > MOST_TOLD else []
-    advice = dict.fromkeys(visible(s.advice) for s in seen[:MOST_TOLD] if s.advice)
-    return "\n\n".join([*told, *more, *(f"What to do: {a}" for a in advice)])
+    return "\n\n".join([*told, *more])
 
 
 def link_to(seen: Sighting, template: str) -> str:

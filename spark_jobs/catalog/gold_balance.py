@@ -124,7 +124,7 @@ IMBALANCE_PERIODS = Table(
         Check("starts_before_reading", "started_at <= first_reading_at", "it begins no later than it is seen"),
         Check("ends_after_reading", "ended_at >= last_reading_at", "it ends no earlier than it is seen last"),
         Check("readings_in_order", "last_reading_at >= first_reading_at", "the last reading is not before the first"),
-        Check("over_gate", "10 * led_elsewhere > preferred_partitions", "more than 10 % are led elsewhere"),
+        Check("over_gate", "10 * led_elsewhere > preferred_partitions", "more than 10% are led elsewhere"),
         Check("ratio_bounded", "max_ratio <= 1", "no more are led elsewhere than there are"),
         Check("exact_end_is_known", "ended_at IS NOT NULL OR NOT ended_at_is_exact", "an end that is exact is known"),
         HAS_EVIDENCE,

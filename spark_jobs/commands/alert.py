@@ -20,7 +20,7 @@ from spark_jobs.edges.lock import LakeBusy, held
 from spark_jobs.edges.receivers import Receivers
 from spark_jobs.report.plain import visible
 from spark_jobs.shared.clusters import file_path, read_file
-from spark_jobs.shared.config import masked
+from spark_jobs.shared.config import is_uri, masked
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, exit_code, sentences_of
 
 PATIENCE = timedelta(minutes=2)
@@ -150,7 +150,11 @@ class _Sent:
 
 def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) -> _Sent:
     urls = _urls(order, settings)
-    books, unusable = _books(urls) if _owes(state, urls) else ({}, {})
+    books, unusable = (
+        _books(urls, None if is_uri(order.lake) else f"{_folder(order.lake)}/receivers")
+        if _owes(state, urls)
+        else ({}, {})
+    )
     bad = [sightings.of_look("receivers_unusable", f"route {r}", str(p), order.at) for r, p in unusable.items()]
     state = ledger.seen(state, bad, settings, order.at)
     names = {route: book.names for route, book in books.items()}
@@ -165,13 +169,13 @@ def _send(order: Order, state: Ledger, settings: AlertSettings, write: Write) ->
     return _Sent(state, told, len(messages) - told, list(unusable.values()))
 
 
-def _books(urls: Mapping[str, str]) -> tuple[dict[str, Receivers], dict[str, Exception]]:
+def _books(urls: Mapping[str, str], kept_in: str | None) -> tuple[dict[str, Receivers], dict[str, Exception]]:
     """The receivers of each route, and why those of the others cannot be used: one says nothing about another."""
     books: dict[str, Receivers] = {}
     unusable: dict[str, Exception] = {}
     for route, text in urls.items():
         try:
-            books[route] = Receivers(route, text)
+            books[route] = Receivers(route, text, kept_in)
         except BadInput as problem:
             unusable[route] = problem
     return books, unusable

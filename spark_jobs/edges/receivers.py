@@ -14,18 +14,22 @@ _SILENT = logging.CRITICAL + 1
 
 
 class Receivers:
-    """Those that a text names, under names that hold no secret and stay the same from run to run."""
+    """Those that a text names, under names that hold no secret and stay the same from run to run.
 
-    def __init__(self, route: str, urls: str) -> None:
+    `kept_in` is a folder of this machine. Apprise keeps the ids of the alerts there that it opened in Opsgenie, so that
+    another run closes them.
+    """
+
+    def __init__(self, route: str, urls: str, kept_in: str | None = None) -> None:
         import apprise  # a second, spent only where there is something to send
 
         logging.getLogger("apprise").setLevel(_SILENT)
-        book: Any = apprise.Apprise()
+        book: Any = apprise.Apprise(asset=apprise.AppriseAsset(storage_path=kept_in))
         if not book.add(urls) or not len(book):
             raise BadInput(
                 f"The receivers of route {route} cannot be used. Needed: one or more URLs of Apprise, separated by "
-                f"commas,  "
-                "such as mailto://, slack://, pagerduty:// or json://. Check each by itself with `apprise -b test URL`."
+                "commas, such as mailto://, slack://, pagerduty:// or json://. Check each by itself with "
+                "`apprise -b test URL`."
             )
         self._servers: dict[str, Any] = {}
         counts: Counter[str] = Counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ _VIEWS: Mapping[str, now_views.NowView | bridge_views.BridgeView] = {
     **bridge_views.VIEW_BY_NAME,
 }
 """The views that are not tables of the lake."""
+
+_UNKNOWN_TABLE = re.compile(r"Table with name (\S+) does not exist!")
 
 HISTORY = HOME / ".build" / "sql_history.jsonl"
 
@@ -154,13 +157,22 @@ class Session:
             else:
                 self.ask(text)
         except duckdb.Error as error:
-            raise BadInput(one_sentence(error)) from error
+            raise BadInput(self._said(error)) from error
         except RuntimeError as error:
             # DuckDB wraps a Ctrl-C that came while a query ran, and its threads go on with the query until told.
             if isinstance(error.__cause__, KeyboardInterrupt):
                 self.connection.interrupt()
                 raise error.__cause__ from None
             raise
+
+    def _said(self, error: duckdb.Error) -> str:
+        """What DuckDB refuses. Edge case: of a table that does not exist it proposes one of its own."""
+        unknown = _UNKNOWN_TABLE.search(str(error))
+        if not unknown:
+            return one_sentence(error)
+        near = did_you_mean(unknown[1], [*BY_NAME, *_VIEWS, *self.queries])
+        listed = "`.tables` lists the tables, `.queries` the named queries."
+        return f"The table {visible(unknown[1])} does not exist.{near} {listed}"
 
     def show(self, sql: str, values: Sequence[object] = ()) -> None:
         """Print what one query of our own answers."""

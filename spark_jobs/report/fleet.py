@@ -114,14 +114,17 @@ def fleet_page(fleet: Fleet) -> ui.Page:
     )
 
 
+_ASKS: Mapping[str, str] = {"act": "to act on", "look": "to look at", "calm": "calm"}
+
+
 def summary(fleet: Fleet) -> str:
-    """How many clusters ask for what: `2 clusters: 1 act, 1 calm; 1 was not audited.`"""
+    """How many clusters ask for what: `2 clusters: 1 to act on and 1 calm; 1 without an audit of its last night.`"""
     if not fleet.newest:
         return "No night has been published yet."
     states = Counter(n.state for n in fleet.newest)
-    said = words.listed([f"{states[s]} {STATES[s].lower()}" for s in ("act", "look", "calm") if states[s]])
+    said = words.listed([f"{states[s]} {asks}" for s, asks in _ASKS.items() if states[s]])
     late = len(late_clusters(fleet))
-    missing = f"; {late} {words.verb(late, 'was', 'were')} not audited" if late else ""
+    missing = f"; {late} without an audit of the last night" if late else ""
     return f"{words.counted(len(fleet.newest), 'cluster')}: {said}{missing}."
 
 

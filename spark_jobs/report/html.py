@@ -20,7 +20,7 @@ from spark_jobs.shared import words
 
 # A browser lays out a part of a long table only when it comes near the screen; a whole one it would lay out at once.
 ROWS_OF_A_LONG_TABLE = 300
-ROWS_PER_PART = 100
+ROWS_PER_PART = 40
 # After so many rows a page shows the first few of each further table: the rest waits as in a long table.
 ROWS_OF_A_LONG_PAGE = 640
 FIRST_ROWS = 5

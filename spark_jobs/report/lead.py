@@ -107,11 +107,8 @@ def tiles(page: PageRows) -> Iterator[ui.Tile]:
     yield _tile(
         lost.number, "committed records lost", bool(lost.low or lost.high != 0), "bad", _at(first, Harm.RECORDS_LOST)
     )
-    longest = words.duration(offline.longest_ms) or "0 s"
-    count = words.counted(offline.partitions, "partition")
     yield _tile(
-        f"{longest}+" if offline.is_open else longest,
-        f"longest without a leader, {count}",
+        *_offline(offline),
         bool(offline.partitions),
         "bad",
         _at(first, Harm.PARTITIONS_OFFLINE),
@@ -125,6 +122,17 @@ def tiles(page: PageRows) -> Iterator[ui.Tile]:
     yield _tile(words.number(len(critical)), noun, bool(critical), "bad", "findings")
     noun = words.verb(len(unseen), "gap in what was seen", "gaps in what was seen")
     yield _tile(words.number(len(unseen)), noun, bool(unseen), "warn", "coverage")
+
+
+def _offline(offline: figures.Offline) -> tuple[str, str]:
+    """The longest time that a partition was offline, and how many were."""
+    if not offline.partitions:
+        return "0", "partitions offline"
+    longest = words.duration(offline.longest_ms) or "0 s"
+    return (
+        f"{longest}{'+' if offline.is_open else ''}",
+        f"offline at least, {words.counted(offline.partitions, 'partition')}",
+    )
 
 
 def _at(first: dict[Harm, Incident], harm: Harm) -> str:

@@ -95,7 +95,7 @@ class Terminal:
         """One thing that happened, with what to do about it."""
         if entry.when:
             facts = [entry.cost, *(badge.text for badge in entry.badges)]
-            yield from self.text(f"{self.plain(entry.when)}  {entry.headline}", 2, BOLD)
+            yield from self.text(f"{self.plain(entry.when)}  {entry.headline}", 2, BOLD, hang=10)
             yield from self.text(", ".join(facts).replace(" · ", ", "), 12, GREY)
             yield from self.text(entry.brief, 12)
         else:

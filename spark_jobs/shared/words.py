@@ -91,7 +91,7 @@ def minute(at: datetime, day: date | None = None) -> str:
 
 def percent(ratio: float | None) -> str:
     """A ratio in percent. Empty where it is not known."""
-    return "" if ratio is None else f"{100 * ratio:.1f} %"
+    return "" if ratio is None else f"{f'{100 * ratio:.1f}'.removesuffix('.0')}%"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -120,8 +120,8 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def leader(broker: int | None) -> str:
-    """Who leads: a broker's id, `nobody`, or `?` where it is not known."""
-    return "?" if broker is None else "nobody" if broker == -1 else str(broker)
+    """Who leads: a broker's id, `none`, or `?` where it is not known."""
+    return "?" if broker is None else "none" if broker == -1 else str(broker)
 
 
 def sentence(text: str) -> str:

@@ -21,6 +21,7 @@ from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.shared import words
 from spark_jobs.shared.launch import HOME
 from tests.support.lake import contents, rows
+from tests.support.report_browser import Browser, found
 
 
 def audit(lake: Path) -> subprocess.CompletedProcess[str]:
@@ -163,6 +164,29 @@ def test_page_terminal_sql_and_metrics_have_the_same_figures(
     assert f'hindsight_records_lost_at_least{{cluster="{row["cluster"]}"}} {row["records_lost_low"]}\n' in metrics
     fleet = (lake / "report" / "fleet.html").read_text(encoding="utf-8")
     assert str(row["headline"]) in fleet and row["page"] in fleet
+
+
+@pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
+@pytest.mark.parametrize(("width", "height"), [(1600, 1000), (390, 844)])
+def test_the_first_screen_names_the_loss_each_crash_and_what_to_do(
+    night: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path, width: int, height: int
+) -> None:
+    with Browser(found() or "", tmp_path) as browser:
+        browser.open((night[0] / "report" / "index.html").as_uri(), width, height)
+        bottoms = (
+            "[...document.querySelectorAll('.state-line, .gravest li')].map(e => e.getBoundingClientRect().bottom)"
+        )
+        assert max(browser.tell(bottoms)) <= height
+        said = browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)")
+        assert browser.tell("document.documentElement.scrollWidth") == width
+        assert browser.tell("document.querySelector('.state').innerText") == "Act"
+    assert "40 committed records were lost in fraud-risky-19-0: broker 1 crashed at 01:52:41" in said[0]
+    assert "send them again" in said[0]
+    assert "2 partitions of crm-single-20 were offline for 16.3 s: broker 2 crashed at 01:53:12" in said[1]
+    assert all(
+        fate in said[2].lower() for fate in ("broker 2 crashed at", "broker 1 crashed at", "broker 1 was cut off")
+    )
+    assert "Find out why" in said[2]
 
 
 def test_run_again_it_leaves_the_same_tables(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:

@@ -70,4 +70,4 @@ def test_the_page_of_all_clusters_keeps_other_nights_and_replaces_its_own(spark:
     assert [n.cluster for n in told.newest] == [CLUSTER, "other"]
     assert {i.cluster for i in told.incidents} == {CLUSTER}
     page = (lake / "report" / "fleet.html").read_text(encoding="utf-8")
-    assert "2 clusters: 1 act and 1 calm." in page
+    assert "2 clusters: 1 to act on and 1 calm." in page

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 
 class Box:
@@ -48,6 +49,25 @@ def _webhook(port: int, got: list[Any]) -> Any:
     return Server(("127.0.0.1", port), Handler)
 
 
+def _pagers(port: int, got: list[Any]) -> Any:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            path = urlsplit(self.path).path
+            got.append((path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            answer = json.dumps({"requestId": f"request-{len(got)}"}).encode()
+            self.send_response(202)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_: Any) -> None: ...
+
+    class Server(ThreadingHTTPServer):
+        allow_reuse_address = True
+
+    return Server(("127.0.0.1", port), Handler)
+
+
 def _mail(port: int, got: list[Any]) -> Any:
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -70,6 +90,12 @@ def _mail(port: int, got: list[Any]) -> Any:
         daemon_threads = True
 
     return Server(("127.0.0.1", port), Handler)
+
+
+@contextmanager
+def pagers() -> Iterator[Box]:
+    """Answers as PagerDuty and Opsgenie do; `got` holds the path and what was posted."""
+    yield from _opened(_pagers)
 
 
 @contextmanager

@@ -123,6 +123,22 @@ class Browser:
             raise RuntimeError(json.dumps(said["exceptionDetails"]))
         return said["result"].get("value")
 
+    def longest_task_ms(self, expression: str) -> float:
+        """The processor time of the longest task of the page's own thread while it evaluates an expression."""
+        config = {"includedCategories": ["toplevel"]}
+        self.call("Tracing.start", transferMode="ReportEvents", traceConfig=config)
+        self.tell(expression)
+        self._events.clear()
+        self.call("Tracing.end")
+        if not any(e["method"] == "Tracing.tracingComplete" for e in self._events):
+            self._until(lambda message: message.get("method") == "Tracing.tracingComplete")
+        traced = [e for m in self._events if m["method"] == "Tracing.dataCollected" for e in m["params"]["value"]]
+        names = {(e["pid"], e["tid"]): e["args"]["name"] for e in traced if e["name"] == "thread_name"}
+        own = [
+            e for e in traced if names.get((e["pid"], e["tid"])) == "CrRendererMain" and e["name"].endswith("RunTask")
+        ]
+        return float(max(e.get("tdur", 0) for e in own)) / 1_000
+
     def press(self, key: str, modifiers: int = 0) -> None:
         """Presses a key and lets it go."""
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import jsonschema  # comes with check-jsonschema
 import pytest
+from apprise.plugins import opsgenie, pagerduty
 from apprise.plugins.email.base import NotifyEmail
 
 from spark_jobs.catalog import BY_NAME
@@ -23,7 +25,7 @@ from spark_jobs.shared.clusters import FILE_VARIABLE
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from spark_jobs.shared.launch import HOME
 from tests.support.lake import write_lake
-from tests.support.receivers import Box, mail_server, webhook
+from tests.support.receivers import Box, mail_server, pagers, webhook
 from tests.support.rows import AT, values
 from tests.unit.test_alerts import EVENT
 
@@ -128,6 +130,69 @@ def test_each_route_gets_what_it_should_once(lake: str, pager: Box, mail: Box) -
     assert (len(pager.got), len(mail.got)) == (1, 1)
 
 
+@pytest.fixture()
+def board(monkeypatch: pytest.MonkeyPatch) -> Iterator[Box]:
+    """Where Apprise's own plugins for PagerDuty and Opsgenie send to."""
+    with pagers() as box:
+        for plugin, addresses in ((pagerduty, "PAGERDUTY_API_LOOKUP"), (opsgenie, "OPSGENIE_API_LOOKUP")):
+            monkeypatch.setitem(getattr(plugin, addresses), "us", f"http://127.0.0.1:{box.port}/{plugin.__name__[-8:]}")
+        for plugin in (pagerduty.NotifyPagerDuty, opsgenie.NotifyOpsgenie):
+            monkeypatch.setattr(plugin, "request_rate_per_sec", 0)
+        yield box
+
+
+def look_at_night(lake: str, number: int, findings: list[dict[str, Any]], url: str) -> None:
+    """A run of its own after the n-th night, which shows these findings: all else that it knows is in the lake."""
+    later = number * DAY
+    window = {"cluster": "prod", "window_from": FROM + later, "window_to": TO + later, "table": "gold.findings"}
+    rows = {
+        "gold.findings": [{**f, "first_at": AT + later, "last_at": AT + later} for f in findings],
+        "quality.publications": [window],
+    }
+    for layer in ("gold", "quality"):
+        shutil.rmtree(Path(lake, layer), ignore_errors=True)
+    write_lake(Path(lake), {n: [values(BY_NAME[n], **{"cluster": "prod", **r}) for r in g] for n, g in rows.items()})
+    assert alert.run(alert.order_of(lake, {"HINDSIGHT_ALERTS_PAGER": url}, None, NOW + later), lambda _: None) == DONE
+
+
+def test_a_second_night_with_the_same_weak_settings_says_nothing_and_the_first_without_them_says_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pager: Box
+) -> None:
+    (tmp_path / "hindsight.toml").write_text('[alerts]\nroutes = [{name = "pager", severities = ["critical"]}]\n')
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    url = f"json://127.0.0.1:{pager.port}/?retry=0"
+    weak = [
+        finding(letter, subject=topic, subject_kind="topic", rule_id="replication_factor_one")
+        for letter, topic in (("a", "orders"), ("b", "pay"))
+    ]
+    said = []
+    for number, shown in enumerate((weak, weak, weak, weak[:1])):
+        look_at_night(str(tmp_path / "lake"), number, shown, url)
+        said.append([got["title"].partition(" UTC: ")[2] for got in pager.got])
+        pager.got.clear()
+    assert said == [["2 new"], [], [], ["1 still so and 1 no longer seen"]]
+
+
+@pytest.mark.parametrize("url", ["pagerduty://key@token?action=map&image=no", f"opsgenie://{'a' * 36}?action=map"])
+def test_a_pager_resolves_a_page_of_several_findings_when_the_last_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, board: Box, url: str
+) -> None:
+    settings = '[alerts]\nroutes = [{name = "pager", severities = ["critical"], sends = ["pages"]}]\n'
+    (tmp_path / "hindsight.toml").write_text(settings)
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    lake = str(tmp_path / "lake")
+    for number, subjects in enumerate((("a-0", "b-0"), ("b-0",), ())):
+        look_at_night(lake, number, [finding(s[0], subject=s, rule_id="records_truncated") for s in subjects], url)
+        assert len(board.got) == (1, 1, 2)[number]
+    (_, opened), (path, closed) = board.got
+    if "pagerduty" in url:
+        assert (opened["event_action"], closed["event_action"]) == ("trigger", "resolve")
+        assert opened["dedup_key"] == closed["dedup_key"]
+    else:
+        assert opened["message"] == "[critical] prod: records truncated: 2 groups"
+        assert path.endswith("/request-1/close")
+
+
 def test_a_table_whose_creation_was_cut_short_keeps_nothing_back(lake: str, pager: Box, mail: Box) -> None:
     Path(lake, "gold/lag_verdicts/_delta_log").mkdir(parents=True)
     look(lake, pager, mail)
@@ -159,7 +224,7 @@ def test_secrets_stay_where_they_came_from(lake: str, pager: Box, mail: Box, cap
     nonsense = {"HINDSIGHT_ALERTS_PAGER": f"nonsense://{SECRET}@x"}
     assert alert.run(alert.order_of(lake, nonsense, None, NOW)) == BAD_INPUT
     out = capfd.readouterr()
-    kept = "".join(p.read_text() for p in Path(lake, "alerts").iterdir())
+    kept = "".join(p.read_text("latin-1") for p in Path(lake, "alerts").rglob("*") if p.is_file())
     assert "The receivers of route pager cannot be used" in out.err
     assert SECRET not in kept + out.out + out.err
 

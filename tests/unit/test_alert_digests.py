@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from spark_jobs.alerts import ledger, sightings
+from spark_jobs.alerts.model import of_text, to_text
 from spark_jobs.alerts.settings import AlertSettings, Route, settings_of
+from spark_jobs.alerts.words import title_of
 from tests.unit.test_alerts import BOTH, DAY, MORNING, NIGHT, sighting, told
 
 
@@ -55,6 +57,74 @@ def test_what_was_sent_by_itself_recovers_under_the_same_title() -> None:
     state, messages = told(ledger.seen(state, [], BOTH, MORNING + DAY, later), now=MORNING + DAY)
     assert {(m.title, m.severity) for m in messages} == {(first.title, "recovered")}
     assert told(ledger.seen(state, [], BOTH, MORNING + DAY, later), now=MORNING + DAY)[1] == []
+
+
+PAGES = AlertSettings((Route("pager", ("critical",), sends=("pages",)), BOTH.routes[1]))
+LATER = [("prod", NIGHT + n * DAY, NIGHT + (n + 1) * DAY) for n in range(4)]
+
+
+def urgent(subject: str, nights_later: int = 0) -> Any:
+    return sighting(subject, nights_later, rule="records_truncated", subject_kind="partition", cannot_wait=True)
+
+
+def night_of(n: int, state: ledger.Ledger, *subjects: str) -> tuple[ledger.Ledger, list[tuple[str, str, str]]]:
+    """The ledger after the n-th night showed these subjects; to whom which severity went under which title."""
+    now = MORNING + n * DAY
+    seen = ledger.seen(state, [urgent(s, n) for s in subjects], PAGES, now, LATER[: n + 1])
+    state, messages = told(seen, PAGES, now)
+    return state, [(m.receiver, m.severity, m.title) for m in messages]
+
+
+def test_a_page_of_several_recovers_under_its_title_when_all_of_them_are_over() -> None:
+    state, first = night_of(0, {}, "a-0", "b-0", "c-0")
+    title = "[critical] prod: records truncated: 3 partitions"
+    assert first == [(r, "critical", title) for r in ("p", "c1", "c2")]
+    state, second = night_of(1, state, "b-0")
+    digest = "[recovered] prod: night until 2026-11-22 00:00 UTC: 2 no longer seen"
+    assert second == [("c1", "recovered", digest), ("c2", "recovered", digest)], "a pager of pages waits for the last"
+    state, _ = of_text(to_text(state))
+    assert night_of(1, state, "b-0")[1] == []
+    state, third = night_of(2, state)
+    assert third == [(r, "recovered", title) for r in ("p", "c1", "c2")]
+    assert night_of(2, state)[1] == []
+
+
+def test_two_pages_of_one_title_are_one_incident_of_a_pager_and_end_together() -> None:
+    state, _ = night_of(0, {}, "a-0", "b-0")
+    state, second = night_of(1, state, "a-0", "b-0", "c-0", "d-0")
+    title = "[critical] prod: records truncated: 2 partitions"
+    assert [m for m in second if m[0] == "p"] == [("p", "critical", title)]
+    state, third = night_of(2, state, "d-0")
+    assert [m for m in third if m[0] == "p"] == []
+    assert [m for m in night_of(3, state)[1] if m[0] == "p"] == [("p", "recovered", title)]
+
+
+def test_what_comes_back_is_a_page_of_its_own_and_holds_no_other_open() -> None:
+    state, _ = night_of(0, {}, "a-0", "b-0")
+    state, _ = night_of(1, state, "b-0")
+    state, third = night_of(2, state, "a-0")
+    pager = [m[1:] for m in third if m[0] == "p"]
+    assert pager == [
+        ("critical", "[critical] prod: records truncated: a-0"),
+        ("recovered", "[critical] prod: records truncated: 2 partitions"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("subjects", "title"),
+    [
+        (("orders-0",), "orders-0"),
+        (("orders-0 and 71 more",), "orders-0 and 71 more"),
+        (("orders-0 and 71 more", "pay-0 and 2 more", "mail-3"), "76 partitions of 3 topics"),
+        (("orders-0", "orders-1"), "2 partitions of topic orders"),
+    ],
+)
+def test_a_title_counts_all_that_its_subjects_stand_for(subjects: tuple[str, ...], title: str) -> None:
+    seen = [
+        sighting(s, rule="records_truncated", subject_kind="partition", topics=(s.split("-")[0],), cannot_wait=True)
+        for s in subjects
+    ]
+    assert title_of(seen) == f"[critical] prod: records truncated: {title}"
 
 
 @pytest.mark.parametrize(

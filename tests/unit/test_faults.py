@@ -130,7 +130,7 @@ def test_many_groups_with_the_same_fault_are_one_finding_below_what_happened() -
         ("session_short", "g00 and 49 more"),
     ]
     assert found[-1].message == (
-        "Group 'g00' and 49 more used a session timeout below 30 s: worst are 'g00' 9 s; 'g01' 9 s; 'g02' 9 s"
+        "Group 'g00' and 49 more used a session timeout below 30 s: the worst are 'g00' 9 s; 'g01' 9 s; 'g02' 9 s"
     )
 
 

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from spark_jobs.alerts import sightings
 from spark_jobs.catalog.codes import Harm
 from spark_jobs.catalog.gold import BROKER_OUTAGES, INCIDENTS
-from spark_jobs.catalog.rows import BrokerOutage, Incident
+from spark_jobs.catalog.rows import BrokerOutage, Finding, Incident
 from spark_jobs.knowledge.harms import HARM_NOTES
+from spark_jobs.knowledge.rules import INCIDENT_RULES
 from spark_jobs.report import figures
 from spark_jobs.report.blocks import Tile
 from spark_jobs.report.build import build_report
 from spark_jobs.report.terminal import render_terminal
+from spark_jobs.shared import words
 from tests.support import report_blocks as seen
 from tests.support.report_night import night
 from tests.support.report_rows import CLUSTER, DAY, END
@@ -26,11 +28,21 @@ def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
     tables, about = night()
     page = build_report(tables, about)
     incidents = [Incident.of(r) for r in tables["gold.incidents"]]
-    tiles = {t.label.split(",")[0]: t.value for t in seen.found(Tile, seen.section(page, "verdict"))}
+    findings = [Finding.of(r) for r in tables["gold.findings"]]
     lost, away = figures.lost_records(incidents), figures.absences(map(BrokerOutage.of, tables["gold.broker_outages"]))
-    assert tiles["committed records lost"] == lost.number == "40–52"
-    assert (tiles["unplanned absence of a broker"], away.planned) == (str(away.unplanned), 1)
+    offline, critical = figures.offline(incidents), figures.critical(findings)
+    assert [(t.value, t.label) for t in seen.found(Tile, seen.section(page, "verdict"))] == [
+        (lost.number, "committed records lost"),
+        (words.duration(offline.longest_ms), f"offline at least, {offline.partitions} partition"),
+        (f"{away.unplanned}", f"unplanned absence of a broker, {away.planned} planned"),
+        (f"{len(figures.groups_stopped(incidents))}", "groups stopped by a failure"),
+        (f"{len(critical)}", "critical findings"),
+        (f"{len(figures.unseen(findings))}", "gap in what was seen"),
+    ]
     window = {"cluster": CLUSTER, "window_from": DAY, "window_to": END}
+    of_rules = sightings.of_findings([f.as_dict() for f in findings], [window], [])
+    of_incidents = [f for f in critical if f.rule_id in INCIDENT_RULES]
+    assert sum(s.severity == "critical" for s in of_rules) + len(of_incidents) == len(critical)
     told = sightings.of_incidents([i.as_dict() for i in incidents if not i.planned], [window])
     terminal = " ".join(render_terminal(page).split())
     acted = [i for i in figures.ranked(incidents) if figures.needs(i) == "act"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ from spark_jobs.knowledge.harms import HARM_NOTES
 from spark_jobs.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_BY_ID, STANDING_RULES
 from spark_jobs.transforms.findings import Facts, judge_findings
 from spark_jobs.transforms.incidents import Found, judge_incidents
+from spark_jobs.transforms.incidents.headlines import fate
 from spark_jobs.transforms.windows import Window
 from tests.support.rows import AT, row
 
@@ -139,7 +141,36 @@ def test_partitions_without_a_leader_come_before_refused_writes_and_before_a_cra
     assert [(i.harm, i.partitions_offline, i.partitions_refusing) for i in incidents] == [
         ("partitions_offline", 1, 0), ("writes_refused", 0, 1), ("broker_lost", 0, 0),
     ]  # fmt: skip
-    assert str(incidents[0].headline).startswith("Partition t-1 had no leader for 16.3 s: broker 1 crashed")
+    assert str(incidents[0].headline).startswith("Partition t-1 was offline for at least 16.3 s: broker 1 crashed")
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"leaderless_ms": 16_300, "leaderless_low_ms": 16_286, "leaderless_high_ms": 16_351}, "offline for 16.3 s: "),
+        ({"leaderless_low_ms": 8_176, "leaderless_high_ms": 26_176}, "offline for 8.2 s to 26.2 s: "),
+        ({"leaderless_high_ms": 26_176}, "offline for at most 26.2 s: "),
+        ({}, "offline, and was not back by the end: "),
+    ],
+)
+def test_how_long_partitions_were_offline_is_as_exact_as_it_is_known(columns: dict[str, int], said: str) -> None:
+    crash = outage(1)
+    lost = failover("offline", 1, outage_id=crash.outage_id, leader_to=-1, **columns)
+    assert f"t-1 was {said}" in str(told(outages=[crash], failovers=[lost])[0].headline)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"unreachable_at": AT}, "crashed at 03:00:00, away for 20 s"),
+        ({"unreachable_at": None}, "crashed about 03:00:00, away for 7.9 s to 26.1 s"),
+        ({"unreachable_at": None, "away_high_ms": None}, "crashed about 03:00:00, away for at least 7.9 s"),
+        ({"unreachable_at": None, "up_at": None}, "crashed about 03:00:00 and had not come back by the end"),
+    ],
+)
+def test_an_absence_of_which_only_the_last_sign_of_life_is_known_has_bounds(columns: dict[str, Any], said: str) -> None:
+    gone = replace(outage(1), **{"away_low_ms": 7_873, "away_high_ms": 26_066, **columns})
+    assert fate(gone) == said
 
 
 def test_a_restart_and_stops_within_a_minute_are_one_act_and_crashes_are_not() -> None:

@@ -132,9 +132,9 @@ class TestStory:
     def test_it_says_when_it_was_over_and_who_was_disturbed(self) -> None:
         story = self.explained(moves=2, explanation="Broker 1 was shut down in order.", planned=True)
         assert story.explanation == (
-            "Broker 1 was shut down in order. The controller released it after 2 s, it was in every ISR again after"
-            " 15 s."
-            " Coordinators of groups moved 2 times; the outage caused 3 rebalances (12.5 partition-seconds)."
+            "Broker 1 was shut down in order. The controller released it after 2 s and it was in every ISR again"
+            " after 15 s."
+            " Coordinators of groups moved twice; the outage caused 3 rebalances (12.5 partition-seconds)."
         )
         assert (story.rebalances, story.partition_seconds, story.restart_id) == (3, 12.5, "r")
         assert story.group_ids == ["g0", "g1", "h"]

@@ -19,6 +19,9 @@ pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH
 SIZES = (360, 820, 1600)
 SCHEMES = ("light", "dark")
 INSTALLED = found() or ""
+STALL_MS = 500
+"""More processor time than any task of a page may take: twice what they take on a busy machine."""
+
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 
 
@@ -226,6 +229,23 @@ def test_a_night_of_thirty_crashes_and_five_thousand_rebalances_takes_less_than_
     measured = {m["name"]: m["value"] for m in browser.call("Performance.getMetrics")["metrics"]}
     browser.call("Performance.disable")
     assert measured["TaskDuration"] < 1
+
+
+SCROLLED = (
+    "new Promise(done => { let y = 0; const step = () => { scrollTo(0, y += innerHeight);"
+    " y < 50 * innerHeight ? requestAnimationFrame(step) : done(true); }; step(); })"
+)
+
+
+def test_thousands_of_rows_scroll_and_are_filtered_without_a_stall(browser, places):
+    browser.open(places["crowded"])
+    assert browser.longest_task_ms(SCROLLED) < STALL_MS
+    field, count = "document.getElementById('filter-text')", "document.getElementById('filter-count').textContent"
+    for wanted, said in (("team-219-", "22 of 5,073"), ("", "")):
+        typed = f"{field}.value = '{wanted}'; {field}.dispatchEvent(new Event('input', {{bubbles: true}}))"
+        done = f"{count} === '{said}' && document.querySelectorAll('.rebalances > tbody').length > 5000"
+        assert browser.longest_task_ms(f"{typed}; {until(done)}") < STALL_MS
+        assert browser.tell(count) == said
 
 
 def until(condition: str) -> str:

@@ -73,7 +73,7 @@ def test_exposure_names_the_partition_that_was_exposed_for_longest():
 def test_what_is_not_known_of_a_risk_is_a_question_mark_and_not_zero():
     (shown,) = seen.rows(report(gold__partition_risks=[risk("a", 0, known_ms=0)]), "danger")
     *_, from_offline, _, _, known, _ = seen.cells(shown)
-    assert (from_offline, known) == ("?", "0.0 %")
+    assert (from_offline, known) == ("?", "0%")
 
 
 def test_the_worst_rehearsal_is_told_and_a_harmless_one_is_good_news():
@@ -88,8 +88,8 @@ def test_a_spell_that_lasts_comes_before_one_that_is_over():
     over = over_gate(2, at("02:00:00"), ended_at=at("03:00:00"), ended_by="automatic_election", max_ratio=1.0)
     found = seen.entries(report(gold__imbalance_periods=[over, over_gate(1, at("06:00:00"))]), "imbalance")
     assert [s.headline for s in found] == [
-        "Broker 1 is over the threshold, at worst 80.0 %",
-        "Broker 2 was over the threshold, at worst 100.0 %",
+        "Broker 1 is over the threshold, at worst 80%",
+        "Broker 2 was over the threshold, at worst 100%",
     ]
     assert "ended by: automatic election" in " ".join(map(seen.text, found[1].blocks))
 

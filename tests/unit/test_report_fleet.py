@@ -61,7 +61,7 @@ def test_the_worst_cluster_comes_first_with_links_to_its_night_and_its_incident(
     links = [link.page for link in found(ui.PageLink, page)]
     assert links.count(given[0]["page"]) >= 1
     assert any(link.anchor.startswith("incident-") for link in found(ui.PageLink, page))
-    assert summary(Fleet.of(given, [], AT)) == "3 clusters: 2 act and 1 calm."
+    assert summary(Fleet.of(given, [], AT)) == "3 clusters: 2 to act on and 1 calm."
 
 
 def test_only_the_newest_night_of_a_cluster_counts_and_the_others_are_its_trend():
@@ -83,7 +83,7 @@ def test_a_cluster_whose_last_night_is_missing_is_named_and_so_is_one_without_an
     assert list(late) == ["never", "late"]
     assert late["never"] == "no night of it was ever audited"
     assert "2 d" in late["late"]
-    assert summary(fleet).endswith("2 were not audited.")
+    assert summary(fleet).endswith("2 without an audit of the last night.")
     assert "not audited  never" in "\n".join(fleet_lines(fleet))
 
 

@@ -39,4 +39,4 @@ def test_fifty_groups_with_short_sessions_do_not_bury_a_group_in_trouble() -> No
     assert text.index("critical Group 'orders' rebalanced 12 times") < text.index(
         "Group 'g00' and 49 more used a session"
     )
-    assert "worst are 'g00' 10 s; 'g01' 10 s; 'g02' 10 s" in text
+    assert "the worst are 'g00' 10 s; 'g01' 10 s; 'g02' 10 s" in text

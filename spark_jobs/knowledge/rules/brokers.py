@@ -7,7 +7,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="leader_imbalance",
         severity="warning",
         subject_kind="broker",
-        says="{subject} led too few of the partitions of which it is the preferred leader: {details}",
+        says="{subject} led too few partitions: {details}",
         advice="Run a preferred leader election (kafka-leader-election.sh --election-type preferred), or find out why"
         " auto.leader.rebalance.enable did not cause one. KRaft controllers ignore the percentage and move every"
         " leader.",
@@ -43,7 +43,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="offline_partitions",
         severity="critical",
         subject_kind="partition",
-        says="{subject} had no leader from {since} {until}",
+        says="{subject} {was} offline from {since} {until}",
         advice="Bring a replica of its last ISR back. An unclean election brings it back sooner and loses records.",
         source="OfflinePartitionsCount, normal 0 (Kafka operations guide)",
     ),

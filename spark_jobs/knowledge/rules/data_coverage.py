@@ -15,8 +15,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="leaderships_unseen",
         severity="warning",
         subject_kind="partition",
-        says="{subject}: the leader is unknown in {breaks} gaps of leader epochs; in {returns} of them a failover and"
-        " a return are possible",
+        says="{subject}: the leader is unknown in {breaks}{returns}",
         advice="Give Hindsight the state-change logs of every broker for this time, and the controllers' logs. See"
         " quality.leadership_gaps for each gap.",
         source="each change of leader raises the leader epoch by one (PartitionRegistration.merge,"
@@ -53,7 +52,7 @@ RULES: tuple[Rule, ...] = (
         rule_id="reading_partial",
         severity="info",
         subject_kind="reading",
-        says="readings of the cluster that lack {part}, wholly or in part: {count}. The first says: {reason}",
+        says="{readings}. The first says: {reason}",
         advice="A few are explained by brokers that were down or slow. If every reading lacks a part, see docs/live.md"
         " for the rights that it needs.",
         source="docs/design.md section 7: what did not answer concludes nothing",

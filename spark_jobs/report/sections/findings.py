@@ -57,9 +57,10 @@ def _rule(page: PageRows, rows: Sequence[Finding]) -> ui.Entry:
 
 
 def _item(page: PageRows, row: Finding) -> ui.Item:
-    until = (" to ", ui.At(row.last_at)) if row.last_at != row.first_at else ""
+    first, last = (words.instant(at, page.day) for at in (row.first_at, row.last_at))
+    until = (" to ", ui.At(row.last_at)) if last != first else ""
     # Many messages say when; the same instant is not written twice.
-    is_said = words.instant(row.first_at, page.day) in row.message
+    is_said = first in row.message
     return ui.Item(
         row.message if is_said else (row.message, " ", ui.Quiet((ui.At(row.first_at), until))),
         anchor=plain.anchor("finding", row.finding_id),

@@ -21,10 +21,10 @@ BROKER_HEADINGS = (
 )  # fmt: skip
 BALANCE_HEADINGS = (
     "Scope", "Partitions", "Not led by the first replica", "Most less fewest, of the mean", "Most above the mean",
-    "Brokers off by 9 %", "Partitions of offsets", "Groups coordinated",
+    "Brokers off by 9%", "Partitions of offsets", "Groups coordinated",
 )  # fmt: skip
 OVER = (
-    "Over means strictly above 10 % of the partitions whose first replica the broker is (the dashed line), as"
+    "Over means strictly above 10% of the partitions whose first replica the broker is (the dashed line), as"
     " leader.imbalance.per.broker.percentage has it; KRaft controllers ignore the percentage and move every leader back"
     " that they can."
 )

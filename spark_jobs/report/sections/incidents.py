@@ -117,8 +117,8 @@ def _figures(row: Incident) -> Iterator[ui.Fact]:
     if lost and figures.harm_of(row) == Harm.RECORDS_LOST:
         yield ui.Fact("Records lost", lost)
     if row.partitions_offline:
-        longest = f", the longest for {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
-        yield ui.Fact("Without a leader", f"{words.counted(row.partitions_offline, 'partition')}{longest}")
+        longest = f", one for at least {words.duration(row.offline_ms)}" if row.offline_ms is not None else ""
+        yield ui.Fact("Offline", f"{words.counted(row.partitions_offline, 'partition')}{longest}")
     if row.partitions_refusing:
         yield ui.Fact("Refused acks=all", words.counted(row.partitions_refusing, "partition"))
     if row.topics:
@@ -170,7 +170,7 @@ def _rebalance(row: Rebalance) -> str:
 
 def _commands(row: Incident) -> Iterator[ui.Block]:
     if row.commands:
-        yield ui.Paragraph("See how it is now:", "quiet")
+        yield ui.Paragraph("See how it is now:", "quiet ask")
         yield ui.List(tuple(ui.Item(ui.Badge(command, "code")) for command in row.commands), "commands")
 
 

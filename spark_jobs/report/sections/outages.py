@@ -45,7 +45,7 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
 
 def _steps(row: BrokerOutage) -> Iterator[ui.Step]:
     moments = (
-        ("Gone", row.down_at),
+        ("Gone" if row.planned or row.unreachable_at else "Last sign of life", row.down_at),
         ("Out of reach of others", row.unreachable_at if row.unreachable_at != row.down_at else None),
         ("Noticed", row.detected_at),
         (BACK, row.up_at),
@@ -78,10 +78,10 @@ def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:
 def _moves(page: PageRows, outage: BrokerOutage) -> Iterator[str]:
     """How many groups changed their coordinator, and what that did to them."""
     moves = [m for m in page.of(CoordinatorMove) if m.outage_id == outage.outage_id]
-    effects = Counter(vocabulary.MOVE_LABELS[m.effect] for m in moves if m.effect)
+    effects = Counter(vocabulary.MOVE_LABELS[m.effect] if m.effect else "with an effect not known" for m in moves)
     did = words.listed([f"{words.number(count)} {label}" for label, count in sorted(effects.items())])
     if moves:
-        yield f"{words.counted(len(moves), 'group')} moved to another coordinator" + (f" ({did})" if did else "")
+        yield f"{words.counted(len(moves), 'group')} moved to another coordinator ({did})"
 
 
 def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:

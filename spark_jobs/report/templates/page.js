@@ -207,7 +207,11 @@ const zone = (() => {
       tone: body.className.slice(2),
       planned: "planned" in body.dataset,
     }));
+    // Some hundred rows at a time, so that thousands stall no typing; what is typed meanwhile begins again.
+    const AT_ONCE = 400;
+    let turn = 0;
     const apply = async () => {
+      const mine = ++turn;
       unfold(byId("rebalances"));
       await unpackAll();
       rows ??= read();
@@ -215,7 +219,9 @@ const zone = (() => {
       const tones = new Set([...document.querySelectorAll("input[name=tone]:checked")].map((box) => box.value));
       const planned = byId("filter-planned").checked;
       let shown = 0;
-      for (const row of rows) {
+      for (const [i, row] of rows.entries()) {
+        if (i % AT_ONCE === AT_ONCE - 1) await new Promise((next) => setTimeout(next));
+        if (mine !== turn) return;
         const keep = row.words.includes(wanted) && tones.has(row.tone) && (planned || !row.planned);
         if (row.body.hidden === keep) row.body.hidden = !keep;
         shown += keep;

@@ -18,7 +18,7 @@ from spark_jobs.catalog.rows import (
     PartitionSnapshot,
 )
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.shared.words import counted, duration
+from spark_jobs.shared.words import counted, duration, listed, sentence, times
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.timelines import Timeline
 
@@ -145,11 +145,10 @@ def _recovery(outage: BrokerOutage) -> str:
         (outage.isr_recovered_at, "it was in every ISR again after {}"),
         (outage.leadership_restored_at, "it led all its former partitions again after {}"),
     )
-    parts = [words.format(duration(at - outage.down_at)) for at, words in steps if at is not None]
+    parts = [said.format(duration(at - outage.down_at)) for at, said in steps if at is not None]
     if outage.up_at and outage.isr_shrinks and not outage.isr_recovered_at:
         parts.append("no line shows it in every ISR again before it went again or the lines end")
-    sentence = ", ".join(parts)
-    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
+    return f"{sentence(listed(parts))}." if parts else ""
 
 
 def _disturbance(outage: BrokerOutage) -> str:
@@ -157,7 +156,7 @@ def _disturbance(outage: BrokerOutage) -> str:
     moves, rebalances, cost = outage.coordinator_moves, outage.rebalances, outage.partition_seconds
     if not moves and not rebalances:
         return ""
-    moved = f"Coordinators of groups moved {counted(moves, 'time')}" if moves else ""
+    moved = f"Coordinators of groups moved {times(moves)}" if moves else ""
     if not rebalances:
         return f"{moved}, and the outage caused no rebalance."
     costing = f" ({cost:.1f} partition-seconds)" if cost else ""

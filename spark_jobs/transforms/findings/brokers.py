@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 
 from spark_jobs.catalog.codes import FailoverKind, TruncationVerdict
 from spark_jobs.catalog.rows import Failover, Finding, PartitionSnapshot, Truncation
 from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.words import times, verb
 from spark_jobs.transforms.evidence import quote_snapshot
 from spark_jobs.transforms.findings.facts import Facts, finding_of
 from spark_jobs.transforms.findings.replicas import missing_brokers
 from spark_jobs.transforms.incidents.headlines import fate
+from spark_jobs.transforms.incidents.impact import leaderless_at_least
 
 
 def _imbalance(facts: Facts) -> Iterator[Finding]:
     for broker, periods in sorted(grouped(facts.imbalance_periods, lambda p: p.broker).items()):
         worst = max(periods, key=lambda p: (p.max_ratio, -p.worst_at.timestamp()))
-        again = f" It happened {len(periods)} times." if len(periods) > 1 else ""
+        again = f" It happened {times(len(periods))}." if len(periods) > 1 else ""
         yield finding_of(
             facts,
             "leader_imbalance",
@@ -66,20 +69,27 @@ def _leaderless(facts: Facts) -> Iterator[Finding]:
     """
     restored = {(f.topic, f.partition, f.epoch_from): f.happened_at for f in facts.failovers}
     for _, rows in sorted(grouped(_offline(facts), lambda f: f.outage_id or f.topic).items()):
-        first = min(f.happened_at for f in rows)
-        ends = [end for f in rows if (end := restored.get((f.topic, f.partition, f.epoch_to)))]
+        ends = [(f, restored[place]) for f in rows if (place := (f.topic, f.partition, f.epoch_to)) in restored]
+        first = min([*(f.happened_at for f in rows), *(_begun(f, end) for f, end in ends)])
+        last = max([first, *(end for _, end in ends)])
         names = sorted(f"{f.topic}-{f.partition}" for f in rows)
         yield finding_of(
             facts,
             "offline_partitions",
             names[0],
             first,
-            max([first, *ends]),
+            last,
             [q for f in rows for q in f.evidence],
             more=len(names) - 1,
+            was=verb(len(names), "was", "were"),
             since=f"{first:%H:%M:%S}",
-            until=f"to {max(ends):%H:%M:%S}" if len(ends) == len(rows) else "on",
+            until=f"to {last:%H:%M:%S}" if len(ends) == len(rows) else "on",
         )
+
+
+def _begun(failover: Failover, restored_at: datetime) -> datetime:
+    """When a partition had lost its leader: a crash comes before the controller detects it."""
+    return restored_at - timedelta(milliseconds=leaderless_at_least(failover) or 0)
 
 
 def _offline(facts: Facts) -> list[Failover]:

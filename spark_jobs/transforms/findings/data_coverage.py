@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from spark_jobs.catalog.codes import Confidence
-from spark_jobs.catalog.rows import Finding, Quote, SnapshotReading
+from spark_jobs.catalog.rows import Finding, LeadershipGap, Quote, SnapshotReading
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.shared.words import duration
+from spark_jobs.shared.words import counted, duration, number, verb
 from spark_jobs.transforms.evidence import quote_snapshot, row_id
 from spark_jobs.transforms.findings.facts import Facts, finding_of
+
+_ALL = "everything"
 
 
 def _gaps(facts: Facts) -> Iterator[Finding]:
@@ -57,15 +59,20 @@ def _partial(facts: Facts) -> Iterator[Finding]:
             lacking[-1][2].snapshot_at,
             [quote_snapshot(r, f"{part}: {reason}") for _, reason, r in lacking],
             part=part,
-            count=len(lacking),
+            readings=_lacking(part, len(lacking)),
             reason=lacking[0][1],
         )
+
+
+def _lacking(part: str, count: int) -> str:
+    readings = f"{counted(count, 'reading')} of the cluster"
+    return f"{readings} failed" if part == _ALL else f"{readings} {verb(count, 'lacks', 'lack')} {part}, or some of it"
 
 
 def _missing_parts(reading: SnapshotReading) -> Iterator[tuple[str, str]]:
     """The parts that a reading lacks, with the reasons that it gives."""
     if reading.error:
-        yield "everything", reading.error
+        yield _ALL, reading.error
         return
     for part in reading.missing or ():
         reasons = [r.reason for r in reading.reasons or () if r.part == part]
@@ -105,9 +112,14 @@ def _leaderships(facts: Facts) -> Iterator[Finding]:
             gaps[-1].seen_at,
             [q for g in gaps for q in g.evidence[-1:]],
             more=len(partitions) - 1,
-            breaks=len(gaps),
-            returns=sum(g.leader_before == g.leader_after for g in gaps),
+            breaks=counted(len(gaps), "gap of leader epochs", "gaps of leader epochs"),
+            returns=_possible_returns(gaps),
         )
+
+
+def _possible_returns(gaps: Sequence[LeadershipGap]) -> str:
+    count = sum(g.leader_before == g.leader_after for g in gaps)
+    return f"; in {number(count)} of them the leader may have changed and come back" if count else ""
 
 
 def _missing_logs(facts: Facts) -> Iterator[Finding]:

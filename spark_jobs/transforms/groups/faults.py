@@ -223,4 +223,4 @@ def named(faults: Sequence[Fault]) -> str:
     if len(faults) == 1:
         return faults[0].message
     worst = "; ".join(f"'{f.group_id}' {f.message}" for f in faults[:_FEW])
-    return f"worst are {worst}" if len(faults) > _FEW else worst
+    return f"the worst are {worst}" if len(faults) > _FEW else worst

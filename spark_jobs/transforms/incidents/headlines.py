@@ -50,14 +50,19 @@ def _lost(impact: Impact) -> str:
 
 
 def _offline(impact: Impact) -> str:
-    lasted, most = impact.offline_ms, impact.offline_at_most_ms
+    places = impact.offline
+    verb = words.verb(len(places), "was", "were")
     if impact.is_still_offline:
-        until = ", and it was not over by the end"
-    elif lasted is not None:
-        until = f" for {words.duration(lasted)}"
-    else:
-        until = f" for {words.duration(most)} at most" if most is not None else ""
-    return f"{_subject(impact.offline)} had no leader{until}"
+        return f"{_subject(places)} {verb} offline, and {verb} not back by the end"
+    lasted = _bounded(impact.offline_ms, impact.offline_at_most_ms)
+    return f"{_subject(places)} {verb} offline{f' for {lasted}' if lasted else ''}"
+
+
+def _bounded(low: int | None, high: int | None) -> str:
+    """A length between bounds; one number where they lie within a tenth. Empty where none is known."""
+    if low is None and high is None:
+        return ""
+    return words.duration(low) if low and high and high <= 1.1 * low else words.between(low, high)
 
 
 def _refused(impact: Impact) -> str:
@@ -82,11 +87,13 @@ def absence(outage: BrokerOutage) -> str:
 
 
 def fate(outage: BrokerOutage) -> str:
-    """What became of a broker, after its name."""
+    """What became of a broker, after its name. Where only its last sign of life is known, for how long is bounded."""
     verb = f"{_HEDGES.get(outage.confidence, '')}{OUTAGE_VERBS[outage.kind]}"
-    gone = words.elapsed_ms(outage.down_at, outage.up_at)
-    lasted = " and had not come back by the end" if gone is None else f", away for {words.duration(gone)}"
-    return f"{verb} at {outage.down_at:%H:%M:%S}{lasted}"
+    is_exact = outage.unreachable_at is not None or outage.away_low_ms == outage.away_high_ms
+    at = f"{'at' if is_exact or outage.planned else 'about'} {outage.down_at:%H:%M:%S}"
+    gone = words.duration(words.elapsed_ms(outage.down_at, outage.up_at))
+    away = gone if is_exact else _bounded(outage.away_low_ms, outage.away_high_ms) or gone
+    return f"{verb} {at}{f', away for {away}' if gone else ' and had not come back by the end'}"
 
 
 def _away(happening: Happening) -> str:
@@ -145,23 +152,23 @@ def _named(noun: str, ids: Iterable[int]) -> str:
 
 
 _GROUP_VERBS = {
-    IncidentKind.ROLLING_RESTART: "restarted its members one after another",
-    IncidentKind.STORM: "rebalanced in a storm",
-    IncidentKind.HOST_SILENT: "lost all members on one host",
-    IncidentKind.BROKER_OUTAGE: "rebalanced since a broker was away",
+    IncidentKind.ROLLING_RESTART: "restarted its members one after another, in {}",
+    IncidentKind.HOST_SILENT: "lost all members on one host, in {}",
 }
+"""What groups went through, and in how many rebalances."""
+_GROUP_NOTES = {IncidentKind.STORM: ", in a storm", IncidentKind.BROKER_OUTAGE: ", since a broker was away"}
 
 
 def _groups(happening: Happening) -> str:
     incident: Incident = happening.of_groups[0]
     groups = [f"group {g}" for g in incident.group_ids]
     who = groups[0] if len(groups) == 1 else words.counted(len(groups), "group")
-    verb = _GROUP_VERBS.get(incident.kind, "rebalanced")
-    count = f", in {words.counted(incident.rebalance_count, 'rebalance')}" if incident.rebalance_count > 1 else ""
-    gone = words.elapsed_ms(incident.started_at, incident.ended_at)
-    lasted = f" within {words.duration(gone)}" if count and gone else f" for {words.duration(gone)}" if gone else ""
+    count, gone = incident.rebalance_count, words.elapsed_ms(incident.started_at, incident.ended_at)
+    often = f"rebalanced{f' {words.times(count)}' if count > 1 else ''}"
+    verb = _GROUP_VERBS.get(incident.kind, often).format(words.counted(count, "rebalance"))
+    lasted = f" {'within' if count > 1 else 'for'} {words.duration(gone)}" if gone else ""
     why = f": {incident.cause.label}" if incident.cause is not None and not incident.planned else ""
-    return f"{who} {verb}{count}{lasted}{why}"
+    return f"{who} {verb}{lasted}{_GROUP_NOTES.get(incident.kind, '')}{why}"
 
 
 _ORIGINS: Mapping[IncidentKind, Callable[[Happening], str]] = {

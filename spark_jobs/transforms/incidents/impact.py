@@ -41,13 +41,13 @@ class Impact:
     @property
     def offline_ms(self) -> int | None:
         """The longest time that one of them had no leader, at least; None where nothing bounds it."""
-        return max((ms for f in self.uncovered if (ms := _leaderless(f)) is not None), default=None)
+        return max((ms for f in self.uncovered if (ms := leaderless_at_least(f)) is not None), default=None)
 
     @property
     def is_still_offline(self) -> bool:
         """Whether one of them had no leader again by the end."""
         taken = (f for f in self.uncovered if f.kind == FailoverKind.OFFLINE)
-        return any(_leaderless(f) is None and f.leaderless_high_ms is None for f in taken)
+        return any(leaderless_at_least(f) is None and f.leaderless_high_ms is None for f in taken)
 
     @property
     def offline_at_most_ms(self) -> int | None:
@@ -157,7 +157,8 @@ def _places(failovers: Iterable[Failover]) -> list[Place]:
     return sorted({(f.topic, f.partition) for f in failovers})
 
 
-def _leaderless(failover: Failover) -> int | None:
+def leaderless_at_least(failover: Failover) -> int | None:
+    """How long its partition had no leader, at least; None where nothing bounds it."""
     return failover.leaderless_low_ms if failover.leaderless_ms is None else failover.leaderless_ms
 
 

@@ -13,7 +13,7 @@ from spark_jobs.catalog.codes import FailoverKind, ImbalanceEnd
 from spark_jobs.catalog.rows import Failover, ImbalancePeriod, LeaderImbalance
 from spark_jobs.knowledge.imbalance import IMBALANCE_ADVICE
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.shared.words import duration
+from spark_jobs.shared.words import duration, percent
 from spark_jobs.transforms.durations import CLOCK_SKEW
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.leaders.imbalance import THRESHOLD
@@ -234,7 +234,7 @@ def _started(worst: LeaderImbalance, start: _Crossing) -> str:
     since = f"{'' if start.is_exact else 'at least '}since {start.at:%H:%M:%S}"
     partitions = f"{worst.led_elsewhere} of the {worst.preferred_partitions} partitions"
     led = f"{partitions} that broker {worst.broker} is preferred for were led elsewhere at worst"
-    return f"{led} ({worst.ratio:.0%}), {since}{why}."
+    return f"{led} ({percent(worst.ratio)}), {since}{why}."
 
 
 def _ended(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how: str | None) -> str:
