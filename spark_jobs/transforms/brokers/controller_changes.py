@@ -10,7 +10,7 @@ from spark_jobs.catalog.codes import NOBODY, ControllerChangeCause
 from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase
+from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase, is_in_vain
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
 from spark_jobs.transforms.durations import CLOCK_SKEW, LONG_AGO, MS
 from spark_jobs.transforms.evidence import evidence_of, quote
@@ -49,21 +49,36 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
     away = Intervals(Interval(o.down_at, o.up_at, o) for o in outages)
     lines = {b: Timeline(own, lambda e: e.happened_at) for b, own in grouped(ordered, lambda e: e.broker).items()}
     stood = [e for e in ordered if e.kind == Kind.ELECTION_STOOD]
-    terms: list[ControllerEpoch | None] = [None, *controller_epochs_of(ordered)]
-    if stood and not any(_follows(e, until) for e in ordered if e.happened_at > stood[-1].happened_at):
-        terms.append(_nobodys(terms[-1], stood, outages))
-    for before, term in pairwise(terms):
+    epochs = controller_epochs_of(ordered)
+    for before, term in pairwise([None, *epochs, *_without_winner(epochs[-1:], stood, ordered, outages, until)]):
         if term and term.is_change:
             own = lines.get(before.controller) if before else None
-            case = ControllerCase(
+            yield ControllerCase(
                 term=term,
                 before=before,
                 outages=[o.value for o in away.at(term.since, CLOCK_SKEW)],
                 lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
                 stood=_until(term.since, stood, before.since if before else LONG_AGO),
             )
-            if case.controller != NOBODY or case.is_in_vain:
-                yield case
+
+
+def _without_winner(
+    last: Sequence[ControllerEpoch],
+    stood: Sequence[Event],
+    ordered: Sequence[Event],
+    outages: Iterable[BrokerOutage],
+    until: datetime,
+) -> Iterator[ControllerEpoch]:
+    """The epoch of the last elections, where no line shows a node to win it. Takes: the last epoch that a node won.
+
+    Edge case: where a controller detected a broker as down meanwhile, there was one, and who stood did not reach it.
+    """
+    run = _until(stood[-1].happened_at, stood, last[0].since if last else LONG_AGO) if stood else []
+    if not is_in_vain(run) or any(_follows(e, until) for e in ordered if e.happened_at > run[-1].happened_at):
+        return
+    if not any(o.detected_at and o.detected_at > run[0].happened_at + CLOCK_SKEW for o in outages):
+        epochs = (*(t.epoch + 1 for t in last), *(e.controller_epoch or 0 for e in run))
+        yield ControllerEpoch(max(epochs), NOBODY, run[-1].happened_at, None, True, ())
 
 
 def _follows(event: Event, until: datetime) -> bool:
@@ -72,20 +87,6 @@ def _follows(event: Event, until: datetime) -> bool:
     """
     is_named = event.kind == Kind.CONTROLLER_KNOWN and event.node is not None
     return is_named and until - event.happened_at > _PAUSE
-
-
-def _nobodys(
-    last: ControllerEpoch | None, stood: Sequence[Event], outages: Iterable[BrokerOutage]
-) -> ControllerEpoch | None:
-    """The epoch of the last elections, which no line shows a node to win: of nobody, as far as the lines reach.
-
-    Edge case: where a controller detected a broker as down meanwhile, there was one, and who stood did not reach it.
-    """
-    run = _until(stood[-1].happened_at, stood, last.since if last else LONG_AGO)
-    if not run or any(o.detected_at and o.detected_at > run[0].happened_at + CLOCK_SKEW for o in outages):
-        return None
-    epochs = (last.epoch + 1 if last else 1, *(e.controller_epoch or 0 for e in run))
-    return ControllerEpoch(max(epochs), NOBODY, run[-1].happened_at, None, True, ())
 
 
 def _until(elected_at: datetime, stood: Sequence[Event], since: datetime) -> Sequence[Event]:

@@ -26,11 +26,21 @@ _IN_VAIN = 3
 """So many elections begun by one node: where only the first vote splits, the second one elects. Our choice."""
 
 
+def most_elections(stood: Sequence[Event]) -> int | None:
+    """The elections that were begun, by the node that began most; None where no line shows one."""
+    return max(Counter((e.broker, e.detail) for e in stood).values(), default=None)
+
+
+def is_in_vain(stood: Sequence[Event]) -> bool:
+    """Whether one node began elections again and again."""
+    return (most_elections(stood) or 0) >= _IN_VAIN
+
+
 @dataclass(frozen=True)
 class ControllerCase:
     """One change of the controller.
 
-    The epoch of nobody has no lines: elections that none is shown to win, up to the last of them.
+    Where `controller` is -1, no line shows a node that won the elections, and `term` begins with the last of them.
     `before` is None where no line shows the controller before. `outages` are those that lasted at the change,
     `lines` the former controller's own from when it became active until the change. `stood`: the lines with which nodes
     stand for election until this controller is elected, without a pause between them.
@@ -45,12 +55,7 @@ class ControllerCase:
     @property
     def elections(self) -> int | None:
         """The elections that were begun, by the node that began most; None where no line shows one."""
-        return max(Counter((e.broker, e.detail) for e in self.stood).values(), default=None)
-
-    @property
-    def is_in_vain(self) -> bool:
-        """Whether one node began elections again and again."""
-        return (self.elections or 0) >= _IN_VAIN
+        return most_elections(self.stood)
 
     @property
     def happened_at(self) -> datetime:
@@ -144,7 +149,7 @@ def resigned(case: ControllerCase) -> Proof | None:
 def stood_in_vain(case: ControllerCase) -> Proof | None:
     """A node stood for election again and again until this controller was elected."""
     held = [quote(e) for e in case.stood]
-    return proof_if(case.is_in_vain, held[0], held[-1], elections=str(case.elections)) if held else None
+    return proof_if(is_in_vain(case.stood), held[0], held[-1], elections=str(case.elections)) if held else None
 
 
 def none_followed(case: ControllerCase) -> Proof | None:
