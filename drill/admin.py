@@ -60,7 +60,8 @@ class Admin:
         self._jvm = Jvm(libs(NEWEST), NEWEST, log, _ANSWERS_WITHIN, collects=True)
         self._bootstrap = bootstrap
         patience = {"request.timeout.ms": "8000", "default.api.timeout.ms": str(_SECONDS * 1000)}
-        config = {"bootstrap.servers": bootstrap, "client.id": "drill", **patience}
+        fresh = {"metadata.max.age.ms": "5000"}  # Before 2.8 a controller that is none any more does not say so itself.
+        config = {"bootstrap.servers": bootstrap, "client.id": "drill", **patience, **fresh}
         self._client: Any = self._jvm.java.org.apache.kafka.clients.admin.AdminClient.create(self._jvm.map(config))
         self._admin = self._jvm.java.org.apache.kafka.clients.admin
 

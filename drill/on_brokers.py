@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from drill.admin import Partition
+from drill.cluster import SESSION_MS, ClusterFault
 from drill.jars import NEWEST
 from drill.on_groups import do
 from drill.scene import Scene, SceneFault
@@ -32,6 +33,7 @@ from drill.steps_on_brokers import (
     StopBroker,
     Upgrade,
 )
+from drill.truth import START_ENDED
 from spark_jobs.transforms.durations import MS
 
 _ELECTS_WITHIN = 90
@@ -85,8 +87,18 @@ def _(step: StartBroker, scene: Scene) -> None:
         _start_uncleanly(step.uncleanly, broker, scene)
         return
     scene.act("broker_start", broker=broker, expect=step.expect)
-    scene.stage.cluster.broker(broker).start()
-    scene.stage.cluster.wait_until_up()
+    node, cluster = scene.stage.cluster.broker(broker), scene.stage.cluster
+    node.start()
+    try:
+        cluster.wait_until_up()
+    except ClusterFault:
+        if node.is_running():
+            raise
+        # On ZooKeeper a broker that is back before its former session is over finds its id taken, and ends.
+        scene.act(START_ENDED, broker=broker)
+        scene.rest(int(SESSION_MS) / 1000)
+        node.start()
+        cluster.wait_until_up()
 
 
 def _start_uncleanly(topic: str, broker: int, scene: Scene) -> None:
