@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from py4j.protocol import Py4JJavaError
 
+from drill.jars import NEWEST, libs
 from drill.java import Jvm
 
 _SECONDS = 20
@@ -49,17 +50,18 @@ class Partition:
 
 
 class Admin:
-    """One AdminClient in a JVM of its own. Threads may share it.
+    """One AdminClient of the newest Kafka in a JVM of its own. Threads may share it.
 
-    Edge case: librdkafka's admin calls can abort the whole process while brokers are going away; these cannot.
+    Edge case: librdkafka's admin calls can abort the whole process while brokers are going away; these cannot. Before
+    4.0 a client whose metadata names none but brokers that are gone never asks another one (KIP-899).
     """
 
-    def __init__(self, libs: Path, version: str, bootstrap: str, log: Path) -> None:
-        self._jvm = Jvm(libs, version, log, _ANSWERS_WITHIN, collects=True)
-        self._version = tuple(int(part) for part in version.split("."))
+    def __init__(self, bootstrap: str, log: Path) -> None:
+        self._jvm = Jvm(libs(NEWEST), NEWEST, log, _ANSWERS_WITHIN, collects=True)
         self._bootstrap = bootstrap
         patience = {"request.timeout.ms": "8000", "default.api.timeout.ms": str(_SECONDS * 1000)}
-        config = {"bootstrap.servers": bootstrap, "client.id": "drill", **patience}
+        fresh = {"metadata.max.age.ms": "5000"}  # Before 2.8 a controller that is none any more does not say so itself.
+        config = {"bootstrap.servers": bootstrap, "client.id": "drill", **patience, **fresh}
         self._client: Any = self._jvm.java.org.apache.kafka.clients.admin.AdminClient.create(self._jvm.map(config))
         self._admin = self._jvm.java.org.apache.kafka.clients.admin
 
@@ -82,9 +84,8 @@ class Admin:
             for m in found.members()
         )
         coordinator = found.coordinator()
-        state = found.groupState() if self._version >= (4, 0) else found.state()
         return Group(
-            state=state.toString(),
+            state=found.groupState().toString(),
             coordinator=coordinator.id() if coordinator else -1,
             members=tuple(client for client, _ in owns),
             owns=tuple(partitions for _, partitions in owns),
@@ -94,9 +95,7 @@ class Admin:
         """Every partition of every topic, internal ones too."""
         every = self._admin.ListTopicsOptions().listInternal(True)
         names = self._got(self._client.listTopics(every).names())
-        described = self._client.describeTopics(self._jvm.java.java.util.ArrayList(names))
-        # Source: KIP-516 gave the call a new name in 3.1, and 4.0 took the old one away.
-        all_of = described.allTopicNames if self._version >= (3, 1) else described.all
+        described = self._client.describeTopics(self._jvm.java.java.util.ArrayList(names)).allTopicNames()
         return tuple(
             Partition(
                 name,
@@ -105,7 +104,7 @@ class Admin:
                 tuple(n.id() for n in p.replicas()),
                 tuple(n.id() for n in p.isr()),
             )
-            for name, topic in sorted(self._got(all_of()).items())
+            for name, topic in sorted(self._got(described).items())
             for p in topic.partitions()
         )
 

@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (folder / name).mkdir(exist_ok=True)
     rng = random.Random(options.seed)
     cluster = ClusterElsewhere.at(options.bootstrap, folder)
-    with Admin(cluster.libs, NEWEST, cluster.bootstrap, folder / "drill.log") as admin:
+    with Admin(cluster.bootstrap, folder / "drill.log") as admin:
         _make_topic(admin)
         threading.Thread(target=_produce, args=(cluster.bootstrap,), daemon=True).start()
         _rounds(cluster, admin, rng, options)

@@ -158,7 +158,7 @@ def _classroom(version: str, layout: str) -> Iterator[Classroom]:
         _say(f"Starting three brokers of Kafka {version} ({layout}) ...")
         with (
             Cluster.start(version, folder / "cluster", layout) as cluster,
-            Admin(cluster.libs, version, cluster.bootstrap, folder / "admin.log") as admin,
+            Admin(cluster.bootstrap, folder / "admin.log") as admin,
         ):
             admin.create_topic(_TOPIC, partitions=3)
             rng = random.Random(1)

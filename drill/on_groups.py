@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from drill.scene import Scene, SceneFault
+from drill.scene import JOINED, Scene, SceneFault
 from drill.steps import (
     AddPartitions,
     Back,
@@ -44,7 +44,8 @@ def do(step: Step, scene: Scene) -> None:
 
 @do.register
 def _(step: Start, scene: Scene) -> None:
-    if step.member in scene.members:
+    returns = step.member in scene.members
+    if returns:
         scene.members[step.member].end()
     member = scene.make(step)
     scene.members[step.member] = member
@@ -55,12 +56,15 @@ def _(step: Start, scene: Scene) -> None:
         scene.instances[step.member] = instance
     config = {key.replace(".", "_"): value for key, value in told.items()} | {"pattern": scene.pattern(step)}
     scene.act_on(step.member, "member_start", expect=step.expect, librdkafka=step.librdkafka, **config)
+    joined = scene.count_said(step.member, JOINED)
     member.join()
     if step.refused:
         scene.rest(_REFUSED_WITHIN)
     else:
         scene.present.add(step.member)
     if step.settles:
+        if returns and instance and not step.librdkafka:
+            scene.wait_until_joined(step.member, joined, _SETTLES_WITHIN)
         scene.settle(_SETTLES_WITHIN)
 
 

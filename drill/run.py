@@ -66,7 +66,7 @@ def drill(
     tell(f"Kafka {version}, {layout}, seed {seed}: {len(scenarios)} scenarios; everything goes to {folder}")
     with (
         Cluster.start(version, folder, layout, settings_for(version)) as cluster,
-        Admin(cluster.libs, version, cluster.bootstrap, folder / "drill.log") as admin,
+        Admin(cluster.bootstrap, folder / "drill.log") as admin,
     ):
         (folder / "cluster.json").write_text(json.dumps(_described(cluster), indent=1) + "\n")
         names = Names(rng)

@@ -21,6 +21,7 @@ from drill.names import Names
 from drill.steps import MAIN, OFFSETS, Scenario, Start
 from drill.truth_file import Row, TruthFile
 
+JOINED = "Successfully joined group"
 _LOOK_EVERY = 0.5
 _SETTLED_FOR = 1.0
 _REST = (0.5, 2.5)
@@ -161,13 +162,18 @@ class Scene:
 
     def wait_for_join(self, member: str, within: float) -> bool:
         """Whether a Java member sends JoinGroup again, as its own log says."""
+        before = self.count_said(member, "(Re-)joining group")
+        return any(self.count_said(member, "(Re-)joining group") > before for _ in self._looks(within))
+
+    def wait_until_joined(self, member: str, before: int, within: float) -> None:
+        """Waits until a Java member has joined once more than before: a static one's former self may still be there."""
+        if not any(self.count_said(member, JOINED) > before for _ in self._looks(within)):
+            raise SceneFault(f"Needed within {within:.0f} s: {self.clients[member]} joins. It did not.")
+
+    def count_said(self, member: str, words: str) -> int:
+        """How often a member's own log has these words."""
         log = self.stage.clients / f"{self.clients[member]}.log"
-
-        def joins() -> int:
-            return log.read_text(errors="replace").count("(Re-)joining group")
-
-        before = joins()
-        return any(joins() > before for _ in self._looks(within))
+        return log.read_text(errors="replace").count(words) if log.exists() else 0
 
     def wait_for_lapse(self, topic: str, since: datetime, within: float) -> bool:
         """Whether the leader of partition 0 of a topic takes a replica out of the ISR in time, as its log says.
@@ -237,7 +243,7 @@ class Scene:
     def abandon(self, why: str) -> None:
         """The scenario has failed: what its last act should have brought is not known, and its members are killed."""
         if self.last:
-            self.stage.truth.withdraw(self.last, f"the scenario ended here: {why}")
+            self.stage.truth.leave_open(self.last, f"the scenario ended here: {why}")
         for member in sorted(self.members):
             expect = "session_expired_dead" if member in self.present else None
             self.act_on(member, "member_kill9", expect=expect)

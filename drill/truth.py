@@ -58,6 +58,8 @@ RECORDS_TRUNCATED = "records_truncated"
 UNDER_MIN_ISR = "under_min_isr"
 FAILED_START = "failed_start"
 QUORUM_LOST = "quorum_lost"
+START_ENDED = "broker_start_ended"
+"""The action of a start that failed though nothing was done to make it fail: the cluster itself refused it."""
 OWN = (
     *(LOG_DIR_FAILED, AUTOMATIC_ELECTION, NO_FAILOVER, CONTROLLER_CHANGE, ISR_LAPSE, BROKERS_ROLLED),
     *(RECORDS_LOST, RECORDS_TRUNCATED, UNDER_MIN_ISR, FAILED_START, QUORUM_LOST),

@@ -42,6 +42,11 @@ class TruthFile:
             row["note"] = note
             self._save()
 
+    def leave_open(self, row: Row, note: str) -> None:
+        """Whether the act had its effect is not known: nothing is expected, and its effect is not a false alarm."""
+        row["undecided"] = row.get("expect")
+        self.withdraw(row, note)
+
     def rows(self) -> tuple[Mapping[str, Any], ...]:
         """Every act so far."""
         with self._lock:

@@ -65,12 +65,17 @@ def is_owed(row: Row, night: Night) -> bool:
     """Whether a rebalance was caused by what was done: by an expectation that it meets, or else by its cause."""
     if id(row) in night.meeting or row["cause"] in ALWAYS_OWED:
         return True
-    caused = any(a.group == row["group_id"] and row["cause"] in _causes(a) for a in night.before(row))
+    caused = any(a.group == row["group_id"] and row["cause"] in _possible_causes(a) for a in night.before(row))
     return caused or _is_broker_induced(row, night)
 
 
 def _causes(act: Act) -> tuple[str, ...]:
     return REBALANCE_CODES.get(str(act.expect), ())
+
+
+def _possible_causes(act: Act) -> tuple[str, ...]:
+    """What an act expects, or did before its scenario came to an early end: then its effect is not known."""
+    return (*_causes(act), *REBALANCE_CODES.get(str(act.told.get("undecided")), ()))
 
 
 def wrong_rebalance(row: Row, night: Night) -> str | None:

@@ -34,6 +34,7 @@ from drill.truth import (
     NO_FAILOVER,
     OUTAGE_KINDS,
     RECORDS_LOST,
+    START_ENDED,
     Act,
 )
 from drill.wrong import Night, expects
@@ -72,12 +73,9 @@ def wrong_outage(row: Row, night: Night) -> str | None:
 
 def _another_start_failure(row: Row, night: Night) -> str | None:
     until = row["up_at"] or night.acts[-1].at
-    played = {
-        a.told["why"]
-        for a in night.acts
-        if a.expect == FAILED_START and a.broker == row["broker"] and row["down_at"] <= a.at <= until
-    }
-    if row.get("start_failure") in (None, *played):
+    meanwhile = [a for a in night.acts if a.broker == row["broker"] and row["down_at"] <= a.at <= until]
+    played = {a.told["why"] for a in meanwhile if a.expect == FAILED_START}
+    if row.get("start_failure") in (None, *played) or any(a.action == START_ENDED for a in meanwhile):
         return None
     return f"its starts were made to fail for {', '.join(sorted(played)) or 'nothing'}"
 

@@ -78,7 +78,7 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
         (
             Start(member="a", config=POLL_LIMIT),
             Start(member="b", config=POLL_LIMIT),
-            Slow(member="b", ms=16_000),
+            Slow(member="b", ms=30_000),
             Gone(member="b"),
             Back(member="b"),
             Close(member="a"),
@@ -91,7 +91,7 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
         (
             Start(member="a", librdkafka=True, config=POLL_LIMIT),
             Start(member="b", librdkafka=True, config=POLL_LIMIT),
-            Slow(member="b", ms=16_000),
+            Slow(member="b", ms=30_000),
             Gone(member="b"),
             Back(member="b"),
             Close(member="a"),
@@ -191,7 +191,7 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
             Kill(member="c"),
             Gone(member="c"),
             Start(member="d", config=CONSUMER | POLL_LIMIT),
-            Slow(member="d", ms=15_000),
+            Slow(member="d", ms=30_000),
             Gone(member="d"),
             Back(member="d"),
             Close(member="a"),

@@ -112,15 +112,15 @@ ROLLING_RESTARTS = Table(
 CONTROLLER_CHANGES = Table(
     layer="gold",
     name="controller_changes",
-    grain="one new controller",
+    grain="one new controller, or elections that no line shows a node to win",
     key=("cluster", "epoch"),
     time_column="happened_at",
     columns=(
         CLUSTER,
-        required("happened_at", "TIMESTAMP", "When it became the controller"),
+        required("happened_at", "TIMESTAMP", "When it became the controller; without one, since when"),
         optional("controller_from", "INT", "Controller before"),
-        required("controller_to", "INT", "Controller after"),
-        required("epoch", "INT", "Controller epoch"),
+        required("controller_to", "INT", "Controller after; -1: no line shows one"),
+        required("epoch", "INT", "Controller epoch; without a controller the next one that can be"),
         required("cause", "STRING", "Why it changed", codes=ControllerChangeCause),
         optional("outage_id", "STRING", "The absence of the former controller behind it"),
         optional(
@@ -128,7 +128,7 @@ CONTROLLER_CHANGES = Table(
             "INT",
             "Elections that were begun for it, by the node that began most; null where no line shows one",
         ),
-        optional("uncontrolled_low_ms", "BIGINT", "How long the cluster had no controller before, at least", unit="ms"),
+        optional("uncontrolled_low_ms", "BIGINT", "How long the cluster had no controller, at least", unit="ms"),
         optional("uncontrolled_high_ms", "BIGINT", "At most; null where it is not known", unit="ms"),
         CONFIDENCE,
         required("explanation", "STRING", "Why the former controller is it no more, in one sentence"),

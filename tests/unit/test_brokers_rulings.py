@@ -129,7 +129,16 @@ BOTH_DOWN = [
     for b in (1, 2)
 ]
 
+
+def quorum_until(clock: str) -> list[Event]:
+    """The lines of quorum-4.3 before an instant: between two elections that succeed there is no controller."""
+    return [e for e in lines("quorum-4.3") if e.happened_at < at(clock) + A_DAY]
+
+
 MADE_CHANGES = {
+    "quorum-4.3 until 15:11:36": (quorum_until("15:11:36"), []),
+    "quorum-4.3 until 15:12:12": (quorum_until("15:12:12"), []),
+    "quorum-4.3 until 15:12:12, controllers 2 and 1 were down": (quorum_until("15:12:12"), [*BOTH_DOWN]),
     "unclean-4.1, controller 3 was down": (lines("unclean-4.1"), [DOWN]),
     "quorum-4.3, controllers 2 and 1 were down": (lines("quorum-4.3"), [*BOTH_DOWN]),
     "unclean-4.1, controller 3 resigned alone": ([*lines("unclean-4.1"), RESIGNED], []),
@@ -185,6 +194,28 @@ def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:
     killed = change_of("made: quorum-4.3, controllers 2 and 1 were down")
     assert (killed.uncontrolled_low_ms, killed.uncontrolled_high_ms) == (17_743, 20_282)
     assert "no leader was elected" in killed.explanation
+
+
+def test_a_quorum_that_is_lost_to_the_end_of_the_lines_is_told_from_its_beginning_on() -> None:
+    lost = change_of("made: quorum-4.3 until 15:11:36")
+    assert (lost.controller_from, lost.controller_to, lost.epoch) == (2, -1, 2)
+    assert (f"{lost.happened_at:%H:%M:%S}", lost.uncontrolled_high_ms) == ("15:11:26", None)
+    assert lost.uncontrolled_low_ms and lost.uncontrolled_low_ms > 8_000 and lost.evidence
+    assert "Meanwhile no leader was elected" in lost.explanation
+
+
+def test_a_node_that_names_a_controller_and_goes_on_follows_it() -> None:
+    """Between two elections a node names the former controller, however dead it is: for at most seconds."""
+    found = quorum_until("15:12:14")
+    later = row(EVENTS, kind="process_signalled", broker=3, happened_at=at("15:12:40") + A_DAY)
+    made = (rebuild_controller_changes([*found, *more], [], EVER)[-1] for more in ([], [later]))
+    assert [(c.controller_to, c.epoch) for c in made] == [(-1, 4), (2, 3)]
+
+
+def test_a_node_that_stands_while_a_controller_fences_a_broker_does_not_reach_it() -> None:
+    found = quorum_until("15:11:36")
+    fenced = [row(BROKER_OUTAGES, broker=3, down_at=at("15:11:20") + A_DAY, detected_at=at("15:11:30") + A_DAY)]
+    assert [c.controller_to for c in rebuild_controller_changes(found, fenced, EVER)] == [2]
 
 
 @pytest.mark.parametrize("ruling", [*OUTAGE_RULINGS, *CONTROLLER_RULINGS], ids=lambda r: r.sentence)

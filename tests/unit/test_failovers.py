@@ -138,6 +138,12 @@ def test_a_disk_without_the_partition_takes_no_leader() -> None:
     assert first.kind != "log_dir_failed"
 
 
+def test_a_disk_that_failed_a_start_takes_no_leader_from_a_later_process() -> None:
+    """Broker 2 could not start over its disks at 18:18:04, served from 18:18:12 on, and gave its leader back later."""
+    found = failovers(events("failed-start-3.9"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
+    assert columns_of(found, "epoch_to", "kind", "leader_from", "leader_to")[-1] == (6, "preferred_election", 2, 3)
+
+
 def test_a_broker_that_ends_itself_over_its_disks_has_crashed() -> None:
     for excerpt, down_at in (("disk-4.3", "11:57:35.972"), ("disk-3.9", "11:58:30.606")):
         [outage] = outages(excerpt)

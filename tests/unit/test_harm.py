@@ -86,6 +86,14 @@ def test_a_quorum_without_a_majority_is_an_incident_and_another_change_of_the_co
     assert "It had none." in incident.explanation and "two of three" in incident.advice
 
 
+def test_a_quorum_without_a_majority_to_the_end_of_the_lines_is_an_incident_that_is_not_over() -> None:
+    bounds = {"uncontrolled_low_ms": 16_669, "confidence": "likely", "happened_at": AT}
+    lost = row(CONTROLLER_CHANGES, cause="no_majority", controller_to=-1, epoch=3, explanation="It has none.", **bounds)
+    (incident,) = told(controllers=[lost])
+    assert (incident.kind, incident.started_at, incident.ended_at) == ("quorum_lost", AT, None)
+    assert "for 16.7 s at least, and no line shows a controller afterwards" in incident.headline
+
+
 def test_a_crash_with_all_that_followed_is_one_incident() -> None:
     crash = outage()
     rows = [unclean(40, 40, outage_id=crash.outage_id), failover("broker_crash", 1, outage_id=crash.outage_id)]

@@ -227,6 +227,24 @@ def test_a_start_that_fails_just_after_the_controller_let_the_broker_in_ends_no_
     assert absence.up_at and f"{absence.down_at:%H:%M:%S} {absence.up_at:%H:%M:%S}" == "16:03:43 16:04:10"
 
 
+def test_a_crash_loop_is_one_absence() -> None:
+    """Each process takes up its replicas seconds before it is let in, and ends when it finds its port taken."""
+    [absence] = rebuild_outages(events("crash-loop-4.3"), [], replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
+    assert (absence.broker, absence.kind) == (3, "crash")
+    assert (absence.failed_starts, absence.start_failure) == (3, "port_in_use")
+    assert absence.up_at and f"{absence.down_at:%H:%M:%S} {absence.up_at:%H:%M:%S}" == "18:14:09 18:15:12"
+
+
+def test_replicas_that_a_process_takes_up_after_hours_without_a_log_show_that_it_serves() -> None:
+    started = own("broker_starting", "03:00:00", pattern_id="kraft.broker_starting")
+    stops = [own("broker_shutdown_started", "02:59:00"), own("broker_stopped", "02:59:05")]
+    found = [own("leader_started", "02:50:00"), *stops, started, own("leader_started", "03:20:00")]
+    file: LogFile = row(LOG_FILES, origin="broker", source=started.source, first_at=at("02:50:00"))
+    [whole] = rebuild_outages(found, [], WHOLE, [replace(file, last_at=at("03:30:00"))])
+    [partial] = rebuild_outages(found, [], WHOLE, [replace(file, last_at=at("03:01:00"))])
+    assert (whole.up_at, partial.up_at) == (None, at("03:20:00"))
+
+
 def exits(clock: str) -> Event:
     """All that a broker writes whose settings are wrong."""
     error = "org.apache.kafka.common.config.ConfigException: Invalid value none for configuration num.network.threads"

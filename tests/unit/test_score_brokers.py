@@ -116,6 +116,10 @@ class TestFailedStarts:
             "its starts were made to fail for nothing"
         ]
 
+    def test_a_start_that_the_cluster_itself_refused_is_not_judged(self) -> None:
+        refused = act(20, "broker_start_ended", broker=1)
+        assert wrong([self.KILL, refused], broker_outages=[self.outage("exception", times=1)]) == [None]
+
 
 class TestQuorumLost:
     ACT: ClassVar[Row] = act(0, "quorum_lost", "quorum_lost", low_ms=15_000, high_ms=25_000)

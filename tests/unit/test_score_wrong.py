@@ -52,6 +52,11 @@ class TestWrong:
     def test_a_false_alarm_is(self) -> None:
         assert wrong([], rebalances=[rebalance(5, "topic_deleted")]) == ["nothing was done that causes it"]
 
+    def test_what_an_act_may_have_done_whose_scenario_came_to_an_early_end_is_not_wrong(self) -> None:
+        act = member(0, None, undecided="max_poll_exceeded")
+        assert wrong([act], rebalances=[rebalance(5, "max_poll_exceeded")]) == [None]
+        assert wrong([act], rebalances=[rebalance(5, "topic_deleted")]) == ["nothing was done that causes it"]
+
     def test_an_arrival_of_the_other_kind_is(self) -> None:
         acts = [member(0, "member_join"), member(20, "rejoin_after_expiry")]
         assert wrong(acts, rebalances=[rebalance(1, "member_joined"), rebalance(21, "member_rejoined")]) == [None, None]

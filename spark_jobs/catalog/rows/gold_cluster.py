@@ -190,7 +190,7 @@ class BrokerOutage(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerChange(Row):
-    """One new controller."""
+    """One new controller, or elections that no line shows a node to win."""
 
     TABLE: ClassVar[str] = "gold.controller_changes"
     CODES: ClassVar[Mapping[str, type[str]]] = {"cause": ControllerChangeCause, "confidence": Confidence}

@@ -86,7 +86,8 @@ def _controller_lane(page: PageRows) -> tuple[Lane, ...]:
 
 
 def _controller_span(page: PageRows, row: ControllerChange) -> Span:
-    at, short = row.happened_at, f"node {row.controller_to} became the controller"
+    at = row.happened_at
+    short = "no controller" if row.controller_to == NOBODY else f"node {row.controller_to} became the controller"
     return Span(
         "tick", at, at, "protocol", False, f"{words.instant(at, page.day)}: {short}", short, controller_anchor(row)
     )

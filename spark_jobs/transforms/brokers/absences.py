@@ -12,6 +12,7 @@ from spark_jobs.transforms.brokers.absence import ENDS, Absence
 from spark_jobs.transforms.brokers.failed_starts import has_ended, is_another
 from spark_jobs.transforms.brokers.liveness import (
     FOUND_AT_START,
+    NEW_ON_KRAFT,
     SAME_START,
     SESSION,
     SHUTDOWN_LASTS,
@@ -62,6 +63,25 @@ class Observed:
     uses_zookeeper: bool
     signals: Mapping[int, Sequence[LivenessSignal]]
 
+    def first_service(
+        self, broker: int, after: datetime, start: LivenessSignal | None, *, is_over: bool
+    ) -> Event | None:
+        """The first proof after an instant that a broker serves again. Takes: its last start, until it served.
+
+        Edge case: on KRaft a process takes up leaderships and replicas as its metadata of before have them, and is let
+        in only later: as long as its log would show that, these lines prove nothing. Source: BrokerServer.startup,
+        BrokerMetadataPublisher.
+        """
+        life = self.signs.first_service(broker, after, is_over=is_over)
+        while life and life.broker == broker and start and self._is_fenced(start, life.happened_at):
+            life = self.signs.first_service(broker, life.happened_at, is_over=is_over)
+        return life
+
+    def _is_fenced(self, start: LivenessSignal, at: datetime) -> bool:
+        """Whether a process that started on KRaft, and has not logged that it was let in, is known not to be."""
+        is_kraft = start.event.pattern_id == NEW_ON_KRAFT
+        return is_kraft and start.at <= at and self.logs.is_own_whole(start.broker, start.at, at)
+
 
 def observe(
     ordered: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
@@ -110,7 +130,7 @@ class _Life:
         """Its absences."""
         for signal in signals:
             if not self._is_known(signal):
-                self._take(_read(signal, self.start, self.observed.signs))
+                self._take(_read(signal, self.start, self.observed))
         self._end_by_life(None)
         if self.current:
             self._close(self.current)
@@ -145,7 +165,7 @@ class _Life:
         if self.current is None:
             return
         since = self._silent_from(self.current)
-        life = self.observed.signs.first_service(self.broker, since, is_over=self.current.is_over)
+        life = self.observed.first_service(self.broker, since, self.start, is_over=self.current.is_over)
         same = _SAME_LIFE.get(coming.shows) if coming else None
         if life and coming and same and coming.at - life.happened_at <= same:
             return
@@ -299,11 +319,11 @@ class _Life:
         return last if self.observed.until - last <= ROTATED_WITHIN else self.observed.until
 
 
-def _read(signal: LivenessSignal, start: LivenessSignal | None, signs: SignsOfLife) -> LivenessSignal:
+def _read(signal: LivenessSignal, start: LivenessSignal | None, observed: Observed) -> LivenessSignal:
     """The signal: a process that ends before it has served has failed to start, however it ends."""
     if start is None or not signal.is_own or signal.shows not in ENDS:
         return signal
-    life = signs.first_service(signal.broker, start.at, is_over=True)
+    life = observed.first_service(signal.broker, start.at, start, is_over=True)
     return signal if life and life.happened_at < signal.at else replace(signal, shows=Signal.FAILED)
 
 

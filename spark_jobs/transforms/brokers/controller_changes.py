@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from spark_jobs.catalog.codes import ControllerChangeCause
+from spark_jobs.catalog.codes import NOBODY, ControllerChangeCause
 from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase
+from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase, is_in_vain
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
 from spark_jobs.transforms.durations import CLOCK_SKEW, LONG_AGO, MS
 from spark_jobs.transforms.evidence import evidence_of, quote
@@ -26,28 +26,31 @@ _PAUSE = timedelta(seconds=15)
 """A node that no majority answers stands for election again much sooner. Source: controller.quorum.election.timeout.ms,
 its backoff and controller.quorum.fetch.timeout.ms, 1 to 2 s each by default."""
 
-_WITHOUT = "Until then no leader was elected, no topic changed, and no broker was let in or fenced."
+_WITHOUT = "no leader was elected, no topic changed, and no broker was let in or fenced."
 
 
 def rebuild_controller_changes(
     events: Iterable[Event], outages: Sequence[BrokerOutage], window: Window
 ) -> list[ControllerChange]:
-    """Rows of gold.controller_changes: one for each epoch in which a line shows that a controller became active.
+    """Rows of gold.controller_changes: one for each epoch in which a line shows that a controller became active, and
+    one for the last elections, where no line shows that a node won them.
 
     Takes: silver.events of at least CONTROLLER_KINDS and WHY_CONTROLLERS_CHANGE, with look-back; rows of
     gold.broker_outages: of a KRaft controller that is not a broker only its own lines report.
     Order: by epoch. An epoch that no node won has no row; the controller before it is then the former one.
     """
+    events = list(events)
+    until = max((e.happened_at for e in events), default=LONG_AGO)
     ordered = in_order(e for e in events if e.kind in (*CONTROLLER_KINDS, *WHY_CONTROLLERS_CHANGE))
-    return [_row(case) for case in _cases(ordered, outages) if window.holds(case.term.since)]
+    return [_row(case) for case in _cases(ordered, outages, until) if window.holds(case.happened_at)]
 
 
-def _cases(ordered: Sequence[Event], outages: Iterable[BrokerOutage]) -> Iterator[ControllerCase]:
+def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: datetime) -> Iterator[ControllerCase]:
     away = Intervals(Interval(o.down_at, o.up_at, o) for o in outages)
     lines = {b: Timeline(own, lambda e: e.happened_at) for b, own in grouped(ordered, lambda e: e.broker).items()}
     stood = [e for e in ordered if e.kind == Kind.ELECTION_STOOD]
-    terms: Sequence[ControllerEpoch | None] = [None, *controller_epochs_of(ordered)]
-    for before, term in pairwise(terms):
+    epochs = controller_epochs_of(ordered)
+    for before, term in pairwise([None, *epochs, *_without_winner(epochs[-1:], stood, ordered, outages, until)]):
         if term and term.is_change:
             own = lines.get(before.controller) if before else None
             yield ControllerCase(
@@ -57,6 +60,33 @@ def _cases(ordered: Sequence[Event], outages: Iterable[BrokerOutage]) -> Iterato
                 lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
                 stood=_until(term.since, stood, before.since if before else LONG_AGO),
             )
+
+
+def _without_winner(
+    last: Sequence[ControllerEpoch],
+    stood: Sequence[Event],
+    ordered: Sequence[Event],
+    outages: Iterable[BrokerOutage],
+    until: datetime,
+) -> Iterator[ControllerEpoch]:
+    """The epoch of the last elections, where no line shows a node to win it. Takes: the last epoch that a node won.
+
+    Edge case: where a controller detected a broker as down meanwhile, there was one, and who stood did not reach it.
+    """
+    run = _until(stood[-1].happened_at, stood, last[0].since if last else LONG_AGO) if stood else []
+    if not is_in_vain(run) or any(_follows(e, until) for e in ordered if e.happened_at > run[-1].happened_at):
+        return
+    if not any(o.detected_at and o.detected_at > run[0].happened_at + CLOCK_SKEW for o in outages):
+        epochs = (*(t.epoch + 1 for t in last), *(e.controller_epoch or 0 for e in run))
+        yield ControllerEpoch(max(epochs), NOBODY, run[-1].happened_at, None, True, ())
+
+
+def _follows(event: Event, until: datetime) -> bool:
+    """Whether a line names the active controller, and its node goes on with it: one that stands for election names the
+    former controller between two elections, however dead that is.
+    """
+    is_named = event.kind == Kind.CONTROLLER_KNOWN and event.node is not None
+    return is_named and until - event.happened_at > _PAUSE
 
 
 def _until(elected_at: datetime, stood: Sequence[Event], since: datetime) -> Sequence[Event]:
@@ -73,9 +103,10 @@ def _row(case: ControllerCase) -> ControllerChange:
     verdict = judge(CONTROLLER_RULINGS, case)
     is_lost = verdict.code == ControllerChangeCause.NO_MAJORITY
     low, high = case.uncontrolled
+    without = f"{'Meanwhile' if case.controller == NOBODY else 'Until then'} {_WITHOUT}"
     return ControllerChange(
-        cluster=case.term.lines[0].cluster,
-        happened_at=case.term.since,
+        cluster=(case.term.lines or case.stood)[0].cluster,
+        happened_at=case.happened_at,
         controller_from=case.former,
         controller_to=case.controller,
         epoch=case.term.epoch,
@@ -85,6 +116,6 @@ def _row(case: ControllerCase) -> ControllerChange:
         uncontrolled_low_ms=None if low is None else low // MS,
         uncontrolled_high_ms=None if high is None else high // MS,
         confidence=verdict.confidence,
-        explanation=f"{verdict.sentence} {_WITHOUT}" if is_lost and low else verdict.sentence,
+        explanation=f"{verdict.sentence} {without}" if is_lost and low else verdict.sentence,
         evidence=evidence_of([*map(quote, case.term.lines), *verdict.evidence]),
     )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from spark_jobs.catalog.codes import Confidence, ControllerChangeCause
+from spark_jobs.catalog.codes import NOBODY, Confidence, ControllerChangeCause
 from spark_jobs.catalog.rows import BrokerOutage, Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.outages import CAUSED_BY
@@ -26,10 +26,21 @@ _IN_VAIN = 3
 """So many elections begun by one node: where only the first vote splits, the second one elects. Our choice."""
 
 
+def most_elections(stood: Sequence[Event]) -> int | None:
+    """The elections that were begun, by the node that began most; None where no line shows one."""
+    return max(Counter((e.broker, e.detail) for e in stood).values(), default=None)
+
+
+def is_in_vain(stood: Sequence[Event]) -> bool:
+    """Whether one node began elections again and again."""
+    return (most_elections(stood) or 0) >= _IN_VAIN
+
+
 @dataclass(frozen=True)
 class ControllerCase:
     """One change of the controller.
 
+    Where `controller` is -1, no line shows a node that won the elections, and `term` begins with the last of them.
     `before` is None where no line shows the controller before. `outages` are those that lasted at the change,
     `lines` the former controller's own from when it became active until the change. `stood`: the lines with which nodes
     stand for election until this controller is elected, without a pause between them.
@@ -44,7 +55,12 @@ class ControllerCase:
     @property
     def elections(self) -> int | None:
         """The elections that were begun, by the node that began most; None where no line shows one."""
-        return max(Counter((e.broker, e.detail) for e in self.stood).values(), default=None)
+        return most_elections(self.stood)
+
+    @property
+    def happened_at(self) -> datetime:
+        """When the controller became active; where none did, since when there was none."""
+        return (self.resigned_at or self.stood[0].happened_at) if self.controller == NOBODY else self.term.since
 
     @property
     def resigned_at(self) -> datetime | None:
@@ -69,7 +85,8 @@ class ControllerCase:
         down_at = self.former_outage.down_at
         first = next((e.happened_at for e in self.stood if e.happened_at >= down_at), None)
         low, high = self.term.since - first if first else None, self.term.since - down_at
-        return low, high if high > timedelta() else None  # A shutdown in order hands the office over as it begins.
+        # A shutdown in order hands the office over as it begins.
+        return low, high if high > timedelta() and self.controller != NOBODY else None
 
     @property
     def controller(self) -> int:
@@ -132,8 +149,12 @@ def resigned(case: ControllerCase) -> Proof | None:
 def stood_in_vain(case: ControllerCase) -> Proof | None:
     """A node stood for election again and again until this controller was elected."""
     held = [quote(e) for e in case.stood]
-    is_vain = (case.elections or 0) >= _IN_VAIN
-    return proof_if(is_vain, held[0], held[-1], elections=str(case.elections)) if held else None
+    return proof_if(is_in_vain(case.stood), held[0], held[-1], elections=str(case.elections)) if held else None
+
+
+def none_followed(case: ControllerCase) -> Proof | None:
+    """No line shows a controller after the elections."""
+    return proof_if(case.controller == NOBODY)
 
 
 def gave_up(case: ControllerCase) -> Proof | None:
@@ -149,6 +170,37 @@ def others_were_down(case: ControllerCase) -> Proof | None:
 
 
 CONTROLLER_RULINGS: tuple[Ruling[ControllerCase], ...] = (
+    Ruling(
+        ControllerChangeCause.NO_MAJORITY,
+        Confidence.LIKELY,
+        "The quorum lost its majority, and no line shows a controller afterwards: controller {former} resigned, and"
+        " {elections} elections were begun.",
+        proof=(none_followed, gave_up, stood_in_vain),
+        source="LeaderState.timeUntilCheckQuorumExpires: a leader that no majority fetches from resigns",
+        decides="made: quorum-4.3 until 15:11:36",
+        looks_alike="quorum-4.3 epoch 3",
+    ),
+    Ruling(
+        ControllerChangeCause.NO_MAJORITY,
+        Confidence.LIKELY,
+        "The quorum lost its majority, and no line shows a controller afterwards: controller {former} {did}, {others}"
+        " was down too, and {elections} elections were begun.",
+        proof=(none_followed, former_was_down, others_were_down, stood_in_vain),
+        source="KafkaRaftClient.pollProspective, pollCandidate: a voter stands for election again as long as no"
+        " majority answers",
+        decides="made: quorum-4.3 until 15:12:12, controllers 2 and 1 were down",
+        looks_alike="made: quorum-4.3, controllers 2 and 1 were down",
+    ),
+    Ruling(
+        ControllerChangeCause.NO_MAJORITY,
+        Confidence.POSSIBLE,
+        "No line shows a controller after {elections} elections were begun: the quorum had no majority, or the node"
+        " that began them did not reach the others.",
+        proof=(none_followed, stood_in_vain),
+        source="KafkaRaftClient.pollProspective, pollCandidate: a node stands until a majority answers",
+        decides="made: quorum-4.3 until 15:12:12",
+        looks_alike="quorum-4.3 epoch 4",
+    ),
     Ruling(
         ControllerChangeCause.FIRST,
         Confidence.CERTAIN,

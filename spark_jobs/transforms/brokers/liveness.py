@@ -81,6 +81,9 @@ _OWN_SIGNALS: Mapping[str, Signal] = {
 FOUND_AT_START = (Kind.LOGS_CLEAN, Kind.LOGS_UNCLEAN)
 """Lines by which a broker that starts says how its process before left the log directories."""
 
+NEW_ON_KRAFT = "kraft.broker_starting"
+"""Of the lines that show a new process, the one of a broker that its controllers let in later."""
+
 _NEW_PROCESS = "kraft.cluster_named_by_broker"
 """Of the lines that name the cluster, the one with a broker's new incarnation."""
 

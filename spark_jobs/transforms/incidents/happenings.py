@@ -91,7 +91,7 @@ class Happening:
             *(t.happened_at for t in self.truncations),
             *(p.started_at for p in self.periods),
             *(max(v.evidence[0].happened_at, v.window_from) for v in self.lag),
-            *(c.happened_at - (c.uncontrolled_low_ms or 0) * MS for c in self.controllers),
+            *(c.happened_at - (_before(c) or 0) * MS for c in self.controllers),
         ]
 
     @property
@@ -104,8 +104,13 @@ class Happening:
             *(t.happened_at for t in self.truncations),
             *(p.ended_at for p in self.periods),
             *(None for _ in self.lag),
-            *(c.happened_at for c in self.controllers),
+            *(None if c.controller_to == NOBODY else c.happened_at for c in self.controllers),
         ]
+
+
+def _before(change: ControllerChange) -> int | None:
+    """How long before a change there was no controller, at least; where none followed, the change is its beginning."""
+    return None if change.controller_to == NOBODY else change.uncontrolled_low_ms
 
 
 def gather(found: Found) -> list[Happening]:

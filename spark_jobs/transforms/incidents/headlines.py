@@ -143,6 +143,8 @@ def _without_controller(happening: Happening) -> str:
     change = happening.controllers[0]
     least, most = change.uncontrolled_low_ms, change.uncontrolled_high_ms
     lasted = f" for {words.duration(least)}" if least else f" for {words.duration(most)} at most" if most else ""
+    if change.controller_to == NOBODY:
+        lasted = f"{f'{lasted} at least' if least else ''}, and no line shows a controller afterwards"
     return f"the controllers had no majority{lasted}: no leader could be elected, and no topic changed"
 
 

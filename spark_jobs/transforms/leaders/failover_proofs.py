@@ -42,10 +42,9 @@ def _failed_disks(change: LeaderChange) -> list[Event]:
 
 
 def _has_restarted_since(failure: Event, change: LeaderChange) -> bool:
-    """Whether the former leader has been started again since its disk failed, and leads again."""
-    since = failure.happened_at - CLOCK_SKEW
-    outages = change.context.outages_of(change.former)
-    return any(o.down_at >= since and o.up_at is not None and o.up_at <= change.at for o in outages)
+    """Whether the former leader has been started again since its disk failed, in a start that failed too, and leads."""
+    ended = (o.up_at for o in change.context.outages_of(change.former) if o.kind is not OutageKind.UNRESPONSIVE)
+    return any(at and failure.happened_at - CLOCK_SKEW <= at <= change.at for at in ended)
 
 
 def another_broker_leads(change: LeaderChange) -> Proof | None:
