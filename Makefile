@@ -95,10 +95,11 @@ up: ## Airflow, Spark, the lake and three brokers, in containers: http://localho
 down: ## stop what `make up` started; what it keeps stays
 	@docker compose --profile '*' down
 
-locks: setup ## resolve the locks again from locks/*.in
-	@cd locks && for lock in spark airflow check build uv supply; do \
+locks: setup ## resolve the locks again, Spark's from pyproject.toml, the others from locks/*.in
+	@cd locks && for needed in ../pyproject.toml *.in; do \
+		lock=$$(basename $$needed .in | sed s/pyproject.toml/spark/).txt; \
 		../.build/uv/bin/uv pip compile --quiet --no-header --no-emit-index-url --no-emit-find-links \
-			--generate-hashes --universal --python-version 3.11 $$lock.in -o $$lock.txt || exit 1; done
+			--generate-hashes --universal --python-version 3.11 $$needed -o $$lock || exit 1; done
 
 supply: setup ## licences and a bill of materials of the locked dependencies, and their known vulnerabilities
 	@.build/uv/bin/uv venv --quiet --allow-existing --python $(SPARK)/python .build/supply

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from setup import build, needs
+from spark_jobs.shared import java
 
 NEEDED_GIB = 4
 """Airflow's process, one Spark driver of 2 GiB and its Python workers."""
@@ -83,7 +84,7 @@ def of_machine() -> Iterator[Told]:
     """Python, Java, room, memory, cores."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield _asked("Python", needs.require_python, f"{version} ({sys.executable})")
-    yield _asked("Java", needs.require_java, needs.java_program())
+    yield _asked("Java", needs.require_java, java.program())
     yield _asked("room", needs.require_space, f"{_free() / 1e9:.1f} GB free")
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     enough = gib >= NEEDED_GIB

@@ -5,17 +5,15 @@ Standard library only.
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
+
+from spark_jobs.shared import java
 
 HOME = Path(__file__).resolve().parent.parent
 
 PYTHON_NEEDED = (3, 11)
-JAVA_NEEDED = 17
 FREE_BYTES_NEEDED = 4_000_000_000
 
 
@@ -34,21 +32,8 @@ def require_python() -> None:
 
 
 def require_java() -> None:
-    java = java_program()
-    advice = (
-        "What to do: install a Java 17 runtime (a package such as openjdk-17-jre-headless), or set JAVA_HOME to one."
-    )
-    try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
-    except OSError:
-        raise CannotBuild(
-            f"Found: no Java ({java} does not run). Needed: Java {JAVA_NEEDED}, on which Spark runs.\n{advice}"
-        ) from None
-    version = re.search(r'version "(?:1\.)?(\d+)[^"]*"', said.stderr + said.stdout)
-    if not version:
-        raise CannotBuild(f"Found: {java}, which does not tell its version. Needed: Java {JAVA_NEEDED}.\n{advice}")
-    if int(version.group(1)) < JAVA_NEEDED:
-        raise CannotBuild(f"Found: Java {version.group(1)} ({java}). Needed: Java {JAVA_NEEDED} or later.\n{advice}")
+    if problem := java.problem():
+        raise CannotBuild(problem)
 
 
 def require_space() -> None:
@@ -59,9 +44,3 @@ def require_space() -> None:
             f"Needed: {FREE_BYTES_NEEDED / 1e9:.0f} GB for both environments.\n"
             "What to do: free some space, or check the project out where there is more."
         )
-
-
-def java_program() -> str:
-    """The Java that Spark will use: JAVA_HOME's, else the one on the PATH."""
-    home = os.environ.get("JAVA_HOME")
-    return str(Path(home) / "bin" / "java") if home else "java"

@@ -14,10 +14,11 @@ from typing import Any, TypeGuard
 
 from spark_jobs.shared.config import INPUTS, KEEP, Settings, is_uri
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.launch import LAKE, WORK
 
 FILE_VARIABLE = "HINDSIGHT_CONFIG"
-"""Names the file; without it `hindsight.toml` in the project's folder, where there is one."""
+"""Names the file; without it `hindsight.toml` where we work: in the project's folder, or where pip installed us, in the
+user's."""
 
 DEFAULT_CONNECTION = "kafka_default"
 
@@ -43,7 +44,7 @@ class Cluster:
     @property
     def lake(self) -> str:
         """Where its tables go."""
-        return self.inputs.get("lake") or str(HOME / "lake")
+        return self.inputs.get("lake") or str(LAKE)
 
     def dag_id(self, name: str) -> str:
         """A DAG's name for this cluster: as it is where there is one cluster only."""
@@ -74,7 +75,7 @@ def file_path() -> Path | None:
     named = os.environ.get(FILE_VARIABLE, "").strip()
     if named:
         return Path(named).expanduser().absolute()
-    usual = HOME / "hindsight.toml"
+    usual = WORK / "hindsight.toml"
     return usual if usual.exists() else None
 
 
@@ -100,7 +101,7 @@ def _of_file(said: Mapping[str, Any], path: Path) -> tuple[Cluster, ...]:
         raise BadInput(f"{path}: clusters is {tables!r}. Needed: a [[clusters]] table for each cluster.")
     if not tables:
         return (Cluster(None, DEFAULT_CONNECTION, from_scheduler(os.environ)),)
-    lake = str(said.get("lake") or os.environ.get("HINDSIGHT_LAKE") or HOME / "lake")
+    lake = str(said.get("lake") or os.environ.get("HINDSIGHT_LAKE") or LAKE)
     found = [_cluster(table, lake, path) for table in tables]
     if problems := _problems(tables, found, path):
         raise BadInput(*problems)

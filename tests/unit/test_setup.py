@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -126,3 +127,11 @@ def test_every_line_of_a_locks_input_says_why() -> None:
     for path in (HOME / "locks").glob("*.in"):
         named = [line for line in path.read_text().splitlines() if line and not line.startswith(("#", "-"))]
         assert named and all("  # " in line for line in named), path.name
+
+
+def test_every_line_of_what_the_wheel_needs_says_why() -> None:
+    said = (HOME / "pyproject.toml").read_text()
+    needed = re.search(r"^dependencies = \[\n(.+?)^\]", said, flags=re.MULTILINE | re.DOTALL)
+    assert needed
+    named = [line for line in needed[1].splitlines() if line.lstrip().startswith('"')]
+    assert len(named) > 5 and all(",  " in line and "# " in line for line in named)
