@@ -35,7 +35,7 @@ setup-check:
 
 doctor: ## what is missing on this machine, with LAKE in its tables, with BOOTSTRAP on that cluster, and what would be read of LOGS
 	@$(FIND_PYTHON)
-	@$(PYTHON) setup/doctor.py
+	@$(PYTHON) -m spark_jobs.commands.doctor
 
 audit: setup ## audit the recorded night, or your own LOGS
 	@$(SPARK)/python -m spark_jobs.commands.cli audit

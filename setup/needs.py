@@ -17,7 +17,7 @@ PYTHON_NEEDED = (3, 11)
 FREE_BYTES_NEEDED = 4_000_000_000
 
 
-class CannotBuild(Exception):
+class CannotBuild(ValueError):
     """Set-up cannot go on; the text says what was found, what was needed and what to do."""
 
 

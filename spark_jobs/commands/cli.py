@@ -13,7 +13,7 @@ from pathlib import Path
 
 from spark_jobs import __version__
 from spark_jobs.catalog.steps import STEPS
-from spark_jobs.commands import alert, audit, completion, first_use, look, snapshot, step
+from spark_jobs.commands import alert, audit, completion, doctor, first_use, look, snapshot, step
 from spark_jobs.shared import launch
 from spark_jobs.shared.config import INPUTS, is_uri
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
@@ -129,6 +129,10 @@ def parser() -> argparse.ArgumentParser:
         of_all.add_argument("--lake", help="the lake that holds them", metavar="LAKE")
     verbs.choices["fleet"].add_argument("--json", help="print JSON", action="store_true")
 
+    look_around = _add_with_options_of_its_own(
+        verbs, "doctor", "what is missing on this machine, in a lake, in a cluster or in logs"
+    )
+    look_around.set_defaults(verb=lambda given: doctor.main(given.options))
     if importlib.util.find_spec("drill"):
         _add_drills(verbs)
 
@@ -145,13 +149,19 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _add_with_options_of_its_own(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, meaning: str
+) -> argparse.ArgumentParser:
+    """A verb that has a parser elsewhere: with another prefix, what begins with a dash is handed on to it."""
+    handed_on = verbs.add_parser(name, help=meaning, prefix_chars="+", add_help=False)
+    handed_on.add_argument("options", nargs="*")
+    return handed_on
+
+
 def _add_drills(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """The verbs of `drill/`, which pip does not install: its clusters need Kafka's own jars."""
-    # The drill has a parser of its own: with another prefix, what begins with a dash is handed on to it.
     faults = "put a real cluster through real faults, and score what the audit says"
-    play = verbs.add_parser("drill", help=faults, prefix_chars="+", add_help=False)
-    play.set_defaults(verb=_drill)
-    play.add_argument("options", nargs="*")
+    _add_with_options_of_its_own(verbs, "drill", faults).set_defaults(verb=_drill)
 
     keep = verbs.add_parser("record", help="keep a drill without a path of this machine, so that it becomes a test")
     keep.set_defaults(verb=_record)

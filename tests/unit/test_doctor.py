@@ -13,7 +13,8 @@ HOME = Path(__file__).resolve().parents[2]
 
 def doctor(*options: str, **environment: str) -> tuple[int, dict[str, Any]]:
     done = subprocess.run(
-        [sys.executable, str(HOME / "setup" / "doctor.py"), "--json", *options],
+        [sys.executable, "-m", "spark_jobs.commands.doctor", "--json", *options],
+        cwd=HOME,
         capture_output=True,
         text=True,
         env={"PATH": "/usr/bin:/bin", **environment},
@@ -65,7 +66,8 @@ def test_a_sample_of_logs_shows_what_would_be_read(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text(line * 3)
     done = subprocess.run(
-        [sys.executable, str(HOME / "setup" / "doctor.py"), "--json", "--logs", str(tmp_path)],
+        [sys.executable, "-m", "spark_jobs.commands.doctor", "--json", "--logs", str(tmp_path)],
+        cwd=HOME,
         capture_output=True,
         text=True,
     )

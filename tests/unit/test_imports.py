@@ -71,4 +71,5 @@ def test_set_up_needs_the_standard_library_alone() -> None:
     ours = {"spark_jobs.commands.embedded_airflow", "spark_jobs.shared.launch", "spark_jobs.shared.maven"}
     assert foreign(imported(HOME / "setup" / "build.py")) == {*ours, "setup.needs"}
     assert foreign(imported(HOME / "setup" / "needs.py")) == {"spark_jobs.shared.java"}
-    assert foreign(imported(HOME / "setup" / "doctor.py")) == {"setup", "spark_jobs.shared.java"}
+    doctor = HOME / "spark_jobs" / "commands" / "doctor.py"
+    assert foreign(imported(doctor)) == {"setup", "spark_jobs.shared.java", "spark_jobs.shared.launch"}
