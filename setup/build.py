@@ -1,6 +1,6 @@
 """Builds what is missing: both environments, Delta's jars, Airflow's own tables, the sample night.
 
-Standard library only: it needs Python 3.11 and Java 17 and nothing else. What is there and current is left alone.
+Standard library only: it needs Python 3.11 to 3.13, Java 17 and nothing else. What is there and current is left alone.
 """
 
 from __future__ import annotations

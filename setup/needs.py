@@ -13,7 +13,9 @@ from spark_jobs.shared import java
 
 HOME = Path(__file__).resolve().parent.parent
 
-PYTHON_NEEDED = (3, 11)
+OLDEST, NEWEST = (3, 11), (3, 13)
+"""The Pythons for which both environments are locked."""
+
 FREE_BYTES_NEEDED = 4_000_000_000
 
 
@@ -22,12 +24,12 @@ class CannotBuild(ValueError):
 
 
 def require_python() -> None:
-    if sys.version_info[:2] != PYTHON_NEEDED:
+    if not OLDEST <= sys.version_info[:2] <= NEWEST:
         found = ".".join(map(str, sys.version_info[:3]))
         raise CannotBuild(
-            f"Found: Python {found} ({sys.executable}). Needed: Python 3.11, for which both environments are locked.\n"
-            "What to do: install Python 3.11 so that `python3.11` is on the PATH,\n"
-            "or name it: make PYTHON=/path/to/python3.11 ..."
+            f"Found: Python {found} ({sys.executable}). Needed: Python 3.11, 3.12 or 3.13, for which both "
+            "environments are locked.\nWhat to do: install one of them with its venv module, on the PATH,\n"
+            "or name it: make PYTHON=/path/to/python3.13 ..."
         )
 
 

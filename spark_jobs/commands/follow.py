@@ -87,6 +87,7 @@ def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise
     """Starts one step, or a whole audit, without Airflow. Spark's master is HINDSIGHT_SPARK_CONF's, else this machine.
 
     Takes: the program as steps/run.py knows it; variables that it gets; where its words go.
+    Edge case: Spark makes a folder `spark-warehouse` where it is started: not in the folder where a user works.
     """
     is_large = launch.is_large(settings.logs, settings.client_logs)
     conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
@@ -97,7 +98,7 @@ def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise
         stdout=noise,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        cwd=WORK,
+        cwd=launch.RUNS,
     )
 
 

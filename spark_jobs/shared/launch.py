@@ -94,7 +94,7 @@ def spark_submit() -> Path:
 def jars() -> Path:
     """The folder with Delta's jars; what is fetched at the first use has a folder for each set of jars."""
     if named := os.environ.get("HINDSIGHT_JARS"):
-        return Path(named)
+        return Path(named).absolute()
     return KEPT / f"jars-{_digest(DELTA_LOCK.read_bytes())}" if IS_INSTALLED else HOME / ".jars"
 
 
