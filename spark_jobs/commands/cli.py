@@ -13,7 +13,7 @@ from pathlib import Path
 
 from spark_jobs import __version__
 from spark_jobs.catalog.steps import STEPS
-from spark_jobs.commands import alert, audit, completion, doctor, first_use, look, snapshot, step
+from spark_jobs.commands import alert, audit, clusters_file, completion, doctor, first_use, look, snapshot, step
 from spark_jobs.shared import launch
 from spark_jobs.shared.config import INPUTS, is_uri
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
@@ -128,6 +128,11 @@ def parser() -> argparse.ArgumentParser:
         of_all.set_defaults(verb=verb)
         of_all.add_argument("--lake", help="the lake that holds them", metavar="LAKE")
     verbs.choices["fleet"].add_argument("--json", help="print JSON", action="store_true")
+
+    several = verbs.add_parser("clusters", help="the file of several clusters, hindsight.toml: checked, or its schema")
+    several.set_defaults(verb=_clusters)
+    several.add_argument("action", choices=("check", "schema"), help="check the file; or print its JSON Schema")
+    several.add_argument("--file", type=Path, help="the file; default: the one that a schedule reads", metavar="FILE")
 
     look_around = _add_with_options_of_its_own(
         verbs, "doctor", "what is missing on this machine, in a lake, in a cluster or in logs"
@@ -272,6 +277,13 @@ def _record(given: argparse.Namespace) -> int:
     from drill.record import record
 
     print(record(given.drill, given.to))
+    return DONE
+
+
+def _clusters(given: argparse.Namespace) -> int:
+    if given.action == "check":
+        return clusters_file.check(given.file)
+    print(clusters_file.schema_text(), end="")
     return DONE
 
 

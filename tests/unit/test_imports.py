@@ -13,6 +13,7 @@ PLAIN = {
     "spark_jobs.shared.config",
     "spark_jobs.shared.exits",
     "spark_jobs.shared.java",
+    "spark_jobs.shared.keys",
     "spark_jobs.shared.launch",
     "spark_jobs.shared.maven",
     "spark_jobs.commands.embedded_airflow",
