@@ -1,8 +1,6 @@
 # Kafka Hindsight. `make` lists what can be made.
 
-PYTHON ?= $(firstword $(shell command -v python3.11 python3) python3.11)
-FIND_PYTHON = command -v $(PYTHON) >/dev/null || { \
-	echo 'Found: no Python. Needed: Python 3.11. What to do: install it so that python3.11 is on the PATH.' >&2; exit 2; }
+FIND_PYTHON = python=$$(sh setup/python.sh) || exit 2;
 SPARK := .venv-spark/bin
 INPUTS := LOGS CLIENT_LOGS SNAPSHOTS BOOTSTRAP CLUSTER LAKE FROM TO GLOB LOGS_TZ CLIENT_TZ PATTERN CLIENT_PATTERN LOOK_AHEAD_HOURS \
 	LOOK_BACK_HOURS Q KAFKA_CONFIG KAFKA LAYOUT SCENARIOS LESSON SEED KEEP SHORT
@@ -26,16 +24,13 @@ help: ## this list
 	@echo '  make drill [KAFKA=4.3.1] [LAYOUT=separate] [SCENARIOS=crash,slow] [SEED=7] [KEEP=night.tar.gz] | LESSON=failover'
 
 setup: ## build what is missing: both environments, jars, the sample night
-	@$(FIND_PYTHON)
-	@$(PYTHON) setup/build.py
+	@$(FIND_PYTHON) "$$python" setup/build.py
 
 setup-check:
-	@$(FIND_PYTHON)
-	@$(PYTHON) setup/build.py --check
+	@$(FIND_PYTHON) "$$python" setup/build.py --check
 
 doctor: ## what is missing on this machine, with LAKE in its tables, with BOOTSTRAP on that cluster, and what would be read of LOGS
-	@$(FIND_PYTHON)
-	@$(PYTHON) setup/doctor.py
+	@$(FIND_PYTHON) "$$python" -m spark_jobs.commands.doctor
 
 audit: setup ## audit the recorded night, or your own LOGS
 	@$(SPARK)/python -m spark_jobs.commands.cli audit
@@ -89,16 +84,16 @@ docs: setup ## the generated pages: tables, patterns, causes, rules, runbook, qu
 	@$(SPARK)/python -m spark_jobs.commands.docs
 
 up: ## Airflow, Spark, the lake and three brokers, in containers: http://localhost:8080
-	@$(FIND_PYTHON)
-	@$(PYTHON) setup/stack.py
+	@$(FIND_PYTHON) "$$python" setup/stack.py
 
 down: ## stop what `make up` started; what it keeps stays
 	@docker compose --profile '*' down
 
-locks: setup ## resolve the locks again from locks/*.in
-	@cd locks && for lock in spark airflow check build uv supply; do \
+locks: setup ## resolve the locks again, Spark's from pyproject.toml, the others from locks/*.in
+	@cd locks && for needed in ../pyproject.toml *.in; do \
+		lock=$$(basename $$needed .in | sed s/pyproject.toml/spark/).txt; \
 		../.build/uv/bin/uv pip compile --quiet --no-header --no-emit-index-url --no-emit-find-links \
-			--generate-hashes --universal --python-version 3.11 $$lock.in -o $$lock.txt || exit 1; done
+			--generate-hashes --universal --python-version 3.11 $$needed -o $$lock || exit 1; done
 
 supply: setup ## licences and a bill of materials of the locked dependencies, and their known vulnerabilities
 	@.build/uv/bin/uv venv --quiet --allow-existing --python $(SPARK)/python .build/supply

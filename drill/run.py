@@ -20,7 +20,7 @@ from pathlib import Path
 from drill import processes, score
 from drill.admin import Admin
 from drill.cluster import Cluster, layouts_of
-from drill.jars import NEWEST, VERSIONS, CannotFetch
+from drill.jars import NEWEST, VERSIONS
 from drill.lessons import teach
 from drill.names import Names
 from drill.play import FAULTS, Played, play, tell
@@ -33,6 +33,7 @@ from drill.truth_file import TruthFile
 from spark_jobs.shared.config import INPUTS
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.maven import CannotFetch
 
 VARIABLES = ("KAFKA", "LAYOUT", "SCENARIOS", "LESSON", "SEED", "KEEP")
 """What a user gives through the environment; an option stands above the variable of its name."""

@@ -178,7 +178,7 @@ def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str,
         given["window_from"], given["window_to"] = ((at - back).isoformat() for at in interval)
     name = (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id)
     return {
-        "lake": str(launch.HOME / "lake"),
+        "lake": str(launch.LAKE),
         "read_to_end": bool(params.get("read_to_end")),
         **given,
         "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,

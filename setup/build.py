@@ -1,6 +1,6 @@
 """Builds what is missing: both environments, Delta's jars, Airflow's own tables, the sample night.
 
-Standard library only: it needs Python 3.11 and Java 17 and nothing else. What is there and current is left alone.
+Standard library only: it needs Python 3.11 to 3.13, Java 17 and nothing else. What is there and current is left alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from setup.needs import HOME, CannotBuild, java_program, require_java, require_python, require_space
+from setup.needs import HOME, CannotBuild, require_java, require_python, require_space
 
 BUILD = HOME / ".build"
 LOG = BUILD / "setup.log"
@@ -32,8 +32,6 @@ SPARK = HOME / ".venv-spark"
 JARS = HOME / ".jars"
 SAMPLE = HOME / "samples" / "night-4.1.tar.gz"
 SAMPLES = HOME / ".samples"
-
-DELTA_GROUP = "io.delta"
 
 
 class Part(NamedTuple):
@@ -222,50 +220,12 @@ def index_settings() -> dict[str, str]:
 
 
 def fetch_jars() -> None:
-    """Fetches each jar of locks/jars.sha256 with the Ivy inside pyspark, and checks it."""
-    inside = next(SPARK.glob("lib/python3.*/site-packages/pyspark/jars"))
-    tool = ":".join(str(next(inside.glob(f"{name}-*.jar"))) for name in ("ivy", "commons-cli"))
-    ivy = BUILD / "ivy"
-    ivy.mkdir(exist_ok=True)
-    settings = ivy / "settings.xml"
-    settings.write_text(
-        '<ivysettings><settings defaultResolver="central"/>'
-        '<resolvers><ibiblio name="central" m2compatible="true"/></resolvers></ivysettings>'
-    )
-    for sha256, name in (line.split() for line in (LOCKS / "jars.sha256").read_text().splitlines()):
-        module, version = name.removesuffix(".jar").rsplit("-", 1)
-        run(
-            [
-                java_program(),
-                "-cp",
-                tool,
-                "org.apache.ivy.Main",
-                "-settings",
-                str(settings),
-                "-cache",
-                str(ivy / "cache"),
-                "-dependency",
-                DELTA_GROUP,
-                module,
-                version,
-                "-notransitive",
-                "-types",
-                "jar",
-                "-retrieve",
-                str(JARS / "[artifact]-[revision].[ext]"),
-                "-overwriteMode",
-                "always",
-            ],
-            f"{name} could not be fetched. Needed: a way to Maven Central for Java. "
-            "What to do: check the network and Java's proxy settings.",
-        )
-        found = hashlib.sha256((JARS / name).read_bytes()).hexdigest() if (JARS / name).exists() else "no file"
-        if found != sha256:
-            (JARS / name).unlink(missing_ok=True)
-            raise CannotBuild(
-                f"{name} is not what it should be. Found: {found}. Needed: sha256 {sha256}.\n"
-                "What to do: find out what stands between this machine and Maven Central, then start again."
-            )
+    from spark_jobs.shared import maven
+
+    try:
+        maven.fetch_delta(JARS, BUILD / "ivy")
+    except maven.CannotFetch as problem:
+        raise CannotBuild(str(problem)) from None
 
 
 def migrate_airflow() -> None:

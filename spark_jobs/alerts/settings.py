@@ -16,19 +16,52 @@ from zoneinfo import ZoneInfo
 from spark_jobs.alerts.model import Sighting
 from spark_jobs.catalog.codes import FindingSeverity
 from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.keys import TEXT, TEXTS, Key, some_of, tables_of
 
 _ROUTE = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_KNOWN = {
-    "alerts": ("link", "routes", "mutes", "owners"),
-    "routes": ("name", "severities", "quiet", "sends", "clusters", "labels", "groups", "topics", "rules", "owner"),
-    "owners": ("name", "clusters", "labels", "groups", "topics"),
-    "quiet": ("from", "to", "zone"),
-    "mutes": ("rule", "group", "cluster", "until", "why"),
-}
-
-
 SENDS = ("pages", "digest")
 """What a route may send."""
+
+_ABOUT = {
+    "clusters": Key("names of clusters, with * for any text", TEXTS),
+    "labels": Key("labels, of which a cluster has one", TEXTS),
+    "groups": Key("groups, with * for any text", TEXTS),
+    "topics": Key("topics, with * for any text", TEXTS),
+}
+KEYS: Mapping[str, Mapping[str, Key]] = {
+    "alerts": {
+        "link": Key("the address of a report's page, with {cluster} and {page}", TEXT),
+        "routes": Key("which alerts go to which receivers", tables_of("routes")),
+        "owners": Key("who owns which clusters, groups and topics", tables_of("owners")),
+        "mutes": Key("what is not sent until an instant", tables_of("mutes")),
+    },
+    "routes": {
+        "name": Key("names its connection hindsight_alerts_<name>", {**TEXT, "pattern": f"^{_ROUTE.pattern}$"}),
+        "severities": Key("how grave what is sent is", {**some_of(FindingSeverity), "minItems": 1}),
+        "quiet": Key("the hours of a day in which it waits", {"$ref": "#/$defs/quiet"}),
+        "sends": Key("pages, which cannot wait, the digest, or both", some_of(SENDS)),
+        "rules": Key("rules, with * for any text", TEXTS),
+        "owner": Key("what it is about: what an owner owns", TEXT),
+        **_ABOUT,
+    },
+    "owners": {"name": Key("the owner, as routes name it", TEXT), **_ABOUT},
+    "quiet": {
+        "from": Key("when it begins, such as 22:00", TEXT),
+        "to": Key("when it ends, such as 07:00", TEXT),
+        "zone": Key("the zone of these times, such as Europe/Berlin; default UTC", TEXT),
+    },
+    "mutes": {
+        "rule": Key("a rule", TEXT),
+        "group": Key("a group", TEXT),
+        "cluster": Key("a cluster", TEXT),
+        "until": Key("when it ends, such as 2026-12-01T06:00:00Z", {**TEXT, "format": "date-time"}),
+        "why": Key("why it is not sent", TEXT),
+    },
+}
+"""What each table of [alerts] may hold."""
+
+NEEDED = {"routes": ("name", "severities"), "owners": ("name",), "quiet": ("from", "to"), "mutes": ("until",)}
+"""What each has to hold."""
 
 
 @dataclass(frozen=True)
@@ -186,9 +219,9 @@ class _Reading:
         return []
 
     def known(self, what: str, said: Mapping[str, Any]) -> None:
-        for key in sorted(set(said) - set(_KNOWN[what])):
+        for key in sorted(set(said) - set(KEYS[what])):
             hint = " Receivers belong into the environment or an Airflow connection." if "url" in key else ""
-            self.problems.append(f"[alerts] {what}: {key!r} is not known. Needed: {', '.join(_KNOWN[what])}.{hint}")
+            self.problems.append(f"[alerts] {what}: {key!r} is not known. Needed: {', '.join(KEYS[what])}.{hint}")
 
     def route(self, said: Mapping[str, Any]) -> Route:
         self.known("routes", said)

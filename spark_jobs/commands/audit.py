@@ -1,18 +1,18 @@
-"""One audit through the embedded Airflow, followed in a terminal."""
+"""One audit, followed in a terminal: through the embedded Airflow, or in one process where there is none."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import IO
 
 from spark_jobs.commands import embedded_airflow, snapshot
-from spark_jobs.commands.follow import Screen, follow, near, stop
+from spark_jobs.commands.follow import Screen, follow, near, start_alone, stop, without_theirs
 from spark_jobs.edges import application, progress
 from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.connection import from_environment as from_variables
@@ -20,7 +20,7 @@ from spark_jobs.edges.lock import LakeBusy, held
 from spark_jobs.shared import launch
 from spark_jobs.shared.config import INPUTS, Settings, from_environment, masked, missing_inputs
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
-from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.launch import HOME, LAKE, RUNS, WORK
 
 DAG = "kafka_night_audit"
 SAMPLE = HOME / ".samples" / "night-4.1"
@@ -36,15 +36,13 @@ def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Set
     if is_live and not said.get("logs"):
         raise BadInput(
             "BOOTSTRAP is given and LOGS is not. Needed: the brokers' logs, from which an audit is made. "
-            "Give LOGS too, or take a reading alone with `make snapshot BOOTSTRAP=...`."
+            "Give LOGS too, or take a reading alone with `hindsight snapshot --bootstrap ...`."
         )
-    if not any(said.get(i) for i in ("logs", "client_logs", "snapshots")):
+    if SAMPLE.exists() and not any(said.get(i) for i in ("logs", "client_logs", "snapshots")):
         sample = {"logs": SAMPLE / "logs", "client_logs": SAMPLE / "clients", "snapshots": SAMPLE / "snapshots.jsonl"}
         said |= {name: str(path) for name, path in sample.items()}
     now = datetime.now(UTC)
-    settings = Settings.of(
-        {"lake": str(HOME / "lake"), **said, "run_id": now.strftime("%Y%m%dT%H%M%S.%fZ"), "run_at": now}
-    )
+    settings = Settings.of({"lake": str(LAKE), **said, "run_id": now.strftime("%Y%m%dT%H%M%S.%fZ"), "run_at": now})
     if problems := missing_inputs(settings):
         raise BadInput(*problems)
     return settings
@@ -56,25 +54,30 @@ def live_cluster(environment: Mapping[str, str]) -> Connection | None:
 
 
 def audit(settings: Settings, live: Connection | None = None) -> int:
-    """Reads the live cluster where one is named, then runs the DAG once and shows its progress.
+    """Reads the live cluster where one is named, then runs the steps once and shows their progress.
+
+    The DAG runs them; where there is no Airflow beside us, one process does, and a line says so.
 
     Gives: the exit code of the step that ended it. Where a cluster cannot be read, a sentence says so and its logs are
     audited.
     """
     if live:
         _read(live, settings)
-    folder = embedded_airflow.AIRFLOW_HOME / "runs"
-    folder.mkdir(parents=True, exist_ok=True)
-    log, told = folder / f"{settings.run_id}.log", folder / f"{settings.run_id}.progress"
+    RUNS.mkdir(parents=True, exist_ok=True)
+    log, told = RUNS / f"{settings.run_id}.log", RUNS / f"{settings.run_id}.progress"
     told.touch()
     try:
         with held(settings.lake, "audit", settings.run_id), log.open("wb") as noise:
             print(f"Auditing {masked(near(settings.logs))} into {masked(near(settings.lake))}", flush=True)
-            print(f"Everything Airflow and Spark say goes to {near(str(log))}", flush=True)
+            print(f"Everything that is said meanwhile goes to {near(str(log))}", flush=True)
             screen = Screen()
             said = {progress.FILE_VARIABLE: str(told), progress.LOG_VARIABLE: str(log)}
-            with _spark_ahead(settings, said) as ahead:
-                follow(_start(settings, {**said, **ahead}, noise), told, screen)
+            if embedded_airflow.PROGRAM.exists():
+                with _spark_ahead(settings, said) as ahead:
+                    follow(_start_airflow(settings, {**said, **ahead}, noise), told, screen)
+            else:
+                print("There is no Airflow beside us: the steps run in one process, one after another.", flush=True)
+                follow(start_alone(launch.AUDIT, replace(settings, read_to_end=True), said, noise), told, screen)
     except LakeBusy as busy:
         print(busy, file=sys.stderr)
         return FAULT
@@ -109,10 +112,10 @@ def _spark_ahead(settings: Settings, said: Mapping[str, str]) -> Iterator[dict[s
     spark = application.begin(
         place,
         launch.submission(conf, launch.SERVE, str(place.socket), str(place.log)),
-        env={**_theirs(), **launch.environment(), **said},
+        env={**without_theirs(), **launch.environment(), **said},
         umask=int(launch.umask(), 8),
         start_new_session=True,
-        cwd=HOME,
+        cwd=WORK,
     )
     try:
         yield {application.AHEAD_VARIABLE: place.socket.stem}
@@ -121,12 +124,7 @@ def _spark_ahead(settings: Settings, said: Mapping[str, str]) -> Iterator[dict[s
         application.withdraw(place)
 
 
-def _theirs() -> dict[str, str]:
-    """The user's variables, without those of another Airflow or Python."""
-    return {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW__", "AIRFLOW_HOME", "PYTHON"))}
-
-
-def _start(settings: Settings, variables: Mapping[str, str], noise: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start_airflow(settings: Settings, variables: Mapping[str, str], noise: IO[bytes]) -> subprocess.Popen[bytes]:
     said = json.loads(settings.to_json())
     conf = {
         **{i.field.removeprefix("window_"): said[i.field] for i in INPUTS},
@@ -144,10 +142,10 @@ def _start(settings: Settings, variables: Mapping[str, str], noise: IO[bytes]) -
             "--conf",
             json.dumps(conf),
         ],
-        env={**_theirs(), **embedded_airflow.environment(), **variables},
+        env={**without_theirs(), **embedded_airflow.environment(), **variables},
         stdout=noise,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        cwd=HOME,
+        cwd=WORK,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import signal
 import sys
@@ -10,8 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from spark_jobs import __version__
 from spark_jobs.catalog.steps import STEPS
-from spark_jobs.commands import alert, audit, completion, look, snapshot, step
+from spark_jobs.commands import alert, audit, clusters_file, completion, doctor, first_use, look, snapshot, step
 from spark_jobs.shared import launch
 from spark_jobs.shared.config import INPUTS, is_uri
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
@@ -60,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 done; 42 publication refused; 2 bad input or settings; anything else: a retry may"
         " succeed. `hindsight doctor` shows what is missing on this machine.",
     )
+    top.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
 
     run = verbs.add_parser("audit", help="audit a night: the recorded one, or your own logs")
@@ -126,11 +129,44 @@ def parser() -> argparse.ArgumentParser:
         of_all.add_argument("--lake", help="the lake that holds them", metavar="LAKE")
     verbs.choices["fleet"].add_argument("--json", help="print JSON", action="store_true")
 
-    # The drill has a parser of its own: with another prefix, what begins with a dash is handed on to it.
+    several = verbs.add_parser("clusters", help="the file of several clusters, hindsight.toml: checked, or its schema")
+    several.set_defaults(verb=_clusters)
+    several.add_argument("action", choices=("check", "schema"), help="check the file; or print its JSON Schema")
+    several.add_argument("--file", type=Path, help="the file; default: the one that a schedule reads", metavar="FILE")
+
+    look_around = _add_with_options_of_its_own(
+        verbs, "doctor", "what is missing on this machine, in a lake, in a cluster or in logs"
+    )
+    look_around.set_defaults(verb=lambda given: doctor.main(given.options))
+    if importlib.util.find_spec("drill"):
+        _add_drills(verbs)
+
+    known = verbs.add_parser("completion", help="the script by which a shell completes hindsight")
+    known.set_defaults(verb=_completion)
+    known.add_argument("shell", choices=completion.SHELLS)
+
+    show = verbs.add_parser("report", help="print the path of the newest report, or a list of all nights")
+    show.set_defaults(verb=look.report)
+    show.add_argument("--lake", help="the lake it was written into", metavar="LAKE")
+    show.add_argument("--open", help="open it in the browser", action="store_true", dest="opened")
+    show.add_argument("--list", help="every night that was published, the newest first", action="store_true")
+    show.add_argument("--json", help="print JSON", action="store_true")
+    return top
+
+
+def _add_with_options_of_its_own(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, meaning: str
+) -> argparse.ArgumentParser:
+    """A verb that has a parser elsewhere: with another prefix, what begins with a dash is handed on to it."""
+    handed_on = verbs.add_parser(name, help=meaning, prefix_chars="+", add_help=False)
+    handed_on.add_argument("options", nargs="*")
+    return handed_on
+
+
+def _add_drills(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The verbs of `drill/`, which pip does not install: its clusters need Kafka's own jars."""
     faults = "put a real cluster through real faults, and score what the audit says"
-    play = verbs.add_parser("drill", help=faults, prefix_chars="+", add_help=False)
-    play.set_defaults(verb=_drill)
-    play.add_argument("options", nargs="*")
+    _add_with_options_of_its_own(verbs, "drill", faults).set_defaults(verb=_drill)
 
     keep = verbs.add_parser("record", help="keep a drill without a path of this machine, so that it becomes a test")
     keep.set_defaults(verb=_record)
@@ -145,18 +181,6 @@ def parser() -> argparse.ArgumentParser:
     again.add_argument("to", type=Path, help="a new folder")
     again.add_argument("--layout", default="apache", help="a layout that is known by name, or a pattern of log4j")
     again.add_argument("--envelopes", default="", help="names with commas between them, the innermost first")
-
-    known = verbs.add_parser("completion", help="the script by which a shell completes hindsight")
-    known.set_defaults(verb=_completion)
-    known.add_argument("shell", choices=completion.SHELLS)
-
-    show = verbs.add_parser("report", help="print the path of the newest report, or a list of all nights")
-    show.set_defaults(verb=look.report)
-    show.add_argument("--lake", help="the lake it was written into", metavar="LAKE")
-    show.add_argument("--open", help="open it in the browser", action="store_true", dest="opened")
-    show.add_argument("--list", help="every night that was published, the newest first", action="store_true")
-    show.add_argument("--json", help="print JSON", action="store_true")
-    return top
 
 
 def _add_inputs(verb: argparse.ArgumentParser) -> None:
@@ -176,12 +200,14 @@ def _lowered(sentence: str) -> str:
 
 def _step(given: argparse.Namespace) -> int:
     settings = step.asked(given.step, os.environ, _inputs(given), given.run_id)
+    first_use.prepare_spark()
     return look.summed_up(given, settings, given.step, lambda: step.run(given.step, settings))
 
 
 def _audit(given: argparse.Namespace) -> int:
     environment = {**os.environ, **({"BOOTSTRAP": given.bootstrap} if given.bootstrap else {})}
     settings, live = audit.requested(environment, _inputs(given)), audit.live_cluster(environment)
+    first_use.prepare_spark()
     return look.summed_up(given, settings, STEPS[-1], lambda: audit.audit(settings, live))
 
 
@@ -221,6 +247,7 @@ def _sql(given: argparse.Namespace) -> int:
 
 
 def _thrift(given: argparse.Namespace) -> int:
+    first_use.prepare_spark()
     os.environ.update(launch.environment())
     time.tzset()
     from spark_jobs.edges import thrift_server  # Spark is loaded only where it is used, and where it was told of itself
@@ -250,6 +277,13 @@ def _record(given: argparse.Namespace) -> int:
     from drill.record import record
 
     print(record(given.drill, given.to))
+    return DONE
+
+
+def _clusters(given: argparse.Namespace) -> int:
+    if given.action == "check":
+        return clusters_file.check(given.file)
+    print(clusters_file.schema_text(), end="")
     return DONE
 
 

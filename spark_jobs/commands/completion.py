@@ -86,7 +86,7 @@ def verbs_of(parser: argparse.ArgumentParser) -> dict[str, Verb]:
     """Every verb with its options, those with a command line of their own included."""
     (group,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     found: dict[str, Verb] = {name: _verb(of._actions) for name, of in group.choices.items()}
-    return dict(sorted((found | dict(ELSEWHERE)).items()))
+    return dict(sorted((found | {name: verb for name, verb in ELSEWHERE.items() if name in found}).items()))
 
 
 def _verb(actions: Sequence[argparse.Action]) -> Verb:

@@ -12,7 +12,7 @@ from spark_jobs.alerts.sightings import OWN
 from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.catalog.codes import Cause, FindingSeverity
 from spark_jobs.catalog.steps import RECLASSIFY, STEPS
-from spark_jobs.commands import boards
+from spark_jobs.commands import boards, clusters_file
 from spark_jobs.commands.design_page import design_page
 from spark_jobs.commands.markdown import as_codes, as_table, block, code, fenced, link, page, prose
 from spark_jobs.commands.pipeline_page import pipeline_parts
@@ -87,6 +87,7 @@ def pages() -> dict[str, str]:
             "The rebuild", "spark_jobs/transforms/judgements/", list(pipeline_parts(in_order(PUBLISHED.values())))
         ),
         "design.md": design_page((FOLDER / "design.md").read_text(encoding="utf-8")),
+        clusters_file.SCHEMA_PAGE: clusters_file.schema_text(),
         **boards.files(),
     }
 

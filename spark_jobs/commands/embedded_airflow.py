@@ -8,6 +8,7 @@ from spark_jobs.shared.launch import DEFAULT_MASTER, HOME
 
 AIRFLOW_HOME = HOME / ".airflow"
 PROGRAM = HOME / ".venv-airflow" / "bin" / "airflow"
+"""Set-up installs it beside the project; pip does not."""
 
 
 def environment() -> dict[str, str]:

@@ -10,13 +10,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from spark_jobs.catalog.steps import STEPS, Step
+from spark_jobs.shared import launch
+from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT
-from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.launch import WORK
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LOOK_EVERY = 0.2
@@ -81,6 +83,30 @@ def printable(text: str) -> str:
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Starts one step, or a whole audit, without Airflow. Spark's master is HINDSIGHT_SPARK_CONF's, else this machine.
+
+    Takes: the program as steps/run.py knows it; variables that it gets; where its words go.
+    Edge case: Spark makes a folder `spark-warehouse` where it is started: not in the folder where a user works.
+    """
+    is_large = launch.is_large(settings.logs, settings.client_logs)
+    conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
+    return subprocess.Popen(
+        launch.submission(conf, program, "--settings", settings.to_json()),
+        env={**without_theirs(), **launch.environment(), **said},
+        stdin=subprocess.DEVNULL,
+        stdout=noise,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        cwd=launch.RUNS,
+    )
+
+
+def without_theirs() -> dict[str, str]:
+    """The user's variables, without those of another Airflow or Python."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW__", "AIRFLOW_HOME", "PYTHON"))}
+
+
 def stop(process: subprocess.Popen[bytes]) -> None:
     """Ends a program and the Spark that it started: they are a process group of their own."""
     for signal_ in (signal.SIGTERM, signal.SIGKILL):
@@ -114,5 +140,5 @@ def _show(process: subprocess.Popen[bytes], told: Path, screen: Screen) -> None:
 
 
 def near(place: str) -> str:
-    """A path as seen from the project, where it lies inside."""
-    return str(Path(place).relative_to(HOME)) if place.startswith(f"{HOME}/") else place
+    """A path as seen from the folder where we work, where it lies inside."""
+    return str(Path(place).relative_to(WORK)) if place.startswith(f"{WORK}/") else place

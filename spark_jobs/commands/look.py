@@ -22,7 +22,7 @@ from spark_jobs.report.story import as_data, as_lines
 from spark_jobs.shared.clusters import clusters
 from spark_jobs.shared.config import Settings, is_uri
 from spark_jobs.shared.exits import DONE, BadInput
-from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.launch import LAKE
 
 SUBJECT = (
     "the id of a row, its first six characters or more, or its address in the report; a group; a partition; latest:"
@@ -34,8 +34,8 @@ _NIGHTS = """
 
 
 def lake_of(given: argparse.Namespace) -> str:
-    """The lake that is asked: the option, LAKE, else the one beside the project."""
-    return given.lake or os.environ.get("LAKE", "").strip() or str(HOME / "lake")
+    """The lake that is asked: the option, LAKE, else the one in the folder where we work."""
+    return given.lake or os.environ.get("LAKE", "").strip() or str(LAKE)
 
 
 def report(given: argparse.Namespace) -> int:
@@ -47,7 +47,9 @@ def report(given: argparse.Namespace) -> int:
     if is_uri(lake) and given.opened:
         raise BadInput(f"{page} is behind a URI. Needed: a page on this machine. Copy it here and open the copy.")
     if not is_uri(lake) and not Path(page).exists():
-        raise BadInput(f"There is no report at {page}. Needed: a finished audit of that lake. Run `make audit` first.")
+        raise BadInput(
+            f"There is no report at {page}. Needed: a finished audit of that lake. Run `hindsight audit` first."
+        )
     print(json.dumps({"report": page}) if given.json else page)
     if given.opened and not webbrowser.open(Path(page).absolute().as_uri()):
         raise BadInput("No browser could be started. Needed: one on this machine. Open the page that is named above.")

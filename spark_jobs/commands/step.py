@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -13,9 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from spark_jobs.catalog.steps import INGEST, NEWEST_RUN, Step
-from spark_jobs.commands import embedded_airflow
 from spark_jobs.commands.audit import requested
-from spark_jobs.commands.follow import Screen, follow, near
+from spark_jobs.commands.follow import Screen, follow, near, start_alone
 from spark_jobs.edges import progress
 from spark_jobs.edges.landing import read_text
 from spark_jobs.shared import launch
@@ -55,22 +52,13 @@ def run(step: Step, settings: Settings) -> int:
 
     Gives: the step's exit code.
     """
-    folder = embedded_airflow.AIRFLOW_HOME / "runs"
-    folder.mkdir(parents=True, exist_ok=True)
-    log, told = (folder / f"{settings.run_id}.{step.name}.{kind}" for kind in ("log", "progress"))
+    launch.RUNS.mkdir(parents=True, exist_ok=True)
+    log, told = (launch.RUNS / f"{settings.run_id}.{step.name}.{kind}" for kind in ("log", "progress"))
     told.write_text("", encoding="utf-8")
     print(f"Run {settings.run_id} of {masked(near(settings.lake))}; Spark's words go to {near(str(log))}", flush=True)
     screen, began = Screen((step,), "the run"), time.monotonic()
     with log.open("wb") as noise:
-        process = subprocess.Popen(
-            _command(step, settings),
-            env={**os.environ, **launch.environment(), progress.FILE_VARIABLE: str(told)},
-            stdin=subprocess.DEVNULL,
-            stdout=noise,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            cwd=launch.HOME,
-        )
+        process = start_alone(step.name, settings, {progress.FILE_VARIABLE: str(told)}, noise)
         follow(process, told, screen)
     code = screen.verdict(near(str(log)))
     if code == DONE:
@@ -91,10 +79,3 @@ def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_r
         f"{used.ru_utime + used.ru_stime:.0f} s of processor time, "
         f"peak memory {used.ru_maxrss * _MAXRSS_BYTES / _MB:,.0f} MB in the largest process"
     )
-
-
-def _command(step: Step, settings: Settings) -> list[str]:
-    """spark-submit as Airflow calls it. Spark's master is HINDSIGHT_SPARK_CONF's, else this machine."""
-    is_large = launch.is_large(settings.logs, settings.client_logs)
-    conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
-    return launch.submission(conf, step.name, "--settings", settings.to_json())

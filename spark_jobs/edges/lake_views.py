@@ -46,7 +46,8 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
     if not published and not landed:
         raise BadInput(
             f"There is no lake at {masked(place)}: none of its {len(TABLES)} tables was found. Needed: the tables of an"
-            " audit, or a landed reading. Run `make audit` or `make snapshot` first, or name the lake with LAKE=."
+            " audit, or a landed reading. Run `hindsight audit` or `hindsight snapshot` first, or name the lake with"
+            " LAKE=."
         )
     connection = duckdb.connect(
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}

@@ -155,4 +155,5 @@ def read_history(path: Path) -> list[str]:
 def write_history(path: Path, statements: Sequence[str]) -> None:
     """Keep the newest statements, one line each."""
     lines = (json.dumps(statement) + "\n" for statement in statements[-MAX_HISTORY:])
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(lines), encoding="utf-8")

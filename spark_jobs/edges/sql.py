@@ -22,7 +22,7 @@ from spark_jobs.edges.prompt import Words, line_editor
 from spark_jobs.report.plain import visible
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
-from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.launch import KEPT
 from spark_jobs.shared.words import did_you_mean
 
 _VIEWS: Mapping[str, now_views.NowView | bridge_views.BridgeView] = {
@@ -33,7 +33,7 @@ _VIEWS: Mapping[str, now_views.NowView | bridge_views.BridgeView] = {
 
 _UNKNOWN_TABLE = re.compile(r"Table with name (\S+) does not exist!")
 
-HISTORY = HOME / ".build" / "sql_history.jsonl"
+HISTORY = KEPT / "sql_history.jsonl"
 
 HELP = """\
   SELECT ... ;                  any query; it ends with a semicolon and may span lines

@@ -25,7 +25,7 @@ from spark_jobs.shared import launch
 from spark_jobs.shared.conform import literal, quoted
 from spark_jobs.shared.exits import BadInput
 
-PASSWORD_FILE = launch.HOME / ".thrift-password"
+PASSWORD_FILE = launch.WORK / ".thrift-password"
 """Where the password lies that the server draws at its first start."""
 
 _GUARD = Path(__file__).with_name("ThriftGuard.java")
@@ -112,7 +112,7 @@ def register(spark: SparkSession, lake: str) -> Sequence[Table]:
     if not tables:
         raise BadInput(
             f"There is no lake at {lake}: none of its {len(TABLES)} tables was found. Needed: the tables of an audit."
-            " Run `make audit` first, or name the lake with --lake."
+            " Run `hindsight audit` first, or name the lake with --lake."
         )
     for layer in dict.fromkeys(t.layer for t in tables):
         spark.sql(f"CREATE SCHEMA {quoted(layer)}")

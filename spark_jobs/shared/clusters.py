@@ -14,18 +14,41 @@ from typing import Any, TypeGuard
 
 from spark_jobs.shared.config import INPUTS, KEEP, Settings, is_uri
 from spark_jobs.shared.exits import BadInput
-from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.keys import TEXT, TEXTS, Key, tables_of
+from spark_jobs.shared.launch import LAKE, WORK
 
 FILE_VARIABLE = "HINDSIGHT_CONFIG"
-"""Names the file; without it `hindsight.toml` in the project's folder, where there is one."""
+"""Names the file; without it `hindsight.toml` where we work: in the project's folder, or where pip installed us, in the
+user's."""
 
 DEFAULT_CONNECTION = "kafka_default"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _PLACES = ("logs", "client_logs", "snapshots", "lake")
 _OF_LINES = ("glob", "logs_tz", "client_tz", "pattern", "client_pattern")
-_OF_A_CLUSTER = (*_PLACES, *_OF_LINES, "look_ahead_hours", "look_back_hours", "keep")
-_SECTIONS = ("lake", "clusters", "alerts")
+_HOURS = ("look_ahead_hours", "look_back_hours")
+_OF_A_CLUSTER = (*_PLACES, *_OF_LINES, *_HOURS, "keep")
+
+CLUSTER_KEYS: Mapping[str, Key] = {
+    "name": Key(
+        "the cluster's name in its lake and in the names of its DAGs", {**TEXT, "pattern": f"^{_NAME.pattern}$"}
+    ),
+    "connection": Key("the Airflow connection by which readings are taken; without it none are", TEXT),
+    "labels": Key("labels, for routes of alerts", TEXTS),
+    **{
+        i.field: Key(i.meaning, {"type": ["integer", "string"]} if i.field in _HOURS else TEXT)
+        for i in (*INPUTS, KEEP)
+        if i.field in _OF_A_CLUSTER
+    },
+}
+"""What a table [[clusters]] may hold."""
+
+FILE_KEYS: Mapping[str, Key] = {
+    "lake": Key("folder or URI where the tables of clusters go that name none", TEXT),
+    "clusters": Key("the clusters; each has DAGs of its own", tables_of("clusters")),
+    "alerts": Key("who is notified of what", {"$ref": "#/$defs/alerts"}),
+}
+"""What the file may hold."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +66,7 @@ class Cluster:
     @property
     def lake(self) -> str:
         """Where its tables go."""
-        return self.inputs.get("lake") or str(HOME / "lake")
+        return self.inputs.get("lake") or str(LAKE)
 
     def dag_id(self, name: str) -> str:
         """A DAG's name for this cluster: as it is where there is one cluster only."""
@@ -55,7 +78,7 @@ def clusters() -> tuple[Cluster, ...]:
     path = file_path()
     if path is None:
         return (Cluster(None, DEFAULT_CONNECTION, from_scheduler(os.environ)),)
-    return _of_file(read_file(path), path)
+    return clusters_of(read_file(path), path)
 
 
 def lakes() -> list[str]:
@@ -74,7 +97,7 @@ def file_path() -> Path | None:
     named = os.environ.get(FILE_VARIABLE, "").strip()
     if named:
         return Path(named).expanduser().absolute()
-    usual = HOME / "hindsight.toml"
+    usual = WORK / "hindsight.toml"
     return usual if usual.exists() else None
 
 
@@ -89,18 +112,19 @@ def read_file(path: Path | None) -> dict[str, Any]:
             f"{path} cannot be read: {problem}. Needed: a TOML file with [[clusters]], [alerts], or both. Mend it, or "
             f"unset {FILE_VARIABLE}."
         ) from None
-    if strange := sorted(set(said) - set(_SECTIONS)):
-        raise BadInput(f"{path}: {_listed(strange)} is not known. Needed: {_listed(_SECTIONS)}. Rename or remove it.")
+    if strange := sorted(set(said) - set(FILE_KEYS)):
+        raise BadInput(f"{path}: {_listed(strange)} is not known. Needed: {_listed(FILE_KEYS)}. Rename or remove it.")
     return said
 
 
-def _of_file(said: Mapping[str, Any], path: Path) -> tuple[Cluster, ...]:
+def clusters_of(said: Mapping[str, Any], path: Path) -> tuple[Cluster, ...]:
+    """The clusters of a file that was read. Raises: BadInput with every problem at once."""
     tables = said.get("clusters", [])
     if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
         raise BadInput(f"{path}: clusters is {tables!r}. Needed: a [[clusters]] table for each cluster.")
     if not tables:
         return (Cluster(None, DEFAULT_CONNECTION, from_scheduler(os.environ)),)
-    lake = str(said.get("lake") or os.environ.get("HINDSIGHT_LAKE") or HOME / "lake")
+    lake = str(said.get("lake") or os.environ.get("HINDSIGHT_LAKE") or LAKE)
     found = [_cluster(table, lake, path) for table in tables]
     if problems := _problems(tables, found, path):
         raise BadInput(*problems)
@@ -135,9 +159,8 @@ def _problems_of(table: Mapping[str, Any], cluster: Cluster) -> Iterator[str]:
     """What is wrong in a cluster's table: its name, keys that are not known, values that no run could use."""
     if not _is_name(cluster.name):
         yield f"name is {cluster.name!r}. Needed: letters, digits, dot, dash and underscore."
-    known = ("name", "connection", "labels", *_OF_A_CLUSTER)
-    for key in sorted(set(table) - set(known)):
-        yield f"{key!r} is not known. Needed: one of {_listed(known)}."
+    for key in sorted(set(table) - set(CLUSTER_KEYS)):
+        yield f"{key!r} is not known. Needed: one of {_listed(CLUSTER_KEYS)}."
     labels = table.get("labels", [])
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         yield f'labels is {labels!r}. Needed: a list of texts, such as ["prod"].'

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -15,17 +16,39 @@ from pathlib import Path
 from spark_jobs.shared.exits import BadInput
 
 HOME = Path(__file__).resolve().parent.parent.parent
+"""The folder that holds `spark_jobs`: the project, or the package `kafka_hindsight` where pip installed it."""
+
+IS_INSTALLED = (HOME / "__init__.py").exists()
+
+WORK = Path.cwd() if IS_INSTALLED else HOME
+"""Where lakes, runs and settings lie unless a user names another place. What pip installed is not written to."""
+
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+KEPT = _CACHE / "kafka-hindsight" if IS_INSTALLED else HOME / ".build"
+"""What is fetched or made once, and could be again."""
+
+RUNS = WORK / (".hindsight" if IS_INSTALLED else ".airflow") / "runs"
+"""What each run said."""
+
+LAKE = WORK / "lake"
+
 RUN = HOME / "spark_jobs" / "steps" / "run.py"
 SUBMIT = HOME / "spark_jobs" / "steps" / "submit.py"
 SERVE = "serve"
 """What stands where RUN takes a step's name, and makes it the application that takes steps one after another."""
+
+AUDIT = "audit"
+"""What stands there for all steps of an audit, one after another."""
 
 DEFAULT_MASTER = "local[*]"
 
 AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
 """How the variables begin that may hold secrets of Airflow's. No process that it starts for us needs one."""
 
-CLASSES = HOME / ".build" / "classes.jsa"
+DELTA_LOCK = HOME / "locks" / "jars.sha256"
+"""Delta's jars with their hashes."""
+
+CLASSES = KEPT / "classes.jsa"
 """The classes of Spark and Delta as the JVM keeps them for its next start. Set-up makes it; an empty file says that
 this Java cannot. A JVM of another kind, or other jars, pass it over."""
 
@@ -48,8 +71,8 @@ _MUCH = 50_000_000
 
 
 def spark_environment() -> Path:
-    """The Spark environment: HINDSIGHT_SPARK_ENV, else the one that set-up builds in the project."""
-    return Path(os.environ.get("HINDSIGHT_SPARK_ENV") or HOME / ".venv-spark")
+    """The Spark environment: HINDSIGHT_SPARK_ENV, else the one that set-up builds, or into which pip installed us."""
+    return Path(os.environ.get("HINDSIGHT_SPARK_ENV") or (sys.prefix if IS_INSTALLED else HOME / ".venv-spark"))
 
 
 def spark_python() -> Path:
@@ -60,7 +83,7 @@ def spark_python() -> Path:
 def spark_home() -> Path:
     """The Spark inside that environment. An image may have it built for another minor version of Python than ours."""
     found = sorted(spark_environment().glob("lib/python3.*/site-packages/pyspark"))
-    return found[0] if found else spark_environment() / "lib" / "python3.11" / "site-packages" / "pyspark"
+    return found[0] if found else spark_environment() / f"lib/python3.{sys.version_info[1]}/site-packages/pyspark"
 
 
 def spark_submit() -> Path:
@@ -69,8 +92,10 @@ def spark_submit() -> Path:
 
 
 def jars() -> Path:
-    """The folder with Delta's jars."""
-    return Path(os.environ.get("HINDSIGHT_JARS") or HOME / ".jars")
+    """The folder with Delta's jars; what is fetched at the first use has a folder for each set of jars."""
+    if named := os.environ.get("HINDSIGHT_JARS"):
+        return Path(named).absolute()
+    return KEPT / f"jars-{_digest(DELTA_LOCK.read_bytes())}" if IS_INSTALLED else HOME / ".jars"
 
 
 def environment() -> dict[str, str]:
@@ -185,11 +210,15 @@ def properties_file(settings: Mapping[str, str]) -> Path:
             f"{tempfile.gettempdir()}/hindsight-{os.getuid()} is not a folder of this user alone. Needed: one with mode"
             " 0700, for settings that no other user may read. Remove it, or set TMPDIR."
         )
-    file = folder / f"spark-{hashlib.sha256(text.encode()).hexdigest()[:24]}.conf"
+    file = folder / f"spark-{_digest(text.encode())}.conf"
     coming = folder / f"{file.name}.{os.getpid()}"
     with open(os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
         written.write(text)
     return coming.replace(file)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:24]
 
 
 def _escaped(value: str) -> str:

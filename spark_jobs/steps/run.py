@@ -1,6 +1,7 @@
 """Runs steps under spark-submit: session, lock, body, account.
 
-`run.py STEP --settings JSON` runs one. `run.py serve SOCKET LOG` runs those that it is handed (edges/application.py).
+`run.py STEP --settings JSON` runs one, `run.py audit --settings JSON` those of a night.
+`run.py serve SOCKET LOG` runs those that it is handed (edges/application.py).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from spark_jobs.edges.lock import held
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
-from spark_jobs.shared.launch import SERVE
+from spark_jobs.shared.launch import AUDIT, SERVE
 from spark_jobs.steps.warming import warm
 
 Summary = dict[str, Any]
@@ -62,10 +63,11 @@ def main(arguments: list[str]) -> int:
             place = application.Place(socket, log)
             return application.serve(place, run_step, partial(_abandon, os.getppid()), spare=warm("hindsight"))
         parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline under spark-submit.")
-        parser.add_argument("step", choices=sorted(BY_NAME))
+        parser.add_argument("step", choices=[AUDIT, *sorted(BY_NAME)])
         parser.add_argument("--settings", required=True, help="the settings as JSON")
         given = parser.parse_args(arguments)
-        return run_step(given.step, json.loads(given.settings))
+        names = [step.name for step in STEPS] if given.step == AUDIT else [given.step]
+        return next((code for name in names if (code := run_step(name, json.loads(given.settings)))), DONE)
     finally:
         session.stop()
 

@@ -1,4 +1,4 @@
-"""The whole audit of the recorded night, as a user starts it, through Airflow, and what its tables say."""
+"""The whole audit of the recorded night, as a user starts it, through Airflow and without, and what its tables say."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from spark_jobs.commands.audit import SAMPLE
 from spark_jobs.edges.lake_views import open_lake
 from spark_jobs.edges.named_queries import named_queries
 from spark_jobs.shared import words
-from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.launch import HOME, jars
 from tests.support.lake import contents, rows
+from tests.support.package import build, install
 from tests.support.report_browser import Browser, found
 
 
@@ -189,9 +190,32 @@ def test_the_first_screen_names_the_loss_each_crash_and_what_to_do(
     assert "Find out why" in said[2]
 
 
-def test_run_again_it_leaves_the_same_tables(night: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_run_again_without_airflow_by_what_pip_installed_it_leaves_the_same_tables(
+    night: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
     lake, _ = night
     before = contents(lake)
-    again = audit(lake)
-    assert again.returncode == 0, again.stdout + again.stderr
+    hindsight = install(build(HOME, tmp_path / "built"), tmp_path / "environment")
+    (package,) = (tmp_path / "environment").glob("lib/python3.*/site-packages/kafka_hindsight")
+    held = {p for p in package.rglob("*") if p.suffix != ".pyc"}
+    work = tmp_path / "work"
+    work.mkdir()
+    given = {"logs": SAMPLE / "logs", "client-logs": SAMPLE / "clients", "snapshots": SAMPLE / "snapshots.jsonl"}
+    options = [word for name, place in given.items() for word in (f"--{name}", str(place))]
+    theirs = {"PATH": os.environ["PATH"], "LAKE": str(lake), "HINDSIGHT_JARS": str(jars())}
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [hindsight, *arguments], cwd=work, env=theirs, capture_output=True, text=True, timeout=1200
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    said = run("audit", *options)
+    assert "There is no Airflow beside us: the steps run in one process" in said
+    assert "40 committed records were lost in fraud-risky-19-0" in said
     assert contents(lake) == before
+    assert run("report").strip() == str(lake / "report" / "index.html")
+    assert json.loads(run("sql", "select count(*) as lost from gold.truncations", "--format", "json"))
+    assert [p.name for p in work.iterdir()] == [".hindsight"]
+    assert {p for p in package.rglob("*") if p.suffix != ".pyc" and p.name != "__pycache__"} <= held

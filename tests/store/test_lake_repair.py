@@ -271,7 +271,8 @@ def test_doctor_finds_mends_and_says_what_is_left(lake: Path, capsys: pytest.Cap
 def test_doctor_ends_with_2_while_a_table_is_damaged(lake: Path) -> None:
     asked = partial(
         subprocess.run,
-        [sys.executable, str(HOME / "setup/doctor.py"), "--lake", str(lake)],
+        [sys.executable, "-m", "spark_jobs.commands.doctor", "--lake", str(lake)],
+        cwd=HOME,
         capture_output=True,
         text=True,
     )

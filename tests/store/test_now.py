@@ -151,7 +151,7 @@ def test_every_view_has_the_columns_types_and_comments_of_its_table(session: sql
 
 
 def test_a_lake_without_readings_has_the_views_and_no_lake_needs_one_or_the_other(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"Run `make audit` or `make snapshot` first"):
+    with pytest.raises(BadInput, match=r"Run `hindsight audit` or `hindsight snapshot` first"):
         open_lake(str(tmp_path))
     land(tmp_path, "eu", AT, json.dumps(FAILED))
     connection = open_lake(str(tmp_path))

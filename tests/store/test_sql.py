@@ -287,7 +287,7 @@ class TestViews:
 
     def test_no_lake_is_told(self, tmp_path: Path) -> None:
         with pytest.raises(
-            BadInput, match=r"There is no lake at .*/nowhere: .*Needed: .*Run `make audit` or `make snapshot`"
+            BadInput, match=r"There is no lake at .*/nowhere: .*Needed: .*Run `hindsight audit` or `hindsight snapshot`"
         ):
             open_lake(str(tmp_path / "nowhere"))
         with pytest.raises(BadInput, match="There is no lake"):

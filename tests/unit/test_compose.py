@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import threading
-import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from drill.jars import NEWEST
 from drill.scenarios import SCENARIOS
 from setup import build
 from setup import stack as setup_stack
+from spark_jobs import __version__
 from spark_jobs.alerts.settings import DEFAULT_ROUTE
 from spark_jobs.shared.config import INPUTS, KEEP
 from spark_jobs.shared.launch import HOME, spark_environment, spark_home
@@ -85,8 +85,7 @@ def test_spark_fits_into_its_containers() -> None:
 
 
 def test_images_are_pinned() -> None:
-    version = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    assert {s.declared["image"] for s in OURS.values()} == {f"kafka-hindsight:{version}"}
+    assert {s.declared["image"] for s in OURS.values()} == {f"kafka-hindsight:{__version__}"}
     foreign = [s.declared["image"] for s in SERVICES.values() if s.name not in OURS]
     foreign += re.findall(r"^FROM (\S+)", DOCKERFILE, flags=re.MULTILINE)
     assert len(foreign) == 2
@@ -285,15 +284,27 @@ def test_the_image_copies_what_is_there_and_what_reaches_it() -> None:
     assert {source.split("/")[0] for source in copied} == reaches
 
 
+def imported_at_the_top(*paths: Path) -> set[Path]:
+    """The files, and those of ours that they import when they are loaded."""
+    found: set[Path] = set()
+    coming = [*paths]
+    while coming:
+        path = coming.pop()
+        found.add(path)
+        lines = re.findall(r"^from ((?:drill|setup|spark_jobs)[\w.]*) import (.+)$", path.read_text(), re.MULTILINE)
+        names = [f"{module}.{name.strip()}" for module, names in lines for name in names.split(",")]
+        modules = [HOME / f"{name.replace('.', '/')}.py" for each in names for name in (each, each.rpartition(".")[0])]
+        coming += [module for module in modules if module.exists() and module not in found]
+    return found
+
+
 def test_the_first_layer_holds_all_that_it_runs() -> None:
     heavy = DOCKERFILE[DOCKERFILE.index("COPY locks") : DOCKERFILE.index("COPY samples")]
     assert set(re.search(r"--only ([\w ]+)", heavy)[1].split()) < {p.name for p in build.PARTS}  # type: ignore[index]
-    for file in ("setup/build.py", "setup/needs.py", "drill/jars.py", "spark_jobs/shared/launch.py"):
-        assert file in heavy or Path(file).name in heavy
-    imported = re.findall(
-        r"^from ((?:drill|spark_jobs)(?:\.\w+)+) import", (HOME / "drill" / "jars.py").read_text(), re.MULTILINE
-    )
-    assert imported and all(f"{module.replace('.', '/')}.py" in heavy for module in imported)
+    needed = imported_at_the_top(HOME / "setup" / "build.py", HOME / "drill" / "jars.py")
+    needed |= {HOME / "spark_jobs" / "shared" / f"{lazily}.py" for lazily in ("launch", "maven")}
+    assert len(needed) > 5
+    assert [path for path in needed if str(path.relative_to(HOME)) not in heavy] == []
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ HOME = Path(__file__).resolve().parents[2]
 
 def doctor(*options: str, **environment: str) -> tuple[int, dict[str, Any]]:
     done = subprocess.run(
-        [sys.executable, str(HOME / "setup" / "doctor.py"), "--json", *options],
+        [sys.executable, "-m", "spark_jobs.commands.doctor", "--json", *options],
+        cwd=HOME,
         capture_output=True,
         text=True,
         env={"PATH": "/usr/bin:/bin", **environment},
@@ -73,7 +74,8 @@ def test_a_sample_of_logs_shows_what_would_be_read(tmp_path: Path) -> None:
             archive.add(tmp_path / name, name)
     (tmp_path / "packed.log.gz").unlink()
     done = subprocess.run(
-        [sys.executable, str(HOME / "setup" / "doctor.py"), "--json", "--logs", str(tmp_path)],
+        [sys.executable, "-m", "spark_jobs.commands.doctor", "--json", "--logs", str(tmp_path)],
+        cwd=HOME,
         capture_output=True,
         text=True,
     )

@@ -12,7 +12,10 @@ PLAIN = {
     "spark_jobs.shared.clusters",
     "spark_jobs.shared.config",
     "spark_jobs.shared.exits",
+    "spark_jobs.shared.java",
+    "spark_jobs.shared.keys",
     "spark_jobs.shared.launch",
+    "spark_jobs.shared.maven",
     "spark_jobs.commands.embedded_airflow",
     "spark_jobs.edges.delta_log",
     "spark_jobs.edges.lake_state",
@@ -66,7 +69,8 @@ def test_what_airflow_loads_of_ours_needs_the_standard_library_alone() -> None:
 
 
 def test_set_up_needs_the_standard_library_alone() -> None:
-    ours = {"spark_jobs.commands.embedded_airflow", "spark_jobs.shared.launch"}
+    ours = {"spark_jobs.commands.embedded_airflow", "spark_jobs.shared.launch", "spark_jobs.shared.maven"}
     assert foreign(imported(HOME / "setup" / "build.py")) == {*ours, "setup.needs"}
-    assert foreign(imported(HOME / "setup" / "needs.py")) == set()
-    assert foreign(imported(HOME / "setup" / "doctor.py")) == {"setup"}
+    assert foreign(imported(HOME / "setup" / "needs.py")) == {"spark_jobs.shared.java"}
+    doctor = HOME / "spark_jobs" / "commands" / "doctor.py"
+    assert foreign(imported(doctor)) == {"setup", "spark_jobs.shared.java", "spark_jobs.shared.launch"}

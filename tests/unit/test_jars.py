@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import sleep
@@ -10,13 +12,14 @@ from time import sleep
 import pytest
 
 from drill import jars
+from spark_jobs.shared import maven
 
 
 def test_a_kafka_is_fetched_once_however_many_ask_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jar = b"a jar"
     fetched: list[str] = []
 
-    def fetch(version: str, folder: Path) -> None:
+    def fetch(version: str, folder: Path, wanted: Mapping[str, str]) -> None:
         fetched.append(version)
         folder.mkdir()
         sleep(0.05)
@@ -31,3 +34,21 @@ def test_a_kafka_is_fetched_once_however_many_ask_for_it(tmp_path: Path, monkeyp
         folders = list(asking.map(jars.libs, ["9.9.9"] * 4))
     assert fetched == ["9.9.9"]
     assert [(folder / "kafka.jar").read_bytes() for folder in folders] == [jar] * 4
+
+
+def test_a_folder_of_jars_is_there_when_each_is_the_pinned_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text(
+        f"#!{sys.executable}\nimport pathlib, sys\n"
+        "folder = pathlib.Path(sys.argv[sys.argv.index('-retrieve') + 1]).parent\n"
+        "folder.mkdir()\n(folder / 'a-1.jar').write_bytes(b'a jar')\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    folder, modules = tmp_path / "jars", [maven.Module("x", "a", "1")]
+    with pytest.raises(maven.CannotFetch, match=r"a-1\.jar\. Found: .*\. Needed: 0000\."):
+        maven.fetch(modules, {"a-1.jar": "0000"}, folder, tmp_path / "cache")
+    assert not folder.exists()
+    maven.fetch(modules, {"a-1.jar": hashlib.sha256(b"a jar").hexdigest()}, folder, tmp_path / "cache")
+    assert [p.name for p in folder.iterdir()] == ["a-1.jar"]

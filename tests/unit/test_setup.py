@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from setup import needs
 
 HOME = Path(__file__).resolve().parents[2]
 
@@ -126,3 +131,47 @@ def test_every_line_of_a_locks_input_says_why() -> None:
     for path in (HOME / "locks").glob("*.in"):
         named = [line for line in path.read_text().splitlines() if line and not line.startswith(("#", "-"))]
         assert named and all("  # " in line for line in named), path.name
+
+
+def test_every_line_of_what_the_wheel_needs_says_why() -> None:
+    said = (HOME / "pyproject.toml").read_text()
+    needed = re.search(r"^dependencies = \[\n(.+?)^\]", said, flags=re.MULTILINE | re.DOTALL)
+    assert needed
+    named = [line for line in needed[1].splitlines() if line.lstrip().startswith('"')]
+    assert len(named) > 5 and all(",  " in line and "# " in line for line in named)
+
+
+def pythons(folder: Path, **ends: int) -> dict[str, str]:
+    """An environment with a folder of Pythons first on its PATH, each of which ends with a code."""
+    folder.mkdir()
+    for name in ("python3.13", "python3.12", "python3.11", "python3"):
+        program = folder / name
+        program.write_text(f"#!/bin/sh\nexit {ends.get(name.replace('.', '_'), 1)}\n")
+        program.chmod(0o755)
+    return {"PATH": f"{folder}:/usr/bin:/bin"}
+
+
+def python_of(environment: dict[str, str]) -> tuple[int, str, str]:
+    done = subprocess.run(["sh", HOME / "setup" / "python.sh"], env=environment, capture_output=True, text=True)
+    return done.returncode, done.stdout.strip(), done.stderr
+
+
+def test_the_newest_python_that_runs_is_taken(tmp_path: Path) -> None:
+    assert python_of(pythons(tmp_path / "a", python3_12=0, python3_11=0, python3=0))[1] == "python3.12"
+    assert python_of(pythons(tmp_path / "b", python3=0))[1] == "python3"
+    assert python_of(pythons(tmp_path / "c"))[:2] == (0, str(tmp_path / "c" / "python3"))
+
+
+def test_a_python_that_is_named_is_taken_or_told(tmp_path: Path) -> None:
+    environment = pythons(tmp_path / "a", python3_13=0)
+    named = str(tmp_path / "a" / "python3.11")
+    assert python_of({**environment, "PYTHON": named})[1] == named
+    code, _, told = python_of({**environment, "PYTHON": "/nowhere"})
+    assert (code, told.partition(",")[0]) == (2, "Found: no /nowhere")
+
+
+def test_what_is_locked_is_what_the_package_says() -> None:
+    said = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    (oldest, newest) = (needs.OLDEST, needs.NEWEST)
+    assert said == f">={oldest[0]}.{oldest[1]},<{newest[0]}.{newest[1] + 1}"
+    assert all(f"python3.{minor}" in (HOME / "setup" / "python.sh").read_text() for minor in range(11, newest[1] + 1))

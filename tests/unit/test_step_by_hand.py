@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from spark_jobs.catalog.steps import BY_NAME, INGEST, PUBLISH, REBUILD
-from spark_jobs.commands import cli, embedded_airflow, step
+from spark_jobs.commands import cli, step
+from spark_jobs.shared import launch
 from spark_jobs.shared.exits import BadInput
 
 SUBMIT = f"""#!{sys.executable}
@@ -44,7 +45,7 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     submit.write_text(SUBMIT)
     submit.chmod(0o755)
     monkeypatch.setenv("HINDSIGHT_SPARK_ENV", str(tmp_path))
-    monkeypatch.setattr(embedded_airflow, "AIRFLOW_HOME", tmp_path / "airflow")
+    monkeypatch.setattr(launch, "RUNS", tmp_path / "airflow" / "runs")
     monkeypatch.setenv("LAKE", str(tmp_path / "lake"))
     monkeypatch.setenv("LOGS", str(tmp_path))
     return submit

@@ -1,6 +1,6 @@
 """Shows what is missing on this machine, with LAKE in its tables, with BOOTSTRAP on a cluster, with LOGS what is read.
 
-Standard library only, like set-up: it runs where nothing is installed yet. It changes nothing but a lake with --repair.
+Standard library only: it runs where set-up has not run yet. It changes nothing but a lake with --repair.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from setup import build, needs
+from spark_jobs.shared import java, launch
 
 NEEDED_GIB = 4
 """Airflow's process, one Spark driver of 2 GiB and its Python workers."""
@@ -31,6 +29,7 @@ class Told(NamedTuple):
     says: str
 
 
+_PYTHON = f"{'.'.join(map(str, sys.version_info[:3]))} ({sys.executable})"
 _MARKS = {"good": "✓", "missing": "✗", "later": "·"}
 
 
@@ -59,9 +58,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _found(given: argparse.Namespace) -> Iterator[Told]:
-    lake = given.lake or str(needs.HOME / "lake")
+    lake = given.lake or str(launch.LAKE)
+    yield from of_package() if launch.IS_INSTALLED else of_checkout()
     yield from of_machine()
-    yield from of_project()
     yield of_lake(lake)
     if given.lake or given.repair:
         yield from of_tables(lake, given.repair)
@@ -80,11 +79,9 @@ def _print(found: list[Told]) -> None:
 
 
 def of_machine() -> Iterator[Told]:
-    """Python, Java, room, memory, cores."""
-    version = ".".join(map(str, sys.version_info[:3]))
-    yield _asked("Python", needs.require_python, f"{version} ({sys.executable})")
-    yield _asked("Java", needs.require_java, needs.java_program())
-    yield _asked("room", needs.require_space, f"{_free() / 1e9:.1f} GB free")
+    """Java, memory, cores."""
+    problem = java.problem()
+    yield Told("missing", "Java", problem) if problem else Told("good", "Java", java.program())
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     enough = gib >= NEEDED_GIB
     advice = "" if enough else f" Needed: {NEEDED_GIB}. What to do: HINDSIGHT_DRIVER_MEMORY=1g, or more memory."
@@ -92,27 +89,32 @@ def of_machine() -> Iterator[Told]:
     yield Told("good", "cores", str(os.cpu_count()))
 
 
+def of_checkout() -> Iterator[Told]:
+    """Python, room, and what set-up builds."""
+    from setup import build, needs
+
+    yield _asked("Python", needs.require_python, _PYTHON)
+    yield _asked("room", needs.require_space, f"{shutil.disk_usage(launch.HOME).free / 1e9:.1f} GB free")
+    for part in build.PARTS:
+        current = build.is_current(part)
+        says = "built" if current else f"`make setup` builds it: {part.sentence}"
+        yield Told("good" if current else "later", part.name, says)
+
+
 def _asked(what: str, require: Callable[[], None], found: str) -> Told:
     try:
         require()
-    except needs.CannotBuild as problem:
+    except ValueError as problem:
         return Told("missing", what, str(problem))
     return Told("good", what, found)
 
 
-def _free() -> int:
-    return shutil.disk_usage(needs.HOME).free
-
-
-def of_project() -> Iterator[Told]:
-    """What set-up builds."""
-    for part in build.PARTS:
-        current = build.is_current(part)
-        yield Told(
-            "good" if current else "later",
-            part.name,
-            "built" if current else f"`make setup` builds it: {part.sentence}",
-        )
+def of_package() -> Iterator[Told]:
+    """Python, and what the first use fetches."""
+    yield Told("good", "Python", _PYTHON)
+    is_there = launch.jars().exists()
+    says = str(launch.jars()) if is_there else f"the first audit fetches them into {launch.jars()}"
+    yield Told("good" if is_there else "later", "jars", says)
 
 
 def of_lake(lake: str) -> Told:
@@ -139,7 +141,7 @@ def of_tables(lake: str, is_to_repair: bool) -> Iterator[Told]:
 def of_cluster(bootstrap: str) -> Iterator[Told]:
     """One reading of a live cluster: whether it answers, and which parts it does not tell, and why."""
     words = ["spark_jobs.commands.cli", "snapshot", "--bootstrap", bootstrap, "--print"]
-    reading = _of_child("cluster", words, cwd=needs.HOME)
+    reading = _of_child("cluster", words, cwd=launch.WORK)
     if isinstance(reading, Told):
         yield reading
         return
@@ -169,10 +171,10 @@ def _told_by(what: str, words: list[str]) -> Iterator[Told]:
 
 def _of_child(what: str, words: list[str], cwd: Path | None = None) -> Any:
     """What a module of ours prints as JSON, run in the Spark environment; why it does not, where it fails."""
-    python = build.SPARK / "bin" / "python"
+    python = launch.spark_python()
     if not python.exists():
         return Told("later", what, "Needs set-up first. What to do: make setup")
-    env = {**os.environ, "PYTHONPATH": str(needs.HOME)}
+    env = {**os.environ, "PYTHONPATH": str(launch.HOME)}
     done = subprocess.run([str(python), "-m", *words], capture_output=True, text=True, cwd=cwd, env=env)
     if done.returncode:
         return Told("missing", what, done.stderr.strip().splitlines()[-1])

@@ -1,0 +1,164 @@
+"""The DAGs, as functions of clusters: the files in dags/ call them, and so may a DAG file of a user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain, task
+from hindsight_alerts import Failure, Look, done_in_time, tell
+from hindsight_operator import WINDOW, SparkStepOperator, judged_anew, late_windows, params, patient, published_windows
+from hindsight_snapshot import SnapshotOperator
+
+from spark_jobs.catalog.steps import COLLECT, MAINTAIN, PUBLISH, RECLASSIFY, STEPS
+from spark_jobs.shared.clusters import Cluster, clusters_of
+from spark_jobs.shared.config import KEEP, LOOK_AHEAD_HOURS
+
+NIGHT = f"""
+What happened to the consumer groups and the leaders in one night, why, and the proof that nothing was missed.
+
+{chr(10).join(f"{n}. **{s.name}**: {s.sentence}." for n, s in enumerate(STEPS, start=1))}
+
+A scheduled run owns midnight to midnight UTC: its data interval, moved back by {LOOK_AHEAD_HOURS} hours of look-ahead.
+The params `from` and `to` win over the interval. Exit codes 42 (publication refused) and 2 (bad
+input) are never retried. Nights of the past: `airflow backfill create`.
+
+Windows of the last week for which ingest found records that came late are judged again when the night is published, one
+at a time. One that fails takes nothing from the night.
+"""
+COLLECTING = f"""
+**{COLLECT.name}**: {COLLECT.sentence}.
+
+Each run reads what the lake does not hold yet: files that are new or still grow, and the readings that landed. The
+last record of a file that grows waits for the next run. At ten past the hour what an hourly rotation left has come to
+rest. When it and the nightly audit are due on one lake, one waits for the other.
+"""
+MAINTENANCE = f"""
+**{MAINTAIN.name}**: {MAINTAIN.sentence}.
+
+`keep` says how many days stay, by layer, table or `landing`; what it does not name stays for good. A number that would
+take what nights, late records or their look-back still read is refused. Files of tables go a week after the version
+that held them: readers are not disturbed. One run for each lake.
+"""
+RECLASSIFYING = f"""
+**{RECLASSIFY.name}**: {RECLASSIFY.sentence}.
+
+Give `from` and `to`: each window that was published between them is parsed out of bronze, rebuilt and published again,
+one at a time. What changed is in `quality.verdict_changes`: `make sql Q=verdict_changes`. It sends no alert: nights
+that ended two days ago are history. The windows' pages are written again.
+"""
+SNAPSHOTS = """
+One task for each cluster of `hindsight.toml` that names a `connection`. Without that file: one for each of
+`HINDSIGHT_CLUSTERS`, names of Airflow connections, separated by commas, whose extra is
+librdkafka's configuration, and names the cluster in the lake; by default the connection `kafka_default`, else
+`BOOTSTRAP` and `KAFKA_CONFIG` of the worker, and `HINDSIGHT_CLUSTER` names the cluster.
+
+A reading lands in `<LAKE>/landing/snapshots/`, named by cluster and by the end of the data interval: a retry overwrites
+it. What `__consumer_offsets` holds since the reading before lands beside it, in `group_records/`.
+Settings that are refused (exit code 2) are never retried. What did not answer in time is missing, and says why.
+"""
+ALERTS = """
+After each night the last step of the audit looks at once. This DAG sends what a receiver missed while it was down, what
+waited for quiet hours to end, and what a killed run did not send. Who gets them: [alerts] in `hindsight.toml`;
+receivers are Airflow connections `hindsight_alerts_<route>`, or variables `HINDSIGHT_ALERTS_<ROUTE>`.
+"""
+
+ASKED = {
+    "whole_input": Param(
+        False, type="boolean", title="Whole input", description="everything in the input, whatever the interval"
+    ),
+    "read_to_end": Param(
+        False,
+        type="boolean",
+        title="Read to the end",
+        description="last records of files that still grow, as they stand",
+    ),
+}
+
+
+def hindsight_dags(clusters: Sequence[Mapping[str, Any]], *, lake: str | None = None) -> None:
+    """Every DAG of these clusters, in the DAG file that calls it.
+
+    Takes: for each cluster what a table [[clusters]] of hindsight.toml may hold; `lake`, of those that name none. A
+    relative path starts at the worker's folder.
+    Raises: BadInput with every problem at once; Airflow shows it on its page of import errors.
+    """
+    given = {"clusters": [*clusters], **({"lake": lake} if lake else {})}
+    found = clusters_of(given, Path("hindsight_dags").absolute())
+    night_audits(found)
+    collecting(found)
+    maintenance(found)
+    reclassifying(found)
+    snapshots([cluster for cluster in found if cluster.connection])
+    alerts(dict.fromkeys(cluster.lake for cluster in found))
+
+
+def night_audits(clusters: Iterable[Cluster]) -> None:
+    """The nightly audit of each cluster: three Spark steps, in the order of spark_jobs.catalog.steps."""
+    for cluster in clusters:
+        about = {"lake": cluster.lake, "cluster": cluster.name or cluster.inputs.get("cluster", "")}
+        with _dag(
+            cluster.dag_id("kafka_night_audit"),
+            f"0 {LOOK_AHEAD_HOURS} * * *",
+            NIGHT,
+            params={**params(cluster.inputs, *WINDOW), **ASKED},
+            default_args={**patient(), "on_failure_callback": Failure(**about)},
+            deadline=done_in_time(**about),
+        ):
+            steps = [SparkStepOperator(step=step) for step in STEPS]
+            steps[STEPS.index(PUBLISH)].on_success_callback = [Look(**about)]
+            chain(*steps, late := late_windows())
+            judged_anew(late)
+
+
+def collecting(clusters: Iterable[Cluster]) -> None:
+    """Logs and landed readings of each cluster into bronze, every hour, while they grow."""
+    for cluster in clusters:
+        given = {"params": params(cluster.inputs), "default_args": patient()}
+        with _dag(cluster.dag_id("kafka_collect"), "10 * * * *", COLLECTING, **given):
+            SparkStepOperator(step=COLLECT)
+
+
+def maintenance(clusters: Sequence[Cluster]) -> None:
+    """Each lake put in order, every Sunday."""
+    for cluster in {c.lake: c for c in reversed(clusters)}.values():
+        given = {"params": params(cluster.inputs, KEEP.field), "default_args": patient()}
+        with _dag(cluster.dag_id("kafka_maintenance"), "30 12 * * 0", MAINTENANCE, **given):
+            SparkStepOperator(step=MAINTAIN)
+
+
+def reclassifying(clusters: Iterable[Cluster]) -> None:
+    """The past of each cluster with today's knowledge: a mapped task for each window between two instants."""
+    for cluster in clusters:
+        given = {"params": params(cluster.inputs, *WINDOW), "default_args": patient()}
+        with _dag(cluster.dag_id("kafka_reclassify"), None, RECLASSIFYING, **given):
+            judged_anew(published_windows())
+
+
+def snapshots(clusters: Iterable[Cluster]) -> None:
+    """A reading of each cluster every five minutes, landed as one file without a JVM."""
+    given = {"retries": 2, "retry_delay": timedelta(seconds=20), "execution_timeout": timedelta(minutes=4)}
+    with _dag("kafka_snapshot", "*/5 * * * *", SNAPSHOTS, default_args=given):
+        for cluster in clusters:
+            SnapshotOperator(cluster=cluster)
+
+
+def alerts(lakes: Iterable[str]) -> None:
+    """A look at each lake every ten minutes: what could not be sent before goes out, once."""
+    with _dag("kafka_alerts", "*/10 * * * *", ALERTS, default_args={"execution_timeout": timedelta(minutes=9)}):
+        task(task_id="look")(tell).expand(lake=[*lakes])
+
+
+def _dag(dag_id: str, cron: str | None, about: str, **given: Any) -> DAG:
+    return DAG(
+        dag_id=dag_id,
+        schedule=CronDataIntervalTimetable(cron, timezone="UTC") if cron else None,
+        start_date=datetime(2026, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        doc_md=about,
+        tags=["hindsight"],
+        **given,
+    )

@@ -1,0 +1,59 @@
+"""The DAG factory: a DAG file of a user's own names the clusters."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.dag_processing.dagbag import DagBag
+from airflow.serialization.serialized_objects import DagSerialization
+
+from spark_jobs.shared.clusters import FILE_VARIABLE
+
+DAGS = Path(__file__).resolve().parents[2] / "dags"
+PAGE = (DAGS.parent / "docs" / "operations.md").read_text(encoding="utf-8")
+(OWN,) = re.findall(r"<!-- example: a DAG file -->\n```python\n(.+?)```", PAGE, flags=re.DOTALL)
+FILE = """
+lake = "s3a://lakes/kafka"
+[[clusters]]
+name = "orders"
+logs = "/logs/orders"
+connection = "kafka_orders"
+keep = "bronze=90"
+[[clusters]]
+name = "payments"
+logs = "s3a://logs/payments"
+"""
+
+
+def bag_of(folder: Path, text: str) -> Any:
+    folder.mkdir()
+    (folder / "own.py").write_text(text)
+    return DagBag(str(folder))
+
+
+def content(dags: dict[str, Any]) -> dict[str, Any]:
+    def of(dag: Any) -> tuple[Any, ...]:
+        timetable = DagSerialization.to_dict(dag)["dag"]["timetable"]
+        return timetable, dag.doc_md, dag.params.dump(), sorted(t.task_id for t in dag.tasks)
+
+    return {name: of(dag) for name, dag in dags.items()}
+
+
+def test_it_makes_the_dags_that_the_file_of_clusters_makes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own = bag_of(tmp_path / "own", OWN)
+    assert own.import_errors == {}
+    (tmp_path / "hindsight.toml").write_text(FILE)
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    of_file = DagBag(str(DAGS))
+    assert content(own.dags) == content(of_file.dags)
+    assert len(own.dags) == 2 * 3 + 3
+    assert {dag.fileloc for dag in own.dags.values()} == {str(tmp_path / "own" / "own.py")}
+
+
+def test_what_is_wrong_stands_on_the_page_of_import_errors(tmp_path: Path) -> None:
+    (told,) = bag_of(tmp_path / "own", OWN.replace('"logs": "s3a', '"log": "s3a')).import_errors.values()
+    assert "cluster payments: 'log' is not known" in told
+    assert "cluster payments: LOGS is not given" in told

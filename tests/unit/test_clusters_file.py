@@ -1,0 +1,90 @@
+"""`hindsight clusters`: the file is checked whole, and its schema refuses what the check refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from spark_jobs.commands import cli, clusters_file
+from spark_jobs.shared.clusters import FILE_VARIABLE
+from spark_jobs.shared.launch import HOME
+
+OPERATIONS = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
+(EXAMPLE,) = re.findall(r"<!-- example: hindsight.toml -->\n```toml\n(.+?)```", OPERATIONS, flags=re.DOTALL)
+SCHEMA = Draft202012Validator(json.loads(clusters_file.schema_text()))
+
+
+def as_an_editor_sees(text: str) -> Any:
+    """TOML as JSON: an instant is a text."""
+    return json.loads(json.dumps(tomllib.loads(text), default=datetime.isoformat))
+
+
+def checked(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    (folder / "h.toml").write_text(text)
+    code = cli.main(["clusters", "check", "--file", str(folder / "h.toml")])
+    return code, *capsys.readouterr()
+
+
+def test_the_example_of_the_docs_is_told_cluster_by_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, told, wrong = checked(tmp_path, EXAMPLE, capsys)
+    assert (code, wrong) == (0, "")
+    assert "  orders: /var/log/kafka/orders into /srv/lake\n" in told
+    assert "  payments: s3a://logs/payments into s3a://lakes/payments\n" in told
+    assert "  alerts pager: critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in told
+    assert list(SCHEMA.iter_errors(as_an_editor_sees(EXAMPLE))) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ('lake = "/srv/lake"', 'lakes = "/srv/lake"'),
+        ('name = "orders"', 'name = "a/b"'),
+        ('labels = ["prod"]', 'labels = "prod"'),
+        ('logs_tz = "Europe/Berlin"', 'log_tz = "Europe/Berlin"'),
+        ('severities = ["critical"]', "severities = []"),
+        ('severities = ["critical"]', 'severities = ["grave"]'),
+        ('name = "pager"', 'name = "Pager"'),
+        ('name = "pager"', 'name = "pager"\nurl = "json://x"'),
+        ('quiet = {from = "22:00", to = "07:00", zone = "Europe/Berlin"}', 'quiet = {from = "22:00"}'),
+        ("until = 2026-12-01T06:00:00Z", ""),
+    ],
+)
+def test_the_schema_and_the_check_refuse_the_same(
+    right: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert right in EXAMPLE
+    text = EXAMPLE.replace(right, wrong, 1)
+    assert list(SCHEMA.iter_errors(as_an_editor_sees(text)))
+    code, _, told = checked(tmp_path, text, capsys)
+    assert code == 2
+    assert "Needed: " in told
+
+
+def test_what_is_wrong_with_clusters_and_alerts_is_told_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "[[clusters]]\nname = 'a'\nlogs = 'x'\nlog_tz = 'UTC'\n[[alerts.mutes]]\nrule = 'x'\n"
+    code, _, told = checked(tmp_path, text, capsys)
+    assert code == 2
+    assert "'log_tz' is not known" in told
+    assert "[alerts] mutes: until is None" in told
+
+
+def test_without_a_file_the_check_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(FILE_VARIABLE, raising=False)
+    assert cli.main(["clusters", "check"]) == 2
+    assert "There is no hindsight.toml. Needed: " in capsys.readouterr().err
+
+
+def test_the_schema_is_the_one_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["clusters", "schema"]) == 0
+    assert capsys.readouterr().out == (HOME / "docs" / clusters_file.SCHEMA_PAGE).read_text(encoding="utf-8")

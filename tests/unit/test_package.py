@@ -1,0 +1,73 @@
+"""The wheel: what it holds, and that the same files give the same bytes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from spark_jobs import __version__
+from spark_jobs.shared.launch import DELTA_LOCK, HOME
+from tests.support.package import build
+
+PARTS = ("CHANGELOG.md", "README.md", "expectations", "locks", "pyproject.toml", "queries", "setup", "spark_jobs")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(HOME, tmp_path_factory.mktemp("built"))
+
+
+def test_it_holds_one_package_and_nothing_that_only_developers_use(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names} == {"kafka_hindsight", f"kafka_hindsight-{__version__}.dist-info"}
+    inside = {name.split("/")[1] for name in names if name.startswith("kafka_hindsight/")}
+    assert inside == {"__init__.py", "expectations", "locks", "queries", "spark_jobs"}
+    queries = {p.name for p in (HOME / "queries").glob("*.sql")}
+    assert queries == {name.rpartition("/")[2] for name in names if "/queries/" in name}
+    assert [n for n in names if "/samples/" in n or n.endswith(".pyc")] == []
+    assert f"kafka_hindsight/locks/{DELTA_LOCK.name}" in names
+
+
+def test_the_same_files_give_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in PARTS:
+        source = HOME / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name, copy_function=shutil.copyfile)
+        else:
+            shutil.copyfile(source, copy / name)
+    os.utime(copy / "spark_jobs" / "__init__.py", (1, 1))
+    assert build(copy, tmp_path / "again").read_bytes() == wheel.read_bytes()
+
+
+def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    packed = build(HOME, tmp_path / "source", "sdist")
+    with tarfile.open(packed) as archive:
+        archive.extractall(tmp_path, filter="data")
+    assert build(tmp_path / packed.name.removesuffix(".tar.gz"), tmp_path / "built").read_bytes() == wheel.read_bytes()
+
+
+def test_it_says_what_it_needs_where_there_is_no_java(wheel: Path, tmp_path: Path) -> None:
+    package = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(package)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "work").mkdir()
+    run = ["-c", "import sys, kafka_hindsight; sys.exit(kafka_hindsight.main())"]
+    done = subprocess.run(
+        [sys.executable, *run, "audit", "--logs", str(tmp_path / "logs")],
+        cwd=tmp_path / "work",
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(package), "JAVA_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("Found: no Java")
+    assert list((tmp_path / "work").iterdir()) == []
