@@ -27,7 +27,7 @@ def test_a_large_input_gets_the_second_compiler_and_smaller_partitions(tmp_path:
     for folder in (logs / "broker-1", clients):
         folder.mkdir(parents=True)
         with (folder / "server.log").open("wb") as file:
-            file.truncate(30_000_000)
+            file.truncate(160_000_000)
     assert not launch.is_large(str(logs), None)
     assert not launch.is_large(str(tmp_path / "missing"))
     assert launch.is_large(str(logs), str(clients))
