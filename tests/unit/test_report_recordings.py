@@ -32,8 +32,8 @@ SAID = {
         f"Broker 2 crashed at 01:52:25, away for 22 s. {CRASH}",
     ],
     "offline-3.9": [
-        "Partition mobile-single-19-0 was offline for 8.8 s to 16.9 s: broker 1 crashed about 02:03:39, away for 8.7 s to"
-        f" 16.9 s. {OFFLINE}",
+        "Partition mobile-single-19-0 was offline for 8.8 s to 16.9 s: broker 1 crashed about 02:03:39, away for 8.7 s"
+        f" to 16.9 s. {OFFLINE}",
     ],
     "crash-2.8": [f"Broker 1 crashed at 01:52:23, away for 17.7 s. {CRASH}"],
     "pause-4.1": [f"Broker 1 was cut off about 01:51:57, away for 11.3 s to 33.1 s. {CRASH}"],
