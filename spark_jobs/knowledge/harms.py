@@ -65,8 +65,8 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     Harm.WRITES_REFUSED: HarmNote(
         "act",
         "writes refused",
-        "Bring the missing replicas back.",
-        "Bring the missing replicas back first. A lower min.insync.replicas gives up durability.",
+        "See that the missing replicas are back.",
+        "See that the missing replicas are back. A lower min.insync.replicas gives up durability.",
         "Keep one replica more than min.insync.replicas, so that one broker may be away.",
         (_MISSING, _TOPIC),
         "UnderMinIsrPartitionCount, normal 0 (Kafka operations guide)",
@@ -83,9 +83,9 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     Harm.NO_CONTROLLER: HarmNote(
         "act",
         "no controller",
-        "Bring back a majority of the controllers.",
-        "Bring back a majority of the controllers: two of three, three of five. Until then a broker that fails takes"
-        " its partitions offline.",
+        "See that a majority of the controllers is back, and find out why it was away.",
+        "See that a majority of the controllers is back: two of three, three of five. Find out why it was away. Without"
+        " it a broker that fails takes its partitions offline.",
         "Keep three or five controllers on different hosts, and restart one at a time.",
         (_QUORUM,),
         "ActiveControllerCount, normal 1 in the cluster (Kafka operations guide)",

@@ -84,7 +84,7 @@ def _certainty(rows: Sequence[Incident]) -> str:
     """How sure the sentences are."""
     counts = Counter(row.confidence for row in rows)
     if not rows or counts[Confidence.CERTAIN] == len(rows):
-        return "All of this is certain." if rows else ""
+        return "The cause of each is certain." if rows else ""
     said = words.listed([f"{sure} for {words.number(counts[sure])}" for sure in Confidence if counts[sure]])
     return f"The cause is {said} of the {words.number(len(rows))} incidents."
 

@@ -181,6 +181,7 @@ class TestPrompt:
             (".describe gold.rebalanses", "Did you mean gold.rebalances"),
             (".run x", "no query named"),
             ("cost_by_grup", "Did you mean cost_by_group"),
+            ("FROM cost_by_grup", "The table cost_by_grup does not exist. Did you mean cost_by_group"),
             ("storms grup_id=a", "Did you mean group_id"),
         ):
             with pytest.raises(BadInput, match=told):

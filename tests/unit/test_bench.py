@@ -207,3 +207,10 @@ def test_ratios_leave_out_the_first_round_of_a_jvm() -> None:
     assert said[0] == "Ingest of 100 MB, warm: 12.0 s, 24.0 processor seconds."
     assert "2.0, 6.0, 5.0x in wall time" in said[-1]
     assert [re.findall(r"([\d.]+)x", line) for line in said if "spark copy" in line] == [["6.0", "6.0"]]
+
+
+def test_the_picture_has_no_chart_of_what_was_never_measured() -> None:
+    kept = json.loads(run.FIGURES.read_text())
+    grown = {"growth": {"figures": {"96": {"read_mb": 96.0, "wall_s": 64.8, "cpu_s": 82.6}}}}
+    titles = [[chart["title"] for chart in page.picture(f)["hconcat"]] for f in ({"engines": kept["engines"]}, grown)]
+    assert titles == [["The same bytes, two cores"], ["Ingest of more and more bytes, cold"]]

@@ -46,6 +46,24 @@ def test_six_within_an_hour_warn_and_twelve_are_critical() -> None:
     assert raised(Facts("c", rebalances=rebalances(12, timedelta(minutes=13)))) == []
 
 
+def test_the_advice_names_who_went_and_what_to_do_about_each_way_of_going() -> None:
+    went = (
+        (Cause.MEMBER_JOINED, "a", None), (Cause.MEMBER_DEAD, "c", "/10.0.0.1"), (Cause.MEMBER_DEAD, "d", None),
+        (Cause.MAX_POLL_EXCEEDED, "d", "/10.0.0.2"), (Cause.MEMBER_JOINED, "d", None), (Cause.MEMBER_LEFT, "a", None),
+    )  # fmt: skip
+    hour = [
+        replace(r, cause=cause, client_id=client, host=host, advice=f"What of {cause}.")
+        for r, (cause, client, host) in zip(rebalances(6, timedelta(minutes=1)), went, strict=True)
+    ]
+    (found,) = judge_findings(Facts("c", rebalances=hour))
+    assert found.message.endswith(
+        ": 2 × a member died, 2 × a member joined, 1 × max poll interval exceeded, 1 × a member left"
+    )
+    assert found.advice == (
+        "Clients 'c' on 10.0.0.1 and 'd': What of member_dead. Client 'd' on 10.0.0.2: What of max_poll_exceeded."
+    )
+
+
 def test_planned_work_and_the_second_half_of_a_pair_do_not_count() -> None:
     many = rebalances(12, timedelta(minutes=1))
     planned = [row(INCIDENTS, incident_id="i", planned=True)]

@@ -143,7 +143,7 @@ class TestStory:
         moved = [row(COORDINATOR_MOVES, group_id="g", outage_id="o")]
         counted = add_rebalances(add_impact([outage("o", 0, None)], [], [], moved), [])
         (story,) = explain_outages(counted, {})
-        assert story.explanation.endswith("Coordinators of groups moved 1 time, and the outage caused no rebalance.")
+        assert story.explanation.endswith("Coordinators of groups moved once, and the outage caused no rebalance.")
 
     def test_nothing_is_said_of_what_is_not_known(self) -> None:
         story = self.explained(explanation="Gone.", up_at=None, detected_at=None)

@@ -91,7 +91,7 @@ def test_an_outage_says_for_how_many_of_all_rebalances_it_accounts() -> None:
     lost = [rebalance(20, "heartbeat_expired", group=g, coordinator=7) for g in ("g1", "g2")]
     (owed, _), _ = group_incidents([*lost, rebalance(20, "member_left", group="g3")], [outage()], [])
     assert owed.explanation == (
-        "Broker 7, away from 03:00:00 on, accounts for 2 of 3 rebalances, in 2 groups (2 × heartbeat expired)."
+        "Broker 7, away from 03:00:00 on, accounts for 2 of 3 rebalances, in 2 groups (2 × heartbeat session expired)."
     )
 
 

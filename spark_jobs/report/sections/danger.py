@@ -118,17 +118,15 @@ def _losses_say(page: PageRows) -> Iterator[tuple[str, str]]:
 
 
 def exposure(page: PageRows) -> Iterator[tuple[str, str]]:
-    """How many partitions were one failure from harm, or could not be written, and which one for longest."""
+    """How many partitions were one failure from harm, or could not be written, and which one most."""
     for exposed, harm in EXPOSED:
         met = [row for row in page.of(PartitionRisk) if exposed(row)]
         if met:
             worst = max(met, key=lambda r: (exposed(r) or 0, r.topic, r.partition))
-            longest = f"{'longest ' if len(met) > 1 else ''}{partition_name(worst.topic, worst.partition)}"
+            most = f"{'most of all ' if len(met) > 1 else ''}{partition_name(worst.topic, worst.partition)}"
             happened = harm.format(was=words.verb(len(met), "was", "were"))
-            yield (
-                "warn",
-                f"{words.counted(len(met), 'partition')} {happened}: {longest}, for {words.duration(exposed(worst))}.",
-            )
+            count, lasted = words.counted(len(met), "partition"), words.duration(exposed(worst))
+            yield "warn", f"{count} {happened}: {most}, for {lasted} in all."
 
 
 def _unknown(rows: Sequence[PartitionRisk]) -> Iterator[tuple[str, str]]:

@@ -37,15 +37,21 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
             ),
             anchor=plain.anchor("outage", row.outage_id),
             noun="outage",
-            style="outage",
             tone=vocabulary.OUTAGES[row.kind].tone,
+            when=ui.At(row.down_at),
             badges=ui.badges(row.planned, row.confidence),
+            cost="; ".join(_sums(row)),
         )
+
+
+def _starts_exactly(row: BrokerOutage) -> bool:
+    """Whether the outage begins with more than the last sign of life."""
+    return row.planned or row.unreachable_at is not None
 
 
 def _steps(row: BrokerOutage) -> Iterator[ui.Step]:
     moments = (
-        ("Gone" if row.planned or row.unreachable_at else "Last sign of life", row.down_at),
+        ("Gone" if _starts_exactly(row) else "Last sign of life", row.down_at),
         ("Out of reach of others", row.unreachable_at if row.unreachable_at != row.down_at else None),
         ("Noticed", row.detected_at),
         (BACK, row.up_at),
@@ -57,6 +63,18 @@ def _steps(row: BrokerOutage) -> Iterator[ui.Step]:
             yield ui.Step(
                 label, ui.At(at) if at else None, words.duration(words.elapsed_ms(row.down_at, at)) if i else ""
             )
+
+
+def _sums(row: BrokerOutage) -> Iterator[str]:
+    """What it did, at a glance."""
+    if row.up_at is None:
+        yield "not back"
+    else:
+        exact = words.duration(words.elapsed_ms(row.down_at, row.up_at))
+        bounds = "" if _starts_exactly(row) else words.between(row.away_low_ms, row.away_high_ms)
+        yield f"away for {bounds or exact}"
+    if row.elections:
+        yield words.counted(row.elections, "leader change")
 
 
 def _facts(page: PageRows, row: BrokerOutage) -> Iterator[str]:

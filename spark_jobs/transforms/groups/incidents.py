@@ -11,6 +11,7 @@ from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.evidence import evidence_of, row_id
 from spark_jobs.transforms.groups.incident_rulings import INCIDENTS, Gathered
 from spark_jobs.transforms.groups.outage_attribution import Loss, OutageLookup, attribute_to_outages
+from spark_jobs.transforms.groups.rates import advice_on
 from spark_jobs.transforms.groups.restarts import find_rolling_restarts, find_scale_outs
 from spark_jobs.transforms.groups.silent_hosts import find_silent_hosts
 from spark_jobs.transforms.groups.storms import Storm, Unit, find_storms
@@ -125,6 +126,12 @@ def _chains(groups: Iterable[Sequence[Rebalance]]) -> Chains:
     return {i: (chain, places[i]) for i, chain in chains.items() if len(chain) > 1}
 
 
+def _advice(case: Gathered) -> str:
+    """What to do; of unplanned work of groups alone, with the clients that it is about."""
+    own = case.leading.cause.advice
+    return own if case.planned or case.outage else advice_on(case.rebalances, own)
+
+
 def _row(case: Gathered, chains: Chains) -> Incident:
     verdict = judge(INCIDENTS, case)
     first = case.rebalances[0]
@@ -143,7 +150,7 @@ def _row(case: Gathered, chains: Chains) -> Incident:
         first_outage_id=case.outage.outage_id if case.outage else None,
         partition_seconds=case.cost,
         explanation=verdict.sentence + _in_chain(case.rebalances, chains),
-        advice=case.leading.cause.advice,
+        advice=_advice(case),
         evidence=evidence_of(e for r in case.rebalances for e in r.evidence[:3]),
     )
 

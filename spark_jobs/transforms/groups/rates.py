@@ -11,10 +11,14 @@ from spark_jobs.catalog.codes import Cause
 from spark_jobs.catalog.rows import Incident, Rebalance
 from spark_jobs.knowledge.rules import RULE_BY_ID
 from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.words import listed, verb
 from spark_jobs.transforms.groups.storms import REMOVALS
 
 RATE_RULES = ("rebalances_excessive", "rebalances_frequent")
 """The worst first."""
+
+_NAMED = 3
+"""So many clients are named."""
 
 _HOUR = timedelta(minutes=RULE_BY_ID["rebalances_frequent"].thresholds["minutes"])
 
@@ -47,13 +51,21 @@ def rate_rule(rows: Sequence[Rebalance]) -> str | None:
 def causes_of(rows: Iterable[Rebalance]) -> str:
     """Causes with their counts, the most frequent first."""
     causes = Counter(r.cause for r in rows)
-    return ", ".join(f"{n} × {c.replace('_', ' ')}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
+    return ", ".join(f"{n} × {c.label}" for c, n in sorted(causes.items(), key=lambda i: (-i[1], i[0])))
 
 
 def advice_on(rows: Sequence[Rebalance], otherwise: str) -> str:
-    """The advice on the most frequent removal: where members go and come in a loop, the going is what to mend."""
-    removals = Counter(r.cause for r in rows if r.cause in REMOVALS)
-    if not removals:
-        return otherwise
-    worst = min(removals, key=lambda c: (-removals[c], c))
-    return next(r.advice for r in rows if r.cause == worst)
+    """The advice on each kind of removal, the most frequent first, with the clients that it is about.
+
+    Where members go and come in a loop, the going is what to mend.
+    """
+    removals = grouped((r for r in rows if r.cause in REMOVALS), lambda r: r.cause)
+    ordered = sorted(removals.values(), key=lambda of: (-len(of), of[0].cause))
+    return " ".join(f"{_clients(of)}{of[0].advice}" for of in ordered) or otherwise
+
+
+def _clients(rows: Sequence[Rebalance]) -> str:
+    """The clients that removals are about, each with its host: `Client 'a' on 10.0.0.1: `."""
+    hosts = {f"'{r.client_id}'": f" on {r.host.removeprefix('/')}" if r.host else "" for r in rows if r.client_id}
+    named = [f"{client}{host}" for client, host in hosts.items()]
+    return f"{verb(len(named), 'Client', 'Clients')} {listed(named, _NAMED)}: " if named else ""

@@ -1,0 +1,74 @@
+"""The first screen of what was captured in the recorded nights of 2.8, 3.9 and 4.1, as a browser shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from spark_jobs.report.build import build_report
+from spark_jobs.report.html import render_html
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.cluster import context_of
+from spark_jobs.transforms.incidents import Found, judge_incidents
+from spark_jobs.transforms.leaders.failovers import rebuild_leaders
+from tests.support.nights import WHOLE, events
+from tests.support.report_browser import Browser, found
+from tests.support.report_rows import END
+
+pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
+
+CRASH = "Find out why: the end of its log, its exit code, kills for memory, its host."
+OFFLINE = "See that each has a leader again, and give the topic more replicas."
+LOST = "Find out who wrote those records, and send them again."
+SAID = {
+    "unclean-2.8": [
+        "40 committed records were lost in ads-risky-18-0: broker 1 crashed about 01:54:16, away for 1.5 s to 29.6 s."
+        f" {LOST}",
+        f"Broker 2 crashed about 01:54:07, away for 13.6 s to 23.3 s. {CRASH}",
+    ],
+    "unclean-4.1": [
+        f"40 committed records were lost in fraud-risky-19-0: broker 1 crashed at 01:52:41, away for 20.5 s. {LOST}",
+        f"Broker 2 crashed at 01:52:25, away for 22 s. {CRASH}",
+    ],
+    "offline-3.9": [
+        "Partition mobile-single-19-0 was offline for 8.8 s to 16.9 s: broker 1 crashed about 02:03:39, away for 8.7 s"
+        f" to 16.9 s. {OFFLINE}",
+    ],
+    "crash-2.8": [f"Broker 1 crashed at 01:52:23, away for 17.7 s. {CRASH}"],
+    "pause-4.1": [f"Broker 1 was cut off about 01:51:57, away for 11.3 s to 33.1 s. {CRASH}"],
+}
+"""What was done to the brokers, by the truth of the recordings: the bounds hold each time that a broker was away."""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(found() or "", tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def page_of(excerpt: str) -> str:
+    lines = events(excerpt)
+    outages = rebuild_outages(lines, [], WHOLE)
+    failovers = rebuild_leaders(lines, [], context_of(lines, outages), WHOLE).failovers
+    judged = judge_incidents(excerpt, Found(WHOLE, outages=outages, failovers=failovers))
+    tables = {
+        "gold.incidents": judged.incidents,
+        "gold.broker_outages": judged.name(outages),
+        "gold.failovers": failovers,
+    }
+    window = {"window_from": WHOLE.start, "window_to": WHOLE.end}
+    return render_html(build_report(tables, {"cluster": excerpt, "run_id": "run", "run_at": END, **window}))
+
+
+@pytest.mark.parametrize("excerpt", SAID)
+def test_the_first_screen_names_what_was_lost_each_crash_and_what_to_do(browser, tmp_path, excerpt):
+    place = tmp_path / "page.html"
+    place.write_text(page_of(excerpt), encoding="utf-8")
+    for width, height in ((1600, 1000), (390, 844)):
+        browser.open(place.as_uri(), width, height)
+        bottoms = "[...document.querySelectorAll('.state, .gravest li')].map(e => e.getBoundingClientRect().bottom)"
+        assert max(browser.tell(bottoms)) <= height
+        assert browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)") == SAID[excerpt]
+        assert browser.tell("document.querySelector('.state').innerText") == "Act"
+        assert browser.tell("document.documentElement.scrollWidth") == width
