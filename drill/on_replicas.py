@@ -92,7 +92,7 @@ def _(step: Rolled, scene: Scene) -> None:
 
 @do.register
 def _(step: Balanced, scene: Scene) -> None:
-    """The act is placed at the last look but one that saw a leader elsewhere: on a busy machine a look takes seconds."""
+    """The act is placed at the last look but one that saw a leader elsewhere: a look may take seconds."""
     topic = scene.stage.main
     elsewhere: list[int] = []
     seen_at = ["", ""]
