@@ -129,9 +129,13 @@ def _(step: FailStart, scene: Scene) -> None:
     logs = scene.stage.cluster.logs / node.name
     before = _size_of(logs)
     with SPOILS[step.why](scene.stage.cluster, broker):
-        for _ in range(step.times):
-            node.start()
-            scene.wait_for_end(node, _FAILS_WITHIN)
+        try:
+            for _ in range(step.times):
+                node.start()
+                scene.wait_for_end(node, _FAILS_WITHIN)
+        finally:
+            if node.is_running():
+                node.kill()
     if _size_of(logs) == before:
         scene.stage.truth.withdraw(failing, "the process ended before it wrote a line")
 
