@@ -146,28 +146,6 @@ def test_which_topic_changed() -> None:
     ]
 
 
-def test_of_several_changes_that_a_client_names_the_last_one_that_was_logged_counts() -> None:
-    """A stale answer had taken topic x2 from the client again, when topic x1 was deleted: it saw both at once."""
-    events = lines("pattern-3.7", *BOTH)
-    prefix, seen = "payroll-11-tracker-x", next(e for e in events if e.kind == "rebalance_started")
-
-    def change(clock: str, kind: str, topic: str) -> TopicChange:
-        return TopicChange(at=at(clock) + timedelta(days=1), kind=kind, topic=prefix + topic, event=quote(seen))
-
-    logged = [change("18:49:43.524", "topic_created", "2"), change("18:49:47.233", "topic_deleted", "1")]
-    causes = ["topic_created", "topic_deleted"]
-    assert [r.cause for r in history(events, logged).rebalances][1:3] == causes
-    assert [r.cause for r in history(_before_kip_800(events), logged).rebalances][1:3] == causes, (
-        "by pattern: any topic"
-    )
-
-
-def _before_kip_800(events: Sequence[Event]) -> list[Event]:
-    """A group's lines with what a client subscribed to, and without the reasons that it gave."""
-    kept = [e for e in events if e.origin == "broker" or e.kind == "client_subscribed"]
-    return [replace(e, reason=e.reason and e.reason.partition("; client reason")[0]) for e in kept]
-
-
 def test_without_the_leader_s_log_one_change_of_topics_is_likely_and_two_are_nothing_certain() -> None:
     events = lines("topics-3.9", "broker")
     change = coordinator("topic_created", "01:55:50.2", group=None, topic="crm-rx-6-x2")

@@ -148,10 +148,7 @@ class MemberRegistry:
             if event.kind in _JOINS:
                 self._joins[member_id].append(event)
         if event.kind in _NAMES_TOPICS and event.detail:
-            if _BY_PATTERN in event.text:
-                self._reads_by_pattern = True
-            else:
-                self.topics.update(_TOPIC.findall(event.detail))
+            self._read_topics(event, event.detail)
         for member_id, how in dropped(event):
             self._remove(self._member(member_id), how, event)
         if event.kind == Kind.STATIC_MEMBER_REPLACED and event.old_member_id:
@@ -160,6 +157,12 @@ class MemberRegistry:
             self._empty(event)
         elif event.kind == Kind.JOIN_COMPLETED:
             self._settled.append(event)
+
+    def _read_topics(self, event: Event, named: str) -> None:
+        if _BY_PATTERN in event.text:
+            self._reads_by_pattern = True
+        else:
+            self.topics.update(_TOPIC.findall(named))
 
     def _member(self, member_id: str) -> Member:
         if member_id not in self.members:
