@@ -110,11 +110,15 @@ def _start_uncleanly(topic: str, broker: int, scene: Scene) -> None:
     forced = scene.act("unclean_election_forced", topic=name, expect="unclean_election", lost_replica=scene.broker("x"))
     scene.act("broker_start", broker=broker)
     scene.stage.cluster.broker(broker).start()
-    scene.wait_for_partitions(
-        lambda found: all(p.leader == broker for p in found if p.topic == name),
-        f"broker {broker} as the leader of {name}",
-        _ELECTS_WITHIN,
-    )
+    try:
+        scene.wait_for_partitions(
+            lambda found: all(p.leader == broker for p in found if p.topic == name),
+            f"broker {broker} as the leader of {name}",
+            _ELECTS_WITHIN,
+        )
+    except SceneFault as fault:
+        scene.stage.truth.leave_open(forced, str(fault))
+        raise
     lost = scene.produced.get(topic, 0) - scene.stage.admin.end_offset(name, 0)
     scene.stage.truth.amend(forced, lost_records={"0": lost})
     told = {"topic": name, "partition": 0, "lost": lost, "is_exact": True}
@@ -129,9 +133,13 @@ def _(step: FailStart, scene: Scene) -> None:
     logs = scene.stage.cluster.logs / node.name
     before = _size_of(logs)
     with SPOILS[step.why](scene.stage.cluster, broker):
-        for _ in range(step.times):
-            node.start()
-            scene.wait_for_end(node, _FAILS_WITHIN)
+        try:
+            for _ in range(step.times):
+                node.start()
+                scene.wait_for_end(node, _FAILS_WITHIN)
+        finally:
+            if node.is_running():
+                node.kill()
     if _size_of(logs) == before:
         scene.stage.truth.withdraw(failing, "the process ended before it wrote a line")
 

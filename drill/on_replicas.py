@@ -92,22 +92,21 @@ def _(step: Rolled, scene: Scene) -> None:
 
 @do.register
 def _(step: Balanced, scene: Scene) -> None:
-    """The act is placed at the last look that saw a leader elsewhere: its instant is not known before."""
+    """The act is placed at the last look but one that saw a leader elsewhere: a look may take seconds."""
     topic = scene.stage.main
     elsewhere: list[int] = []
-    seen_at = ""
+    seen_at = ["", ""]
 
     def is_balanced(found: tuple[Partition, ...]) -> bool:
-        nonlocal seen_at
         now = [p.partition for p in found if p.topic == topic and p.leader != p.replicas[0]]
         if now:
-            elsewhere[:], seen_at = now, datetime.now(UTC).isoformat(timespec="milliseconds")
+            elsewhere[:], seen_at[:] = now, [seen_at[1], datetime.now(UTC).isoformat(timespec="milliseconds")]
         return not now
 
     scene.wait_for_partitions(is_balanced, f"every partition of {topic} led by its first replica", step.within)
     if not elsewhere:
         raise SceneFault(f"Needed: a partition of {topic} led by another than its first replica. Found: none.")
-    scene.act("automatic_election", at=seen_at, topic=topic, partitions=elsewhere, expect=step.expect)
+    scene.act("automatic_election", at=seen_at[0] or seen_at[1], topic=topic, partitions=elsewhere, expect=step.expect)
 
 
 @do.register

@@ -115,10 +115,19 @@ def _play(scene: Scene, tell: Tell) -> Played:
         fault = scene.stopped_for or str(failed)
         scene.abandon(fault)
     finally:
-        scene.end()
+        fault = _end(scene) or fault
     played = Played(name, time.monotonic() - began, fault)
     tell(f"{name} {'FAILED: ' + fault if fault else 'done'} ({played.seconds:.0f} s)")
     return played
+
+
+def _end(scene: Scene) -> str | None:
+    """Puts everything back, and goes on where that fails: the next scenario tries again. Gives: why it failed."""
+    try:
+        scene.end()
+    except FAULTS as failed:
+        return f"What it had stopped did not come back: {failed}"
+    return None
 
 
 def tell(text: str) -> None:

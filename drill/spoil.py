@@ -12,7 +12,7 @@ from drill import disks
 from drill.cluster import Cluster, free_ports
 from spark_jobs.catalog.codes import StartFailure
 
-_TOO_LITTLE = "-Xmx16m"
+_TOO_LITTLE = "-Xmx12m"
 _CLUSTER_ID = re.compile(r"(?m)^cluster\.id=.*$")
 _GIVES_UP_SOON = "initial.broker.registration.timeout.ms=8000\nzookeeper.connection.timeout.ms=6000\n"
 

@@ -20,7 +20,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from drill.admin import Admin
-from drill.cluster import Cluster, Node
+from drill.cluster import Cluster, ClusterFault, Node
 from drill.jars import NEWEST, libs
 from drill.java import Jvm
 from drill.members import JavaMember
@@ -149,3 +149,14 @@ def _processes_with(mark: str) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def test_a_drill_goes_on_where_the_brokers_of_a_scenario_do_not_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(_: Scene) -> None:
+        raise ClusterFault("broker-2 ended meanwhile")
+
+    monkeypatch.setattr(Scene, "end", end)
+    played = play_one(_scene(tmp_path, Wait(seconds=0)), lambda _: None)
+    assert played.fault == "What it had stopped did not come back: broker-2 ended meanwhile"

@@ -138,6 +138,12 @@ def test_a_disk_without_the_partition_takes_no_leader() -> None:
     assert first.kind != "log_dir_failed"
 
 
+def test_a_reassignment_that_a_starting_controller_prints_again_moves_no_leader() -> None:
+    """Broker 3 started at 19:04:48 and printed the reassignment of 19:02:23; the leader moved at 19:08:49."""
+    found = failovers(events("replayed-3.7"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))
+    assert columns_of(found, "epoch_to", "kind") == [(1, "reassignment"), (2, "broker_crash"), (3, "unknown")]
+
+
 def test_a_disk_that_failed_a_start_takes_no_leader_from_a_later_process() -> None:
     """Broker 2 could not start over its disks at 18:18:04, served from 18:18:12 on, and gave its leader back later."""
     found = failovers(events("failed-start-3.9"), window=replace(WHOLE, end=WHOLE.end + timedelta(days=1)))

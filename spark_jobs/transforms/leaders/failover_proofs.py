@@ -159,7 +159,14 @@ def _moves_leader(move: Event, change: LeaderChange) -> bool:
 def replicas_reassigned(change: LeaderChange) -> Proof | None:
     """The partition's replicas were reassigned in the five minutes before."""
     moves = [e for e in _reassignments(change) if e.leader_epoch in (None, change.before.epoch)]
-    return proof_if(moves, *map(quote, moves[-1:]))
+    news = [e for e in moves if not _is_repeated(e, change)]
+    return proof_if(news, *map(quote, news[-1:]))
+
+
+def _is_repeated(move: Event, change: LeaderChange) -> bool:
+    """Whether a controller that started printed a record again that another one, or it itself, had printed before."""
+    earlier = change.incarnation.events_by_time.until(move.happened_at - CLOCK_SKEW)
+    return move.detail is not None and any((e.kind, e.detail) == (move.kind, move.detail) for e in earlier)
 
 
 def _reassignments(change: LeaderChange) -> list[Event]:

@@ -138,15 +138,19 @@ class Case:
     def topic_changes(self) -> Sequence[TopicChange]:
         """The changes of topics that the group, or its leader, could be reacting to, oldest first.
 
-        Changes of the topics that the group is known to read, or of all topics where none is known. Edge case: what
-        came before the last rebalance over changed metadata was seen then, and what came before the member itself did
-        was known to it from the start: metadata are read whole.
+        Changes of the topics that the group can read. Edge case: what came before the last rebalance over changed
+        metadata was seen then, and what came before the member itself did was known to it from the start: metadata
+        are read whole.
         """
         since = [self.episode.started_at - METADATA_LAG, _last_metadata_rebalance(self.episode), self.member.first_at]
         first = max(s for s in since if s is not None)
-        topics = self.registry.topics
-        changes = self.context.topic_changes_by_time.between(first, self.episode.started_at)
-        return [c for c in changes if not topics or c.topic in topics]
+        return [c for c in self.changes_of_all_topics if c.at >= first and self.registry.may_read(c.topic)]
+
+    @property
+    def changes_of_all_topics(self) -> Sequence[TopicChange]:
+        """The changes of any topic that a client could just have seen, oldest first."""
+        started_at = self.episode.started_at
+        return self.context.topic_changes_by_time.between(started_at - METADATA_LAG, started_at)
 
 
 def _last_metadata_rebalance(episode: Episode) -> datetime | None:

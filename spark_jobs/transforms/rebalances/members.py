@@ -42,6 +42,7 @@ _JOINS = {*_ARRIVALS, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED}
 _NAMES_TOPICS = {SEEN, Kind.CLIENT_SUBSCRIBED, RECORDED}
 _NAMES_GENERATION = {Kind.MEMBER_LOADED, Kind.CLIENT_JOINED, Kind.CLIENT_SYNCED, RECORDED}
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
+_BY_PATTERN = "Subscribed to pattern: "
 
 
 @dataclass(frozen=True)
@@ -127,10 +128,15 @@ class MemberRegistry:
         for member in self.members.values():
             for name in {member.instance_id, member.client_id} - {None}:
                 self._by_name[str(name)].append(member)
+        self._reads_by_pattern = False
         self._is_shared: dict[str, bool] = {}
         self._namesakes: dict[tuple[str, str], Timeline[Member]] = {}
         self._arrivals: dict[tuple[str, str], Timeline[tuple[datetime, str]]] = {}
         self._holders: dict[str, Member] = {}
+
+    def may_read(self, topic: str) -> bool:
+        """Whether the group can read a topic: any one, where its topics are not known or a pattern chooses them."""
+        return not self.topics or self._reads_by_pattern or topic in self.topics
 
     def _read(self, event: Event) -> None:
         if event.origin == Origin.CLIENT and event.client_id:
@@ -142,7 +148,7 @@ class MemberRegistry:
             if event.kind in _JOINS:
                 self._joins[member_id].append(event)
         if event.kind in _NAMES_TOPICS and event.detail:
-            self.topics.update(_TOPIC.findall(event.detail))
+            self._read_topics(event, event.detail)
         for member_id, how in dropped(event):
             self._remove(self._member(member_id), how, event)
         if event.kind == Kind.STATIC_MEMBER_REPLACED and event.old_member_id:
@@ -151,6 +157,12 @@ class MemberRegistry:
             self._empty(event)
         elif event.kind == Kind.JOIN_COMPLETED:
             self._settled.append(event)
+
+    def _read_topics(self, event: Event, named: str) -> None:
+        if _BY_PATTERN in event.text:
+            self._reads_by_pattern = True
+        else:
+            self.topics.update(_TOPIC.findall(named))
 
     def _member(self, member_id: str) -> Member:
         if member_id not in self.members:

@@ -11,7 +11,7 @@ from spark_jobs.knowledge import reasons
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.reasons import read_client_reason, read_metadata_change
 from spark_jobs.shared.words import duration
-from spark_jobs.transforms.durations import NEXT_POLL
+from spark_jobs.transforms.durations import LONG_AGO, NEXT_POLL
 from spark_jobs.transforms.rebalances.case import REASON_WORDS, Case, by_its_words, shown
 from spark_jobs.transforms.rulings import (
     CERTAIN,
@@ -57,7 +57,7 @@ def free_words(case: Case) -> Proof | None:
 
 
 def request_names(cause: Cause) -> Predicate[Case]:
-    """The request to rejoin names topics of before and after, and this is the first change among them."""
+    """The request to rejoin names topics of before and after, and of their changes this one was logged last."""
 
     def holds(case: Case) -> Proof | None:
         change = read_metadata_change(case.request)
@@ -68,11 +68,17 @@ def request_names(cause: Cause) -> Predicate[Case]:
             *((Cause.TOPIC_DELETED, t) for t in change.removed),
             *((Cause.PARTITIONS_ADDED, t) for t in change.grown),
         ]
-        if not found or found[0][0] != cause:
+        # What the client knew before may be older than what it had rejoined for: then an earlier change is among them.
+        at = {(c.kind, c.topic): c.at for c in case.changes_of_all_topics}
+        latest = max(found, key=lambda one: at.get(one, LONG_AGO), default=None)
+        if latest is None or latest[0] != cause:
             return None
-        return Proof(words={"topic": found[0][1], "more": f" and {len(found) - 1} more" if len(found) > 1 else ""})
+        topic = latest[1]
+        return Proof(words={"topic": topic, "more": f" and {len(found) - 1} more" if len(found) > 1 else ""})
 
-    return named(f"The reason names the topics before and after: {_worded(cause)}.", holds)
+    return named(
+        f"The reason names the topics before and after; of what changed, this was last: {_worded(cause)}.", holds
+    )
 
 
 def one_change_fits(cause: Cause) -> Predicate[Case]:

@@ -1,0 +1,46 @@
+"""Rejoins over topics that changed, on lines as captured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from spark_jobs.catalog.rows import Event, TopicChange
+from spark_jobs.transforms.evidence import quote
+from spark_jobs.transforms.rebalances import GroupContext, rebuild_group
+from tests.support.histories import BOTH, lines
+from tests.support.nights import at
+
+A_DAY = timedelta(days=1)
+
+
+def causes(events: Sequence[Event], logged: Sequence[TopicChange]) -> list[str]:
+    context = GroupContext("night", at("00:00:00"), at("00:00:00") + 2 * A_DAY, logged)
+    return [r.cause for r in rebuild_group("bridge-of-crm-41", events, context).rebalances]
+
+
+def test_of_several_changes_that_a_client_names_the_last_one_that_was_logged_counts() -> None:
+    """A stale answer had taken topic x2 from the client again, when topic x1 was deleted: it saw both at once."""
+    events = lines("pattern-3.7", *BOTH)
+    prefix, seen = "payroll-11-tracker-x", next(e for e in events if e.kind == "rebalance_started")
+
+    def change(clock: str, kind: str, topic: str) -> TopicChange:
+        return TopicChange(at=at(clock) + A_DAY, kind=kind, topic=prefix + topic, event=quote(seen))
+
+    logged = [change("18:49:43.524", "topic_created", "2"), change("18:49:47.233", "topic_deleted", "1")]
+    assert causes(events, logged)[1:3] == ["topic_created", "topic_deleted"]
+
+
+def test_a_group_that_subscribed_to_a_pattern_may_read_any_topic() -> None:
+    events = _before_kip_800(lines("pattern-3.7", *BOTH))
+    quoted = quote(next(e for e in events if e.kind == "rebalance_started"))
+    created_at = at("18:49:43.524") + A_DAY
+    created = TopicChange(at=created_at, kind="topic_created", topic="payroll-11-tracker-x2", event=quoted)
+    assert causes(events, [created])[1] == "topic_created"
+
+
+def _before_kip_800(events: Sequence[Event]) -> list[Event]:
+    """A group's lines with what a client subscribed to, and without the reasons that it gave."""
+    kept = [e for e in events if e.origin == "broker" or e.kind == "client_subscribed"]
+    return [replace(e, reason=e.reason and e.reason.partition("; client reason")[0]) for e in kept]
