@@ -91,6 +91,16 @@ def spark_submit() -> Path:
     return spark_environment() / "bin" / "spark-submit"
 
 
+def missing_environment() -> str | None:
+    """What is said where there is no Spark environment at its place; None where there is one."""
+    if spark_submit().exists():
+        return None
+    return (
+        f"Found: no {spark_submit()}. Needed: a Spark environment, which `make setup` builds, or pip with"
+        " kafka-hindsight. What to do: name its folder in HINDSIGHT_SPARK_ENV."
+    )
+
+
 def jars() -> Path:
     """The folder with Delta's jars; what is fetched at the first use has a folder for each set of jars."""
     if named := os.environ.get("HINDSIGHT_JARS"):

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from setup.build import UV, index_settings
-from spark_jobs.shared.launch import HOME
+from spark_jobs.shared.launch import HOME, spark_python
 
 
 def build(project: Path, to: Path, target: str = "wheel") -> Path:
     """The wheel or source distribution of a folder."""
     subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(to)],
+        [spark_python(), "-m", "hatchling", "build", "--target", target, "--directory", str(to)],
         cwd=project,
         check=True,
         capture_output=True,
