@@ -92,12 +92,15 @@ def spark_submit() -> Path:
 
 
 def missing_environment() -> str | None:
-    """What is said where there is no Spark environment at its place; None where there is one."""
-    if spark_submit().exists():
+    """What is said where pip installed us and no Spark is in the environment that steps run in; None where it is there.
+
+    Edge case: beside Airflow's part it is another environment, which only a variable can name.
+    """
+    if not IS_INSTALLED or spark_submit().exists():
         return None
     return (
-        f"Found: no {spark_submit()}. Needed: a Spark environment, which `make setup` builds, or pip with"
-        " kafka-hindsight. What to do: name its folder in HINDSIGHT_SPARK_ENV."
+        f"Found: no {spark_submit()}. Needed: the environment into which pip installed kafka-hindsight. "
+        "What to do: name its folder in HINDSIGHT_SPARK_ENV."
     )
 
 

@@ -81,3 +81,10 @@ def test_another_package_of_that_name_is_named(site: Path, tmp_path: Path) -> No
     said = done.stdout + done.stderr
     assert f"Found: another package spark_jobs, {other}." in said
     assert "What to do: rename" in said
+
+
+def test_a_step_without_an_environment_for_spark_says_what_to_name(site: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(site), "HINDSIGHT_SPARK_ENV": str(tmp_path)}
+    said = "import kafka_hindsight_airflow; from hindsight_child import child; child('sql')"
+    done = subprocess.run([sys.executable, "-c", said], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert f"AirflowFailException: Found: no {tmp_path}/bin/spark-submit. Needed: " in done.stderr
