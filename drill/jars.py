@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -37,9 +36,7 @@ def libs(version: str) -> Path:
     lock = HOME / "locks" / f"kafka-{version}.sha256"
     if not lock.exists():
         raise CannotFetch(f"Found: Kafka {version}. Needed: one of {', '.join(VERSIONS)}. Choose one of them.")
-    KAFKAS.mkdir(exist_ok=True)
-    with (KAFKAS / ".lock").open("w") as lock_file:
-        fcntl.flock(lock_file, fcntl.LOCK_EX)  # test processes side by side ask for the same Kafka
+    with maven.alone(folder):  # test processes side by side ask for the same Kafka
         if not folder.exists():
             fetch(version, folder, maven.locked(lock))
     return folder

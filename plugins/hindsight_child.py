@@ -5,11 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 
+from airflow.exceptions import AirflowFailException
+
 from spark_jobs.shared import launch
 
 
 def child(*arguments: str) -> subprocess.Popen[str]:
-    """A verb of `hindsight`, started; it takes secrets on stdin and says everything on stdout."""
+    """A verb of `hindsight`, started; it takes secrets on stdin and says everything on stdout.
+
+    Raises: AirflowFailException where there is no Spark environment.
+    """
+    if missing := launch.missing_environment():
+        raise AirflowFailException(missing)
     return subprocess.Popen(
         [str(launch.spark_python()), "-m", "spark_jobs.commands.cli", *arguments],
         stdin=subprocess.PIPE,

@@ -16,6 +16,7 @@ from airflow.sdk import Asset, BaseOperator, Connection, Param, task
 from hindsight_child import child, last_words
 
 from spark_jobs.catalog.steps import RECLASSIFY, Step
+from spark_jobs.commands.first_use import prepare_spark
 from spark_jobs.shared import launch
 from spark_jobs.shared.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, Input, Settings
 from spark_jobs.shared.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED, BadInput, parse_exit_summary
@@ -111,6 +112,10 @@ class SparkStepOperator(BaseOperator):
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
         launch.keep_private()
+        try:
+            prepare_spark()
+        except BadInput as problem:
+            raise AirflowFailException(str(problem)) from None
         given = settings_of(context, self.window)
         is_large = launch.is_large(given.get("logs"), given.get("client_logs"))
         self.hook = SparkStepHook(

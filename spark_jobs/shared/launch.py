@@ -92,6 +92,19 @@ def spark_submit() -> Path:
     return spark_environment() / "bin" / "spark-submit"
 
 
+def missing_environment() -> str | None:
+    """What is said where pip installed us and no Spark is in the environment that steps run in; None where it is there.
+
+    Edge case: beside Airflow's part it is another environment, which only a variable can name.
+    """
+    if not IS_INSTALLED or spark_submit().exists():
+        return None
+    return (
+        f"Found: no {spark_submit()}. Needed: the environment into which pip installed kafka-hindsight. "
+        "What to do: name its folder in HINDSIGHT_SPARK_ENV."
+    )
+
+
 def jars() -> Path:
     """The folder with Delta's jars; what is fetched at the first use has a folder for each set of jars."""
     if named := os.environ.get("HINDSIGHT_JARS"):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -42,6 +44,15 @@ def fetch_delta(folder: Path, cache: Path) -> None:
     wanted = locked(launch.DELTA_LOCK)
     modules = [Module(_DELTA_GROUP, *name.removesuffix(".jar").rsplit("-", 1)) for name in wanted]
     fetch(modules, wanted, folder, cache, is_transitive=False)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Holds a lock beside a folder that is fetched: of those that ask for it at the same time one fetches."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def fetch(

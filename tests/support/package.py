@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
-from setup.build import UV, index_settings
-from spark_jobs.shared.launch import HOME
+from setup.build import UV, build_environment
+from spark_jobs.shared.launch import spark_python
 
 
 def build(project: Path, to: Path, target: str = "wheel") -> Path:
     """The wheel or source distribution of a folder."""
     subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(to)],
+        [spark_python(), "-m", "hatchling", "build", "--target", target, "--directory", str(to)],
         cwd=project,
         check=True,
         capture_output=True,
@@ -25,11 +23,8 @@ def build(project: Path, to: Path, target: str = "wheel") -> Path:
 
 def install(wheel: Path, environment: Path) -> Path:
     """The command `hindsight` of a new environment with the wheel and what it asks for, in the locked versions."""
-    subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, environment], check=True)
-    into, locked = environment / "bin" / "python", HOME / "locks" / "spark.txt"
-    subprocess.run(
-        [UV, "pip", "install", "--quiet", "--python", into, "--constraint", locked, wheel],
-        env={**os.environ, **index_settings()},
-        check=True,
-    )
+    build_environment(environment, "spark.txt")
+    into = ["--python", str(environment / "bin" / "python")]
+    subprocess.run([UV, "pip", "install", "--quiet", "--no-deps", "--offline", *into, wheel], check=True)
+    subprocess.run([UV, "pip", "check", "--quiet", *into], check=True)
     return environment / "bin" / "hindsight"

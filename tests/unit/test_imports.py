@@ -17,6 +17,7 @@ PLAIN = {
     "spark_jobs.shared.launch",
     "spark_jobs.shared.maven",
     "spark_jobs.commands.embedded_airflow",
+    "spark_jobs.commands.first_use",
     "spark_jobs.edges.delta_log",
     "spark_jobs.edges.lake_state",
     "spark_jobs.edges.landing",

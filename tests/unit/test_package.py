@@ -55,6 +55,14 @@ def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Pa
     assert build(tmp_path / packed.name.removesuffix(".tar.gz"), tmp_path / "built").read_bytes() == wheel.read_bytes()
 
 
+def test_airflow_s_part_holds_one_package_with_all_that_a_step_is(tmp_path: Path, wheel: Path) -> None:
+    names = set(zipfile.ZipFile(build(HOME / "setup" / "airflow", tmp_path)).namelist())
+    assert {name.split("/")[0].partition("-")[0] for name in names} == {"kafka_hindsight_airflow"}
+    files = [n.removeprefix("kafka_hindsight/") for n in zipfile.ZipFile(wheel).namelist() if "dist-info" not in n]
+    plugins = [f"plugins/{p.name}" for p in (HOME / "plugins").glob("*.py")]
+    assert {f"kafka_hindsight_airflow/{name}" for name in (*files, *plugins)} <= names
+
+
 def test_it_says_what_it_needs_where_there_is_no_java(wheel: Path, tmp_path: Path) -> None:
     package = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(package)

@@ -1,0 +1,90 @@
+"""Airflow's part as pip installs it: its DAG factory, its page, its metadata, and the name that it must have."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from spark_jobs.shared.launch import HOME
+from tests.support.package import build
+
+LOADED = """
+import json, sys
+from importlib.metadata import entry_points, version
+from pathlib import Path
+import airflow, jsonschema
+from airflow.dag_processing.dagbag import DagBag
+from airflow.plugins_manager import get_fastapi_plugins
+bag = DagBag(sys.argv[1])
+apps, _ = get_fastapi_plugins()
+providers = entry_points(group="apache_airflow_provider", name="provider_info")
+(provider,) = providers.select(module="kafka_hindsight_airflow.provider")
+schema = Path(airflow.__file__).with_name("provider_info.schema.json").read_text()
+jsonschema.validate(provider.load()(), json.loads(schema))
+places = sorted({Path(sys.modules[name].__file__).parts[-3] for name in ("hindsight_operator", "spark_jobs")})
+print(json.dumps([sorted(bag.dags), bag.import_errors, [app["name"] for app in apps], places]))
+"""
+DAG_FILE = """
+\"\"\"The clusters that our Airflow audits.\"\"\"
+
+from kafka_hindsight_airflow.dags import hindsight_dags
+from kafka_hindsight_airflow.notifiers import Look
+from kafka_hindsight_airflow.operators import SnapshotOperator, SparkStepOperator
+
+hindsight_dags([{"name": "orders", "logs": "/logs/orders"}], lake="/lake")
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    zipfile.ZipFile(build(HOME / "setup" / "airflow", tmp_path_factory.mktemp("built"))).extractall(folder)
+    return folder
+
+
+def loaded(work: Path, *path: Path) -> subprocess.CompletedProcess[str]:
+    """What Airflow finds, in a folder where nothing of the project is, with the package among what is installed."""
+    dags = work / "dags"
+    dags.mkdir()
+    (dags / "own.py").write_text(DAG_FILE)
+    theirs = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    environment = {
+        **theirs,
+        "PYTHONPATH": os.pathsep.join(map(str, path)),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(work / "no"),
+    }
+    command = [sys.executable, "-c", LOADED, str(dags)]
+    return subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True)
+
+
+def test_airflow_finds_its_dags_and_its_page(site: Path, tmp_path: Path) -> None:
+    done = loaded(tmp_path, site)
+    assert done.returncode == 0, done.stderr
+    dags, errors, pages, places = json.loads(done.stdout.splitlines()[-1])
+    of_each = ("collect", "maintenance", "night_audit", "reclassify")
+    assert dags == sorted(["kafka_alerts", "kafka_snapshot", *(f"kafka_{name}_orders" for name in of_each)])
+    assert (errors, pages) == ({}, ["Kafka Hindsight"])
+    assert places == ["kafka_hindsight_airflow"]
+
+
+def test_another_package_of_that_name_is_named(site: Path, tmp_path: Path) -> None:
+    other = tmp_path / "theirs" / "spark_jobs"
+    other.mkdir(parents=True)
+    (other / "__init__.py").touch()
+    done = loaded(tmp_path, other.parent, site)
+    said = done.stdout + done.stderr
+    assert f"Found: another package spark_jobs, {other}." in said
+    assert "What to do: rename" in said
+
+
+def test_a_step_without_an_environment_for_spark_says_what_to_name(site: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(site), "HINDSIGHT_SPARK_ENV": str(tmp_path)}
+    said = "import kafka_hindsight_airflow; from hindsight_child import child; child('sql')"
+    done = subprocess.run([sys.executable, "-c", said], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert f"AirflowFailException: Found: no {tmp_path}/bin/spark-submit. Needed: " in done.stderr
