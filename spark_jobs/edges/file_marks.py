@@ -41,7 +41,7 @@ def _marks(spark: SparkSession, wanted: Iterable[tuple[str, int]]) -> dict[tuple
     """The mark of each file. Takes: their URIs and bytes."""
     near = {f: _mark(f[1], read_local(f[0], _ends(f[1]))) for f in wanted if is_local(f[0])}
     far = [f for f in wanted if not is_local(f[0])]
-    units = [Unit(uri, tuple(_ends(size)), {"file": n, "size": size}) for n, (uri, size) in enumerate(far)]
+    units = [Unit(uri, tuple(_ends(size)), {"file": n, "size": size}, is_raw=True) for n, (uri, size) in enumerate(far)]
     rows = spread(spark, units, _marked, "file int, mark string").collect() if units else []
     return near | {far[row["file"]]: row["mark"] for row in rows}
 

@@ -43,13 +43,15 @@ _FUNCTION = "hindsight_bytes_of"
 class Unit:
     """What one worker reads of a file in one go, and what it shall do with it.
 
-    `parts`: from which byte to which, one after another. `member`: what is wanted of an archive.
+    `parts`: from which byte to which, one after another. `member`: what is wanted of an archive. `is_raw`: bytes are
+    wanted as they lie there, packed or not.
     """
 
     uri: str
     parts: tuple[tuple[int, int], ...]
     told: dict[str, Any]
     member: Member | None = None
+    is_raw: bool = False
 
     @property
     def is_of_packed_archive(self) -> bool:
@@ -108,7 +110,7 @@ def _tasks(units: Sequence[Unit], cores: int) -> list[list[dict[str, Any]]]:
             tasks.append([])
             held = 0
         parts = [{"begin": begin, "end": end} for begin, end in unit.parts]
-        job = json.dumps({**unit.told, "reads_to": unit.parts[-1][1], "member": unit.member})
+        job = json.dumps({**unit.told, "reads_to": unit.parts[-1][1], "member": unit.member, "is_raw": unit.is_raw})
         tasks[-1].append({"unit": n, "uri": unit.uri, "job": job, "parts": parts})
         held += unit.size
     return tasks
@@ -127,7 +129,7 @@ def _worked(batches: Iterable[pa.RecordBatch], work: Work) -> Iterator[pa.Record
                 content = content_of(held, first.uri.as_py(), job["reads_to"], archive, member)
                 archive = content if isinstance(content, Unpacked) else None
                 held = unpacked(OfMember(content, member), member.name, member.size)
-            else:
+            elif not job["is_raw"]:
                 held = unpacked(held, first.uri.as_py(), job["reads_to"])
             yield from work(job, held, given.values.to_numpy() if given.is_valid else None)
 

@@ -67,8 +67,8 @@ _FOR_MUCH = {
 And no generated method that Java would not compile."""
 
 _MUCH = 300_000_000
-"""Bytes of logs from which on an input is large. Measured: a first ingest of 96 MB takes 113 processor seconds as a small
-night and 154 as a large one, one of 602 MB about as many both ways."""
+"""Bytes of logs from which on an input is large. Measured: a first ingest of 96 MB takes 113 processor seconds as a
+small night and 154 as a large one; one of 602 MB takes about as many both ways."""
 
 
 def spark_environment() -> Path:
