@@ -47,6 +47,27 @@ def test_of_each_hour_the_first_and_the_last_proof_of_each_sort_is_kept(spark: S
     }
 
 
+def test_a_line_that_shows_a_broker_at_work_is_kept_behind_one_of_its_second_that_does_not(spark: SparkSession) -> None:
+    """As on 2.8 before a crash: a log was loaded, and 1 ms later the broker led the partition."""
+    told = {"log_loaded": (0, 655), "leader_started": (1, 656), "broker_failed": (8_000,)}
+    lines = [
+        values(
+            EVENTS,
+            origin="broker", kind=kind, broker=3 if kind == "broker_failed" else 1, line_id=f"{kind} {ms}",
+            source="server.log", order=0, happened_at=AT + timedelta(milliseconds=ms),
+        )
+        for kind, ats in told.items() for ms in ats
+    ]  # fmt: skip
+    kept = about_brokers(frame_of(spark, lines, EVENTS)).collect()
+    assert {r["line_id"] for r in kept} == {"log_loaded 0", "leader_started 1", "broker_failed 8000"}
+    lines = [{**line, "happened_at": line["happened_at"] + timedelta(seconds=n)} for n in (0, 3) for line in lines]
+    kept = about_brokers(frame_of(spark, lines, EVENTS)).collect()
+    assert {(r["line_id"], r["happened_at"].second) for r in kept if r["kind"] == "leader_started"} == {
+        ("leader_started 1", 0),
+        ("leader_started 1", 3),
+    }
+
+
 def said(outages: list[BrokerOutage]) -> list[tuple[object, ...]]:
     return [
         (o.broker, o.kind, o.confidence, o.down_at, o.detected_at, o.up_at, o.away_low_ms, o.explanation)

@@ -37,16 +37,17 @@ def about_brokers(events: DataFrame) -> DataFrame:
 
 
 def signs_of_life(lines: DataFrame, about: DataFrame) -> DataFrame:
-    """Of the first line of each second the first and the last between two signals about any broker, in each hour.
+    """Of the first lines of each second the first and the last between two signals about any broker, in each hour:
+    those that show a broker at work apart.
 
     Takes: silver.events that brokers wrote; those of `about`, which hold the signals.
     Gives: rows as silver.events, with what is quoted of a line.
     Keeps: just before and just after each signal, each broker has the line that it has among those of all seconds.
     """
     line, is_active = F.struct(*_QUOTED), F.col("kind").isin(*sorted(ACTIVE_KINDS)).alias("is_active")
-    seconds = lines.groupBy("broker", F.date_trunc("second", "happened_at").alias("second"))
-    first = seconds.agg(F.min_by(line, F.struct(*_IN_ORDER)).alias("line")).select("line.*")
-    between = _between_signals(first.select(*_QUOTED, is_active), about).groupBy("broker", *_SEGMENT, "is_active")
+    seconds = lines.groupBy("broker", F.date_trunc("second", "happened_at").alias("second"), is_active)
+    first = seconds.agg(F.min_by(line, F.struct(*_IN_ORDER)).alias("line")).select("line.*", "is_active")
+    between = _between_signals(first, about).groupBy("broker", *_SEGMENT, "is_active")
     return _as_events(_ends(between, line))
 
 
