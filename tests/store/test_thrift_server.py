@@ -243,6 +243,6 @@ def test_where_there_is_no_lake_it_is_told_so(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "gold/lag_verdicts/_delta_log").mkdir(parents=True)
-    with pytest.raises(BadInput, match=r"There is no lake at .*make audit"):
+    with pytest.raises(BadInput, match=r"There is no lake at .*`hindsight audit`"):
         thrift_server.register(spark, str(tmp_path))
     assert capsys.readouterr().err.startswith("No commit in gold.lag_verdicts: ")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spark_jobs.transforms.intake.arrays import NO_INSTANT
@@ -46,6 +46,7 @@ def is_text(value: Any) -> bool:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(OBJECTS, max_size=12) | st.lists(ALIKE, max_size=40), st.booleans())
+@example([{"a": {"b.c": 0}}, {"a": {"b": {"c": ""}}}], False)
 def test_what_is_text_is_found_at_its_path(objects: list[dict[str, Any]], ascii_only: bool) -> None:
     lines = [json.dumps(told, ensure_ascii=ascii_only) for told in objects]
     found = fields_of(texts_of(lines), (), PATHS, ("message",))

@@ -127,7 +127,10 @@ def _scalar(values: Sequence[Any], is_shown: bool) -> pa.DataType | None:
 
 
 def _column(whole: pa.StructArray, path: str) -> pa.Array:
-    """What the objects hold at a path. Edge case: what is an object itself is there, and has no value."""
+    """What the objects hold at a path. Edge case: what is an object itself is there, and has no value.
+
+    Raises: _Mixed where some have text there by one way to write the path, and others a number by another.
+    """
     at = whole.type.get_field_index(path)
     own = pc.struct_field(whole, [at]) if at >= 0 else pa.nulls(len(whole))
     if pa.types.is_struct(own.type):
@@ -137,7 +140,11 @@ def _column(whole: pa.StructArray, path: str) -> pa.Array:
     if not inner or at < 0 or not pa.types.is_struct(whole.type.field(at).type):
         return own
     nested = _column(pc.struct_field(whole, [at]), inner)
-    return nested if own.null_count == len(own) else pc.coalesce(own, nested) if own.type == nested.type else own
+    if own.null_count == len(own) or nested.null_count == len(nested):
+        return nested if own.null_count == len(own) else own
+    if own.type != nested.type:
+        raise _Mixed
+    return pc.coalesce(own, nested)
 
 
 def _one_by_one(texts: pa.Array, paths: Sequence[str], shown: Sequence[str]) -> Fields:
