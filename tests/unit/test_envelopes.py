@@ -127,7 +127,10 @@ def test_records_of_json_read_as_lines(layout) -> None:
     assert meanings(rows, None) == originals(plain)
 
 
-COMPOSED = st.lists(st.sampled_from(EVENTS), min_size=8, max_size=40)
+COMPOSED = st.lists(st.sampled_from(EVENTS), min_size=8, max_size=40).map(
+    lambda told: sorted(told, key=lambda r: r.happened_at)
+)
+"""Records in the order of their time: where the clock goes back at nearly each line, the newest line comes first."""
 NAMING = ["kubectl-prefix", "compose", "cloudwatch-tail", "loki", "fluent-bit", "filebeat", "vector", "gelf", "otlp"]
 
 
