@@ -25,7 +25,7 @@ from spark_jobs.shared.conform import frame_of
 from spark_jobs.shared.exits import REFUSED, PublicationRefused, exit_code
 from spark_jobs.steps.publish import publish
 from spark_jobs.transforms.windows import Window
-from tests.support.lake import content_of
+from tests.support.lake import content_of, naive_rows
 from tests.support.rows import AT, values
 
 SECOND = timedelta(seconds=1)
@@ -72,7 +72,7 @@ class Lake:
         return publish(self.spark, str(self.folder), run)
 
     def rows(self, table: Table) -> list[dict[str, Any]]:
-        return [r.asDict() for r in self.store.read(table).collect()]
+        return naive_rows(self.folder, table.full_name)
 
     def versions(self) -> dict[str, int]:
         return {t.name: self.store.version(t) for t in gold.TABLES}

@@ -15,16 +15,18 @@ import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import gold, silver
+from spark_jobs.catalog import gold, quality, silver
 from spark_jobs.catalog.quality_verdicts import VERDICT_CHANGES
 from spark_jobs.catalog.steps import PUBLISH
 from spark_jobs.edges import lake_files
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
+from spark_jobs.knowledge.rules import RULES
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps import publish, reclassify
 from spark_jobs.steps.run import _claimed
+from tests.support.lake import content_of
 from tests.support.logs import rows, run, settings
 from tests.support.nights import EXCERPTS
 
@@ -78,6 +80,11 @@ def owner(store: Store) -> Any:
     return (lake_files.read_json(store.spark, f"{store.lake}/staging/_run.json") or {}).get("run_id")
 
 
+def test_every_rule_is_counted_once_though_the_window_was_rebuilt_twice(spark: SparkSession, night: Night) -> None:
+    firings = rows(Store(spark, night.given.lake), quality.RULE_FIRINGS)
+    assert sorted(r["rule_id"] for r in firings) == sorted(rule.rule_id for rule in RULES)
+
+
 def test_costs_and_remedies_of_a_night_are_published(spark: SparkSession, night: Night) -> None:
     store = Store(spark, night.given.lake)
     rebalances = rows(store, gold.REBALANCES, "started_at")
@@ -102,7 +109,7 @@ def test_a_window_is_judged_anew(spark: SparkSession, night: Night, tmp_path: Pa
     store = Store(spark, str(tmp_path / "lake"))
     verdicts = {r["rebalance_id"]: r["cause"] for r in rows(store, gold.REBALANCES, "started_at")}
     (other, lost, *_) = verdicts
-    content = store.content_hash(gold.REBALANCES)
+    content = content_of(Path(store.lake), gold.REBALANCES)
     table = DeltaTable.forPath(spark, f"{store.lake}/gold/rebalances")
     table.update(
         f"rebalance_id = '{other}'", {"cause": "'unknown'", "confidence": "'unknown'", "knowledge_version": "'older'"}
@@ -121,7 +128,7 @@ def test_a_window_is_judged_anew(spark: SparkSession, night: Night, tmp_path: Pa
         (lost, None, verdicts[lost], None),
         (other, "unknown", verdicts[other], "older"),
     ]
-    assert store.content_hash(gold.REBALANCES) == content
+    assert content_of(Path(store.lake), gold.REBALANCES) == content
     assert rows(store, silver.EVENTS)
 
     assert reclassify.run_step(spark, again, {})["changes"] == {}
