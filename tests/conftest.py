@@ -23,12 +23,18 @@ DRILL = "tests/live/test_drill.py"
 LONGEST = (
     "tests/live/",
     "tests/audit/",
+    "tests/store/test_reclassify.py",
     "tests/spark/test_publish.py",
-    "tests/spark/test_growing.py",
     "tests/store/test_parsing.py",
     "tests/store/test_ingest.py",
-    "tests/store/test_reclassify.py",
+    "tests/spark/test_growing.py",
+    "tests/store/test_losses.py",
+    "tests/store/test_risks.py",
+    "tests/store/test_settings.py",
+    "tests/store/test_group_records.py",
     "tests/spark/test_validation.py",
+    "tests/store/test_metadata_files.py",
+    "tests/store/test_lake_upgrade.py",
 )
 """What begins first, where tests run side by side: what begins last should be short."""
 

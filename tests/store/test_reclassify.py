@@ -47,7 +47,7 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     """The paused group's night, published; not to be changed.
 
     Its clients' logs hold the lines that tell which partitions they held. The publish finds another run's rows in
-    staging, then half of its own, so it rebuilds its own first.
+    staging, then a part of its own, so it rebuilds its own first.
     """
     clients = shutil.copytree(PAUSED / "clients", tmp_path_factory.mktemp("night") / "clients")
     shutil.copytree(EXCERPTS / "assignments" / "pause-4.1", clients / "assignments")
@@ -58,14 +58,14 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     overwrite = Store.overwrite_staging
 
     def dies(*of_table: Any) -> None:
-        if of_table[1] is gold.INCIDENTS:
+        if of_table[1] is not gold.INCIDENTS:
             raise MemoryError
         overwrite(*of_table)
 
     with pytest.MonkeyPatch.context() as patched, for_few_rows(spark):
         patched.setattr(Store, "overwrite_staging", dies)
         with pytest.raises(MemoryError), _claimed(spark, PUBLISH, given, {"ingest": said}):
-            raise AssertionError("half of staging was to be published")
+            raise AssertionError("a part of staging was to be published")
         assert owner(store) is None, "what a kill leaves in staging belongs to no run"
         patched.undo()
         with _claimed(spark, PUBLISH, given, {"ingest": said}):
