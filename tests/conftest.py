@@ -58,7 +58,7 @@ def spark() -> Iterator[SparkSession]:
 def pytest_configure(config: pytest.Config) -> None:
     """Where tests run side by side, the process that hands them out offers one Spark to all of them."""
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
-        from tests.support.one_spark import offered
+        from tests.support.leash import offered
 
         stack = ExitStack()
         stack.enter_context(offered())

@@ -6,16 +6,11 @@ Spark starts it, in a process of its own; the others join. It ends with the leas
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,26 +20,11 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.edges import session
 from spark_jobs.shared import launch
-
-FOLDER = "HINDSIGHT_TESTS_SPARK"
-"""The variable that names the folder, where a run has several processes."""
+from tests.support.leash import FOLDER, LEASH, held
 
 _MASTER = "local[4]"
 _MEMORY = "3g"
-_LEASH, _TURN, _ADDRESS, _LOG = "leash", "turn", "address.json", "log"
-
-
-@contextmanager
-def offered() -> Iterator[None]:
-    """Lets the processes that this one starts share a Spark while the block runs."""
-    folder = Path(tempfile.mkdtemp(prefix="hindsight-tests-"))
-    try:
-        with _held(folder / _LEASH):
-            os.environ[FOLDER] = str(folder)
-            yield
-    finally:
-        del os.environ[FOLDER]
-        shutil.rmtree(folder, ignore_errors=True)
+_TURN, _ADDRESS, _LOG = "turn", "address.json", "log"
 
 
 def started() -> SparkSession:
@@ -74,7 +54,7 @@ def _joined(folder: Path) -> SparkSession:
 
 def _address(folder: Path) -> tuple[int, str]:
     """Where the shared Spark listens, and its secret. The first who asks starts it."""
-    with _held(folder / _TURN):
+    with held(folder / _TURN):
         if not (folder / _ADDRESS).exists():
             _start(folder)
     port, secret = json.loads((folder / _ADDRESS).read_text())
@@ -100,14 +80,6 @@ def _start(folder: Path) -> None:
         time.sleep(0.1)
 
 
-@contextmanager
-def _held(path: Path) -> Iterator[None]:
-    """A lock that other processes wait for. The system frees it when its holder ends."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def main(folder: Path) -> None:
     """Starts Spark, says where it listens, and ends with the leash."""
     os.environ.update(launch.environment())
@@ -117,7 +89,7 @@ def main(folder: Path) -> None:
         coming = folder / f"{_ADDRESS}.coming"
         coming.write_text(json.dumps([gateway.gateway_parameters.port, gateway.gateway_parameters.auth_token]))
         coming.rename(folder / _ADDRESS)
-        with _held(folder / _LEASH):
+        with held(folder / LEASH):
             os._exit(0)
 
 
