@@ -44,9 +44,10 @@ report: setup ## print the path of the newest report
 sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one answer
 	@$(SPARK)/python -m spark_jobs.commands.cli sql
 
+test: export PYTHONDONTWRITEBYTECODE := # each process collects all tests: what one of them compiles serves the others
 test: setup-check ## every test; ends with pytest's summary line
 	@.venv-airflow/bin/python -m pytest tests/dags
-	@$(SPARK)/python -m pytest --hypothesis-profile=ci -n 3 --dist loadscope --no-loadscope-reorder tests/live tests/audit tests/store tests/spark tests/unit
+	@$(SPARK)/python -m pytest --hypothesis-profile=ci -n 4 --dist loadscope --no-loadscope-reorder tests/live tests/audit tests/store tests/spark tests/unit
 
 test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and others
 	@$(SPARK)/python -m pytest tests/live

@@ -44,6 +44,22 @@ def rows(lake: Path, name: str) -> list[dict[str, Any]]:
     return list(DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table().to_pylist())
 
 
+def naive_rows(lake: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a table, with instants in UTC that name no zone, as Spark gives them to Python."""
+    held = DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table()
+    return list(held.cast(pyarrow.schema([(f.name, _naive(f.type)) for f in held.schema])).to_pylist())
+
+
+def _naive(given: pyarrow.DataType) -> pyarrow.DataType:
+    if pyarrow.types.is_timestamp(given):
+        return pyarrow.timestamp("us")
+    if pyarrow.types.is_list(given):
+        return pyarrow.list_(given.value_field.with_type(_naive(given.value_type)))
+    if pyarrow.types.is_struct(given):
+        return pyarrow.struct([field.with_type(_naive(field.type)) for field in given])
+    return given
+
+
 def contents(lake: Path) -> dict[str, str]:
     """A hash of each rebuilt table's content."""
     return {t.full_name: content_of(lake, t) for t in REBUILT}
