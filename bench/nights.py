@@ -1,6 +1,7 @@
 """The input of the bench: the recorded night many times over, in the same files, the copies an hour apart.
 
-The recorded night is the last, since no audit looks at hours to come. Groups of a copy have names of its own, so nothing is a copy to ingest, and every line is kept.
+The recorded night is the last, since no audit looks at hours to come. Groups of a copy have names of its own, so
+nothing is a copy to ingest, and every line is kept.
 """
 
 from __future__ import annotations

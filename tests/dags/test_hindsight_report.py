@@ -82,7 +82,6 @@ def test_a_page_says_above_it_what_is_not_whole_in_its_lake(lake: Path, client: 
         "/a/..%2findex.html",
         "/a/%2e%2e/report/index.html",
         "/a/.index.html",
-        "/b/index.html",
     ],
 )
 def test_nothing_else_is(lake: Path, client: TestClient, path: str) -> None:
@@ -94,6 +93,15 @@ def test_what_is_not_there_is_told_in_words_inside_the_frame(lake: Path, client:
     assert answer.headers["content-type"].startswith("text/html")
     assert "Needed: a night that was audited" in answer.text
     assert "sandbox" in answer.headers["Content-Security-Policy"]
+
+
+def test_a_store_that_does_not_answer_is_named(lake: Path, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = {"ENDPOINT_URL": "http://127.0.0.1:1", "ACCESS_KEY_ID": "k", "SECRET_ACCESS_KEY": "verysecret"}
+    for name, value in {**store, "REGION": "us-east-1"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    answer = client.get("/b/index.html")
+    assert answer.status_code == 404 and "The lake s3a://b cannot be read: " in answer.text
+    assert "verysecret" not in answer.text
 
 
 def test_nothing_can_be_written(lake: Path, client: TestClient) -> None:
