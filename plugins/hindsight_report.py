@@ -158,7 +158,7 @@ def _fleet_link(lake: str, seen: Sequence[Cluster]) -> str:
 
 
 def _has_fleet(lake: str) -> bool:
-    """Edge case: a lake that cannot be read is told of where it is opened."""
+    """Edge case: where a lake cannot be read, its own page says so."""
     try:
         return FLEET_PAGE in _pages(_folder(lake))
     except (BadInput, OSError):

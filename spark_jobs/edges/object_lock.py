@@ -107,7 +107,7 @@ class _Lock:
             self._write(_FREE)
 
     def _see_free(self, waiting: Waiting) -> None:
-        """Returns when nobody holds the lock, or when its holder has given no sign of life for long enough."""
+        """Returns when the lock is free, or when its holder has given no sign of life for long enough."""
         told, self.version = self._read()
         seen_at, lives = time.monotonic(), False
         while told != _FREE and time.monotonic() - seen_at < DEAD_AFTER:
