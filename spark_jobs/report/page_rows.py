@@ -22,6 +22,7 @@ from spark_jobs.catalog.rows import (
 from spark_jobs.report import plain
 from spark_jobs.report.blocks import At, Block, Evidence, Link, Quotation
 from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.owners import Owner
 
 R = TypeVar("R", bound=Row)
 
@@ -81,7 +82,7 @@ class History(Row):
 class PageRun(Row):
     """The run that made a page."""
 
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": History}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": History, "owners": Owner}
 
     cluster: str
     window_from: datetime
@@ -96,6 +97,7 @@ class PageRun(Row):
     files_not_read: Sequence[str] | None = None
     warnings: Sequence[str] | None = None
     history: History | None = None
+    owners: Sequence[Owner] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +226,11 @@ class PageRows:
         """Whether a rebalance belongs to planned work."""
         incident = self.incidents.get(rebalance.incident_id)
         return incident is not None and incident.planned
+
+    def owners(self, groups: Iterable[str], topics: Iterable[str]) -> list[str]:
+        """Who owns the cluster, or one of these groups and topics."""
+        named = [*groups], [*topics]
+        return [owner.name for owner in self.run.owners or () if owner.owns(self.run.cluster, *named)]
 
     def outage_link(self, outage_id: str | None) -> Link | None:
         """The way to an outage; None where it is not in this window."""

@@ -156,7 +156,7 @@ def test_the_first_screen_says_what_was_lost_what_crashed_and_what_to_do(browser
     lost, gone, slow = browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)")
     assert lost.startswith("40 to 52 committed records were lost in risky.raw-0: ")
     assert lost.endswith("Find out who wrote those records, and send them again.")
-    assert gone.startswith("Broker 2 was cut off at 02:13:04, away for 4 min 27 s. Find out why: ")
+    assert gone.startswith("Broker 2 was cut off about 02:13:04, away for 4 min 27 s. Find out why: ")
     assert "Broker 3 was out of sync" in slow
     assert "3 lines of 1.9 million" in browser.tell("document.querySelector('.state-line').innerText")
     if width == 1600:
