@@ -202,6 +202,23 @@ def test_on_a_phone_nothing_scrolls_sideways(browser, places):
     )
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_finding_that_is_not_critical_is_a_few_lines_that_unfold(browser, places, width):
+    browser.open(places["usual"], width)
+    rows = "[...document.querySelectorAll('#findings > .finding')]"
+    assert browser.tell(f"{rows}.map(e => [e.open, e.classList.contains('critical')])") == [
+        *([[True, True]] * 2),
+        *([[False, False]] * 3),
+    ]
+    heights = f"{rows}.map(e => e.getBoundingClientRect().height)"
+    folded = browser.tell(heights)
+    assert max(folded[2:]) < 130 < min(folded[:2])
+    browser.tell(f"{rows}[2].querySelector('summary').click()")
+    assert browser.tell(f"{DRAWN}.then(() => {heights}[2])") > folded[2]
+    browser.tell(f"{rows}[2].querySelector('summary').click()")
+    assert browser.tell(f"{DRAWN}.then(() => {heights})") == folded
+
+
 def test_a_phone_shows_the_first_rows_of_a_long_table_until_all_are_asked_for(browser, places):
     rows = "[...document.querySelectorAll('.rebalances > tbody')].filter(b => b.checkVisibility())"
     browser.open(places["usual"], 390)

@@ -32,7 +32,7 @@ def test_it_tells_counts_findings_with_advice_coverage_and_where_to_read_on(repo
 
 def test_the_same_advice_is_given_once(report):
     text = " ".join(render_terminal(report).split())
-    assert text.count("Find out which producers wrote those records") == 1
+    assert text.count("→ What to do about lag growing.") == 1
     terminal = Terminal(80)
     assert [*terminal.advice("Restart it.", 0), *terminal.advice("Restart it.", 0)] == ["→ Restart it.", "→ as above"]
 
