@@ -137,10 +137,9 @@ def _offline(offline: figures.Offline) -> tuple[str, str]:
     if not offline.partitions:
         return "0", "partitions offline"
     longest = words.duration(offline.longest_ms) or "0 s"
-    return (
-        f"{longest}{'+' if offline.is_open else ''}",
-        f"offline at least, {words.counted(offline.partitions, 'partition')}",
-    )
+    count = words.counted(offline.partitions, "partition")
+    which = count if offline.partitions == 1 else f"the longest of {count}"
+    return f"{longest}{'+' if offline.is_open else ''}", f"offline at least: {which}"
 
 
 def _at(first: dict[Harm, Incident], harm: Harm) -> str:

@@ -270,7 +270,7 @@ def test_each_unplanned_absence_is_a_finding_and_a_planned_stop_is_none() -> Non
     ]
     (message,) = [f.message for f in judge_findings(facts) if f.rule_id == "broker_gone"]
     at = gone.down_at
-    assert message == f"Broker '2' crashed at {at:%H:%M:%S} and had not come back by the end"
+    assert message == f"Broker 2 crashed at {at:%H:%M:%S} and had not come back by the end"
 
 
 def test_the_harm_of_a_rule_names_a_rule_about_what_happened() -> None:

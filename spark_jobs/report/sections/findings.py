@@ -18,7 +18,7 @@ SHOWN_OPEN = 6
 
 
 def findings(page: PageRows) -> Iterator[ui.Block]:
-    """What the rules found, one entry for each rule, severity and piece of advice, worst first. Open: the critical ones.
+    """What the rules found, one entry for each rule, severity and piece of advice, worst first; critical ones are open.
 
     Order: severity; harm, in which how things are set up comes last; then time.
     """
