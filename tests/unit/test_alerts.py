@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +11,8 @@ from hypothesis import strategies as st
 
 from spark_jobs.alerts import ledger, sightings
 from spark_jobs.alerts.model import Entry, Ledger, Message, Sighting, of_text, to_text
-from spark_jobs.alerts.settings import AlertSettings, Mute, Quiet, Route, owners_of, settings_of
+from spark_jobs.alerts.settings import AlertSettings, Mute, Quiet, Route, settings_of
 from spark_jobs.report.places import page_name
-from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput
 
 DAY = timedelta(days=1)
@@ -308,23 +305,6 @@ def test_settings_are_read_from_the_file() -> None:
     assert read.routes[0].quiet and read.routes[0].quiet.zone == "UTC"
     assert (read.routes[0].variable, read.routes[0].connection) == ("HINDSIGHT_ALERTS_CHAT", "hindsight_alerts_chat")
     assert read.mutes == (Mute(MORNING, "known", group="g"),)
-
-
-def test_a_run_is_given_the_owners_of_the_file_and_none_of_one_that_cannot_be_used(tmp_path: Path) -> None:
-    file = tmp_path / "hindsight.toml"
-    assert owners_of(None) == []
-    file.write_text(
-        '[[clusters]]\nname = "prod"\nlabels = ["gold"]\n'
-        '[[alerts.owners]]\nname = "pay"\ngroups = ["pay-*"]\nlabels = ["gold"]\n'
-    )
-    (owner,) = owners_of(file)
-    assert owner == {"name": "pay", "clusters": ("prod",), "groups": ("pay-*",), "topics": ()}
-    wanted = {"logs": "/logs", "lake": "/lake", "run_id": "r", "run_at": MORNING, "owners": [owner]}
-    assert Settings.of(json.loads(Settings.of(wanted).to_json())).owners == [
-        {**owner, "clusters": ["prod"], "groups": ["pay-*"], "topics": []}
-    ]
-    file.write_text("[alerts]\nrotes = []\n")
-    assert owners_of(file) == []
 
 
 def test_every_problem_of_the_settings_is_named_at_once() -> None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.report.blocks import PLANNED, Entry, Evidence, Fact, Item, Link, Paragraph, Step, TableRow
+from spark_jobs.report.blocks import PLANNED, Entry, Evidence, Item, Link, Paragraph, Step, TableRow
 from spark_jobs.report.build import build_report
 from spark_jobs.report.marks import ticks
 from tests.support import report_blocks as seen
@@ -224,31 +224,6 @@ def test_incidents_come_by_harm_and_planned_work_is_folded(report):
         "Group checkout-worker restarted its members one after another, in 9 rebalances within 1 min 29 s",
         "Broker 1 was shut down at 06:38:00, away for 41 s",
     ]
-
-
-def test_who_owns_what_an_incident_or_a_finding_is_about_stands_beside_what_to_do():
-    tables, about = night()
-    owners = [
-        {"name": "ops", "clusters": ["prod-*"]},
-        {"name": "data", "topics": ["risky.*"]},
-        {"name": "ads", "groups": ["ads-*"]},
-        {"name": "lab", "clusters": ["lab"], "groups": ["lab-*"]},
-    ]
-    page = build_report(tables, about | {"owners": owners})
-    facts = {
-        entry.headline[:30]: [seen.text(f.value) for f in seen.found(Fact, entry) if f.label.startswith("Owner")]
-        for entry in seen.entries(page, "incidents")
-    }
-    assert facts["40 to 52 committed records wer"] == ["ops, data"]
-    assert facts["Broker 3 was out of sync in 12"] == ["ops"]
-    assert facts["Group ads-etl rebalanced 14 ti"] == ["ops, ads"]
-    gravest = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
-    assert gravest[0].endswith("send them again. Owner: ops and data.")
-    findings = [seen.text(item.words) for item in seen.found(Item, seen.section(page, "findings"))]
-    assert [text.rpartition(" Owner: ")[2] for text in findings] == [
-        "ops, data" if "risky.raw" in text else "ops, ads" if "ads-etl" in text else "ops" for text in findings
-    ]
-    assert [f for f in seen.found(Fact, build_report(*night()).sections) if f.label.startswith("Owner")] == []
 
 
 def test_an_incident_and_what_it_is_made_of_lead_to_each_other(report):
