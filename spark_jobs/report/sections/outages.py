@@ -106,7 +106,8 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         for i in page.incidents_of.get(row.outage_id, ())
     ]
     if incidents:
-        yield ui.Paragraph(("Led to: ", ui.separated(incidents), "."))
+        noun = words.verb(len(incidents), "Incident", "Incidents")
+        yield ui.Paragraph((f"{noun}: ", ui.separated(incidents), "."))
 
 
 READS = (BrokerOutage, Coverage, Failover, CoordinatorMove, Incident, RollingRestart)
