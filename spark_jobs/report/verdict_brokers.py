@@ -90,12 +90,15 @@ def _failovers(page: PageRows) -> str:
     offline = sum(row.kind == FailoverKind.OFFLINE for row in rows)
     if offline:
         said.append(f"a partition was left without a leader {words.times(offline)}")
+    return ", ".join([*said, *_unclean(rows)]) + "."
+
+
+def _unclean(rows: Sequence[Failover]) -> Iterator[str]:
     unclean = [row for row in rows if row.kind == FailoverKind.UNCLEAN_ELECTION]
     if unclean:
         low, high = _bounds(unclean)
         lost = f" that lost {lost_records(low, high)}" if high or low else ""
-        said.append(f"{words.counted(len(unclean), 'unclean election')}{lost}")
-    return ", ".join(said) + "."
+        yield f"{words.counted(len(unclean), 'unclean election')}{lost}"
 
 
 def _bounds(rows: Sequence[Failover]) -> tuple[int | None, int | None]:
