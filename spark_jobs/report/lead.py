@@ -83,8 +83,8 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
     rest = len(rows) - NAMED
     more = f"; and {words.counted(rest, 'more like these', 'more like these')}" if rest > 0 else ""
     what: ui.Words = (ui.separated(links, "; "), more, ".")
-    owners = page.owners(rows[0].group_ids, rows[0].topics or ())
-    whose = f" Owner: {words.listed(owners, NAMED)}." if owners else ""
+    label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
+    whose = f" {label}: {owners}." if owners else ""
     return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now, whose), HARM_NOTES[harm].state)
 
 

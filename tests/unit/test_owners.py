@@ -44,13 +44,13 @@ def test_who_owns_what_an_incident_or_a_finding_is_about_stands_beside_what_to_d
         entry.headline[:30]: [seen.text(f.value) for f in seen.found(Fact, entry) if f.label.startswith("Owner")]
         for entry in seen.entries(page, "incidents")
     }
-    assert facts["40 to 52 committed records wer"] == ["ops, data"]
+    assert facts["40 to 52 committed records wer"] == ["ops and data"]
     assert facts["Broker 3 was out of sync in 12"] == ["ops"]
-    assert facts["Group ads-etl rebalanced 14 ti"] == ["ops, ads"]
+    assert facts["Group ads-etl rebalanced 14 ti"] == ["ops and ads"]
     gravest = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
-    assert gravest[0].endswith("send them again. Owner: ops and data.")
+    assert gravest[0].endswith("send them again. Owners: ops and data.")
     findings = [seen.text(item.words) for item in seen.found(Item, seen.section(page, "findings"))]
-    assert [text.rpartition(" Owner: ")[2] for text in findings] == [
-        "ops, data" if "risky.raw" in text else "ops, ads" if "ads-etl" in text else "ops" for text in findings
+    assert [text.rpartition(": ")[2] for text in findings] == [
+        "ops and data" if "risky.raw" in text else "ops and ads" if "ads-etl" in text else "ops" for text in findings
     ]
     assert [f for f in seen.found(Fact, build_report(*night()).sections) if f.label.startswith("Owner")] == []

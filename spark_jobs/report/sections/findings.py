@@ -63,9 +63,9 @@ def _item(page: PageRows, row: Finding) -> ui.Item:
     until = (" to ", ui.At(row.last_at)) if last != first else ""
     # Many messages say when; the same instant is not written twice.
     is_said = first in row.message
-    owners = page.owners(*concerned(row.subject_kind, row.subject))
+    label, owners = page.whose(*concerned(row.subject_kind, row.subject))
     when = "" if is_said else (" ", ui.Quiet((ui.At(row.first_at), until)))
-    whose = (" ", ui.Quiet(f"Owner: {', '.join(owners)}")) if owners else ""
+    whose = (" ", ui.Quiet(f"{label}: {owners}")) if owners else ""
     return ui.Item(
         (row.message, when, whose),
         anchor=plain.anchor("finding", row.finding_id),

@@ -85,8 +85,9 @@ def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
     until: ui.Words = (" to ", ui.At(row.ended_at), lasted) if row.ended_at else ", and it was not over by the end"
     yield ui.Fact("From, to", (ui.At(row.started_at), until))
     yield ui.Fact("Kind", f"{kind}, {planned}")
-    if owners := page.owners(row.group_ids, row.topics or ()):
-        yield ui.Fact("Owner" if len(owners) == 1 else "Owners", ", ".join(owners))
+    label, owners = page.whose(row.group_ids, row.topics or ())
+    if owners:
+        yield ui.Fact(label, owners)
     yield from _figures(row)
     yield from _earlier(page, row)
     if row.cause is not None:
