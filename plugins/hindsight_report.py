@@ -118,17 +118,19 @@ def _read(cluster: Cluster, page: str, may_read: MayRead) -> bytes:
         if len(others) > 1 and page == NEWEST:
             names = landing.names_in(folder)
             page = max((name for name in names if is_page_of(name, _shown(cluster))), default=NEWEST)
-        if page in _OF_ALL:
-            is_allowed = all(may_read(c.name) for c in others)
-        else:
-            is_allowed = len(others) == 1 or is_page_of(page, _shown(cluster))
-        if is_allowed and not Path(f"{folder}/{page}").is_symlink():
+        if _is_allowed(cluster, page, others, may_read) and not Path(f"{folder}/{page}").is_symlink():
             return landing.read_bytes(f"{folder}/{page}")
     except FileNotFoundError:
         pass
     except (OSError, BadInput) as problem:
         raise NotThere(f"The page cannot be read: {masked(str(problem))}") from None
     raise NotThere("There is no such page yet. Needed: a night that was audited.")
+
+
+def _is_allowed(cluster: Cluster, page: str, others: Sequence[Cluster], may_read: MayRead) -> bool:
+    if page in _OF_ALL:
+        return all(may_read(c.name) for c in others)
+    return len(others) == 1 or is_page_of(page, _shown(cluster))
 
 
 def _folder(lake: str) -> str:

@@ -230,7 +230,7 @@ class PageRows:
         return incident is not None and incident.planned
 
     def whose(self, groups: Iterable[str], topics: Iterable[str]) -> tuple[str, str]:
-        """Who owns the cluster, or one of these groups and topics: `Owners` and the names; none where it is not known."""
+        """Who owns the cluster, or one of these groups and topics: `Owners` and the names; none where none is known."""
         named = [*groups], [*topics]
         owners = [owner.name for owner in self.run.owners or () if owner.owns(self.run.cluster, *named)]
         return words.verb(len(owners), "Owner", "Owners"), words.listed(owners, OWNERS)
