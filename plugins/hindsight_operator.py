@@ -15,9 +15,11 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk import Asset, BaseOperator, Connection, Param, task
 from hindsight_child import child, last_words
 
+from spark_jobs.alerts.settings import owners_of
 from spark_jobs.catalog.steps import RECLASSIFY, Step
 from spark_jobs.commands.first_use import prepare_spark
 from spark_jobs.shared import launch
+from spark_jobs.shared.clusters import file_path
 from spark_jobs.shared.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, Input, Settings
 from spark_jobs.shared.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED, BadInput, parse_exit_summary
 
@@ -189,6 +191,7 @@ def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str,
         **given,
         "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,
         "run_at": run.start_date.isoformat(),
+        "owners": owners_of(file_path()),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -14,12 +15,12 @@ from airflow.plugins_manager import AirflowPlugin
 from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from spark_jobs.edges import landing
 from spark_jobs.edges.lake_state import notes_on
-from spark_jobs.edges.landing import names_in, read_bytes
 from spark_jobs.edges.publication import newest_versions
 from spark_jobs.report.places import FLEET_PAGE, METRICS, NEWEST, VALIDATION_PAGE, is_page_of
 from spark_jobs.shared.clusters import Cluster, clusters
-from spark_jobs.shared.config import is_uri, masked
+from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BadInput
 
 PREFIX = "/hindsight"
@@ -88,8 +89,8 @@ def reports(may_read: Readers) -> Response:
 @app.get("/{cluster}/metrics")
 def metrics(cluster: str, may_read: Readers) -> Response:
     """The figures of a lake for who scrapes them, where all of its clusters may be read."""
-    figures = _read(_of(cluster, may_read), METRICS, may_read)
-    return Response(figures, media_type="application/openmetrics-text; version=1.0.0; charset=utf-8")
+    read = _read(_of(cluster, may_read), METRICS, may_read)
+    return Response(read, media_type="application/openmetrics-text; version=1.0.0; charset=utf-8")
 
 
 @app.get("/{cluster}/{page}")
@@ -115,29 +116,25 @@ def _read(cluster: Cluster, page: str, may_read: MayRead) -> bytes:
     folder, others = _folder(cluster.lake), [c for c in clusters() if c.lake == cluster.lake]
     try:
         if len(others) > 1 and page == NEWEST:
-            page = max((name for name in names_in(folder) if is_page_of(name, _shown(cluster))), default=NEWEST)
-        if page in _OF_ALL:
-            is_allowed = all(may_read(c.name) for c in others)
-        else:
-            is_allowed = len(others) == 1 or is_page_of(page, _shown(cluster))
-        if is_allowed and page in _pages(folder):
-            return read_bytes(f"{folder}/{page}")
-    except (BadInput, OSError) as problem:
-        raise NotThere(f"The lake {masked(cluster.lake)} cannot be read: {masked(str(problem))}") from None
+            names = landing.names_in(folder)
+            page = max((name for name in names if is_page_of(name, _shown(cluster))), default=NEWEST)
+        if _is_allowed(cluster, page, others, may_read) and not Path(f"{folder}/{page}").is_symlink():
+            return landing.read_bytes(f"{folder}/{page}")
+    except FileNotFoundError:
+        pass
+    except (OSError, BadInput) as problem:
+        raise NotThere(f"The page cannot be read: {masked(str(problem))}") from None
     raise NotThere("There is no such page yet. Needed: a night that was audited.")
+
+
+def _is_allowed(cluster: Cluster, page: str, others: Sequence[Cluster], may_read: MayRead) -> bool:
+    if page in _OF_ALL:
+        return all(may_read(c.name) for c in others)
+    return len(others) == 1 or is_page_of(page, _shown(cluster))
 
 
 def _folder(lake: str) -> str:
     return f"{lake.rstrip('/')}/report"
-
-
-def _pages(folder: str) -> set[str]:
-    """The files that are served. Edge case: a link in a local lake may lead out of it."""
-    return {name for name in names_in(folder) if is_uri(folder) or _is_file(Path(folder, name))}
-
-
-def _is_file(place: Path) -> bool:
-    return place.is_file() and not place.is_symlink()
 
 
 def _noted(page: bytes, lake: str) -> bytes:
@@ -152,17 +149,16 @@ def _noted(page: bytes, lake: str) -> bytes:
 def _fleet_link(lake: str, seen: Sequence[Cluster]) -> str:
     """The way to the page of all clusters of a lake, for who may see them all."""
     own = [c for c in clusters() if c.lake == lake]
-    if len(own) < 2 or any(c not in seen for c in own) or not _has_fleet(lake):
+    if len(own) < 2 or any(c not in seen for c in own):
         return ""
+    with suppress(OSError, BadInput):
+        if FLEET_PAGE in landing.names_in(_folder(lake)):
+            return _fleet(own)
+    return ""
+
+
+def _fleet(own: Sequence[Cluster]) -> str:
     return f'<p><a href="{quote(_shown(own[0]))}/{FLEET_PAGE}">All {len(own)} clusters, the worst first</a></p>'
-
-
-def _has_fleet(lake: str) -> bool:
-    """Edge case: where a lake cannot be read, its own page says so."""
-    try:
-        return FLEET_PAGE in _pages(_folder(lake))
-    except (BadInput, OSError):
-        return False
 
 
 def _shown(cluster: Cluster) -> str:

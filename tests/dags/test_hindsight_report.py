@@ -25,7 +25,7 @@ def rights() -> Iterator[None]:
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "h.toml").write_text(
         f"lake = '{tmp_path}/lake'\n[[clusters]]\nname = 'a'\nlogs = '/a'\n"
-        "[[clusters]]\nname = 'b'\nlogs = '/b'\nlake = 's3a://b'\n"
+        "[[clusters]]\nname = 'b'\nlogs = '/b'\nlake = 'nowhere://b'\n"
     )
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
     report = tmp_path / "lake" / "report"
@@ -95,15 +95,6 @@ def test_what_is_not_there_is_told_in_words_inside_the_frame(lake: Path, client:
     assert "sandbox" in answer.headers["Content-Security-Policy"]
 
 
-def test_a_store_that_does_not_answer_is_named(lake: Path, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = {"ENDPOINT_URL": "http://127.0.0.1:1", "ACCESS_KEY_ID": "k", "SECRET_ACCESS_KEY": "verysecret"}
-    for name, value in {**store, "REGION": "us-east-1"}.items():
-        monkeypatch.setenv(f"AWS_{name}", value)
-    answer = client.get("/b/index.html")
-    assert answer.status_code == 404 and "The lake s3a://b cannot be read: " in answer.text
-    assert "verysecret" not in answer.text
-
-
 def test_nothing_can_be_written(lake: Path, client: TestClient) -> None:
     assert {client.request(verb, "/a/index.html").status_code for verb in ("POST", "PUT", "DELETE")} == {405}
 
@@ -153,6 +144,22 @@ def test_in_a_shared_lake_each_cluster_has_its_own_newest_page_and_no_other(shar
     assert client.get("/a-b/index.html").text == OTHER
     assert client.get(f"/a/{OLD}").text == OLD
     assert client.get(f"/a/{OTHER}").status_code == 404
+
+
+def test_a_lake_behind_a_uri_is_shown_as_one_in_a_folder(shared: Path, client: TestClient, tmp_path: Path) -> None:
+    settings = tmp_path / "h.toml"
+    settings.write_text(settings.read_text().replace(f"'{tmp_path}/lake'", f"'file://{tmp_path}/lake'"))
+    assert client.get("/a/index.html").text == NEW
+    assert client.get(f"/a-b/{OTHER}").text == OTHER
+    assert "fleet.html" in client.get("/").text
+    assert client.get("/a/fleet.html").text == "fleet.html"
+    assert client.get("/a/none.html").status_code == client.get(f"/a/{OTHER}").status_code == 404
+
+
+def test_a_lake_that_cannot_be_opened_says_why(lake: Path, client: TestClient) -> None:
+    answer = client.get("/b/index.html")
+    assert answer.status_code == 404
+    assert "The page cannot be read: nowhere://b/report/index.html cannot be opened" in answer.text
 
 
 def test_a_cluster_is_shown_to_those_who_may_read_its_dag(shared: Path, client: TestClient) -> None:
