@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from spark_jobs.edges.publication import TOGETHER, list_versions, newest_version
 from spark_jobs.shared.exits import BAD_INPUT, DONE
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
+from tests.support.rows import AT
+
+FINDINGS = {"gold.findings": LAKE["gold.findings"]}
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
@@ -60,13 +64,59 @@ def test_explain_goes_on_without_a_table_that_cannot_be_read(
 
 
 def test_a_file_that_is_missing_is_told_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_lake(tmp_path, {"gold.findings": LAKE["gold.findings"]})
+    write_lake(tmp_path, FINDINGS)
     for file in (tmp_path / "gold/findings").glob("*.parquet"):
         file.unlink()
-    for words in (["sql", "FROM gold.findings"], ["explain", "abcdef"]):
-        assert cli.main([*words, "--lake", str(tmp_path)]) == BAD_INPUT
-        (said,) = capsys.readouterr().err.splitlines()
-        assert re.match(r"IO Error: .*\.parquet", said)
+    assert cli.main(["sql", "FROM gold.findings", "--lake", str(tmp_path)]) == BAD_INPUT
+    (said,) = capsys.readouterr().err.splitlines()
+    assert re.match(r"IO Error: .*\.parquet", said)
+    assert cli.main(["explain", "abcdef", "--lake", str(tmp_path)]) == BAD_INPUT
+    said, answer = capsys.readouterr().err.splitlines()
+    assert re.match(r"The table gold.findings cannot be read: IO Error: .*\.parquet", said)
+    assert answer.startswith("No row of gold has the id abcdef.")
+
+
+def _cut(table: Path) -> None:
+    commit = max((table / "_delta_log").glob("*.json"))
+    commit.write_bytes(commit.read_bytes()[:-40])
+
+
+def _overwrite(table: Path) -> None:
+    (file,) = table.glob("*.parquet")
+    data = file.read_bytes()
+    file.write_bytes(data[:4] + bytes(len(data) // 2) + data[4 + len(data) // 2 :])
+
+
+def _lose(table: Path) -> None:
+    (file,) = table.glob("*.parquet")
+    file.unlink()
+
+
+_CUT = r"The table gold.findings cannot be read: its newest commit 0{20}.json is cut short\. Needed: "
+
+
+@pytest.mark.parametrize(
+    ("harm", "asked", "said"),
+    [
+        (_cut, "abcdef", _CUT),
+        (_cut, "orders", _CUT),
+        (_cut, "latest", _CUT),
+        (_lose, "abcdef", r"The table gold.findings cannot be read: IO Error: .*\.parquet.* `hindsight doctor`"),
+        (_overwrite, "abcdef", r"The table gold.findings cannot be read: .* `hindsight doctor`"),
+    ],
+)
+def test_explain_tells_all_that_can_be_read(
+    tmp_path: Path, harm: Any, asked: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    incident = {"cluster": "c", "incident_id": "abcdef0123", "group_ids": ["orders"], "started_at": AT}
+    night = {"cluster": "c", "window_from": AT, "window_to": AT + timedelta(hours=1)}
+    write_lake(tmp_path, {"gold.incidents": [incident], "quality.publications": [night], **FINDINGS})
+    harm(tmp_path / "gold/findings")
+    assert cli.main(["explain", asked, "--lake", str(tmp_path)]) == DONE
+    out, err = capsys.readouterr()
+    assert "abcdef0123" in out
+    (line,) = err.splitlines()
+    assert re.match(said, line)
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
@@ -113,7 +163,7 @@ def test_a_publication_that_is_not_finished_is_told_and_not_seen(
 def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_lake(tmp_path, {"gold.findings": LAKE["gold.findings"]})
+    write_lake(tmp_path, FINDINGS)
     list_versions(str(tmp_path), newest_versions(str(tmp_path), *TOGETHER))
     (tmp_path / "gold/findings/_delta_log/00000000000000000001.json").write_text('{"commitInfo":{"operation":"WR')
     assert sql.main(str(tmp_path), "SELECT count(*) AS n FROM gold.findings", "csv") == DONE
@@ -123,7 +173,7 @@ def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
 
 
 def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(tmp_path: Path) -> None:
-    write_lake(tmp_path, {"gold.findings": LAKE["gold.findings"]})
+    write_lake(tmp_path, FINDINGS)
     for text in ("", "{", '{"versions": []}', '{"versions": {"gold.findings": 9}}'):
         (tmp_path / "published.json").write_text(text)
         assert open_lake(str(tmp_path)).execute("SELECT count(*) FROM gold.findings").fetchone() == (
