@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +15,7 @@ from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.edges import delta_log, landing, publication
 from spark_jobs.edges.bridge_views import BridgeView, create_bridge_views
 from spark_jobs.edges.duck_types import CANNOT_BE_READ, duck_type, one_sentence, quoted_name, quoted_text, view_name
-from spark_jobs.edges.lake_state import LAYERS, notes_on
+from spark_jobs.edges.lake_state import LAYERS, lost, notes_on
 from spark_jobs.edges.lake_version import lake_version, note_on
 from spark_jobs.edges.now_views import VIEWS, NowView, create_now_views, newest_readings
 from spark_jobs.shared.config import is_uri, masked
@@ -54,7 +54,7 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    unreadable = _create_views(connection, place, tables, visible)
+    unreadable = _create_views(connection, place, tables, visible, lost(place, published))
     for left_out in create_now_views(connection, landed):
         print(left_out, file=sys.stderr)
     bridges = create_bridge_views(connection, frozenset(tables) - unreadable)
@@ -66,20 +66,28 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
 
 
 def _create_views(
-    connection: duckdb.DuckDBPyConnection, place: str, tables: Collection[Table], visible: publication.Versions
+    connection: duckdb.DuckDBPyConnection,
+    place: str,
+    tables: Collection[Table],
+    visible: publication.Versions,
+    lost: Mapping[Table, str],
 ) -> set[Table]:
     """A view for each table: over its folder where it is published, else without rows. A table that cannot be read is
-    named on stderr, and its view says so when it is queried. Gives: the tables that cannot be read.
+    named on stderr, and its view says so when it is queried.
+
+    Takes: `lost`, what was said of the tables whose commits are gone. Gives: the tables that cannot be read.
 
     Edge case: what is published together is seen in one version; the other tables in their newest at each query.
     """
-    unreadable: set[Table] = set()
+    unreadable = {table for table in tables if table in lost}
     reads_delta = not is_uri(place) and _load_delta(connection)
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
     for table in tables:
         source, note = _nothing(table), _NOT_YET
-        if table in visible:
+        if table in lost:
+            source, note = _unreadable(table, f"The table {table.full_name}{CANNOT_BE_READ}{lost[table]}"), DAMAGED
+        elif table in visible:
             folder = _folder(place, table)
             version = visible[table] if table in publication.TOGETHER else None
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,18 @@ def test_explain_goes_on_without_a_table_that_cannot_be_read(
     named, answer = capsys.readouterr().err.splitlines()
     assert named.startswith("The table gold.failovers cannot be read: ")
     assert answer.startswith("No row of gold has the id abcdef.")
+
+
+def test_a_table_that_lost_its_commits_is_not_said_to_have_no_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lake(tmp_path, {"silver.events": [{"line_id": "a"}], **FINDINGS})
+    shutil.rmtree(tmp_path / "gold/findings/_delta_log")
+    assert sql.main(str(tmp_path), "SELECT line_id FROM silver.events", "csv") == DONE
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith("gold.findings has no commit, and the file ")
+    assert sql.main(str(tmp_path), "SELECT count(*) FROM gold.findings") == BAD_INPUT
+    assert "The table gold.findings cannot be read: " in capsys.readouterr().err
 
 
 def test_a_file_that_is_missing_is_told_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
