@@ -75,21 +75,27 @@ def members_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.Reco
 def walk(held: Bytes) -> Iterator[tuple[str, int, int, int, str]]:
     """What an archive holds: name, first byte, bytes, when it was written in milliseconds, and why it is not read."""
     try:
-        with tarfile.open(fileobj=stream_of(held), mode="r|") as archive:
-            for entry in archive:
-                if not entry.isdir():
-                    millis = int(min(max(entry.mtime, 0), _LAST_SECOND) * 1000)
-                    yield _name(entry.name), entry.offset_data, entry.size, millis, _why_not(entry)
+        for _, entry in _entries(held):
+            if not entry.isdir():
+                millis = int(min(max(entry.mtime, 0), _LAST_SECOND) * 1000)
+                yield _name(entry.name), entry.offset_data, entry.size, millis, _why_not(entry)
     except _FAULTS as problem:
         yield "", 0, 0, 0, _BROKEN.format(held.damage or problem)
 
 
 def beginnings(held: Bytes, size: int) -> Iterator[tuple[str, bytes]]:
     """The name of each file in an archive and its first bytes, as far as the archive can be read."""
-    with suppress(*_FAULTS), tarfile.open(fileobj=stream_of(held), mode="r|") as archive:
-        for entry in archive:
+    with suppress(*_FAULTS):
+        for archive, entry in _entries(held):
             if not _why_not(entry) and (file := archive.extractfile(entry)):
                 yield _name(entry.name), file.read(size)
+
+
+def _entries(held: Bytes) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """The entries of an archive, in the order in which they lie there. Raises: one of _FAULTS where it breaks off."""
+    with tarfile.open(fileobj=stream_of(held), mode="r|") as archive:
+        for entry in archive:
+            yield archive, entry
 
 
 def _why_not(entry: tarfile.TarInfo) -> str:

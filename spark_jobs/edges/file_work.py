@@ -61,9 +61,8 @@ class Unit:
     @property
     def size(self) -> int:
         """Bytes that are read."""
-        if self.member and self.is_of_packed_archive:
-            return self.member.size
-        return sum(end - begin for begin, end in self.parts)
+        member = self.member
+        return member.size if member and is_packed(self.uri) else sum(end - begin for begin, end in self.parts)
 
 
 Work = Callable[[dict[str, Any], Bytes, Any], Iterator[pa.RecordBatch]]

@@ -72,6 +72,10 @@ class LogFile:
         return Unit(uri, (there,), told, Member(self.name, begin, self.size))
 
 
+Known = dict[Found, list[Found]]
+"""What archives hold, by how they were listed: one that has changed since has another size or time."""
+
+
 @dataclass(frozen=True)
 class Listing:
     """What places hold: the files that are logs, and the names of those that are not read, some with the reason.
@@ -95,16 +99,17 @@ class Listing:
         return replace(self, files=files, not_read=(*self.not_read, *told))
 
 
-def list_places(spark: SparkSession, places: Sequence[Place], glob: str | None) -> Listing:
+def list_places(spark: SparkSession, places: Sequence[Place], glob: str | None, known: Known | None = None) -> Listing:
     """Every file of these places. A file that two of them hold belongs to the last.
 
+    Takes: `known`, what archives were found to hold, which grows: to list a packed one is to unpack it.
     Raises: BadInput with a sentence for each place that is missing, empty, or holds no log by its name.
     """
     problems: list[str] = []
     listings: list[Listing] = []
     for place in places:
         try:
-            listings.append(list_logs(spark, place, glob))
+            listings.append(_list(spark, place, glob, {} if known is None else known))
         except BadInput as problem:
             problems += problem.sentences
     if problems:
@@ -130,12 +135,12 @@ def _shared(place: Place) -> str:
     )
 
 
-def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
+def _list(spark: SparkSession, place: Place, glob: str | None, known: Known) -> Listing:
     """Every file below a place, in order of its name.
 
     Raises: BadInput where the place is missing, is empty, or holds no file that is a log by its name.
     """
-    lies_there = _unfolded(spark, sorted(_walk(spark, place)))
+    lies_there = _unfolded(spark, sorted(_walk(spark, place)), known)
     found = [entry for entry in lies_there if not entry.why_not]
     if not lies_there:
         raise BadInput(
@@ -154,11 +159,12 @@ def list_logs(spark: SparkSession, place: Place, glob: str | None) -> Listing:
     return Listing(files, tuple(_not_read(entry) for entry in lies_there if entry.name not in names), metadata)
 
 
-def _unfolded(spark: SparkSession, found: Sequence[Found]) -> list[Found]:
+def _unfolded(spark: SparkSession, found: Sequence[Found], known: Known) -> list[Found]:
     """What lies there, with what archives hold instead of these, in the order in which it is read."""
-    archives = [entry for entry in found if is_archive(entry.name) and not entry.why_not]
-    held = members(spark, archives) if archives else {}
-    return [each for entry in found for each in held.get(entry, [entry])]
+    archives = [entry for entry in found if is_archive(entry.name) and not entry.why_not and entry not in known]
+    if archives:
+        known |= members(spark, archives)
+    return [each for entry in found for each in known.get(entry, [entry])]
 
 
 def _no_log(place: Place, found: Sequence[Found], glob: str | None) -> BadInput:

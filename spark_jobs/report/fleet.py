@@ -118,7 +118,7 @@ _ASKS: Mapping[str, str] = {"act": "to act on", "look": "to look at", "calm": "c
 
 
 def summary(fleet: Fleet) -> str:
-    """How many clusters ask for what: `2 clusters: 1 to act on and 1 calm; 1 without an audit of its last night.`"""
+    """How many clusters ask for what: `2 clusters: 1 to act on and 1 calm; 1 without an audit of the last night.`"""
     if not fleet.newest:
         return "No night has been published yet."
     states = Counter(n.state for n in fleet.newest)

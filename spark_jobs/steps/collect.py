@@ -124,7 +124,7 @@ def looking(spark: SparkSession, settings: Settings) -> Callable[[], Listing]:
     if settings.client_logs is not None:
         clients = Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
         places.append(clients)
-    return partial(list_places, spark, places, settings.glob)
+    return partial(list_places, spark, places, settings.glob, {})
 
 
 def _wrong(variable: str, pattern: str | None) -> list[str]:

@@ -6,6 +6,7 @@ import gzip
 import io
 import tarfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_jobs.edges import log_files
 from spark_jobs.edges.log_files import Listing, Place, list_places
 from tests.support.collected import collected, log, passed, what
 from tests.support.logs import conf, lay, resigned
@@ -77,6 +79,25 @@ def test_an_archive_is_read_as_a_folder_of_its_name_is(spark: SparkSession, tmp_
         f"{name}/logs/broker-{n}/{log_name}"
         for n, log_name in ((1, "server.log"), (2, "server.log"), (1, "controller.log"))
     }
+
+
+def test_an_archive_that_has_not_changed_is_walked_once(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walked: list[str] = []
+    walk = log_files.members
+
+    def counted(spark: SparkSession, archives: Any) -> Any:
+        walked.extend(archive.name for archive in archives)
+        return walk(spark, archives)
+
+    monkeypatch.setattr(log_files, "members", counted)
+    lay(tmp_path, {name: packed(tarred(FILES), "tgz") for name in ("a.tgz", "b.tgz")})
+    look = partial(log_files.list_places, spark, [Place(str(tmp_path), "broker", "UTC", "LOGS")], None, {})
+    assert look() == look()
+    lay(tmp_path, {"b.tgz": packed(tarred({"server.log": resigned(1).encode()}), "tgz")})
+    assert {f.name for f in look().files if f.name.startswith("b")} == {"b.tgz/server.log"}
+    assert walked == ["a.tgz", "b.tgz", "b.tgz"]
 
 
 def test_an_archive_that_the_user_names_is_read(spark: SparkSession, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def urgent(subject: str, nights_later: int = 0) -> Any:
 
 
 def night_of(n: int, state: ledger.Ledger, *subjects: str) -> tuple[ledger.Ledger, list[tuple[str, str, str]]]:
-    """The ledger after the n-th night showed these subjects; to whom which severity went under which title."""
+    """The ledger after the n-th night showed these subjects, and each message: receiver, severity, title."""
     now = MORNING + n * DAY
     seen = ledger.seen(state, [urgent(s, n) for s in subjects], PAGES, now, LATER[: n + 1])
     state, messages = told(seen, PAGES, now)

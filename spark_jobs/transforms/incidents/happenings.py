@@ -91,7 +91,7 @@ class Happening:
             *(t.happened_at for t in self.truncations),
             *(p.started_at for p in self.periods),
             *(max(v.evidence[0].happened_at, v.window_from) for v in self.lag),
-            *(c.happened_at - (_before(c) or 0) * MS for c in self.controllers),
+            *map(_uncontrolled_since, self.controllers),
         ]
 
     @property
@@ -108,9 +108,10 @@ class Happening:
         ]
 
 
-def _before(change: ControllerChange) -> int | None:
-    """How long before a change there was no controller, at least; where none followed, the change is its beginning."""
-    return None if change.controller_to == NOBODY else change.uncontrolled_low_ms
+def _uncontrolled_since(change: ControllerChange) -> datetime:
+    """Since when there was no controller, at the latest. Where none followed, the change is its beginning."""
+    lasted = 0 if change.controller_to == NOBODY else change.uncontrolled_low_ms or 0
+    return change.happened_at - lasted * MS
 
 
 def gather(found: Found) -> list[Happening]:

@@ -140,8 +140,10 @@ def _column(whole: pa.StructArray, path: str) -> pa.Array:
     if not inner or at < 0 or not pa.types.is_struct(whole.type.field(at).type):
         return own
     nested = _column(pc.struct_field(whole, [at]), inner)
-    if own.null_count == len(own) or nested.null_count == len(nested):
-        return nested if own.null_count == len(own) else own
+    if own.null_count == len(own):
+        return nested
+    if nested.null_count == len(nested):
+        return own
     if own.type != nested.type:
         raise _Mixed
     return pc.coalesce(own, nested)
