@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import socket
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from spark_jobs.commands import cli
 from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import open_lake
 from spark_jobs.edges.publication import TOGETHER, list_versions, newest_versions
-from spark_jobs.shared.exits import BAD_INPUT, DONE
+from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
 from tests.support.rows import AT
@@ -192,3 +194,23 @@ def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(t
         assert open_lake(str(tmp_path)).execute("SELECT count(*) FROM gold.findings").fetchone() == (
             len(LAKE["gold.findings"]),
         )
+
+
+@pytest.mark.parametrize("is_silent", [False, True])
+def test_an_object_store_that_does_not_answer_is_a_sentence_within_a_minute(
+    is_silent: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A port on which nothing listens, and one that takes each connection and says nothing."""
+    server = socket.create_server(("127.0.0.1", 0))
+    port = server.getsockname()[1]
+    if not is_silent:
+        server.close()
+    access = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_REGION": "none"}
+    for name, value in {**access, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}.items():
+        monkeypatch.setenv(name, value)
+    began = time.monotonic()
+    assert cli.main(["sql", "SELECT 1", "--lake", "s3a://bucket/lake"]) == FAULT
+    assert time.monotonic() - began < 60
+    server.close()
+    (said,) = capsys.readouterr().err.splitlines()
+    assert re.match(r"OSError: .*bucket.* Check the place, the network to it and the rights of this user", said)
