@@ -15,8 +15,8 @@ from spark_jobs import __version__
 from spark_jobs.catalog.steps import STEPS
 from spark_jobs.commands import alert, audit, clusters_file, completion, doctor, first_use, look, snapshot, step
 from spark_jobs.shared import launch
-from spark_jobs.shared.config import INPUTS, is_uri
-from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
+from spark_jobs.shared.config import INPUTS, is_uri, masked
+from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, sentences_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,9 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read the answer has seen enough; what is still buffered goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except OSError as fault:
+        said = masked(sentences_of(fault)[0]).rstrip(".")
+        print(f"{said}. Needed: files that can be read and written from here. {_REACH}", file=sys.stderr)
+        return FAULT
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return 130
+
+
+_REACH = "Check the place, the network to it and the rights of this user; then run the command again."
 
 
 _RUN_ID = "the run to go on with; default: the one that ingested last. A run that ingests has a new name by default"
