@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from drill.libraries import JAVA
 from drill.scene import JOINED, Scene, SceneFault
 from drill.steps import (
     AddPartitions,
@@ -55,7 +56,7 @@ def _(step: Start, scene: Scene) -> None:
     if instance := told.pop("group.instance.id", None):
         scene.instances[step.member] = instance
     config = {key.replace(".", "_"): value for key, value in told.items()} | {"pattern": scene.pattern(step)}
-    scene.act_on(step.member, "member_start", expect=step.expect, librdkafka=step.librdkafka, **config)
+    scene.act_on(step.member, "member_start", expect=step.expect, library=step.library, **config)
     joined = scene.count_said(step.member, JOINED)
     member.join()
     if step.refused:
@@ -63,7 +64,7 @@ def _(step: Start, scene: Scene) -> None:
     else:
         scene.present.add(step.member)
     if step.settles:
-        if returns and instance and not step.librdkafka:
+        if returns and instance and step.library == JAVA:
             scene.wait_until_joined(step.member, joined, _SETTLES_WITHIN)
         scene.settle(_SETTLES_WITHIN)
 

@@ -16,7 +16,8 @@ from typing import Any
 from drill import disks
 from drill.admin import Admin, AdminFault, Group, Partition
 from drill.cluster import Cluster, Node
-from drill.members import JavaMember, LibrdkafkaMember, Member
+from drill.libraries import JAVA
+from drill.members import JavaMember, Member, ProgramMember
 from drill.names import Names
 from drill.steps import MAIN, OFFSETS, Scenario, Start
 from drill.truth_file import Row, TruthFile
@@ -111,8 +112,8 @@ class Scene:
         config = self.config(step, client)
         log = self.stage.clients / f"{client}.log"
         topics = [self.topic(t) for t in step.topics]
-        if step.librdkafka:
-            return LibrdkafkaMember(log, config, topics, self.pattern(step))
+        if step.library != JAVA:
+            return ProgramMember(step.library, log, config, topics, self.pattern(step))
         cluster = self.stage.cluster
         return JavaMember(cluster.libs, cluster.version, log, config, topics, self.pattern(step))
 

@@ -185,6 +185,7 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
             StartBroker(broker="x"),
             InSync(),
         ),
+        kraft_since=(3, 7),
         on_brokers=True,
     ),
     Scenario(
