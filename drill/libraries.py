@@ -16,6 +16,9 @@ from spark_jobs.shared.launch import HOME
 JAVA = "java"
 """Kafka's own consumer, of the Kafka that is played."""
 
+STREAMS, CONNECT = "streams", "connect"
+"""Frameworks that form groups of their own: drill.frameworks has their members."""
+
 PROGRAMS = HOME / "drill" / "clients"
 BUILT = HOME / ".clients"
 _BUILT_WITHIN = 600
@@ -68,9 +71,23 @@ def _node(to: Path) -> None:
 
 
 _OF_PYTHON = Toolchain(sys.executable, HOME / "locks" / "clients.txt", _python)
+JARS = BUILT / "java"
+"""The jars of Kafka Streams and of a connector, beside those of the newest Kafka."""
+
+
+def _java(to: Path) -> None:
+    wanted = maven.locked(TOOLCHAINS["java"].lock)
+    modules = [maven.Module("org.apache.kafka", *name.removesuffix(".jar").rsplit("-", 1)) for name in wanted]
+    try:
+        maven.fetch(modules, wanted, to, BUILT / "ivy", is_transitive=False)
+    except maven.CannotFetch as fault:
+        raise CannotPlay(str(fault)) from None
+
+
 TOOLCHAINS: Mapping[str, Toolchain] = {
     "python": _OF_PYTHON,
     "go": Toolchain("go", PROGRAMS / "go" / "go.sum", _go),
+    "java": Toolchain("java", HOME / "locks" / "clients.sha256", _java),
     "node": Toolchain("npm", PROGRAMS / "node" / "package-lock.json", _node),
 }
 
@@ -86,6 +103,8 @@ LIBRARIES: Mapping[str, Library] = {
     "franz-go": Library("go", (_GO, "franz-go")),
     "sarama": Library("go", (_GO, "sarama")),
     "kafka-go": Library("go", (_GO, "kafka-go")),
+    STREAMS: Library("java", ()),
+    CONNECT: Library("java", ()),
     "kafkajs": Library("node", ("node", str(PROGRAMS / "node" / "member.js"))),
 }
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from drill.frameworks import ConnectMember
 from drill.libraries import JAVA
 from drill.scene import JOINED, Scene, SceneFault
 from drill.steps import (
     AddPartitions,
     Back,
     Close,
+    Configure,
     CreateTopic,
     DeleteTopic,
     EnforceRebalance,
@@ -115,6 +117,14 @@ def _(step: Subscribe, scene: Scene) -> None:
 def _(step: EnforceRebalance, scene: Scene) -> None:
     scene.act_on(step.member, "enforce_rebalance", expect=step.expect)
     scene.members[step.member].enforce_rebalance()
+
+
+@do.register
+def _(step: Configure, scene: Scene) -> None:
+    worker = scene.members[step.member]
+    assert isinstance(worker, ConnectMember)
+    scene.act("connector_configured", group=scene.group, connector=step.connector, tasks=step.tasks, expect=step.expect)
+    worker.configure(step.connector, step.tasks)
 
 
 @do.register

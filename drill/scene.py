@@ -16,12 +16,14 @@ from typing import Any
 from drill import disks
 from drill.admin import Admin, AdminFault, Group, Partition
 from drill.cluster import Cluster, Node
-from drill.libraries import JAVA
+from drill.frameworks import THREAD, ConnectMember, StreamsMember
+from drill.libraries import CONNECT, JAVA, STREAMS
 from drill.members import JavaMember, Member, ProgramMember
 from drill.names import Names
 from drill.steps import MAIN, OFFSETS, Scenario, Start
 from drill.truth_file import Row, TruthFile
 
+FRAMEWORKS = {STREAMS: StreamsMember, CONNECT: ConnectMember}
 JOINED = "Successfully joined group"
 _LOOK_EVERY = 0.5
 _SETTLED_FOR = 1.0
@@ -107,11 +109,13 @@ class Scene:
     def make(self, step: Start) -> Member:
         """A member that has not joined yet."""
         if step.member not in self.clients:
-            self.clients[step.member] = self.names.client(self.group)
+            self.clients[step.member] = self.names.client(self.group) + (THREAD if step.library == STREAMS else "")
         client = self.clients[step.member]
         config = self.config(step, client)
         log = self.stage.clients / f"{client}.log"
         topics = [self.topic(t) for t in step.topics]
+        if framework := FRAMEWORKS.get(step.library):
+            return framework(log, config, topics)
         if step.library != JAVA:
             return ProgramMember(step.library, log, config, topics, self.pattern(step))
         cluster = self.stage.cluster

@@ -98,6 +98,15 @@ class EnforceRebalance(OnMember):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Configure(OnMember):
+    """A worker of Connect is asked to give a connector so many tasks; one that is not there yet is created."""
+
+    connector: str
+    tasks: int
+    expect: str | None = "connector_changed"
+
+
+@dataclass(frozen=True, kw_only=True)
 class RemoveByAdmin(OnMember):
     """An administrator removes a static member."""
 

@@ -144,7 +144,7 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
         "balanced_by_itself",
         "Some minutes after a broker is back the controller gives it its leaders again; no operator has to ask.",
         (*_restart("x"), Balanced()),
-        kraft_since=(3, 3),
+        kraft_since=(3, 3),  # Before, its controller does not balance leaders.
         on_brokers=True,
     ),
     Scenario(

@@ -83,6 +83,7 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
             StartBroker(broker="x"),
             InSync(),
         ),
+        kraft_since=(3, 9),  # Before, its controller answers for every topic that unclean elections are off.
         on_brokers=True,
     ),
     Scenario(
@@ -185,13 +186,14 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
             StartBroker(broker="x"),
             InSync(),
         ),
-        kraft_since=(3, 7),
+        kraft_since=(3, 7),  # Before, it moves no leader off a failed disk: KIP-858.
         on_brokers=True,
     ),
     Scenario(
         "metadata_disk_failed",
         "A broker under KRaft that loses the disk with its metadata ends at once, however many others it has.",
         _halts("x", "metadata"),
+        kraft_since=(3, 7),  # Before, it runs on.
         layouts=("combined", "separate"),
         on_brokers=True,
     ),

@@ -20,6 +20,7 @@ from drill.run import chosen, main, played_here
 from drill.scenarios import SCENARIOS
 from drill.scenarios.brokers import BROKER_SCENARIOS
 from drill.scenarios.groups import GROUP_SCENARIOS
+from drill.scenarios.libraries import LIBRARY_SCENARIOS
 from drill.scenarios.real import REAL_SCENARIOS
 from drill.scenarios.replicas import REPLICA_SCENARIOS
 from drill.scenarios.uncommon import UNCOMMON_SCENARIOS
@@ -42,7 +43,14 @@ from drill.truth_file import TruthFile
 from spark_jobs.shared.exits import BAD_INPUT, BadInput
 from tests.support.nights import EXCERPTS
 
-ALL = (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *BROKER_SCENARIOS, *REPLICA_SCENARIOS, *REAL_SCENARIOS)
+ALL = (
+    *GROUP_SCENARIOS,
+    *UNCOMMON_SCENARIOS,
+    *LIBRARY_SCENARIOS,
+    *BROKER_SCENARIOS,
+    *REPLICA_SCENARIOS,
+    *REAL_SCENARIOS,
+)
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
 
 

@@ -25,7 +25,8 @@ def aiokafka(config: dict[str, Any], topics: list[str], orders: Orders) -> None:
         while True:
             while not orders.empty():
                 if (order := orders.get())["do"] == "leave":
-                    return await consumer.stop()
+                    await consumer.stop()
+                    return
                 await asyncio.sleep(order["ms"] / 1000)
             await consumer.getmany(timeout_ms=POLL_MS)
 
@@ -40,7 +41,8 @@ def kafka_python(config: dict[str, Any], topics: list[str], orders: Orders) -> N
     while True:
         while not orders.empty():
             if (order := orders.get())["do"] == "leave":
-                return consumer.close()
+                consumer.close()
+                return
             time.sleep(order["ms"] / 1000)
         consumer.poll(POLL_MS)
 
