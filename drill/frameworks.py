@@ -21,6 +21,9 @@ from drill.libraries import JARS
 from drill.members import MemberFault
 
 _LEAVES_WITHIN = 60
+_MEMORY = "-Xmx256m"
+"""Connect scans the classes of its plugins when it starts."""
+
 _ANSWERS_WITHIN = 90
 _SERDE = "org.apache.kafka.common.serialization.Serdes$ByteArraySerde"
 _CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter"
@@ -99,7 +102,7 @@ class ConnectMember(OfFramework):
         properties.write_text("".join(f"{name}={value}\n" for name, value in self._settings(config).items()))
         logging = [f"-Ddrill.log={log}", f"-Dlog4j2.configurationFile={LOGGING / 'connect.properties'}"]
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
-        self._command = ["java", *FLAGS, *logging, "-cp", f"{libs(NEWEST)}/*", main, str(properties)]
+        self._command = ["java", *FLAGS, _MEMORY, *logging, "-cp", f"{libs(NEWEST)}/*", main, str(properties)]
         self._process: subprocess.Popen[bytes] | None = None
 
     def join(self) -> None:

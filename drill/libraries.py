@@ -29,11 +29,11 @@ class CannotPlay(Exception):
 
 
 class Toolchain(NamedTuple):
-    """What builds the programs of a language. `tool`: the program that it needs; `lock`: what it pins its libraries
-    with; `build`: takes where to."""
+    """What builds the programs of a language. `tool`: the program that it needs; `made_from`: what they are made from,
+    the lock of their libraries first; `build`: takes where to."""
 
     tool: str
-    lock: Path
+    made_from: tuple[Path, ...]
     build: Callable[[Path], None]
 
 
@@ -56,7 +56,17 @@ def _run(*command: str | Path, cwd: Path, **environment: str) -> None:
 
 def _python(to: Path) -> None:
     _run(sys.executable, "-m", "venv", to, cwd=HOME)
-    _run(to / "bin" / "python", "-m", "pip", "install", "--quiet", "--require-hashes", "-r", _OF_PYTHON.lock, cwd=HOME)
+    _run(
+        to / "bin" / "python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--require-hashes",
+        "-r",
+        _OF_PYTHON.made_from[0],
+        cwd=HOME,
+    )
 
 
 def _go(to: Path) -> None:
@@ -70,13 +80,13 @@ def _node(to: Path) -> None:
     _run("npm", "ci", "--silent", "--ignore-scripts", cwd=to)
 
 
-_OF_PYTHON = Toolchain(sys.executable, HOME / "locks" / "clients.txt", _python)
+_OF_PYTHON = Toolchain(sys.executable, (HOME / "locks" / "clients.txt",), _python)
 JARS = BUILT / "java"
 """The jars of Kafka Streams and of a connector, beside those of the newest Kafka."""
 
 
 def _java(to: Path) -> None:
-    wanted = maven.locked(TOOLCHAINS["java"].lock)
+    wanted = maven.locked(TOOLCHAINS["java"].made_from[0])
     modules = [maven.Module("org.apache.kafka", *name.removesuffix(".jar").rsplit("-", 1)) for name in wanted]
     try:
         maven.fetch(modules, wanted, to, BUILT / "ivy", is_transitive=False)
@@ -86,9 +96,9 @@ def _java(to: Path) -> None:
 
 TOOLCHAINS: Mapping[str, Toolchain] = {
     "python": _OF_PYTHON,
-    "go": Toolchain("go", PROGRAMS / "go" / "go.sum", _go),
-    "java": Toolchain("java", HOME / "locks" / "clients.sha256", _java),
-    "node": Toolchain("npm", PROGRAMS / "node" / "package-lock.json", _node),
+    "go": Toolchain("go", (PROGRAMS / "go" / "go.sum", *sorted((PROGRAMS / "go").glob("*.go"))), _go),
+    "java": Toolchain("java", (HOME / "locks" / "clients.sha256",), _java),
+    "node": Toolchain("npm", (PROGRAMS / "node" / "package-lock.json",), _node),
 }
 
 _LIBRDKAFKA = (sys.executable, "-m", "drill.librdkafka_member")
@@ -125,16 +135,16 @@ def prepare(libraries: Iterable[str]) -> dict[str, str]:
 
 
 def _built(name: str) -> str | None:
-    """Builds the programs of a language where they are not those of its lock. Gives: why that failed."""
+    """Builds the programs of a language where they are not there as they should be. Gives: why that failed."""
     chain = TOOLCHAINS[name]
     if not shutil.which(chain.tool):
         return f"Found: no program {chain.tool}. Install it to play them."
-    stamp = BUILT / f"{name}.lock"
+    stamp, made_from = BUILT / f"{name}.built", b"".join(path.read_bytes() for path in chain.made_from)
     with maven.alone(BUILT / name):
         try:
-            if not stamp.exists() or stamp.read_bytes() != chain.lock.read_bytes():
+            if not stamp.exists() or stamp.read_bytes() != made_from:
                 chain.build(BUILT / name)
-                shutil.copy(chain.lock, stamp)
+                stamp.write_bytes(made_from)
         except CannotPlay as fault:
             return str(fault)
     return None

@@ -10,8 +10,10 @@ import (
 )
 
 func segmentio(config map[string]string, topics []string, stop chan struct{}) {
+	// A close waits for the fetch under way: with the default of 10 s the session would be over first.
 	reader := kafka.NewReader(kafka.ReaderConfig{
 		Brokers: brokers(config), GroupID: config["group.id"], GroupTopics: topics, StartOffset: kafka.FirstOffset,
+		MaxWait:          time.Second,
 		Dialer:           &kafka.Dialer{ClientID: config["client.id"], Timeout: 10 * time.Second},
 		SessionTimeout:   millis(config, "session.timeout.ms"),
 		RebalanceTimeout: rebalance, HeartbeatInterval: millis(config, "heartbeat.interval.ms"),
