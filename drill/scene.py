@@ -6,7 +6,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,7 +23,10 @@ from drill.names import Names
 from drill.steps import MAIN, OFFSETS, Scenario, Start
 from drill.truth_file import Row, TruthFile
 
-FRAMEWORKS = {STREAMS: StreamsMember, CONNECT: ConnectMember}
+FRAMEWORKS: Mapping[str, Callable[[Path, Mapping[str, str], Sequence[str]], Member]] = {
+    STREAMS: StreamsMember,
+    CONNECT: ConnectMember,
+}
 JOINED = "Successfully joined group"
 _LOOK_EVERY = 0.5
 _SETTLED_FOR = 1.0
