@@ -208,6 +208,10 @@ class AddPartitions(Step):
     expect: str | None = "partitions_added"
 
 
+KRAFT_ANSWERS = (3, 3)
+"""The first KRaft that names its controller (KIP-836) and takes a request for preferred leaders."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """An exercise: what a person learns from it, what it needs, what is done.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drill.steps import CreateTopic, DeleteTopic, Scenario, Step, Wait
+from drill.steps import KRAFT_ANSWERS, CreateTopic, DeleteTopic, Scenario, Step, Wait
 from drill.steps_on_brokers import (
     CancelReassignment,
     Detected,
@@ -159,6 +159,7 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
             Wait(seconds=2),
             *_slow(),
         ),
+        kraft_since=KRAFT_ANSWERS,
         on_brokers=True,
     ),
     Scenario(
@@ -169,6 +170,7 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
             Wait(seconds=2),
             *(step for _ in range(3) for step in (*_slow(), Wait(seconds=2))),
         ),
+        kraft_since=KRAFT_ANSWERS,
         on_brokers=True,
     ),
     Scenario(
