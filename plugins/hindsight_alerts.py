@@ -10,7 +10,8 @@ from typing import Any
 
 from airflow.exceptions import AirflowException, AirflowNotFoundException
 from airflow.executors.executor_loader import ExecutorLoader
-from airflow.sdk import BaseNotifier, Connection, DeadlineAlert, DeadlineReference, SyncCallback
+from airflow.sdk import BaseNotifier, Connection
+from hindsight_airflow import DeadlineAlert, DeadlineReference, SyncCallback
 from hindsight_child import child, last_words
 from hindsight_operator import Refused
 
@@ -84,9 +85,10 @@ def done_in_time(cluster: str, lake: str) -> DeadlineAlert | None:
     """A run that is not done HINDSIGHT_DEADLINE_HOURS after it was queued is reported; 4 by default, none where 0.
 
     Edge case: `airflow dags test` (3.3.2) fails at the end of a run that has a deadline, so `make audit` sets none.
+        Before 3.2 a night has none.
     """
     hours = _hours(os.environ.get("HINDSIGHT_DEADLINE_HOURS") or "4")
-    if not hours or not _runs_callbacks():
+    if not hours or DeadlineAlert is None or not _runs_callbacks():
         return None
     return DeadlineAlert(
         reference=DeadlineReference.DAGRUN_QUEUED_AT,

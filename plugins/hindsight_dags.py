@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain, task
+from airflow.sdk import DAG, Param, chain, task
+from hindsight_airflow import CronDataIntervalTimetable
 from hindsight_alerts import Failure, Look, done_in_time, tell
 from hindsight_operator import WINDOW, SparkStepOperator, judged_anew, late_windows, params, patient, published_windows
 from hindsight_snapshot import SnapshotOperator
@@ -99,13 +100,14 @@ def night_audits(clusters: Iterable[Cluster]) -> None:
     """The nightly audit of each cluster: three Spark steps, in the order of spark_jobs.catalog.steps."""
     for cluster in clusters:
         about = {"lake": cluster.lake, "cluster": cluster.name or cluster.inputs.get("cluster", "")}
+        deadline = done_in_time(**about)
         with _dag(
             cluster.dag_id("kafka_night_audit"),
             f"0 {LOOK_AHEAD_HOURS} * * *",
             NIGHT,
             params={**params(cluster.inputs, *WINDOW), **ASKED},
             default_args={**patient(), "on_failure_callback": Failure(**about)},
-            deadline=done_in_time(**about),
+            **({"deadline": deadline} if deadline else {}),
         ):
             steps = [SparkStepOperator(step=step) for step in STEPS]
             steps[STEPS.index(PUBLISH)].on_success_callback = [Look(**about)]

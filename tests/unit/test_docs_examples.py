@@ -195,7 +195,7 @@ VARIABLES = {f"HINDSIGHT_{i.variable}" for i in (*INPUTS, KEEP)} | set(
     re.findall(r'(?:"|\$\{|\b)(HINDSIGHT_[A-Z_]+)\b', SOURCES)
 )
 RECEIVERS = "HINDSIGHT_ALERTS_"
-TARGETS = set(re.findall(r"^([a-z-]+):", (HOME / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+TARGETS = set(re.findall(r"^([a-z0-9-]+):", (HOME / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
 VERBS = {"doctor", *next(a for a in cli.parser()._actions if a.choices).choices}  # type: ignore[arg-type]
 
 
@@ -209,7 +209,7 @@ def test_every_variable_that_a_page_names_is_read(name: str) -> None:
 def test_every_target_and_verb_that_a_page_names_exists(name: str) -> None:
     shown = [*re.findall(r"^    .*$", PAGES[name], flags=re.MULTILINE), *re.findall(r"`[^`\n]+`", PAGES[name])]
     text = "\n".join(shown)
-    assert set(re.findall(r"(?:^\s*|`)make ([a-z][a-z-]*)", text, flags=re.MULTILINE)) <= TARGETS
+    assert set(re.findall(r"(?:^\s*|`)make ([a-z][a-z0-9-]*)", text, flags=re.MULTILINE)) <= TARGETS
     assert set(re.findall(r"(?:^\s*|`|&& )(?:\./)?hindsight ([a-z]+)", text, flags=re.MULTILINE)) <= VERBS
 
 

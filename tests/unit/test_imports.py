@@ -16,9 +16,11 @@ PLAIN = {
     "spark_jobs.shared.keys",
     "spark_jobs.shared.launch",
     "spark_jobs.shared.maven",
+    "spark_jobs.shared.owners",
     "spark_jobs.commands.embedded_airflow",
     "spark_jobs.commands.first_use",
     "spark_jobs.edges.delta_log",
+    "spark_jobs.edges.lake_damage",
     "spark_jobs.edges.lake_state",
     "spark_jobs.edges.landing",
     "spark_jobs.edges.publication",
@@ -28,7 +30,7 @@ PLAIN = {
 }
 """Modules of ours that need the standard library alone, so that Airflow's environment can load them."""
 LATE = {"spark_jobs.edges.landing": {"pyarrow.fs"}}
-"""What a plain module imports where it opens a URI, which no plugin asks it to do."""
+"""What a plain module imports where it opens a URI: Airflow's environment has it."""
 PLUGINS = {path.stem for path in (HOME / "plugins").glob("*.py")}
 
 

@@ -1,0 +1,15 @@
+"""What Airflow's minor versions have in other places, or not at all."""
+
+from __future__ import annotations
+
+try:
+    from airflow.sdk import CronDataIntervalTimetable
+except ImportError:  # before 3.2
+    from airflow.timetables.interval import CronDataIntervalTimetable
+
+try:
+    from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback
+except ImportError:  # before 3.2, whose scheduler is the first to call what is not a coroutine
+    DeadlineAlert = DeadlineReference = SyncCallback = None
+
+__all__ = ["CronDataIntervalTimetable", "DeadlineAlert", "DeadlineReference", "SyncCallback"]
