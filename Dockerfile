@@ -1,6 +1,6 @@
 # One image for everything of ours: both environments, Delta's and Kafka's jars, the project. `make up` builds it, and
 # nothing is fetched when it starts.
-FROM python:3.11.15-slim-bookworm
+FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
 
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends openjdk-17-jre-headless procps \

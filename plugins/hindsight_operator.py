@@ -114,14 +114,15 @@ class SparkStepOperator(BaseOperator):
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
         launch.keep_private()
+        given = settings_of(context, self.window)
+        places = [given.get(name) for name in ("logs", "client_logs", "snapshots", "lake")]
         try:
-            prepare_spark()
+            prepare_spark(*places)
         except BadInput as problem:
             raise AirflowFailException(str(problem)) from None
-        given = settings_of(context, self.window)
         is_large = launch.is_large(given.get("logs"), given.get("client_logs"))
         self.hook = SparkStepHook(
-            properties_file=str(launch.properties_file(launch.configuration(is_large))),
+            properties_file=str(launch.properties_file(launch.configuration(is_large, places))),
             conn_id="spark_default",
             name="hindsight",
             application_args=[self.step.name, "--settings", json.dumps(given)],

@@ -24,6 +24,7 @@ DRAWN: Mapping[str, Callable[[], str]] = {
     "HINDSIGHT_DATABASE_PASSWORD": lambda: secrets.token_urlsafe(24),
     "HINDSIGHT_FERNET_KEY": lambda: base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
     "HINDSIGHT_JWT_SECRET": lambda: secrets.token_urlsafe(48),
+    "HINDSIGHT_SPARK_SECRET": lambda: secrets.token_urlsafe(48),
     "HINDSIGHT_UID": lambda: str(os.getuid() or 1000),
     "COMPOSE_PROFILES": lambda: "kafka",
 }

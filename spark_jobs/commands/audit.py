@@ -107,7 +107,7 @@ def _spark_ahead(settings: Settings, said: Mapping[str, str]) -> Iterator[dict[s
     Gives: the variable by which the steps find it.
     """
     is_large = launch.is_large(settings.logs, settings.client_logs)
-    conf = {**launch.configuration(is_large), "spark.master": launch.DEFAULT_MASTER}
+    conf = {**launch.configuration(is_large, settings.places), "spark.master": launch.DEFAULT_MASTER}
     place = application.place_of([], settings.lake, settings.run_id)
     if place is None:
         yield {}

@@ -15,8 +15,8 @@ from spark_jobs import __version__
 from spark_jobs.catalog.steps import STEPS
 from spark_jobs.commands import alert, audit, clusters_file, completion, doctor, first_use, look, snapshot, step
 from spark_jobs.shared import launch
-from spark_jobs.shared.config import INPUTS, is_uri
-from spark_jobs.shared.exits import BAD_INPUT, DONE, BadInput
+from spark_jobs.shared.config import INPUTS, is_uri, masked
+from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput, sentences_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,9 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read the answer has seen enough; what is still buffered goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except OSError as fault:
+        said = masked(sentences_of(fault)[0]).rstrip(".")
+        print(f"{said}. Needed: files that can be read and written from here. {_REACH}", file=sys.stderr)
+        return FAULT
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return 130
+
+
+_REACH = "Check the place, the network to it and the rights of this user; then run the command again."
 
 
 _RUN_ID = "the run to go on with; default: the one that ingested last. A run that ingests has a new name by default"
@@ -200,14 +207,14 @@ def _lowered(sentence: str) -> str:
 
 def _step(given: argparse.Namespace) -> int:
     settings = step.asked(given.step, os.environ, _inputs(given), given.run_id)
-    first_use.prepare_spark()
+    first_use.prepare_spark(*settings.places)
     return look.summed_up(given, settings, given.step, lambda: step.run(given.step, settings))
 
 
 def _audit(given: argparse.Namespace) -> int:
     environment = {**os.environ, **({"BOOTSTRAP": given.bootstrap} if given.bootstrap else {})}
     settings, live = audit.requested(environment, _inputs(given)), audit.live_cluster(environment)
-    first_use.prepare_spark()
+    first_use.prepare_spark(*settings.places)
     return look.summed_up(given, settings, STEPS[-1], lambda: audit.audit(settings, live))
 
 
@@ -247,12 +254,12 @@ def _sql(given: argparse.Namespace) -> int:
 
 
 def _thrift(given: argparse.Namespace) -> int:
-    first_use.prepare_spark()
+    lake = look.lake_of(given)
+    first_use.prepare_spark(lake)
     os.environ.update(launch.environment())
     time.tzset()
     from spark_jobs.edges import thrift_server  # Spark is loaded only where it is used, and where it was told of itself
 
-    lake = look.lake_of(given)
     place = lake if is_uri(lake) else str(Path(lake).expanduser().absolute())
     password_file = given.password_file or thrift_server.PASSWORD_FILE
     thrift_server.serve(place, given.host, given.port, password_file.expanduser().absolute())

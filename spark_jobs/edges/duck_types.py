@@ -56,6 +56,10 @@ def quoted_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+CANNOT_BE_READ = " cannot be read: "
+"""Stands in what is said of a table, as the lake is opened, and by each query that looks at it."""
+
+
 def one_sentence(error: Exception) -> str:
     """What DuckDB or delta-rs says, with its hint, without the lists, drawings and native frames that follow."""
     said = _FOLLOWS.split(str(error), maxsplit=1)[0]

@@ -19,6 +19,8 @@ from spark_jobs.shared.config import is_uri
 from spark_jobs.shared.exits import sentences_of
 
 _COMMIT = re.compile(r"\d{20}\.json")
+_CHECKPOINT = re.compile(r"\d{20}\.checkpoint\b")
+"""Delta removes old commits behind one."""
 
 
 def check(lake: str) -> Iterator[str]:
@@ -35,10 +37,12 @@ def check(lake: str) -> Iterator[str]:
 
 def _of_table(folder: str, table: Table, newest: int) -> Iterator[str]:
     log = f"{folder}/{delta_log.FOLDER}"
-    commits = sorted(name for name in landing.names_in(log) if _COMMIT.fullmatch(name))
+    names = landing.names_in(log)
+    commits = sorted(name for name in names if _COMMIT.fullmatch(name))
     versions = [int(name[:20]) for name in commits]
-    missing = sorted({*range(min(versions, default=0), newest + 1)} - {*versions})
-    for version in missing:
+    checkpoints = [int(name[:20]) for name in names if _CHECKPOINT.match(name)]
+    first = min([min(checkpoints, default=-1) + 1, *versions])
+    for version in sorted({*range(first, newest + 1)} - {*versions}):
         yield f"{table.full_name}: commit {version} is missing."
     for name in commits:
         if delta_log.is_cut(landing.read_bytes(f"{log}/{name}").decode(errors="replace")):

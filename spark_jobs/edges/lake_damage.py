@@ -58,7 +58,7 @@ def _of_table(lake: str, table: Table) -> Iterator[Damage]:
     yield from (_left_over(lake, f"{log}/{name}") for name in sorted(names) if _BEING_WRITTEN.fullmatch(name))
     newest = delta_log.newest_version(names)
     if newest is None:
-        yield from _without_commit(lake, table, folder)
+        yield from without_commit(lake, table)
     elif delta_log.commit_name(newest) in names:
         path = f"{log}/{delta_log.commit_name(newest)}"
         text = landing.read_bytes(f"{lake}/{path}").decode(errors="replace")
@@ -75,7 +75,9 @@ def _removed(place: str, _: Restore) -> None:
     landing.remove(place)
 
 
-def _without_commit(lake: str, table: Table, folder: str) -> Iterator[Damage]:
+def without_commit(lake: str, table: Table) -> Iterator[Damage]:
+    """What a table's folder without a commit is: a creation that was cut short, or, where it holds files, a loss."""
+    folder = f"{table.layer}/{table.name}"
     if table.name not in landing.names_in(f"{lake}/{table.layer}"):
         return
     below = landing.files_below(f"{lake}/{folder}")

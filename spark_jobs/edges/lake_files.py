@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
+
+from spark_jobs.edges.landing import write_atomically
 
 _PATH = "org.apache.hadoop.fs.Path"
 """Asked for by its whole name: of `org`, `apache` and the rest Java would look for a class in each jar."""
@@ -18,13 +21,25 @@ def write_json(spark: SparkSession, path: str, value: Any) -> None:
 
 
 def write_text(spark: SparkSession, path: str, text: str) -> None:
-    """Writes a text in UTF-8 through Spark's file system for that path; what was there is replaced."""
+    """Writes a text in UTF-8 through Spark's file system for that path; what was there is replaced.
+
+    Keeps: on this machine's own disk, a kill or a full disk leaves what was there.
+    """
     system, place = _file_system(spark, path)
+    if system.getScheme() == "file":
+        _replace_local(Path(place.toUri().getPath()), text)
+        return
     stream = system.create(place, True)
     try:
         stream.write(bytearray(text.encode()))
     finally:
         stream.close()
+
+
+def _replace_local(file: Path, text: str) -> None:
+    """Edge case: a checksum that Hadoop has kept beside the file would no longer be that of its content."""
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    write_atomically(str(file), text)
 
 
 def read_json(spark: SparkSession, path: str) -> Any:

@@ -6,6 +6,7 @@ import json
 
 from spark_jobs.catalog.lake_versions import LAKE_VERSION
 from spark_jobs.edges.landing import names_in, read_text
+from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BadInput
 
 FILE = "lake_version.json"
@@ -16,12 +17,20 @@ _LAYERS = {"bronze", "silver", "gold", "quality"}
 def lake_version(lake: str) -> int:
     """The version of the lake's tables: this code's where the lake is empty, 1 where it keeps none.
 
-    Raises: BadInput where the lake is newer than this code.
+    Raises: BadInput where the lake is newer than this code, or where the file of its version is damaged.
     """
     names = set(names_in(lake))
     if FILE not in names:
         return 1 if names & _LAYERS else LAKE_VERSION
-    version = int(json.loads(read_text(f"{lake.rstrip('/')}/{FILE}"))["version"])
+    text = read_text(f"{lake.rstrip('/')}/{FILE}")
+    try:
+        version = int(json.loads(text)["version"])
+    except (ValueError, KeyError, TypeError):
+        raise BadInput(
+            f'{FILE} in the lake {masked(lake)} holds {text[:100]!r}. Needed: {{"version": {LAKE_VERSION}}}, or a lower'
+            " version where an older Hindsight wrote the lake. Bring the file back from a copy of the lake; write it"
+            " by hand where every run on this lake was of one Hindsight."
+        ) from None
     if version > LAKE_VERSION:
         raise BadInput(
             f"The tables of the lake {lake} have version {version}. Needed: version {LAKE_VERSION} or older. A newer"

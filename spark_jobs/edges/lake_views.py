@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
 
 from spark_jobs.catalog import TABLES, Column, Table
-from spark_jobs.edges import publication
+from spark_jobs.edges import delta_log, landing, publication
 from spark_jobs.edges.bridge_views import BridgeView, create_bridge_views
-from spark_jobs.edges.duck_types import duck_type, one_sentence, quoted_name, quoted_text, view_name
-from spark_jobs.edges.lake_state import LAYERS, notes_on
+from spark_jobs.edges.duck_types import CANNOT_BE_READ, duck_type, one_sentence, quoted_name, quoted_text, view_name
+from spark_jobs.edges.lake_state import LAYERS, lost, notes_on
 from spark_jobs.edges.lake_version import lake_version, note_on
 from spark_jobs.edges.now_views import VIEWS, NowView, create_now_views, newest_readings
 from spark_jobs.shared.config import is_uri, masked
@@ -53,7 +54,7 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    unreadable = _create_views(connection, place, tables, visible)
+    unreadable = _create_views(connection, place, tables, visible, lost(place, published))
     for left_out in create_now_views(connection, landed):
         print(left_out, file=sys.stderr)
     bridges = create_bridge_views(connection, frozenset(tables) - unreadable)
@@ -65,23 +66,32 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
 
 
 def _create_views(
-    connection: duckdb.DuckDBPyConnection, place: str, tables: Collection[Table], visible: publication.Versions
+    connection: duckdb.DuckDBPyConnection,
+    place: str,
+    tables: Collection[Table],
+    visible: publication.Versions,
+    lost: Mapping[Table, str],
 ) -> set[Table]:
     """A view for each table: over its folder where it is published, else without rows. A table that cannot be read is
-    named on stderr, and its view says so when it is queried. Gives: the tables that cannot be read.
+    named on stderr, and its view says so when it is queried.
+
+    Takes: `lost`, what was said of the tables whose commits are gone. Gives: the tables that cannot be read.
 
     Edge case: what is published together is seen in one version; the other tables in their newest at each query.
     """
-    unreadable: set[Table] = set()
+    unreadable = {table for table in tables if table in lost}
     reads_delta = not is_uri(place) and _load_delta(connection)
     for layer in LAYERS:
         connection.execute(f"CREATE SCHEMA {quoted_name(layer)}")
     for table in tables:
         source, note = _nothing(table), _NOT_YET
-        if table in visible:
+        if table in lost:
+            source, note = _unreadable(table, f"The table {table.full_name}{CANNOT_BE_READ}{lost[table]}"), DAMAGED
+        elif table in visible:
             folder = _folder(place, table)
             version = visible[table] if table in publication.TOGETHER else None
             try:
+                _require_whole(folder, visible[table])
                 source, note = _widened(connection, _scan(connection, table, folder, version, reads_delta), table), ""
             except Exception as problem:  # DuckDB, delta-rs and pyarrow have no common error of a damaged table
                 why = _damaged(table, folder, problem)
@@ -100,11 +110,19 @@ def _folder(place: str, table: Table) -> str:
 def _damaged(table: Table, folder: str, problem: Exception) -> str:
     """What is said of a table that has commits and cannot be read."""
     return (
-        f"The table {table.full_name} cannot be read: {masked(one_sentence(problem))}. Needed: every commit and every"
+        f"The table {table.full_name}{CANNOT_BE_READ}{masked(one_sentence(problem))}. Needed: every commit and every"
         f" file that {masked(folder)} names. What to do: restore that folder from a backup. A table of gold may be"
         " removed instead, one of silver or quality together with quality.parsed_hours; the next audit of a window"
         " writes that window again."
     )
+
+
+def _require_whole(folder: str, version: int) -> None:
+    """Edge case: DuckDB opens a table whose newest commit is cut short, and fails only as rows are read."""
+    name = delta_log.commit_name(version)
+    with suppress(FileNotFoundError):  # Delta removes old commits behind a checkpoint
+        if delta_log.is_cut(landing.read_bytes(f"{folder}/{delta_log.FOLDER}/{name}").decode(errors="replace")):
+            raise BadInput(f"its newest commit {name} is cut short")
 
 
 def _load_delta(connection: duckdb.DuckDBPyConnection) -> bool:

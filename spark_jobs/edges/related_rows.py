@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import duckdb
@@ -11,7 +14,7 @@ import duckdb
 from spark_jobs.catalog import TABLES, Table
 from spark_jobs.catalog.classes import ROW_CLASS
 from spark_jobs.catalog.row import Row
-from spark_jobs.edges.duck_types import view_name
+from spark_jobs.edges.duck_types import CANNOT_BE_READ, one_sentence, view_name
 from spark_jobs.report.story import RelatedRows, Story
 from spark_jobs.shared.exits import BadInput
 
@@ -66,23 +69,49 @@ def _parts(connection: duckdb.DuckDBPyConnection, table: Table, row: Row) -> Ite
         names = {c.name for c in other.columns} if other is not table else set()
         holds = [f"{key} = ?"] if key in names else [f"list_contains({key}s, ?)"] if f"{key}s" in names else []
         for condition in holds:
-            row_id = getattr(row, key)
-            count = connection.execute(
-                f"SELECT count(*) FROM {view_name(other)} WHERE {condition}", [row_id]
-            ).fetchone()
-            if count and count[0]:
-                yield RelatedRows(other, count[0], rows_where(connection, other, condition, [row_id]))
+            yield from counted(connection, other, condition, [getattr(row, key)])
+
+
+def counted(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, values: Any) -> Iterator[RelatedRows]:
+    """How many rows of a table meet a condition, and the first of them; nothing where none does."""
+    with where_readable(connection, table.full_name):
+        count = connection.execute(f"SELECT count(*) FROM {view_name(table)} WHERE {condition}", values).fetchone()
+        if count and count[0]:
+            yield RelatedRows(table, count[0], rows_where(connection, table, condition, values))
+
+
+@contextmanager
+def where_readable(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[None]:
+    """Leaves the block where a table cannot be read, and says so.
+
+    Edge case: what the table's log shows was said as the lake was opened. A file that is missing or damaged is found
+    only as its rows are read.
+    """
+    try:
+        yield
+    except duckdb.Error as problem:
+        if CANNOT_BE_READ not in str(problem):
+            _say_once(connection, f"The table {table}{CANNOT_BE_READ}{one_sentence(problem)}. {_TO_DO}")
+
+
+_TO_DO = "What to do: `hindsight doctor` with --lake names each file that is missing or damaged."
+
+
+@lru_cache(16)
+def _say_once(_: duckdb.DuckDBPyConnection, line: str) -> None:
+    """Several queries meet the same file."""
+    print(line, file=sys.stderr)
 
 
 def rows_where(connection: duckdb.DuckDBPyConnection, table: Table, condition: str, values: Any) -> list[Row]:
     """The first rows of a table, in order of time, for which a condition holds. Takes: the values of its parameters."""
     order = ", ".join(filter(None, (table.time_column, table.key[0])))
-    try:
+    rows: list[Row] = []
+    with where_readable(connection, table.full_name):
         answer = connection.execute(
             f"SELECT * FROM {view_name(table)} WHERE {condition} ORDER BY {order} LIMIT {_FIRST}", values
         )
-    except duckdb.InvalidInputException:  # so ends a table that cannot be read: it was named as the lake was opened
-        return []
-    names = [column[0] for column in answer.description or ()]
-    of = ROW_CLASS[table.full_name].of
-    return [of(dict(zip(names, row, strict=True))) for row in answer.fetchall()]
+        names = [column[0] for column in answer.description or ()]
+        of = ROW_CLASS[table.full_name].of
+        rows += [of(dict(zip(names, row, strict=True))) for row in answer.fetchall()]
+    return rows

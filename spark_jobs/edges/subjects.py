@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from itertools import chain
 
 import duckdb
 
 from spark_jobs.catalog import Table
 from spark_jobs.catalog.gold import FINDINGS, INCIDENTS
-from spark_jobs.edges.duck_types import view_name
-from spark_jobs.edges.related_rows import TOLD, id_in, row_with_relations, rows_where
+from spark_jobs.edges.related_rows import TOLD, counted, id_in, row_with_relations, where_readable
 from spark_jobs.report.plain import visible
 from spark_jobs.report.story import RelatedRows, Story, Subject
 from spark_jobs.shared.exits import BadInput
@@ -75,7 +73,7 @@ def _gravest_of_the_newest_night(connection: duckdb.DuckDBPyConnection) -> str:
 def _names(connection: duckdb.DuckDBPyConnection, queries: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for query in queries:
-        with suppress(duckdb.InvalidInputException):  # a table that cannot be read was named as the lake was opened
+        with where_readable(connection, query.rpartition("FROM ")[2]):
             found |= {name for (name,) in connection.execute(query).fetchall() if name}
     return found
 
@@ -87,10 +85,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, table: Table, kind: str, name: 
     topic, _, partition = name.rpartition("-")
     value = {"name": name, "topic": topic, "partition": partition}
     used = {key: text for key, text in value.items() if f"${key}" in condition}
-    with suppress(duckdb.InvalidInputException):
-        count = connection.execute(f"SELECT count(*) FROM {view_name(table)} WHERE {condition}", used).fetchone()
-        if count and count[0]:
-            yield RelatedRows(table, count[0], rows_where(connection, table, condition, used))
+    yield from counted(connection, table, condition, used)
 
 
 def _about(table: Table, kind: str) -> str:

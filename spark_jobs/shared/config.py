@@ -91,6 +91,11 @@ class Settings:
         """
         return _Reading(given).settings()
 
+    @property
+    def places(self) -> tuple[str | None, ...]:
+        """What Spark opens."""
+        return self.logs, self.client_logs, self.snapshots, self.lake
+
     def to_json(self) -> str:
         """The settings as `Settings.of(json.loads(...))` reads them back."""
         return json.dumps({f.name: _plain(getattr(self, f.name)) for f in fields(self)})

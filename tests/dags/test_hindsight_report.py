@@ -82,7 +82,6 @@ def test_a_page_says_above_it_what_is_not_whole_in_its_lake(lake: Path, client: 
         "/a/..%2findex.html",
         "/a/%2e%2e/report/index.html",
         "/a/.index.html",
-        "/b/index.html",
     ],
 )
 def test_nothing_else_is(lake: Path, client: TestClient, path: str) -> None:

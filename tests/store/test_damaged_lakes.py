@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import socket
+import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +18,12 @@ from spark_jobs.commands import cli
 from spark_jobs.edges import sql
 from spark_jobs.edges.lake_views import open_lake
 from spark_jobs.edges.publication import TOGETHER, list_versions, newest_versions
-from spark_jobs.shared.exits import BAD_INPUT, DONE
+from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
+from tests.support.rows import AT
+
+FINDINGS = {"gold.findings": LAKE["gold.findings"]}
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
@@ -59,14 +66,72 @@ def test_explain_goes_on_without_a_table_that_cannot_be_read(
     assert answer.startswith("No row of gold has the id abcdef.")
 
 
+def test_a_table_that_lost_its_commits_is_not_said_to_have_no_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lake(tmp_path, {"silver.events": [{"line_id": "a"}], **FINDINGS})
+    shutil.rmtree(tmp_path / "gold/findings/_delta_log")
+    assert sql.main(str(tmp_path), "SELECT line_id FROM silver.events", "csv") == DONE
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith("gold.findings has no commit, and the file ")
+    assert sql.main(str(tmp_path), "SELECT count(*) FROM gold.findings") == BAD_INPUT
+    assert "The table gold.findings cannot be read: " in capsys.readouterr().err
+
+
 def test_a_file_that_is_missing_is_told_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_lake(tmp_path, {"gold.findings": LAKE["gold.findings"]})
+    write_lake(tmp_path, FINDINGS)
     for file in (tmp_path / "gold/findings").glob("*.parquet"):
         file.unlink()
-    for words in (["sql", "FROM gold.findings"], ["explain", "abcdef"]):
-        assert cli.main([*words, "--lake", str(tmp_path)]) == BAD_INPUT
-        (said,) = capsys.readouterr().err.splitlines()
-        assert re.match(r"IO Error: .*\.parquet", said)
+    assert cli.main(["sql", "FROM gold.findings", "--lake", str(tmp_path)]) == BAD_INPUT
+    (said,) = capsys.readouterr().err.splitlines()
+    assert re.match(r"IO Error: .*\.parquet", said)
+    assert cli.main(["explain", "abcdef", "--lake", str(tmp_path)]) == BAD_INPUT
+    said, answer = capsys.readouterr().err.splitlines()
+    assert re.match(r"The table gold.findings cannot be read: IO Error: .*\.parquet", said)
+    assert answer.startswith("No row of gold has the id abcdef.")
+
+
+def _cut(table: Path) -> None:
+    commit = max((table / "_delta_log").glob("*.json"))
+    commit.write_bytes(commit.read_bytes()[:-40])
+
+
+def _overwrite(table: Path) -> None:
+    (file,) = table.glob("*.parquet")
+    data = file.read_bytes()
+    file.write_bytes(data[:4] + bytes(len(data) // 2) + data[4 + len(data) // 2 :])
+
+
+def _lose(table: Path) -> None:
+    (file,) = table.glob("*.parquet")
+    file.unlink()
+
+
+_CUT = r"The table gold.findings cannot be read: its newest commit 0{20}.json is cut short\. Needed: "
+
+
+@pytest.mark.parametrize(
+    ("harm", "asked", "said"),
+    [
+        (_cut, "abcdef", _CUT),
+        (_cut, "orders", _CUT),
+        (_cut, "latest", _CUT),
+        (_lose, "abcdef", r"The table gold.findings cannot be read: IO Error: .*\.parquet.* `hindsight doctor`"),
+        (_overwrite, "abcdef", r"The table gold.findings cannot be read: .* `hindsight doctor`"),
+    ],
+)
+def test_explain_tells_all_that_can_be_read(
+    tmp_path: Path, harm: Any, asked: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    incident = {"cluster": "c", "incident_id": "abcdef0123", "group_ids": ["orders"], "started_at": AT}
+    night = {"cluster": "c", "window_from": AT, "window_to": AT + timedelta(hours=1)}
+    write_lake(tmp_path, {"gold.incidents": [incident], "quality.publications": [night], **FINDINGS})
+    harm(tmp_path / "gold/findings")
+    assert cli.main(["explain", asked, "--lake", str(tmp_path)]) == DONE
+    out, err = capsys.readouterr()
+    assert "abcdef0123" in out
+    (line,) = err.splitlines()
+    assert re.match(said, line)
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
@@ -113,7 +178,7 @@ def test_a_publication_that_is_not_finished_is_told_and_not_seen(
 def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_lake(tmp_path, {"gold.findings": LAKE["gold.findings"]})
+    write_lake(tmp_path, FINDINGS)
     list_versions(str(tmp_path), newest_versions(str(tmp_path), *TOGETHER))
     (tmp_path / "gold/findings/_delta_log/00000000000000000001.json").write_text('{"commitInfo":{"operation":"WR')
     assert sql.main(str(tmp_path), "SELECT count(*) AS n FROM gold.findings", "csv") == DONE
@@ -123,9 +188,29 @@ def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
 
 
 def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(tmp_path: Path) -> None:
-    write_lake(tmp_path, {"gold.findings": LAKE["gold.findings"]})
+    write_lake(tmp_path, FINDINGS)
     for text in ("", "{", '{"versions": []}', '{"versions": {"gold.findings": 9}}'):
         (tmp_path / "published.json").write_text(text)
         assert open_lake(str(tmp_path)).execute("SELECT count(*) FROM gold.findings").fetchone() == (
             len(LAKE["gold.findings"]),
         )
+
+
+@pytest.mark.parametrize("is_silent", [False, True])
+def test_an_object_store_that_does_not_answer_is_a_sentence_within_a_minute(
+    is_silent: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A port on which nothing listens, and one that takes each connection and says nothing."""
+    server = socket.create_server(("127.0.0.1", 0))
+    port = server.getsockname()[1]
+    if not is_silent:
+        server.close()
+    access = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_REGION": "none"}
+    for name, value in {**access, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}.items():
+        monkeypatch.setenv(name, value)
+    began = time.monotonic()
+    assert cli.main(["sql", "SELECT 1", "--lake", "s3a://bucket/lake"]) == FAULT
+    assert time.monotonic() - began < 60
+    server.close()
+    (said,) = capsys.readouterr().err.splitlines()
+    assert re.match(r"OSError: .*bucket.* Check the place, the network to it and the rights of this user", said)

@@ -19,7 +19,7 @@ def test_readers_never_see_half_of_a_publication_that_is_killed(tmp_path: Path) 
     told = 0
     try:
         for night in ("first", "second"):
-            tried = kills(worker, rng, lake, "publish", {"night": night}, 6, 1)
+            tried = kills(worker, worker, rng, lake, "publish", {"night": night}, 6, 1)
             assert tried.holds, tried.notes
             assert tried.tried == 6
             told += tried.told

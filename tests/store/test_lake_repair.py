@@ -19,6 +19,7 @@ from spark_jobs.commands import lake_check as command
 from spark_jobs.edges.lake_check import check
 from spark_jobs.edges.lake_damage import damages
 from spark_jobs.edges.lake_repair import list_newest, repair, repair_before
+from spark_jobs.edges.lake_version import lake_version
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.exits import BadInput
 from tests.support.asked_lake import LAKE
@@ -172,6 +173,7 @@ def test_a_cut_commit_on_which_rows_depend_is_named_and_stays(lake: Path, name: 
         (lambda folder, file: _flip(file, -3), "cannot be read"),
         (lambda folder, file: _checksum(file), "does not match its checksum."),
         (lambda folder, file: (folder / "_delta_log" / f"{1:020d}.json").unlink(), "commit 1 is missing."),
+        (lambda folder, file: (folder / "_delta_log" / f"{0:020d}.json").unlink(), "commit 0 is missing."),
         (lambda folder, file: cut(folder.parents[1], "gold.findings", 1), f"{1:020d}.json is cut short."),
     ],
 )
@@ -184,6 +186,28 @@ def test_everything_that_a_table_rests_on_is_checked(lake: Path, harm: Any, said
     harm(folder, file)
     found = list(check(str(lake)))
     assert any(sentence.startswith("gold.findings") and said in sentence for sentence in found), found
+
+
+def test_commits_behind_a_checkpoint_may_be_gone(lake: Path) -> None:
+    for _ in range(3):
+        add(lake, "gold.findings")
+    DeltaTable(str(lake / "gold/findings")).create_checkpoint()
+    for _ in range(2):
+        add(lake, "gold.findings")
+    list_newest(str(lake))
+    log = lake / "gold/findings/_delta_log"
+    for version in (0, 1):
+        (log / f"{version:020d}.json").unlink()
+    assert list(check(str(lake))) == []
+    (log / f"{4:020d}.json").unlink()
+    assert "gold.findings: commit 4 is missing." in list(check(str(lake)))
+
+
+@pytest.mark.parametrize("text", ["", '{"vers', "[]", '{"version": "x"}'])
+def test_a_version_of_the_lake_that_cannot_be_read_is_bad_input(lake: Path, text: str) -> None:
+    (lake / "lake_version.json").write_text(text)
+    with pytest.raises(BadInput, match=r'lake_version.json in the lake .* holds .*Needed: \{"version": \d+\}'):
+        lake_version(str(lake))
 
 
 def _flip(file: Path, at: int) -> None:

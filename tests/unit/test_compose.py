@@ -89,7 +89,9 @@ def test_images_are_pinned() -> None:
     foreign = [s.declared["image"] for s in SERVICES.values() if s.name not in OURS]
     foreign += re.findall(r"^FROM (\S+)", DOCKERFILE, flags=re.MULTILINE)
     assert len(foreign) == 2
-    assert all(re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?-[a-z-]+", image) for image in foreign), foreign
+    assert all(re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?-[a-z-]+@sha256:[0-9a-f]{64}", image) for image in foreign), (
+        foreign
+    )
 
 
 def test_what_is_published_opens_on_this_machine_only() -> None:
@@ -127,6 +129,12 @@ def test_a_secret_is_with_those_alone_who_need_it() -> None:
     assert holders("HINDSIGHT_ADMIN_PASSWORD") == {"airflow-init"}
     assert holders("HINDSIGHT_DATABASE_PASSWORD") == {"postgres", *AIRFLOW}
     assert holders("HINDSIGHT_JWT_SECRET") == holders("HINDSIGHT_FERNET_KEY") == set(AIRFLOW)
+    assert holders("HINDSIGHT_SPARK_SECRET") == {"airflow-scheduler", "spark-master", "spark-worker"}
+
+
+def test_no_service_has_the_rights_of_root() -> None:
+    assert all(s.declared["cap_drop"] == ["ALL"] for s in SERVICES.values())
+    assert {s.declared["user"] for name, s in SERVICES.items() if name not in OURS} == {"postgres"}
 
 
 def test_secrets_are_drawn_once_and_only_their_owner_reads_them(tmp_path: Path) -> None:
@@ -144,7 +152,7 @@ def test_secrets_are_drawn_once_and_only_their_owner_reads_them(tmp_path: Path) 
     setup_stack.draw(other)
     drawn = setup_stack.said(other)
     secrets = [name for name in drawn if name.endswith(("_PASSWORD", "_KEY", "_SECRET"))]
-    assert len(secrets) == 4 and all(drawn[name] != first[name] and len(drawn[name]) >= 24 for name in secrets)
+    assert len(secrets) == 5 and all(drawn[name] != first[name] and len(drawn[name]) >= 24 for name in secrets)
 
 
 def test_make_up_says_what_it_needs_where_there_is_no_docker(tmp_path: Path) -> None:

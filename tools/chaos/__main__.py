@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,11 +39,12 @@ def main() -> int:
     """Runs what is asked for, and prints a table of it as Markdown."""
     parser = argparse.ArgumentParser(prog="python -m tools.chaos", description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=25, help="moments of each step at which it is killed")
-    parser.add_argument("--real", type=int, default=2, help="how many of them are a kill -9 of all its processes")
+    parser.add_argument("--real", type=int, default=1, help="how many of them are a kill -9 of all its processes")
     parser.add_argument("--lines", type=int, default=100_000, help="how many lines are mutated")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     parser.add_argument("--parts", nargs="+", default=_PARTS, choices=_PARTS)
-    parser.add_argument("--steps", nargs="+", help="only these steps are killed, such as publish")
+    parser.add_argument("--disks", type=int, default=3, help="how often a step's disk is full, and how often away")
+    parser.add_argument("--steps", nargs="+", help="only these steps are disturbed, such as publish")
     given = parser.parse_args()
     print(f"seed {given.seed}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC", flush=True)
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
@@ -54,19 +56,17 @@ def main() -> int:
 def _told(outcomes: Iterator[Tried]) -> Iterator[Tried]:
     print("\n| what | tried | tables equal | readers and alerts whole | said so | seconds |")
     print("|---|---|---|---|---|---|", flush=True)
-    began, notes = time.monotonic(), list[str]()
+    began = time.monotonic()
     for t in outcomes:
         took = time.monotonic() - began
         print(f"| {t.what} | {t.tried} | {t.equal} | {t.whole} | {t.told} | {took:.0f} |", flush=True)
-        notes += [f"- {t.what}: {note}" for note in t.notes]
         began = time.monotonic()
         yield t
-    print("\n" + "\n".join(notes), flush=True)
 
 
 def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
-    rng, worker = random.Random(given.seed), Worker(folder / "worker")
-    try:
+    rng = random.Random(given.seed)
+    with closing(Worker(folder / "worker")) as worker, closing(Worker(folder / "other")) as other:
         half = cut_night(SAMPLE, folder / "half", HALF)
         whole = cut_night(SAMPLE, folder / "whole", LAST)
         if "inputs" in given.parts:
@@ -75,13 +75,17 @@ def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
             yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
             yield inputs.broken_readings(worker, rng, folder, half, settings, 200)
         if {"kills", "disks"} & {*given.parts}:
-            yield from _steps(given, worker, rng, folder, half, whole)
-    finally:
-        worker.kill()
+            yield from _steps(given, worker, other, rng, folder, half, whole)
 
 
 def _steps(
-    given: argparse.Namespace, worker: Worker, rng: random.Random, folder: Path, half: Path, whole: Path
+    given: argparse.Namespace,
+    worker: Worker,
+    other: Worker,
+    rng: random.Random,
+    folder: Path,
+    half: Path,
+    whole: Path,
 ) -> Iterator[Tried]:
     lake = folder / "lake"
     lake.mkdir()
@@ -89,42 +93,45 @@ def _steps(
         if step == "maintain":
             _age(lake)
         began = shutil.copytree(lake, folder / "began")
-        is_killed = "kills" in given.parts and (not given.steps or step in given.steps)
-        count, real = (given.kills, given.real) if is_killed else (0, 0)
-        tried = kills(worker, rng, lake, step, settings, count, real)
-        tried.what = f"kill of {step}, {name}"
-        if count:
+        is_asked = not given.steps or step in given.steps
+        count, real = (given.kills, given.real) if is_asked and "kills" in given.parts else (0, 0)
+        killed = kills(worker, other, rng, lake, step, settings, count, real)
+        outcomes = [killed] if count else []
+        if is_asked and "disks" in given.parts:
+            disks.is_wanted(step, settings, contents(lake))
+            outcomes += _disks(given.disks, worker, other, rng, began, step, settings)
+        for tried in outcomes:
+            tried.what += f", {name}"
             yield tried
-        disks.is_wanted(step, settings, contents(lake))
-        if "disks" in given.parts and name == _SECOND:
-            yield from _disks(worker, rng, began, folder, step, settings)
         shutil.rmtree(began)
 
 
 def _disks(
-    worker: Worker, rng: random.Random, began: Path, folder: Path, step: str, settings: dict[str, Any]
+    count: int,
+    worker: Worker,
+    other: Worker,
+    rng: random.Random,
+    began: Path,
+    step: str,
+    settings: dict[str, Any],
 ) -> Iterator[Tried]:
     try:
-        with disks.disk(folder / "disk"):
+        with disks.disk(began.parent / "disk"):
             pass
-        yield disks.full(worker, rng, began, step, settings, 3)
+        yield disks.full(worker, rng, began, step, settings, count)
         yield disks.read_only(worker, began, step, settings)
     except subprocess.CalledProcessError:
         print("Full and read-only disks are not tried: this user may not mount a tmpfs.", file=sys.stderr)
-    yield disks.vanishing(worker, rng, began, step, settings, 3)
+    yield disks.vanishing(worker, rng, began, step, settings, count)
     yield disks.set_back(worker, began, step, settings)
     if step == "ingest":
-        other = Worker(folder / "other")
-        try:
-            yield disks.together(worker, other, began, step, settings)
-        finally:
-            other.kill()
+        yield disks.together(worker, other, began, step, settings)
 
 
 def _plan(half: Path, whole: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for night, name in ((half, _FIRST), (whole, _SECOND)):
-        for step in ("ingest", "rebuild", "publish"):
-            yield name, step, _settings(night, name)
+    night = ("ingest", "rebuild", "publish")
+    yield from ((_FIRST, step, _settings(half, _FIRST)) for step in night)
+    yield from ((_SECOND, step, _settings(whole, _SECOND)) for step in ("collect", *night))
     yield _SECOND, "reclassify", {**_settings(whole, _SECOND), "run_id": "chaos-again"}
     yield (
         _SECOND,

@@ -135,7 +135,7 @@ def _retried(
     tried.told += bool(first.sentences)
     if first.sentences or not (is_equal and is_told):
         then = "equal after a retry" if is_equal else f"NOT equal after a retry: {again.sentences}"
-        tried.notes.append(f"{why}: exit code {first.code}, “{first.said[:200]}”; {then}")
+        tried.note(f"{why}: exit code {first.code}, “{first.said[:200]}”; {then}")
 
 
 _WANTED: dict[tuple[str, str], dict[str, str]] = {}

@@ -70,7 +70,7 @@ def one_by_one(rng: random.Random, lines: Sequence[bytes], count: int) -> Tried:
         fates[read_record(layout, text, is_utf8=_is_utf8(line)).fate.value] += 1
         slowest = max(slowest, time.process_time() - began)
     tried.equal, tried.whole = fates.total(), count if slowest < _MOST_SECONDS else 0
-    tried.notes.append(f"{dict(sorted(fates.items()))}; the slowest took {slowest * 1000:.0f} ms of processor time")
+    tried.note(f"{dict(sorted(fates.items()))}; the slowest took {slowest * 1000:.0f} ms of processor time")
     return tried
 
 
@@ -96,7 +96,7 @@ def broken_lines(
     _lay(rng, logs, night, count // len(NAMES))
     answer = worker.run("ingest", {**settings, "logs": str(logs), "lake": str(lake), "snapshots": None})
     if answer.sentences:
-        tried.notes.append(f"exit code {answer.code}: {answer.sentences}")
+        tried.note(f"exit code {answer.code}: {answer.sentences}")
         return tried
     summary = json.loads((lake / "runs" / settings["run_id"] / "ingest.json").read_text())
     coverage = _rows(lake, "quality/coverage")
@@ -105,7 +105,7 @@ def broken_lines(
     ledger = {r["file"]: r["line_count"] for r in _rows(lake, "bronze/log_files")}
     not_read = _unread(logs, ledger)
     tried.whole = int(all(any(told.startswith(name) for told in summary["files_not_read"]) for name in not_read))
-    tried.notes.append(
+    tried.note(
         f"{sum(fates.values()):,} lines in the window: {fates}; {sum(ledger.values()):,} lines were read in"
         f" {len(ledger)} files; not read and named: {not_read}; {len(summary['warnings'])} warnings"
     )
@@ -138,11 +138,11 @@ def broken_readings(
     answer = worker.run("ingest", {**settings, "lake": str(lake), "snapshots": str(file)})
     tried.tried = 1
     if answer.sentences:
-        tried.notes.append(f"exit code {answer.code}: {answer.sentences}")
+        tried.note(f"exit code {answer.code}: {answer.sentences}")
         return tried
     kept, broken = len(_rows(lake, "bronze/snapshot_readings")), _rows(lake, "quality/quarantine")
     tried.equal = tried.whole = 1
-    tried.notes.append(f"{kept} readings are kept, {len(broken)} rows are in quarantine")
+    tried.note(f"{kept} readings are kept, {len(broken)} rows are in quarantine")
     return tried
 
 

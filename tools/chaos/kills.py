@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tools.chaos.lakes import Hashes, Seen, contents, seen
-from tools.chaos.worker import Worker
+from spark_jobs.catalog import TABLES
+from spark_jobs.edges import delta_log
+from tools.chaos.lakes import Hashes, Seen, contents, seen, shows_newest
+from tools.chaos.worker import KILLED, Worker
 
 
 @dataclass
@@ -25,6 +29,11 @@ class Tried:
     told: int = 0
     notes: list[str] = field(default_factory=list)
 
+    def note(self, what: str) -> None:
+        """Keeps what is worth a sentence, and says it at once: a run may take hours."""
+        self.notes.append(what)
+        print(f"- {self.what}: {what}", file=sys.stderr, flush=True)
+
     @property
     def holds(self) -> bool:
         """Whether tables, readers and alerts were as they must be each time."""
@@ -33,6 +42,7 @@ class Tried:
 
 def kills(
     worker: Worker,
+    killed: Worker,
     rng: random.Random,
     lake: Path,
     step: str,
@@ -40,17 +50,17 @@ def kills(
     count: int,
     real: int,
 ) -> Tried:
-    """Runs a step on a lake and leaves it done; retries it from `count` moments, `real` of them a kill -9.
+    """Runs a step on a lake and leaves it done; retries it from `count` moments, `real` of them a kill -9 of `killed`.
 
     Keeps: the lake's folder is as an undisturbed run leaves it.
     """
-    tried = Tried(step)
+    tried = Tried(f"kill of {step}")
     folder = lake.parent
     began = _copy(lake, folder / f"{step}-before")
     before = seen(lake).gold
-    took, moments = _stopped(worker, rng, lake, step, settings, count - real, folder / f"{step}-moments")
+    changes, moments = _stopped(worker, rng, lake, step, settings, count - real, folder / f"{step}-moments")
     wanted, after = contents(lake), seen(lake).gold
-    places = [*moments, *_killed(worker, rng, began, step, settings, real, took)]
+    places = [*moments, *_killed(killed, rng, began, step, settings, real, changes)]
     for place in places:
         look = seen(place)
         answer = worker.run(step, {**settings, "lake": str(place)})
@@ -65,34 +75,37 @@ def _judge(
 ) -> None:
     tried.tried += 1
     found = {} if sentences else contents(place)
-    is_equal = found == wanted and seen(place).gold == whole[1]
+    is_equal = found == wanted and shows_newest(place)
     is_whole = look.gold in whole and not look.unread
     tried.equal += is_equal
     tried.whole += is_whole
     tried.told += any("not finished" in line for line in look.said)
     if not is_equal:
         other = sorted(n for n in {*found, *wanted} if found.get(n) != wanted.get(n))
-        tried.notes.append(f"{place.name}: {sentences or f'other rows in {other}'}")
+        tried.note(f"{place.name}: {sentences or f'other rows in {other}'}")
     if not is_whole:
         mixed = [n for n, h in look.gold.items() if h not in (whole[0][n], whole[1][n])]
-        tried.notes.append(f"{place.name}: readers saw a mix ({mixed or 'of old and new tables'}); {look.unread}")
+        tried.note(f"{place.name}: readers saw a mix ({mixed or 'of old and new tables'}); {look.unread}")
 
 
 def _stopped(
     worker: Worker, rng: random.Random, lake: Path, step: str, settings: Mapping[str, Any], count: int, to: Path
-) -> tuple[float, list[Path]]:
+) -> tuple[int, list[Path]]:
     """One run to its end, stopped at moments: each time the lake is copied as it lies there.
 
     A moment is a change in tables' logs, or an instant at random, about one a second. Of all of them as many as asked
     for are kept, each with the same chance.
+
+    Gives: how many changes there were, and the copies.
     """
     places: list[Path] = []
-    met, known, due = 0, _logs(lake), time.monotonic() + rng.expovariate(1)
+    met, changes, known, due = 0, 0, _logs(lake), time.monotonic() + rng.expovariate(1)
 
     def look() -> None:
-        nonlocal met, known, due
+        nonlocal met, changes, known, due
         time.sleep(0.003)
         before, known = known, _logs(lake)
+        changes += known != before
         if known == before and time.monotonic() < due:
             return
         met, due = met + 1, time.monotonic() + rng.expovariate(1)
@@ -103,32 +116,51 @@ def _stopped(
                 place = _copy(lake, to / f"{number:04d}")
             places[number:] = [place, *places[number + 1 :]]
 
-    began = time.monotonic()
     answer = worker.run(step, {**settings, "lake": str(lake)}, look)
     if answer.sentences:
         raise RuntimeError(f"{step} failed undisturbed: {answer.sentences}")
-    return time.monotonic() - began, places
+    return changes, places
 
 
 def _killed(
-    worker: Worker, rng: random.Random, began: Path, step: str, settings: Mapping[str, Any], count: int, took: float
+    worker: Worker, rng: random.Random, began: Path, step: str, settings: Mapping[str, Any], count: int, changes: int
 ) -> Iterator[Path]:
-    """The lake after a kill -9 at a moment of the step, each from the same beginning."""
+    """The lake after a kill -9 shortly after a change in tables' logs, each from the same beginning.
+
+    Edge case: a run that ends before the change that was drawn is not killed, and counts for nothing.
+    """
     for number in range(count):
         place = _copy(began, began.parent / f"{step}-killed-{number}")
-        end = time.monotonic() + rng.uniform(0.02, 0.98) * took
+        left, known = rng.randint(1, changes), _logs(place)
 
-        def look(end: float = end) -> None:
-            time.sleep(0.02)
-            if time.monotonic() >= end:
+        def look(place: Path = place) -> None:
+            nonlocal left, known
+            time.sleep(0.003)
+            before, known = known, _logs(place)
+            left -= known != before
+            if not left:
+                time.sleep(rng.uniform(0, 0.3))
                 worker.kill()
 
-        worker.run(step, {**settings, "lake": str(place)}, look)
-        yield place
+        if worker.run(step, {**settings, "lake": str(place)}, look).code == KILLED:
+            yield place
+        else:
+            shutil.rmtree(place)
 
 
-def _logs(lake: Path) -> frozenset[str]:
-    return frozenset(str(file) for file in lake.glob("*/*/_delta_log/*"))
+_LOGS = tuple(f"/{table.layer}/{table.name}/{delta_log.FOLDER}" for table in TABLES)
+
+
+def _logs(lake: Path) -> tuple[int, ...]:
+    """When a name last came or went in each table's log: cheap, since it is asked hundreds of times a second."""
+    return tuple(_changed(f"{lake}{log}") for log in _LOGS)
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116 (a Path for each would cost more than the question)
+    except FileNotFoundError:
+        return 0
 
 
 def _copy(lake: Path, to: Path) -> Path:

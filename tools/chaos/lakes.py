@@ -18,7 +18,7 @@ from spark_jobs.catalog.quality import LAKE_REPAIRS, PUBLICATIONS
 from spark_jobs.edges.alert_rows import read_alert_rows
 from spark_jobs.edges.duck_types import view_name
 from spark_jobs.edges.lake_views import open_lake
-from spark_jobs.edges.publication import newest_versions
+from spark_jobs.edges.publication import TOGETHER, lists, newest_versions
 
 Hashes = dict[str, str]
 
@@ -54,8 +54,13 @@ def seen(lake: Path) -> Seen:
                 for table in GOLD:
                     found = connection.execute(f"FROM {view_name(table)}").fetch_arrow_table().to_pylist()
                     gold[table.full_name] = _hash(table, found)
-    rows = read_alert_rows(str(lake), _EVER, _EVER)
+        rows = read_alert_rows(str(lake), _EVER, _EVER)
     return Seen(gold, said.getvalue().splitlines(), rows.unread)
+
+
+def shows_newest(lake: Path) -> bool:
+    """Whether readers see the newest version of each table that is published together."""
+    return lists(str(lake), newest_versions(str(lake), *TOGETHER))
 
 
 def _hash(table: Table, rows: list[dict[str, Any]]) -> str:

@@ -16,7 +16,10 @@ from typing import Any, NamedTuple
 
 from spark_jobs.shared import launch
 
-_SPARK = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+_SPARK = {"spark.sql.shuffle.partitions": "2"}
+
+KILLED = -signal.SIGKILL
+"""The exit code of a process that was killed."""
 
 
 class Answer(NamedTuple):
@@ -42,7 +45,7 @@ class Worker:
     def run(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> Answer:
         """Runs a step to its end. `meanwhile` is called again and again until it ended.
 
-        Gives: exit code -9 where the process was killed.
+        Gives: exit code KILLED where the process was killed.
         """
         assert self._process.stdin is not None
         self._answer.unlink(missing_ok=True)
@@ -56,7 +59,7 @@ class Worker:
         if self._answer.exists():
             return Answer(**json.loads(self._answer.read_text()))
         self._start()
-        return Answer(-signal.SIGKILL, ["killed"])
+        return Answer(KILLED, ["killed"])
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
@@ -71,6 +74,8 @@ class Worker:
         """Ends all its processes as a kill -9 does."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+
+    close = kill
 
     def _start(self) -> None:
         self._answer = self._folder / "answer.json"
