@@ -349,7 +349,7 @@ def test_an_incident_is_copied_as_markdown_where_there_is_no_clipboard(browser, 
     )
     said = browser.tell(f"{DRAWN}.then(() => window.held)")
     assert said.startswith("## 40 to 52 committed records were lost in risky.raw-0")
-    for part in ("#incident-", "- Harm: ", "### What to do", "    kafka-topics.sh ", "\n> "):
+    for part in ("#incident-", "- Kind of harm: ", "### What to do", "    kafka-topics.sh ", "\n> "):
         assert part in said
     assert browser.tell("document.getElementById('announced').textContent") == "The incident is copied."
 
