@@ -21,6 +21,7 @@ PLAIN = {
     "spark_jobs.commands.embedded_airflow",
     "spark_jobs.commands.first_use",
     "spark_jobs.edges.delta_log",
+    "spark_jobs.edges.lake_damage",
     "spark_jobs.edges.lake_state",
     "spark_jobs.edges.landing",
     "spark_jobs.edges.publication",
