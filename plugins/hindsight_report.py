@@ -29,6 +29,7 @@ _DAG = "kafka_night_audit"
 _OF_ALL = (FLEET_PAGE, METRICS, VALIDATION_PAGE)
 """Files of a lake that may tell of each of its clusters."""
 _DOCTYPE = "<!doctype html>"
+_BODY = re.compile(rb"<body[^>]*>")
 _PAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}\.html")
 
 _POLICY = (
@@ -160,8 +161,9 @@ def _noted(page: bytes, lake: str) -> bytes:
     notes = "".join(
         f"<p role=status style='margin:1rem'>{html.escape(note)}</p>" for note in notes_on(lake, newest_versions(lake))
     )
-    head, body, rest = page.partition(b"<body>")
-    return head + body + notes.encode() + rest if body else notes.encode() + page
+    opened = _BODY.search(page)
+    above = opened.end() if opened else 0
+    return page[:above] + notes.encode() + page[above:]
 
 
 def _shown(cluster: Cluster) -> str:

@@ -64,9 +64,9 @@ def test_a_page_says_above_it_what_is_not_whole_in_its_lake(lake: Path, client: 
         '{"commitInfo": {"operation": "WRITE", "operationParameters": {"mode": "Append"}}}\n'
     )
     (lake / "published.json").write_text('{"versions": {"gold.findings": 0}}')
-    (lake / "report" / "whole.html").write_text("<!doctype html><html><body><p>the night</p></body></html>")
+    (lake / "report" / "whole.html").write_text('<!doctype html><html><body data-day=""><p>the night</p></body></html>')
     page = client.get("/a/whole.html").text
-    assert page.startswith("<!doctype html><html><body><p role=status")
+    assert page.startswith('<!doctype html><html><body data-day=""><p role=status')
     assert "A publication is not finished: gold.findings hold rows" in page
     (lake / "published.json").write_text('{"versions": {"gold.findings": 1}}')
     assert client.get("/a/index.html").text == "<p>the night</p>"
