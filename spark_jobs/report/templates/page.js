@@ -105,16 +105,16 @@ const zone = (() => {
   addEventListener("hashchange", reveal);
   reveal();
 
-  // What is copied is to be pasted into a chat. A frame in a sandbox has no clipboard of its own: there the old way works.
-  const copied = (text) => navigator.clipboard ? navigator.clipboard.writeText(text).catch(() => copiedOldly(text)) : copiedOldly(text);
-  const copiedOldly = (text) => {
+  // What is copied is to be pasted into a chat. The old way comes first: it alone works in a frame in a sandbox, and at once,
+  // while the click still counts.
+  const copied = (text) => {
     const box = document.createElement("textarea");
     box.value = text;
     document.body.append(box);
     box.select();
     const done = document.execCommand("copy");
     box.remove();
-    return done ? Promise.resolve() : Promise.reject(new Error(text));
+    return done ? Promise.resolve() : navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error(text));
   };
   // index.html is another night's tomorrow: what is copied leads to the page of this night.
   const lasting = (href) => document.body.dataset.own ? href.replace(/\bindex\.html(?=#|$)/, document.body.dataset.own) : href;
