@@ -5,15 +5,16 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
+from airflow.exceptions import AirflowException
 from airflow.plugins_manager import AirflowPlugin
 from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from hindsight_child import child, last_words
 
 from spark_jobs.edges import landing
 from spark_jobs.edges.lake_state import notes_on
@@ -27,6 +28,8 @@ PREFIX = "/hindsight"
 _DAG = "kafka_night_audit"
 _OF_ALL = (FLEET_PAGE, METRICS, VALIDATION_PAGE)
 """Files of a lake that may tell of each of its clusters."""
+_DOCTYPE = "<!doctype html>"
+_BODY = re.compile(rb"<body[^>]*>")
 _PAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}\.html")
 
 _POLICY = (
@@ -82,8 +85,24 @@ def reports(may_read: Readers) -> Response:
     if len(clusters()) == 1 and seen:
         return RedirectResponse(f"{quote(_shown(seen[0]))}/{NEWEST}", headers=_OURS)
     rows = "".join(f'<li><a href="{quote(_shown(c))}/{NEWEST}">{html.escape(_shown(c))}</a></li>' for c in seen)
-    fleets = "".join(_fleet_link(lake, seen) for lake in dict.fromkeys(c.lake for c in seen))
-    return HTMLResponse(_page(f"<h1>Clusters</h1>{fleets}<ul>{rows}</ul>"), headers=_OURS)
+    every = f'<p><a href="all">All {len(seen)} clusters, the worst first</a></p>' if len(seen) > 1 else ""
+    return HTMLResponse(_page(f"<h1>Clusters</h1>{every}<ul>{rows}</ul>"), headers=_OURS)
+
+
+@app.get("/all")
+def fleet(may_read: Readers) -> Response:
+    """The clusters of all lakes that the reader may see, the worst first."""
+    seen = [c.name for c in clusters() if c.name and may_read(c.name)]
+    if not seen:
+        raise NotThere("There is no cluster to show. Needed: clusters in hindsight.toml, and the right to their DAGs.")
+    try:
+        process = child("fleet", "--html", "--link", "{cluster}/{page}", *(f"--cluster={name}" for name in seen))
+    except AirflowException as problem:
+        raise NotThere(str(problem)) from None
+    notes, doctype, page = process.communicate()[0].partition(_DOCTYPE)
+    if not doctype:
+        raise NotThere(f"The page cannot be made: {last_words(notes)}")
+    return HTMLResponse(doctype + page, headers=_OURS)
 
 
 @app.get("/{cluster}/metrics")
@@ -142,23 +161,9 @@ def _noted(page: bytes, lake: str) -> bytes:
     notes = "".join(
         f"<p role=status style='margin:1rem'>{html.escape(note)}</p>" for note in notes_on(lake, newest_versions(lake))
     )
-    head, body, rest = page.partition(b"<body>")
-    return head + body + notes.encode() + rest if body else notes.encode() + page
-
-
-def _fleet_link(lake: str, seen: Sequence[Cluster]) -> str:
-    """The way to the page of all clusters of a lake, for who may see them all."""
-    own = [c for c in clusters() if c.lake == lake]
-    if len(own) < 2 or any(c not in seen for c in own):
-        return ""
-    with suppress(OSError, BadInput):
-        if FLEET_PAGE in landing.names_in(_folder(lake)):
-            return _fleet(own)
-    return ""
-
-
-def _fleet(own: Sequence[Cluster]) -> str:
-    return f'<p><a href="{quote(_shown(own[0]))}/{FLEET_PAGE}">All {len(own)} clusters, the worst first</a></p>'
+    opened = _BODY.search(page)
+    above = opened.end() if opened else 0
+    return page[:above] + notes.encode() + page[above:]
 
 
 def _shown(cluster: Cluster) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from urllib.parse import quote
 
 from spark_jobs.alerts.model import RECOVERED, Entry, Sighting
+from spark_jobs.report.places import page_address
 from spark_jobs.report.plain import MAX_NAME, shortened, visible
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import listed, stands_for
@@ -111,7 +111,7 @@ def link_to(seen: Sighting, template: str) -> str:
     """The address of the place in the report; empty where no setting says how pages are addressed."""
     if not template or not seen.page:
         return ""
-    place = template.replace("{cluster}", quote(seen.cluster, safe="")).replace("{page}", quote(seen.page, safe=""))
+    place = page_address(template, seen.cluster, seen.page)
     return f"{place}#{seen.anchor}" if seen.anchor else place
 
 

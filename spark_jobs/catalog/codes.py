@@ -77,7 +77,7 @@ class Harm(Code):
     BROKER_LOST = "broker_lost", "A broker was away, and its absence was not planned."
     NO_CONTROLLER = "no_controller", "The cluster had no controller: no leader could be elected, and no topic changed."
     DATA_AT_RISK = "data_at_risk", "Replicas were missing: one more failure could lose records or stop partitions."
-    CONSUMERS_STOPPED = "consumers_stopped", "Consumers stopped since something failed."
+    CONSUMERS_STOPPED = "consumers_stopped", "Consumers stopped because something failed."
     LAG_GREW = "lag_grew", "A group fell behind."
     POSTURE = "posture", "Nothing happened; a setting or a placement would make a failure worse."
     ROUTINE = "routine", "Members came and went, or topics changed: consumers paused, and nothing failed."

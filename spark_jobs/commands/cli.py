@@ -128,13 +128,17 @@ def parser() -> argparse.ArgumentParser:
     why.add_argument("--json", help="print the row, with what it names and what names it", action="store_true")
 
     for name, verb, meaning in (
-        ("fleet", look.fleet, "all clusters of a lake, the worst first, and which were not audited"),
+        ("fleet", look.fleet, "all clusters of a lake or of the settings, the worst first, and which were not audited"),
         ("metrics", look.metrics, "the newest night of each cluster as OpenMetrics"),
     ):
         of_all = verbs.add_parser(name, help=meaning)
         of_all.set_defaults(verb=verb)
         of_all.add_argument("--lake", help="the lake that holds them", metavar="LAKE")
-    verbs.choices["fleet"].add_argument("--json", help="print JSON", action="store_true")
+    of_all = verbs.choices["fleet"]
+    of_all.add_argument("--json", help="print JSON", action="store_true")
+    of_all.add_argument("--html", help="print the page", action="store_true")
+    of_all.add_argument("--link", help="the address of a report's page, with {cluster} and {page}", metavar="ADDRESS")
+    of_all.add_argument("--cluster", help="only this cluster; may be repeated", action="append", dest="clusters")
 
     several = verbs.add_parser("clusters", help="the file of several clusters, hindsight.toml: checked, or its schema")
     several.set_defaults(verb=_clusters)

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,11 +15,12 @@ from shutil import get_terminal_size
 
 from spark_jobs.catalog.steps import Step
 from spark_jobs.edges.landing import read_text
-from spark_jobs.report.fleet import fleet_lines, late_clusters
+from spark_jobs.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters
+from spark_jobs.report.html import render_html
 from spark_jobs.report.metrics import metrics_text
 from spark_jobs.report.places import NEWEST, page_name
 from spark_jobs.report.story import as_data, as_lines
-from spark_jobs.shared.clusters import clusters
+from spark_jobs.shared.clusters import clusters, lakes
 from spark_jobs.shared.config import Settings, is_uri
 from spark_jobs.shared.exits import DONE, BadInput
 from spark_jobs.shared.launch import LAKE
@@ -73,18 +74,41 @@ def _nights(lake: str, as_json: bool) -> int:
 
 
 def fleet(given: argparse.Namespace) -> int:
-    """Prints all clusters of a lake, the worst first; those of the settings that were not audited are named too."""
-    from spark_jobs.edges import answers, fleet_rows
+    """Prints all clusters of a lake, or of all lakes of the settings, the worst first, and which were not audited."""
+    from spark_jobs.edges import answers
 
-    lake = lake_of(given)
-    expected = [c.name for c in clusters() if c.name and c.lake == lake]
-    found = fleet_rows.read_fleet(lake, datetime.now(UTC), expected)
-    if given.json:
+    named = given.lake or os.environ.get("LAKE", "").strip()
+    found = _fleet_of([named] if named else lakes(), given.link)
+    if given.clusters:
+        found = found.among(given.clusters)
+    if given.html:
+        print(render_html(fleet_page(found)))
+    elif given.json:
         said = {"clusters": [n.as_dict() for n in found.newest], "not_audited": dict(late_clusters(found))}
         print(json.dumps(answers.plain(said), indent=2))
     else:
         print("\n".join(fleet_lines(found)))
     return DONE
+
+
+def _fleet_of(lakes: Sequence[str], link: str | None) -> Fleet:
+    """The clusters of lakes. A lake that cannot be read is named on stderr, and its clusters count as not audited."""
+    from spark_jobs.edges import fleet_rows
+
+    at, known = datetime.now(UTC), clusters()
+    fleets = []
+    for lake in lakes:
+        expected = [c.name for c in known if c.name and c.lake == lake]
+        place = lake if is_uri(lake) else Path(lake).absolute().as_uri()
+        try:
+            fleet = fleet_rows.read_fleet(lake, at, expected)
+        except BadInput as problem:
+            if len(lakes) == 1:
+                raise
+            print(problem, file=sys.stderr)
+            fleet = Fleet.of((), (), at, expected)
+        fleets.append(fleet.linked(link or f"{place}/report/{{page}}"))
+    return Fleet.joined(fleets, at)
 
 
 def metrics(given: argparse.Namespace) -> int:

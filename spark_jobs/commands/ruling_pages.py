@@ -22,7 +22,7 @@ READ_AS: Mapping[str, str] = {
     "behind": " when it was so many records behind",
     "causes": "causes, each with its count",
     "covered": "time",
-    "did": "was shut down, crashed or was unresponsive",
+    "did": "was shut down, crashed or was cut off",
     "failover.leader_to": "new leader",
     "former": "former one",
     "gone": "was away, or its disk had failed",

@@ -329,7 +329,8 @@ class ShownSection:
 class Page:
     """A whole page. `day` is the one date of its instants, None where they have several.
 
-    `log` and `place` say where the log and the page itself lie; empty where not known.
+    `log` and `place` say where the log and the page itself lie, `own` what it is called in the lake; empty where not
+    known.
     """
 
     title: str
@@ -339,6 +340,7 @@ class Page:
     sections: tuple[ShownSection, ...]
     log: str = ""
     place: str = ""
+    own: str = ""
 
 
 PLANNED = Badge("planned")

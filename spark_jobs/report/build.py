@@ -9,6 +9,7 @@ from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.row import Row
 from spark_jobs.report.blocks import At, Page, Quiet, ShownSection
 from spark_jobs.report.page_rows import PageRows
+from spark_jobs.report.places import page_name
 from spark_jobs.report.sections import READS, SECTIONS
 from spark_jobs.shared import words
 
@@ -50,4 +51,5 @@ def report_of(page: PageRows) -> Page:
         sections=tuple(section for section in shown if section.blocks),
         log=about.log_path or "",
         place=about.report_path or "",
+        own=page_name(about.cluster, *page.window),
     )

@@ -1,10 +1,10 @@
-"""All clusters of a lake on one page: the worst first, what was not audited, and what befell several at once."""
+"""All clusters on one page: the worst first, what was not audited, and what befell several at once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from spark_jobs.catalog.rows import Incident, Night
 from spark_jobs.knowledge.harms import HARM_NOTES
 from spark_jobs.report import blocks as ui
 from spark_jobs.report import figures, plain
-from spark_jobs.report.places import NEWEST
+from spark_jobs.report.places import NEWEST, page_address
 from spark_jobs.report.vocabulary import STATES
 from spark_jobs.shared import words
 from spark_jobs.shared.grouping import grouped
@@ -74,6 +74,25 @@ class Fleet:
             at,
             [plain.harmless(name) for name in expected],
         )
+
+    @classmethod
+    def joined(cls, fleets: Sequence[Fleet], at: datetime) -> Fleet:
+        """The fleets of several lakes as one."""
+        nights, incidents, expected = (
+            [row for fleet in fleets for row in getattr(fleet, name)] for name in ("nights", "incidents", "expected")
+        )
+        return cls(nights, incidents, at, expected)
+
+    def linked(self, template: str) -> Fleet:
+        """The same, with the address of each page by a template with {cluster} and {page}."""
+        nights = [replace(n, page=page_address(template, n.cluster, n.page)) for n in self.nights]
+        return replace(self, nights=nights)
+
+    def among(self, clusters: Collection[str]) -> Fleet:
+        """The same for these clusters alone."""
+        nights = [n for n in self.nights if n.cluster in clusters]
+        incidents = [i for i in self.incidents if i.cluster in clusters]
+        return Fleet(nights, incidents, self.at, [c for c in self.expected if c in clusters])
 
     @property
     def newest(self) -> list[Night]:
@@ -209,7 +228,7 @@ def _ago(fleet: Fleet, night: Night) -> str:
 def _not_audited(fleet: Fleet) -> Iterator[ui.Block]:
     late = late_clusters(fleet)
     if not late:
-        yield ui.Paragraph("The last night of every cluster of this lake was audited.")
+        yield ui.Paragraph("The last night of every cluster was audited.")
     else:
         items = (ui.Item((ui.Name(plain.shortened(c)), f": {why}."), "warn") for c, why in late.items())
         yield ui.List(tuple(items), "statements")

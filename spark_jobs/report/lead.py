@@ -21,7 +21,7 @@ from spark_jobs.shared.grouping import grouped
 SENTENCES = 3
 NAMED = 4
 NOTHING = (
-    "No record was lost, no partition was offline, no broker was away unplanned, and no group stopped since something"
+    "No record was lost, no partition was offline, no broker was away unplanned, and no group stopped because something"
     " failed."
 )
 

@@ -45,7 +45,7 @@ METRICS = (
            lambda n: _one(n.partitions_offline)),
     Metric("broker_absences", "Absences of brokers.",
            lambda n: (({"planned": "false"}, n.unplanned_absences), ({"planned": "true"}, n.planned_absences))),
-    Metric("groups_stopped", "Groups whose consumers stopped since something failed.",
+    Metric("groups_stopped", "Groups whose consumers stopped because something failed.",
            lambda n: _one(n.groups_stopped)),
     Metric("gaps", "Findings about what could not be seen.", lambda n: _one(n.gaps)),
     Metric("lines", "Physical lines of the night.", lambda n: _one(n.lines_in)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 from spark_jobs.catalog.ids import row_id
 
@@ -22,6 +23,11 @@ def page_name(cluster: str, start: datetime, end: datetime) -> str:
 def is_page_of(page: str, cluster: str) -> bool:
     """Whether a page has the name of a window of a cluster."""
     return re.fullmatch(rf"{re.escape(_plain(cluster))}-\d{{8}}T\d{{6}}Z-[0-9a-f]{{8}}\.html", page) is not None
+
+
+def page_address(template: str, cluster: str, page: str) -> str:
+    """The address of a page, by a template with {cluster} and {page}."""
+    return template.replace("{cluster}", quote(cluster, safe="")).replace("{page}", quote(page, safe=""))
 
 
 def _plain(cluster: str) -> str:

@@ -64,9 +64,9 @@ def test_a_page_says_above_it_what_is_not_whole_in_its_lake(lake: Path, client: 
         '{"commitInfo": {"operation": "WRITE", "operationParameters": {"mode": "Append"}}}\n'
     )
     (lake / "published.json").write_text('{"versions": {"gold.findings": 0}}')
-    (lake / "report" / "whole.html").write_text("<!doctype html><html><body><p>the night</p></body></html>")
+    (lake / "report" / "whole.html").write_text('<!doctype html><html><body data-day=""><p>the night</p></body></html>')
     page = client.get("/a/whole.html").text
-    assert page.startswith("<!doctype html><html><body><p role=status")
+    assert page.startswith('<!doctype html><html><body data-day=""><p role=status')
     assert "A publication is not finished: gold.findings hold rows" in page
     (lake / "published.json").write_text('{"versions": {"gold.findings": 1}}')
     assert client.get("/a/index.html").text == "<p>the night</p>"
@@ -151,7 +151,6 @@ def test_a_lake_behind_a_uri_is_shown_as_one_in_a_folder(shared: Path, client: T
     settings.write_text(settings.read_text().replace(f"'{tmp_path}/lake'", f"'file://{tmp_path}/lake'"))
     assert client.get("/a/index.html").text == NEW
     assert client.get(f"/a-b/{OTHER}").text == OTHER
-    assert "fleet.html" in client.get("/").text
     assert client.get("/a/fleet.html").text == "fleet.html"
     assert client.get("/a/none.html").status_code == client.get(f"/a/{OTHER}").status_code == 404
 
@@ -163,12 +162,38 @@ def test_a_lake_that_cannot_be_opened_says_why(lake: Path, client: TestClient) -
 
 
 def test_a_cluster_is_shown_to_those_who_may_read_its_dag(shared: Path, client: TestClient) -> None:
-    assert "fleet.html" in client.get("/").text
+    assert '"all"' in client.get("/").text
     assert client.get("/a/fleet.html").text == "fleet.html"
     assert client.get("/a/metrics").headers["content-type"].startswith("application/openmetrics-text")
     HIDDEN.add("a-b")
     listed = client.get("/").text
-    assert '"a/index.html"' in listed and "a-b" not in listed and "fleet.html" not in listed
+    assert '"a/index.html"' in listed and "a-b" not in listed and '"all"' not in listed
     assert client.get("/a/index.html").text == NEW
     for path in ("/a-b/index.html", f"/a-b/{OTHER}", "/a/fleet.html", "/a/metrics", "/a/validation.html"):
         assert client.get(path).status_code == 404
+
+
+def test_all_clusters_that_may_be_seen_are_on_one_page_whatever_their_lakes(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "h.toml").write_text(
+        "".join(
+            f"[[clusters]]\nname = '{n}'\nlogs = '/{n}'\nlake = '{tmp_path}/{n}'\n" for n in ("one", "two", "three")
+        )
+    )
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
+    monkeypatch.delenv("LAKE", raising=False)
+    HIDDEN.add("two")
+    page = client.get("/all")
+    assert page.status_code == 200 and page.text.startswith("<!doctype html>")
+    assert page.text.count("no night of it was ever audited") == 2
+    assert ">one</" in page.text and ">three</" in page.text and ">two</" not in page.text
+    assert "sandbox" not in page.headers["Content-Security-Policy"]
+    HIDDEN.update({"one", "three"})
+    assert client.get("/all").status_code == 404
+
+
+def test_a_page_that_cannot_be_made_says_why(shared: Path, client: TestClient) -> None:
+    answer = client.get("/all")
+    assert answer.status_code == 404
+    assert "The page cannot be made: There is no lake at" in answer.text

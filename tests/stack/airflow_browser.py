@@ -52,8 +52,12 @@ class Tab(Browser):
         self.tell(_SETTLE)
 
     def in_frame(self, expression: str) -> Any:
-        """The value of an expression in the last frame that came; None where none did yet."""
+        """The value of an expression in the last frame that came; None where none did yet.
+
+        Edge case: word of a frame is read with the answer of a call, so that one is made while there is no frame.
+        """
         if not self.frames:
+            self.tell("true")
             return None
         page, self._session = self._session, self.frames[-1]
         try:

@@ -17,6 +17,7 @@ PLAIN = {
     "spark_jobs.shared.launch",
     "spark_jobs.shared.maven",
     "spark_jobs.shared.owners",
+    "spark_jobs.shared.words",
     "spark_jobs.commands.embedded_airflow",
     "spark_jobs.commands.first_use",
     "spark_jobs.edges.delta_log",
@@ -30,7 +31,7 @@ PLAIN = {
 }
 """Modules of ours that need the standard library alone, so that Airflow's environment can load them."""
 LATE = {"spark_jobs.edges.landing": {"pyarrow.fs"}}
-"""What a plain module imports where it opens a URI: Airflow's environment has it."""
+"""What a plain module imports where it opens a URI: the Spark provider brings it to Airflow's environment."""
 PLUGINS = {path.stem for path in (HOME / "plugins").glob("*.py")}
 
 

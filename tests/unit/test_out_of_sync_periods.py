@@ -78,7 +78,7 @@ class TestNights:
         assert (period.broker, period.kind, period.confidence) == (1, "outage", "certain")
         assert (period.started_at, period.ended_at) == (at("01:52:31.810"), at("01:52:41.929"))
         assert (period.partition_ms, period.worst_topics) == (10_119, ["shop-events"])
-        assert period.explanation == "Broker 1 was out of the ISR of 1 partition for 10.1 s, since it was away."
+        assert period.explanation == "Broker 1 was out of the ISR of 1 partition for 10.1 s, because it was away."
 
     def test_a_disk_that_failed_under_a_living_broker(self) -> None:
         found = {(r.broker, r.kind, r.partitions_out, r.ended_at) for r in of_night("disk-4.3")}

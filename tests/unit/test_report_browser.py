@@ -349,9 +349,22 @@ def test_an_incident_is_copied_as_markdown_where_there_is_no_clipboard(browser, 
     )
     said = browser.tell(f"{DRAWN}.then(() => window.held)")
     assert said.startswith("## 40 to 52 committed records were lost in risky.raw-0")
-    for part in ("#incident-", "- Harm: ", "### What to do", "    kafka-topics.sh ", "\n> "):
+    for part in ("#incident-", "- Kind of harm: ", "### What to do", "    kafka-topics.sh ", "\n> "):
         assert part in said
     assert browser.tell("document.getElementById('announced').textContent") == "The incident is copied."
+
+
+def test_what_is_copied_of_the_newest_night_leads_to_the_page_of_that_night(browser, tmp_path):
+    browser.open(_written(tmp_path / "index.html", night()))
+    for link in (".copy", ".incident .here"):
+        browser.tell(
+            "document.execCommand = () => { window.held = document.activeElement.value; return true; };"
+            "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true});"
+            f"document.querySelector('{link}').click()"
+        )
+        said = browser.tell(f"{DRAWN}.then(() => window.held)")
+        assert re.search(r"file://\S*/prod-eu-20261003T000000Z-[0-9a-f]{8}\.html#incident-[0-9a-f]+", said)
+        assert "index.html" not in said
 
 
 def test_a_heading_sorts_its_table_by_length_of_time_and_back(browser, places):

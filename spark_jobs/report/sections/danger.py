@@ -16,7 +16,10 @@ from spark_jobs.shared import words
 LOSSES = 60
 RISKS = 40
 EXPOSED: tuple[tuple[Callable[[PartitionRisk], int | None], str], ...] = (
-    (lambda r: _unwritable(r), "could not be written with acks=all, without a leader or with too few replicas in sync"),
+    (
+        lambda r: _unwritable(r),
+        "had too few replicas in sync for acks=all, and could not be written then, nor without a leader",
+    ),
     (lambda r: r.one_from_unclean_ms, "{was} one failure away from losing records to an unclean election"),
     (lambda r: r.one_from_offline_ms, "{was} one failure away from being offline"),
 )

@@ -105,17 +105,19 @@ const zone = (() => {
   addEventListener("hashchange", reveal);
   reveal();
 
-  // What is copied is to be pasted into a chat. A frame in a sandbox has no clipboard of its own: there the old way works.
-  const copied = (text) => navigator.clipboard ? navigator.clipboard.writeText(text).catch(() => copiedOldly(text)) : copiedOldly(text);
-  const copiedOldly = (text) => {
+  // What is copied is to be pasted into a chat. The old way comes first: it alone works in a frame in a sandbox, and at once,
+  // while the click still counts.
+  const copied = (text) => {
     const box = document.createElement("textarea");
     box.value = text;
     document.body.append(box);
     box.select();
     const done = document.execCommand("copy");
     box.remove();
-    return done ? Promise.resolve() : Promise.reject(new Error(text));
+    return done ? Promise.resolve() : navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error(text));
   };
+  // index.html is another night's tomorrow: what is copied leads to the page of this night.
+  const lasting = (href) => document.body.dataset.own ? href.replace(/\bindex\.html(?=#|$)/, document.body.dataset.own) : href;
   const announce = (words) => { byId("announced").textContent = words; };
 
   // An incident as text: headings, lists, facts, commands and quotations as Markdown has them.
@@ -123,7 +125,7 @@ const zone = (() => {
     H3: (text) => `\n### ${text}\n`, P: (text) => `${text}\n`, LI: (text) => `- ${text}`, CODE: (text) => `    ${text}`, Q: (text) => `> ${text.replaceAll("\n", "\n> ")}`,
   };
   const markdown = (row) => {
-    const lines = [`## ${row.querySelector(".what b").textContent.trim()}`, "", `${location.href.split("#")[0]}#${row.querySelector(".body").id}`, "", `All times in ${zone.name()}.`, ""];
+    const lines = [`## ${row.querySelector(".what b").textContent.trim()}`, "", `${lasting(location.href.split("#")[0])}#${row.querySelector(".body").id}`, "", `All times in ${zone.name()}.`, ""];
     for (const part of row.querySelectorAll(".body :is(h3, p, dt, code, q, .moments li)")) {
       const text = part.textContent.trim();
       if (part.tagName === "DT") lines.push(`- ${text}: ${part.nextElementSibling.innerText.trim().replace(/\s*#$/, "").replaceAll("\n", ", ")}`);
@@ -136,7 +138,7 @@ const zone = (() => {
     const here = event.target.closest("a.here"), button = event.target.closest(".copy");
     const from = here ?? button;
     if (!from) return;
-    copied(here ? here.href : markdown(button.closest(".row"))).then(() => {
+    copied(here ? lasting(here.href) : markdown(button.closest(".row"))).then(() => {
       announce(here ? "The address is copied." : "The incident is copied.");
       from.classList.add("copied");
       setTimeout(() => from.classList.remove("copied"), 1500);

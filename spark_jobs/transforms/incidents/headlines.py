@@ -157,7 +157,7 @@ _GROUP_VERBS = {
     IncidentKind.HOST_SILENT: "lost all members on one host, in {}",
 }
 """What groups went through, and in how many rebalances."""
-_GROUP_NOTES = {IncidentKind.STORM: ", in a storm", IncidentKind.BROKER_OUTAGE: ", since a broker was away"}
+_GROUP_NOTES = {IncidentKind.STORM: ", in a storm", IncidentKind.BROKER_OUTAGE: ", because a broker was away"}
 
 
 def _groups(happening: Happening) -> str:

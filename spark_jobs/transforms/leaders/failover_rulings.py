@@ -175,7 +175,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     Ruling(
         FailoverKind.CONTROLLED_SHUTDOWN,
         Confidence.CERTAIN,
-        "Leadership moved from broker {former} to broker {new}, since broker {former} was shut down in order.",
+        "Leadership moved from broker {former} to broker {new}, because broker {former} was shut down in order.",
         proof=[proofs.former_leader_shut_down],
         source=_OUTAGES,
         decides="metadata-4.3 orders-0 epoch 1",
@@ -184,7 +184,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     Ruling(
         FailoverKind.BROKER_UNRESPONSIVE,
         Confidence.CERTAIN,
-        "Leadership moved from broker {former} to broker {new}, since the controller did not hear broker {former},"
+        "Leadership moved from broker {former} to broker {new}, because the controller did not hear broker {former},"
         " which was alive.",
         proof=[proofs.former_leader_unresponsive],
         source=_OUTAGES,
@@ -194,7 +194,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     Ruling(
         FailoverKind.BROKER_CRASH,
         Confidence.CERTAIN,
-        "Leadership moved from broker {former} to broker {new}, since broker {former} had crashed.",
+        "Leadership moved from broker {former} to broker {new}, because broker {former} had crashed.",
         proof=[proofs.former_leader_crashed],
         source=_OUTAGES,
         decides="crash-2.8 shop-events-2 epoch 1",
@@ -203,7 +203,7 @@ FAILOVER_RULINGS: tuple[Ruling[LeaderChange], ...] = (
     Ruling(
         FailoverKind.UNKNOWN,
         Confidence.UNKNOWN,
-        "Leadership moved from broker {former} to broker {new}, since broker {former} was down; the evidence does not"
+        "Leadership moved from broker {former} to broker {new}, because broker {former} was down; the evidence does not"
         " show whether it was shut down, crashed or was cut off.",
         proof=[proofs.former_leader_lost],
         source=_OUTAGES,

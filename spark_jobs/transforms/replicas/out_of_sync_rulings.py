@@ -155,7 +155,7 @@ OUT_OF_SYNC_RULINGS: tuple[Ruling[PeriodCase], ...] = (
     Ruling(
         code=OutOfSyncKind.OUTAGE,
         confidence=Confidence.CERTAIN,
-        sentence=f"{_OUT}, since it was away.",
+        sentence=f"{_OUT}, because it was away.",
         proof=(is_of(OutOfSyncKind.OUTAGE), outage_is_judged),
         source=_SHRINKS,
         decides="crash-2.8 broker 1 01:52:31.810",
@@ -164,7 +164,7 @@ OUT_OF_SYNC_RULINGS: tuple[Ruling[PeriodCase], ...] = (
     Ruling(
         code=OutOfSyncKind.DISK,
         confidence=Confidence.LIKELY,
-        sentence=f"{_OUT}, since one of its log directories had failed.",
+        sentence=f"{_OUT}, because one of its log directories had failed.",
         proof=(is_of(OutOfSyncKind.DISK),),
         source=_SHRINKS,
         decides="disk-4.3 broker 2 11:57:10.498",
@@ -173,7 +173,7 @@ OUT_OF_SYNC_RULINGS: tuple[Ruling[PeriodCase], ...] = (
     Ruling(
         code=OutOfSyncKind.REASSIGNMENT,
         confidence=Confidence.LIKELY,
-        sentence="Broker {broker} left the ISR of {partitions}, since its replicas were moved to other brokers.",
+        sentence="Broker {broker} left the ISR of {partitions}, because its replicas were moved to other brokers.",
         proof=(is_of(OutOfSyncKind.REASSIGNMENT), points_to_no_broker),
         source=_SHRINKS,
         decides="cancelled-4.1 broker 1 15:35:14.780",
