@@ -126,6 +126,7 @@ def _disks(
     yield disks.set_back(worker, began, step, settings)
     if step == "ingest":
         yield disks.together(worker, other, began, step, settings)
+        yield disks.unreachable(worker, step, {**settings, "lake": str(began)})
 
 
 def _plan(half: Path, whole: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
