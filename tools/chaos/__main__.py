@@ -23,12 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.commands.audit import SAMPLE
+from spark_jobs.shared import launch
 from tools.chaos import disks, inputs
 from tools.chaos.kills import Tried, kills
 from tools.chaos.lakes import contents
 from tools.chaos.night import HALF, LAST, cut_night
 from tools.chaos.worker import Worker
 
+_RECORDS = launch.HOME / "tests" / "excerpts" / "group_records.jsonl"
 _PARTS = ("kills", "disks", "inputs")
 _FIRST, _SECOND = "first night", "more logs"
 _MONTHS_LATER = "2027-03-01T00:00:00+00:00"
@@ -71,6 +73,7 @@ def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
         whole = cut_night(SAMPLE, folder / "whole", LAST)
         if "inputs" in given.parts:
             yield inputs.one_by_one(rng, inputs.lines_of(SAMPLE), given.lines)
+            yield inputs.records(rng, inputs.captured_records(_RECORDS), given.lines)
             settings = _settings(half, _FIRST)
             yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
             yield inputs.broken_readings(worker, rng, folder, half, settings, 200)
