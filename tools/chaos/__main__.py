@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -99,10 +100,10 @@ def _steps(
         is_asked = not given.steps or step in given.steps
         count, real = (given.kills, given.real) if is_asked and "kills" in given.parts else (0, 0)
         killed = kills(worker, other, rng, lake, step, settings, count, real)
-        outcomes = [killed] if count else []
+        outcomes = iter([killed] if count else [])
         if is_asked and "disks" in given.parts:
             disks.is_wanted(step, settings, contents(lake))
-            outcomes += _disks(given.disks, worker, other, rng, began, step, settings)
+            outcomes = chain(outcomes, _disks(given.disks, worker, other, rng, began, step, settings))
         for tried in outcomes:
             tried.what += f", {name}"
             yield tried
