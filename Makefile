@@ -13,7 +13,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack chaos check drill format bench docs up down locks supply clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-s3 chaos check drill format bench docs up down locks supply clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -44,15 +44,19 @@ report: setup ## print the path of the newest report
 sql: setup ## an SQL prompt over the lake; make sql Q="select ..." prints one answer
 	@$(SPARK)/python -m spark_jobs.commands.cli sql
 
+test: export PYTHONDONTWRITEBYTECODE := # each process collects all tests: what one of them compiles serves the others
 test: setup-check ## every test; ends with pytest's summary line
 	@.venv-airflow/bin/python -m pytest tests/dags
-	@$(SPARK)/python -m pytest --hypothesis-profile=ci -n 3 --dist loadscope --no-loadscope-reorder tests/live tests/audit tests/store tests/spark tests/unit
+	@$(SPARK)/python -m pytest --hypothesis-profile=ci -n 4 --dist loadscope --no-loadscope-reorder tests/live tests/audit tests/store tests/spark tests/unit
 
 test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and others
 	@$(SPARK)/python -m pytest tests/live
 
 test-stack: setup-check ## the compose stack outside of containers, and airflow standalone: half an hour; needs PostgreSQL, Chromium
 	@$(SPARK)/python -m pytest tests/stack
+
+test-s3: setup-check ## an audit from S3 into a lake on S3, by a server on this machine: ten minutes; fetches 690 MB of jars once
+	@$(SPARK)/python -m pytest tests/s3
 
 chaos: setup-check ## kills, full disks, lakes that vanish, mutated lines: an hour or more; KILLS=25 a step, SEED=... draws the same again
 	@$(SPARK)/python -m tools.chaos $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))

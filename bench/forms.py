@@ -1,7 +1,8 @@
-"""One log in every form, read as one Python worker reads it: both readings, to Arrow batches, on one core.
+"""Logs in every form. `python -m bench.forms LOG [FORM ...]`: one log, read as one Python worker reads it.
 
-`python -m bench.forms LOG [FORM ...]` renders the log in each form and prints processor seconds, and how many times the
-plain log's they are. Each form is read several times, in turn with the plain log; the fastest counts.
+That is both readings, to Arrow batches, on one core. It prints processor seconds, and how many times the plain log's
+they are. Each form is read several times, in turn with the plain log; the fastest counts. `made` renders a whole night,
+which `python -m bench.run --only forms` ingests.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from drill.render import WRAPS, render
 from spark_jobs.edges import record_reader, survey
@@ -32,7 +34,16 @@ FORMS = {
 }
 """The forms by name: the layout, and its envelopes from the innermost."""
 
+INGESTED = (
+    *("plain", "strimzi", "spring-boot", "compose", "cri", "docker", "records of ecs"),
+    *("filebeat", "elasticsearch", "loki-json", "ecs in cri"),
+)
+"""Those that a whole ingest is measured with."""
+
 ROUNDS = 2
+
+_PART = 16 * 1024
+"""Bytes after which containerd and docker cut a line in parts."""
 
 
 def main() -> None:
@@ -63,8 +74,18 @@ def measure(log: Path, names: list[str]) -> dict[str, dict[str, float]]:
     return found
 
 
+def made(night: Path, to: Path, name: str) -> Path:
+    """A night whose brokers' and clients' logs are in a form. Gives: where it lies."""
+    for log in night.rglob("*.log"):
+        written = to / log.relative_to(night)
+        written.parent.mkdir(parents=True, exist_ok=True)
+        _written(written, log.read_text(encoding="utf-8"), *FORMS[name])
+    return to
+
+
 def _written(path: Path, text: str, layout: str, wraps: tuple[str, ...]) -> Path:
-    path.write_text(text if (layout, wraps) == PLAIN else render(text, layout, wraps, "kafka-0"), encoding="utf-8")
+    with patch("drill.render.CRI_PART", _PART):
+        path.write_text(text if (layout, wraps) == PLAIN else render(text, layout, wraps, "kafka-0"), encoding="utf-8")
     return path
 
 

@@ -1,6 +1,7 @@
-"""The input of the bench: the recorded night many times over, in the same files, each copy an hour later.
+"""The input of the bench: the recorded night many times over, in the same files, the copies an hour apart.
 
-Groups of a copy have names of its own, so nothing is a copy to ingest, and every line is kept.
+The recorded night is the last, since no audit looks at hours to come. Groups of a copy have names of its own, so
+nothing is a copy to ingest, and every line is kept.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def logs_of(night: Path) -> list[Path]:
 
 
 def multiply(night: Path, target: Path, times: int) -> Path:
-    """The night several times over in the same files: each copy later than the one before, with groups of its own."""
+    """The night several times over in the same files: each copy later than the one before, the last as recorded.
+    Each has groups of its own."""
     groups = sorted(groups_of(night), key=len, reverse=True)
     for path in sorted(p for p in night.rglob("*") if p.suffix in (".log", ".jsonl")):
         copy = target / path.relative_to(night)
@@ -53,7 +55,7 @@ def multiply(night: Path, target: Path, times: int) -> Path:
         with copy.open("w") as file:
             for n in range(times):
                 named = {group: f"{group}-n{n}" for group in groups}
-                changed = {part: named.get(part) or moved(part, n * APART) for part in set(parts[1::2])}
+                changed = {part: named.get(part) or moved(part, (n + 1 - times) * APART) for part in set(parts[1::2])}
                 parts_of_copy = list(parts)
                 parts_of_copy[1::2] = [changed[part] for part in parts[1::2]]
                 file.write("".join(parts_of_copy))

@@ -97,6 +97,19 @@ def _engine_row(name: str, used: Figures, ours: Figures) -> tuple[str, ...]:
     )
 
 
+def forms_table(figures: Figures) -> Iterator[str]:
+    """Ingest of one night in each form, and how many times as much of the processor as the plain night it takes."""
+    found = {name: min(rounds, key=lambda used: used["cpu_s"]) for name, rounds in figures["forms"]["figures"].items()}
+    plain = found["plain"]["cpu_s"]
+    yield from table(
+        ("form", "read MB", "wall s", "processor s", "times"),
+        (
+            (name, *(f"{used[n]:,.0f}" for n in ("read_mb", "wall_s", "cpu_s")), f"{used['cpu_s'] / plain:.2f}")
+            for name, used in found.items()
+        ),
+    )
+
+
 def growth_table(figures: Figures) -> Iterator[str]:
     """Ingest of more and more bytes."""
     found = figures["growth"]["figures"].values()
@@ -186,6 +199,7 @@ def sizing_table(figures: Figures) -> Iterator[str]:
 
 TABLES: Mapping[str, Callable[[Figures], Iterator[str]]] = {
     "engines": engines_table,
+    "forms": forms_table,
     "growth": growth_table,
     "groups": groups_table,
     "judgements": judgements_table,

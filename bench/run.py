@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench import anchors, cluster, judgements, nights
+from bench import anchors, cluster, forms, judgements, nights
 from bench.works import Figures, measured
 from spark_jobs.shared import launch
 
@@ -31,6 +31,7 @@ GROWTH = (100, 300, 1000, 3000)
 NIGHTS = (1, 11, 111)
 """How often the recorded night's 18 groups are multiplied: 18, 198 and 1,998 groups."""
 
+FORMS_MB = 100
 CLUSTER_MB, WORKERS = 1000, 3
 ROUNDS = 3
 SHORT_MB, SHORT_ROUNDS = 50, 2
@@ -48,6 +49,10 @@ class Bench:
         found: Figures = {name: [self._do("engine", name=name, night=night) for _ in range(rounds)] for name in ENGINES}
         found["rounds"] = self._do("warm", night=night, rounds=rounds)["rounds"]
         return found
+
+    def forms(self) -> Figures:
+        """Ingest of one night in other layouts and envelopes."""
+        return self._do("forms", night=str(nights.made(self.folder, min(FORMS_MB, self.most_mb))), names=forms.INGESTED)
 
     def growth(self) -> Figures:
         """Ingest of more and more bytes, each in a JVM of its own."""
@@ -89,7 +94,8 @@ class Bench:
 
 ENGINES = tuple(anchors.WITHOUT_SPARK)
 PARTS: Mapping[str, Callable[[Bench], Figures]] = {
-    p.__name__: p for p in (Bench.engines, Bench.growth, Bench.groups, Bench.judgements, Bench.audit, Bench.cluster)
+    p.__name__: p
+    for p in (Bench.engines, Bench.forms, Bench.growth, Bench.groups, Bench.judgements, Bench.audit, Bench.cluster)
 }
 
 

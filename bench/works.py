@@ -52,6 +52,20 @@ def warm(night: str, rounds: int) -> Figures:
     return {"rounds": found}
 
 
+def forms(night: str, names: list[str]) -> Figures:
+    """The step ingest of a night in several forms, in turn with the plain one, in one warm JVM."""
+    from bench import forms as every
+
+    spark, found = started(Path(night)), {name: list[Figures]() for name in names}
+    with tempfile.TemporaryDirectory() as folder:
+        nights_of = {name: every.made(Path(night), Path(folder) / name, name) for name in names}
+        for _ in range(every.ROUNDS):
+            for name, rendered in nights_of.items():
+                with tempfile.TemporaryDirectory() as lake:
+                    found[name].append(ingested(spark, rendered, Path(lake)))
+    return found
+
+
 def cold(night: str, lake: str, with_snapshots: bool = False) -> Figures:
     """The step ingest as a nightly task does it, with the start of its JVM. Keeps the lake, and its summary."""
     with usage.metered() as used:
@@ -135,7 +149,9 @@ def settings_of(night: Path | None, lake: str, snapshots: Path | None = None) ->
     )
 
 
-WORKS: dict[str, Callable[..., Figures]] = {w.__name__: w for w in (engine, warm, cold, rebuild, judgement, audit)}
+WORKS: dict[str, Callable[..., Figures]] = {
+    w.__name__: w for w in (engine, warm, forms, cold, rebuild, judgement, audit)
+}
 
 
 def measured(work: str, cores: str, **given: Any) -> Figures:

@@ -74,7 +74,7 @@ class Admin:
     def group(self, group: str) -> Group:
         """The group; one that the cluster does not know is Dead and has no coordinator or members."""
         try:
-            found = self._got(self._client.describeConsumerGroups(self._jvm.list([group])).all()).get(group)
+            found, state = self._described(group)
         except AdminFault as fault:
             if "GroupIdNotFound" in str(fault):
                 return Group("Dead", -1, (), ())
@@ -85,11 +85,23 @@ class Admin:
         )
         coordinator = found.coordinator()
         return Group(
-            state=found.groupState().toString(),
+            state=state.toString(),
             coordinator=coordinator.id() if coordinator else -1,
             members=tuple(client for client, _ in owns),
             owns=tuple(partitions for _, partitions in owns),
         )
+
+    def _described(self, group: str) -> tuple[Any, Any]:
+        """A group of consumers, or of another kind, such as workers of Connect; and its state."""
+        asked = self._jvm.list([group])
+        try:
+            found = self._got(self._client.describeConsumerGroups(asked).all()).get(group)
+            return found, found.groupState()
+        except AdminFault as fault:
+            if "is not a consumer group" not in str(fault):
+                raise
+        found = self._got(self._client.describeClassicGroups(asked).all()).get(group)
+        return found, found.state()
 
     def topics(self) -> tuple[Partition, ...]:
         """Every partition of every topic, internal ones too."""

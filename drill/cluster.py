@@ -31,10 +31,14 @@ LAYOUTS = ("combined", "separate", "zookeeper")
 
 
 def layouts_of(version: str) -> tuple[str, ...]:
-    """The layouts that a Kafka has, the usual one first. Source: KIP-833, KRaft is for production from 3.3 on."""
+    """The layouts that a Kafka has, the usual one first. Source: KIP-833, KRaft is for production from 3.3 on.
+
+    Edge case: from 3.0 to 3.2 KRaft is a preview, and plays what it can.
+    """
     if version.startswith("4."):
         return LAYOUTS[:2]
-    return LAYOUTS if tuple(map(int, version.split("."))) >= (3, 3) else LAYOUTS[2:]
+    asked = tuple(map(int, version.split(".")))
+    return LAYOUTS if asked >= (3, 3) else LAYOUTS[::-1] if asked >= (3, 0) else LAYOUTS[2:]
 
 
 SETTINGS: Mapping[str, str] = {

@@ -17,23 +17,32 @@ from drill import processes
 from drill.jars import uses_log4j2
 from spark_jobs.shared.launch import spark_home
 
-_LOGGING = Path(__file__).parent / "logging"
+LOGGING = Path(__file__).parent / "logging"
 _STARTS_WITHIN = 60
-_FLAGS = ("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Duser.timezone=UTC")
+FLAGS = ("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Duser.timezone=UTC")
 
 
 class Jvm:
     """One process with Kafka's jars. It ends with this process, or when it is asked to.
 
-    Takes: `answers_within`, the seconds after which a call without an answer fails; `collects`: an object in the JVM
-    goes with its proxy here. Python's garbage collector then calls the JVM whenever it likes, inside any call of any
-    thread: never let it do so to a JVM that may be suspended. Without it an object goes by `forget`.
+    Takes: `also`, a folder of more jars; `answers_within`, the seconds after which a call without an answer fails;
+    `collects`: an object in the JVM goes with its proxy here. Python's garbage collector then calls the JVM whenever it
+    likes, inside any call of any thread: never let it do so to a JVM that may be suspended. Without it an object goes
+    by `forget`.
     Raises: Py4JNetworkError where the JVM does not come up in time.
     """
 
-    def __init__(self, libs: Path, version: str, log: Path, answers_within: float, collects: bool = False) -> None:
+    def __init__(
+        self,
+        libs: Path,
+        version: str,
+        log: Path,
+        answers_within: float,
+        collects: bool = False,
+        also: Path | None = None,
+    ) -> None:
         py4j = next((spark_home() / "jars").glob("py4j-*.jar"))
-        options = [*_FLAGS, f"-Ddrill.log={log}", _logging(version), "-cp", f"{py4j}:{libs}/*"]
+        options = [*FLAGS, f"-Ddrill.log={log}", _logging(version), "-cp", f"{py4j}:{libs}/*:{also or libs}/*"]
         self.process = processes.start(
             ["java", *options, "py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0"],
             stdin=subprocess.PIPE,
@@ -108,5 +117,5 @@ class Jvm:
 
 def _logging(version: str) -> str:
     if uses_log4j2(version):
-        return f"-Dlog4j2.configurationFile={_LOGGING / 'client2.properties'}"
-    return f"-Dlog4j.configuration={(_LOGGING / 'client.properties').as_uri()}"
+        return f"-Dlog4j2.configurationFile={LOGGING / 'client2.properties'}"
+    return f"-Dlog4j.configuration={(LOGGING / 'client.properties').as_uri()}"

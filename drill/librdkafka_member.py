@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import sys
 import threading
@@ -21,7 +22,7 @@ def main() -> int:
     first = asked.get()
     if first["do"] == "leave":
         return 0
-    consumer = Consumer(first["config"])
+    consumer = Consumer(first["config"], **_logging())
     consumer.subscribe(first["topics"])
     while True:
         while not asked.empty():
@@ -34,6 +35,15 @@ def main() -> int:
                     consumer.close()
                     return 0
         consumer.poll(POLL_MS / 1000)
+
+
+def _logging() -> dict[str, logging.Logger]:
+    """With --logger its lines pass Python's logging, with a time; else librdkafka writes them to stderr itself."""
+    if sys.argv[1:] != ["--logger"]:
+        return {}
+    logging.Formatter.converter = time.gmtime
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    return {"logger": logging.getLogger("confluent")}
 
 
 def _listen(asked: queue.SimpleQueue[dict[str, Any]]) -> None:

@@ -7,7 +7,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +15,7 @@ from typing import Any, Protocol
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
-from drill import processes
+from drill import libraries, processes
 from drill.java import Jvm
 from spark_jobs.shared.launch import HOME
 
@@ -135,20 +134,23 @@ class JavaMember:
         )
 
 
-class LibrdkafkaMember:
-    """librdkafka's consumer in a Python of its own (drill.librdkafka_member); its stderr is its log."""
+class ProgramMember:
+    """A consumer of another library in a program of its own (drill.libraries); its stderr is its log."""
 
-    def __init__(self, log: Path, config: Mapping[str, str], topics: Sequence[str], pattern: str | None = None) -> None:
+    def __init__(
+        self, library: str, log: Path, config: Mapping[str, str], topics: Sequence[str], pattern: str | None = None
+    ) -> None:
+        self._library = library
         self._config = config
         self._first = {"do": "join", "config": dict(config), "topics": _named(topics, pattern)}
         with log.open("ab") as stderr:
             self._process = processes.start(
-                [sys.executable, "-m", "drill.librdkafka_member"],
+                libraries.program_of(library),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
                 cwd=HOME,
-                env={**os.environ, "PYTHONPATH": str(HOME), "TZ": "UTC"},
+                env={**os.environ, **libraries.ENVIRONMENT},
                 text=True,
             )
 
@@ -162,7 +164,7 @@ class LibrdkafkaMember:
         self._tell({"do": "slow", "ms": ms})
 
     def enforce_rebalance(self) -> None:
-        raise MemberFault("librdkafka has no call that asks for a rebalance.")
+        raise MemberFault(f"{self._library} has no call that asks for a rebalance.")
 
     def leave(self) -> None:
         self._tell({"do": "leave"})

@@ -61,8 +61,9 @@ def _tell_controller(role: str, scene: Scene) -> None:
 def _(step: StopBroker, scene: Scene) -> None:
     broker = scene.broker(step.broker)
     _tell_controller(step.broker, scene)
-    scene.act("broker_controlled_shutdown", broker=broker, expect=step.expect)
+    act = scene.act("broker_controlled_shutdown", broker=broker, expect=step.expect)
     scene.stage.cluster.broker(broker).stop()
+    scene.stage.truth.amend(act, ended=datetime.now(UTC).isoformat(timespec="milliseconds"))
 
 
 @do.register

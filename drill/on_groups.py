@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from drill.frameworks import ConnectMember
+from drill.libraries import JAVA
 from drill.scene import JOINED, Scene, SceneFault
 from drill.steps import (
     AddPartitions,
     Back,
     Close,
+    Configure,
     CreateTopic,
     DeleteTopic,
     EnforceRebalance,
@@ -55,7 +58,7 @@ def _(step: Start, scene: Scene) -> None:
     if instance := told.pop("group.instance.id", None):
         scene.instances[step.member] = instance
     config = {key.replace(".", "_"): value for key, value in told.items()} | {"pattern": scene.pattern(step)}
-    scene.act_on(step.member, "member_start", expect=step.expect, librdkafka=step.librdkafka, **config)
+    scene.act_on(step.member, "member_start", expect=step.expect, library=step.library, **config)
     joined = scene.count_said(step.member, JOINED)
     member.join()
     if step.refused:
@@ -63,7 +66,7 @@ def _(step: Start, scene: Scene) -> None:
     else:
         scene.present.add(step.member)
     if step.settles:
-        if returns and instance and not step.librdkafka:
+        if returns and instance and step.library == JAVA:
             scene.wait_until_joined(step.member, joined, _SETTLES_WITHIN)
         scene.settle(_SETTLES_WITHIN)
 
@@ -114,6 +117,14 @@ def _(step: Subscribe, scene: Scene) -> None:
 def _(step: EnforceRebalance, scene: Scene) -> None:
     scene.act_on(step.member, "enforce_rebalance", expect=step.expect)
     scene.members[step.member].enforce_rebalance()
+
+
+@do.register
+def _(step: Configure, scene: Scene) -> None:
+    worker = scene.members[step.member]
+    assert isinstance(worker, ConnectMember)
+    scene.act("connector_configured", group=scene.group, connector=step.connector, tasks=step.tasks, expect=step.expect)
+    worker.configure(step.connector, step.tasks)
 
 
 @do.register

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from drill import processes, score
+from drill import libraries, processes, score
 from drill.admin import Admin
 from drill.cluster import Cluster, layouts_of
 from drill.jars import NEWEST, VERSIONS
@@ -49,6 +49,19 @@ QUICK_SESSIONS: Mapping[str, str] = {
     "group.consumer.heartbeat.interval.ms": "2000",
 }
 """Broker settings from 4.0 on, so that a KIP-848 member is missed within seconds."""
+
+
+def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """The scenarios whose members can be played on this machine; each client library that is left out is named.
+
+    Raises: BadInput where none is left.
+    """
+    missing = libraries.prepare({name for s in scenarios for name in s.libraries})
+    for name, why in missing.items():
+        tell(f"Members of {name} are left out. {why}")
+    if not (left := [s for s in scenarios if not s.libraries & missing.keys()]):
+        raise BadInput(f"Found: no member that can be played here. {' '.join(sorted(set(missing.values())))}")
+    return left
 
 
 @contextmanager
@@ -180,7 +193,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.lesson:
         return teach(options.lesson, options.kafka, layout)
     seed = seed_of(options.seed)
-    scenarios = chosen(options.scenarios, options.kafka, layout)
+    scenarios = played_here(chosen(options.scenarios, options.kafka, layout))
     folder = DRILLS / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{options.kafka}-{seed}"
     with drill(options.kafka, layout, scenarios, seed, folder) as (cluster, played):
         if options.keep:

@@ -6,7 +6,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,11 +16,17 @@ from typing import Any
 from drill import disks
 from drill.admin import Admin, AdminFault, Group, Partition
 from drill.cluster import Cluster, Node
-from drill.members import JavaMember, LibrdkafkaMember, Member
+from drill.frameworks import THREAD, ConnectMember, StreamsMember
+from drill.libraries import CONNECT, JAVA, STREAMS
+from drill.members import JavaMember, Member, ProgramMember
 from drill.names import Names
 from drill.steps import MAIN, OFFSETS, Scenario, Start
 from drill.truth_file import Row, TruthFile
 
+FRAMEWORKS: Mapping[str, Callable[[Path, Mapping[str, str], Sequence[str]], Member]] = {
+    STREAMS: StreamsMember,
+    CONNECT: ConnectMember,
+}
 JOINED = "Successfully joined group"
 _LOOK_EVERY = 0.5
 _SETTLED_FOR = 1.0
@@ -106,13 +112,15 @@ class Scene:
     def make(self, step: Start) -> Member:
         """A member that has not joined yet."""
         if step.member not in self.clients:
-            self.clients[step.member] = self.names.client(self.group)
+            self.clients[step.member] = self.names.client(self.group) + (THREAD if step.library == STREAMS else "")
         client = self.clients[step.member]
         config = self.config(step, client)
         log = self.stage.clients / f"{client}.log"
         topics = [self.topic(t) for t in step.topics]
-        if step.librdkafka:
-            return LibrdkafkaMember(log, config, topics, self.pattern(step))
+        if framework := FRAMEWORKS.get(step.library):
+            return framework(log, config, topics)
+        if step.library != JAVA:
+            return ProgramMember(step.library, log, config, topics, self.pattern(step))
         cluster = self.stage.cluster
         return JavaMember(cluster.libs, cluster.version, log, config, topics, self.pattern(step))
 

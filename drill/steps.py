@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from drill.libraries import JAVA
+
 MAIN = "main"
 """The topic that every scenario shares; every other topic but this one and OFFSETS is the scenario's own."""
 
@@ -37,7 +39,7 @@ class Start(OnMember):
 
     topics: tuple[str, ...] = (MAIN,)
     pattern: str | None = None
-    librdkafka: bool = False
+    library: str = JAVA
     config: Mapping[str, str] = field(default_factory=dict)
     settles: bool = True
     refused: bool = False
@@ -93,6 +95,15 @@ class EnforceRebalance(OnMember):
     """The application asks for a rebalance."""
 
     expect: str | None = "operator_rebalance"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configure(OnMember):
+    """A worker of Connect is asked to give a connector so many tasks; one that is not there yet is created."""
+
+    connector: str
+    tasks: int
+    expect: str | None = "connector_changed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,22 +208,34 @@ class AddPartitions(Step):
     expect: str | None = "partitions_added"
 
 
+KRAFT_ANSWERS = (3, 3)
+"""The first KRaft that names its controller (KIP-836) and takes a request for preferred leaders."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """An exercise: what a person learns from it, what it needs, what is done.
 
-    `since`: the first Kafka that can do it, `before`: the first that cannot. `layouts`: where it makes sense.
+    `since`: the first Kafka that can do it, `kraft_since`: the first that can without ZooKeeper, `before`: the first
+    that cannot. `layouts`: where it makes sense.
     """
 
     name: str
     sentence: str
     steps: tuple[Step, ...]
     since: tuple[int, ...] = (2, 6)
+    kraft_since: tuple[int, ...] = (3, 0)
     before: tuple[int, ...] = (5,)
     layouts: tuple[str, ...] = ("combined", "separate", "zookeeper")
     on_brokers: bool = False
 
+    @property
+    def libraries(self) -> frozenset[str]:
+        """The client libraries of its members."""
+        return frozenset(step.library for step in self.steps if isinstance(step, Start))
+
     def fits(self, version: str, layout: str) -> bool:
         """Whether a cluster of that version and layout can play it."""
         asked = tuple(int(part) for part in version.split("."))
-        return self.since <= asked < self.before and layout in self.layouts
+        first = self.since if layout == "zookeeper" else max(self.since, self.kraft_since)
+        return first <= asked < self.before and layout in self.layouts

@@ -33,7 +33,7 @@ from drill.match import (
 from drill.truth import REBALANCE_CODES, SILENCES, Act
 from spark_jobs.catalog.codes import Cause
 
-ALWAYS_OWED = frozenset({"member_joined", "member_rejoined", "cooperative_followup"})
+ALWAYS_OWED = frozenset({"member_joined", "member_rejoined", "cooperative_followup", "scheduled_delay_over"})
 BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced)
 FOLLOW_UPS = frozenset({Cause.COOPERATIVE_FOLLOWUP, Cause.COORDINATOR_MOVED})
 ARRIVALS = frozenset(c for c in Cause if c.noun.is_arrival)

@@ -206,9 +206,15 @@ _FAILOVER_RULES: tuple[Callable[[Row, list[Act], Night], str | None], ...] = (
 
 
 def wrong_controller(row: Row, night: Night) -> str | None:
-    """Why a controller change is wrong; None where nothing speaks against it."""
+    """Why a controller change is wrong; None where nothing speaks against it.
+
+    Edge case: a node that shuts down in order votes, and may be elected, until its process has ended.
+    """
     done = [a for a in night.acts if a.is_on_broker and a.broker == row["controller_to"] and a.at < row["happened_at"]]
-    is_down = bool(done) and done[-1].expect in OUTAGE_KINDS and row["happened_at"] - done[-1].at > timedelta(seconds=2)
+    if not done or done[-1].expect not in OUTAGE_KINDS:
+        return None
+    ended = datetime.fromisoformat(done[-1].told.get("ended", done[-1].at.isoformat()))
+    is_down = row["happened_at"] - ended > timedelta(seconds=2)
     return f"it was down: {expects(done[-1])}" if is_down else None
 
 
@@ -250,9 +256,10 @@ def wrong_truncation(row: Row, night: Night) -> str | None:
 
 
 def wrong_roll(row: Row, night: Night) -> str | None:
-    """Why a rolling restart is wrong; None where nothing speaks against it."""
-    for act in (a for a in night.acts if a.expect == BROKERS_ROLLED):
-        early = set(act.told["too_early"])
-        if any(r is row for r in rolls_of(act, night.tables)) and early_of(act, row) != early:
-            return f"stopped too early: {sorted(early) or 'none'}"
-    return None
+    """Why a rolling restart is wrong; None where nothing speaks against it. Of several rolls it is the first that fits:
+    the act is written when the roll is over."""
+    rolls = (a for a in night.acts if a.expect == BROKERS_ROLLED)
+    act = next((a for a in rolls if any(r is row for r in rolls_of(a, night.tables))), None)
+    if act is None or early_of(act, row) == set(act.told["too_early"]):
+        return None
+    return f"stopped too early: {sorted(act.told['too_early']) or 'none'}"

@@ -15,9 +15,11 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk import Asset, BaseOperator, Connection, Param, task
 from hindsight_child import child, last_words
 
+from spark_jobs.alerts.settings import owners_of
 from spark_jobs.catalog.steps import RECLASSIFY, Step
 from spark_jobs.commands.first_use import prepare_spark
 from spark_jobs.shared import launch
+from spark_jobs.shared.clusters import file_path
 from spark_jobs.shared.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, Input, Settings
 from spark_jobs.shared.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED, BadInput, parse_exit_summary
 
@@ -112,14 +114,15 @@ class SparkStepOperator(BaseOperator):
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
         launch.keep_private()
+        given = settings_of(context, self.window)
+        places = [given.get(name) for name in ("logs", "client_logs", "snapshots", "lake")]
         try:
-            prepare_spark()
+            prepare_spark(*places)
         except BadInput as problem:
             raise AirflowFailException(str(problem)) from None
-        given = settings_of(context, self.window)
         is_large = launch.is_large(given.get("logs"), given.get("client_logs"))
         self.hook = SparkStepHook(
-            properties_file=str(launch.properties_file(launch.configuration(is_large))),
+            properties_file=str(launch.properties_file(launch.configuration(is_large, places))),
             conn_id="spark_default",
             name="hindsight",
             application_args=[self.step.name, "--settings", json.dumps(given)],
@@ -188,6 +191,7 @@ def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str,
         **given,
         "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,
         "run_at": run.start_date.isoformat(),
+        "owners": owners_of(file_path()),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -14,11 +15,13 @@ from airflow.plugins_manager import AirflowPlugin
 from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from spark_jobs.edges import landing
 from spark_jobs.edges.lake_state import notes_on
 from spark_jobs.edges.publication import newest_versions
 from spark_jobs.report.places import FLEET_PAGE, METRICS, NEWEST, VALIDATION_PAGE, is_page_of
 from spark_jobs.shared.clusters import Cluster, clusters
-from spark_jobs.shared.config import is_uri, masked
+from spark_jobs.shared.config import masked
+from spark_jobs.shared.exits import BadInput
 
 PREFIX = "/hindsight"
 _DAG = "kafka_night_audit"
@@ -86,8 +89,8 @@ def reports(may_read: Readers) -> Response:
 @app.get("/{cluster}/metrics")
 def metrics(cluster: str, may_read: Readers) -> Response:
     """The figures of a lake for who scrapes them, where all of its clusters may be read."""
-    place = _file(_of(cluster, may_read), METRICS, may_read)
-    return Response(place.read_bytes(), media_type="application/openmetrics-text; version=1.0.0; charset=utf-8")
+    read = _read(_of(cluster, may_read), METRICS, may_read)
+    return Response(read, media_type="application/openmetrics-text; version=1.0.0; charset=utf-8")
 
 
 @app.get("/{cluster}/{page}")
@@ -96,7 +99,7 @@ def report(cluster: str, page: str, may_read: Readers) -> Response:
     found = _of(cluster, may_read)
     if not _PAGE.fullmatch(page):
         raise NotThere("There is no such page.")
-    return HTMLResponse(_noted(_file(found, page, may_read).read_bytes(), found.lake), headers=HEADERS)
+    return HTMLResponse(_noted(_read(found, page, may_read), found.lake), headers=HEADERS)
 
 
 def _of(name: str, may_read: MayRead) -> Cluster:
@@ -105,26 +108,33 @@ def _of(name: str, may_read: MayRead) -> Cluster:
     found = known[0] if len(known) == 1 else next((c for c in known if c.name == name), None)
     if found is None or not may_read(found.name):
         raise NotThere("There is no such page.")
-    if is_uri(found.lake):
-        raise NotThere(
-            f"The lake {masked(found.lake)} is behind a URI, and Airflow serves local lakes alone. Open it there."
-        )
     return found
 
 
-def _file(cluster: Cluster, page: str, may_read: MayRead) -> Path:
-    """Where a page lies. In a lake of several clusters each has its own; what is of all asks for the right to all."""
-    folder, others = Path(cluster.lake) / "report", [c for c in clusters() if c.lake == cluster.lake]
-    if len(others) > 1 and page == NEWEST:
-        page = max((p.name for p in folder.glob("*.html") if is_page_of(p.name, _shown(cluster))), default=NEWEST)
-    place = folder / page
+def _read(cluster: Cluster, page: str, may_read: MayRead) -> bytes:
+    """A page. In a lake of several clusters each has its own; what is of all asks for the right to all."""
+    folder, others = _folder(cluster.lake), [c for c in clusters() if c.lake == cluster.lake]
+    try:
+        if len(others) > 1 and page == NEWEST:
+            names = landing.names_in(folder)
+            page = max((name for name in names if is_page_of(name, _shown(cluster))), default=NEWEST)
+        if _is_allowed(cluster, page, others, may_read) and not Path(f"{folder}/{page}").is_symlink():
+            return landing.read_bytes(f"{folder}/{page}")
+    except FileNotFoundError:
+        pass
+    except (OSError, BadInput) as problem:
+        raise NotThere(f"The page cannot be read: {masked(str(problem))}") from None
+    raise NotThere("There is no such page yet. Needed: a night that was audited.")
+
+
+def _is_allowed(cluster: Cluster, page: str, others: Sequence[Cluster], may_read: MayRead) -> bool:
     if page in _OF_ALL:
-        is_allowed = all(may_read(c.name) for c in others)
-    else:
-        is_allowed = len(others) == 1 or is_page_of(page, _shown(cluster))
-    if not is_allowed or place.is_symlink() or not place.is_file():
-        raise NotThere("There is no such page yet. Needed: a night that was audited.")
-    return place
+        return all(may_read(c.name) for c in others)
+    return len(others) == 1 or is_page_of(page, _shown(cluster))
+
+
+def _folder(lake: str) -> str:
+    return f"{lake.rstrip('/')}/report"
 
 
 def _noted(page: bytes, lake: str) -> bytes:
@@ -139,9 +149,15 @@ def _noted(page: bytes, lake: str) -> bytes:
 def _fleet_link(lake: str, seen: Sequence[Cluster]) -> str:
     """The way to the page of all clusters of a lake, for who may see them all."""
     own = [c for c in clusters() if c.lake == lake]
-    is_there = not is_uri(lake) and (Path(lake) / "report" / FLEET_PAGE).is_file()
-    if len(own) < 2 or not is_there or any(c not in seen for c in own):
+    if len(own) < 2 or any(c not in seen for c in own):
         return ""
+    with suppress(OSError, BadInput):
+        if FLEET_PAGE in landing.names_in(_folder(lake)):
+            return _fleet(own)
+    return ""
+
+
+def _fleet(own: Sequence[Cluster]) -> str:
     return f'<p><a href="{quote(_shown(own[0]))}/{FLEET_PAGE}">All {len(own)} clusters, the worst first</a></p>'
 
 

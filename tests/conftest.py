@@ -1,10 +1,11 @@
-"""One Spark session for all tests of a process, as every step gets it."""
+"""One Spark session for all tests of a process, as every step gets it; the processes of a run share one Spark."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,12 +23,18 @@ DRILL = "tests/live/test_drill.py"
 LONGEST = (
     "tests/live/",
     "tests/audit/",
+    "tests/store/test_reclassify.py",
     "tests/spark/test_publish.py",
-    "tests/spark/test_growing.py",
     "tests/store/test_parsing.py",
     "tests/store/test_ingest.py",
-    "tests/store/test_reclassify.py",
+    "tests/spark/test_growing.py",
+    "tests/store/test_losses.py",
+    "tests/store/test_risks.py",
+    "tests/store/test_settings.py",
+    "tests/store/test_group_records.py",
     "tests/spark/test_validation.py",
+    "tests/store/test_metadata_files.py",
+    "tests/store/test_lake_upgrade.py",
 )
 """What begins first, where tests run side by side: what begins last should be short."""
 
@@ -40,11 +47,22 @@ def spark() -> Iterator[SparkSession]:
     """
     os.environ.update(launch.environment())
     time.tzset()
-    from spark_jobs.edges import session
+    from spark_jobs.edges.session import for_few_rows
+    from tests.support.one_spark import started
 
-    started = session.start("tests", "local[2]")
-    with session.for_few_rows(started):
-        yield started
+    session = started()
+    with for_few_rows(session):
+        yield session
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where tests run side by side, the process that hands them out offers one Spark to all of them."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        from tests.support.leash import offered
+
+        stack = ExitStack()
+        stack.enter_context(offered())
+        config.add_cleanup(stack.close)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

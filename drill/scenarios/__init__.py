@@ -6,13 +6,15 @@ from collections.abc import Mapping
 
 from drill.scenarios.brokers import BROKER_SCENARIOS
 from drill.scenarios.groups import GROUP_SCENARIOS
+from drill.scenarios.libraries import LIBRARY_SCENARIOS
 from drill.scenarios.real import REAL_SCENARIOS
 from drill.scenarios.replicas import REPLICA_SCENARIOS
 from drill.scenarios.uncommon import UNCOMMON_SCENARIOS
 from drill.steps import Scenario
 
 USUAL: Mapping[str, Scenario] = {
-    s.name: s for s in (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *BROKER_SCENARIOS, *REPLICA_SCENARIOS)
+    s.name: s
+    for s in (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *LIBRARY_SCENARIOS, *BROKER_SCENARIOS, *REPLICA_SCENARIOS)
 }
 """What a drill plays that is asked for nothing else."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drill.steps import Close, CreateTopic, Scenario, Settled, Start, Step, Wait
+from drill.steps import KRAFT_ANSWERS, Close, CreateTopic, Scenario, Settled, Start, Step, Wait
 from drill.steps_on_brokers import (
     Balanced,
     Detected,
@@ -75,6 +75,7 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
         "preferred_election",
         "A preferred election gives leaders back to the first replicas, from brokers that are alive.",
         (*_restart("x"), Wait(seconds=2), PreferredElection(), InSync(), Wait(seconds=2)),
+        kraft_since=KRAFT_ANSWERS,
         on_brokers=True,
     ),
     Scenario(
@@ -100,6 +101,7 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
             InSync(),
         ),
         layouts=("combined", "zookeeper"),
+        kraft_since=KRAFT_ANSWERS,
         on_brokers=True,
     ),
     Scenario(
@@ -138,12 +140,14 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
             PreferredElection(topic="t"),
             Wait(seconds=2),
         ),
+        kraft_since=KRAFT_ANSWERS,
         on_brokers=True,
     ),
     Scenario(
         "balanced_by_itself",
         "Some minutes after a broker is back the controller gives it its leaders again; no operator has to ask.",
         (*_restart("x"), Balanced()),
+        kraft_since=KRAFT_ANSWERS,  # Before, its controller does not balance leaders.
         on_brokers=True,
     ),
     Scenario(
@@ -157,6 +161,7 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
             InSync(),
         ),
         layouts=("combined", "zookeeper"),
+        kraft_since=KRAFT_ANSWERS,
         on_brokers=True,
     ),
     Scenario(
@@ -164,6 +169,7 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
         "A broker that is the controller shuts down in order: another one is controller, and its leaders move.",
         _restart("controller"),
         layouts=("combined", "zookeeper"),
+        kraft_since=KRAFT_ANSWERS,
         on_brokers=True,
     ),
     Scenario(
@@ -192,6 +198,7 @@ BROKER_SCENARIOS: tuple[Scenario, ...] = (
             InSync(),
         ),
         layouts=("combined", "zookeeper"),
+        kraft_since=KRAFT_ANSWERS,
         on_brokers=True,
     ),
     Scenario(

@@ -51,8 +51,8 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
         "crash_librdkafka",
         "A crash looks the same whichever client library crashed.",
         (
-            Start(member="a", librdkafka=True),
-            Start(member="b", librdkafka=True),
+            Start(member="a", library="librdkafka"),
+            Start(member="b", library="librdkafka"),
             Kill(member="b"),
             Gone(member="b"),
             Close(member="a"),
@@ -89,8 +89,8 @@ GROUP_SCENARIOS: tuple[Scenario, ...] = (
         "slow_librdkafka",
         "librdkafka keeps the same limit, and only its own log says so.",
         (
-            Start(member="a", librdkafka=True, config=POLL_LIMIT),
-            Start(member="b", librdkafka=True, config=POLL_LIMIT),
+            Start(member="a", library="librdkafka", config=POLL_LIMIT),
+            Start(member="b", library="librdkafka", config=POLL_LIMIT),
             Slow(member="b", ms=30_000),
             Gone(member="b"),
             Back(member="b"),

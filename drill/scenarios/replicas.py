@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drill.steps import CreateTopic, DeleteTopic, Scenario, Step, Wait
+from drill.steps import KRAFT_ANSWERS, CreateTopic, DeleteTopic, Scenario, Step, Wait
 from drill.steps_on_brokers import (
     CancelReassignment,
     Detected,
@@ -83,6 +83,7 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
             StartBroker(broker="x"),
             InSync(),
         ),
+        kraft_since=(3, 9),  # Before, its controller answers for every topic that unclean elections are off.
         on_brokers=True,
     ),
     Scenario(
@@ -158,6 +159,7 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
             Wait(seconds=2),
             *_slow(),
         ),
+        kraft_since=KRAFT_ANSWERS,
         on_brokers=True,
     ),
     Scenario(
@@ -168,6 +170,7 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
             Wait(seconds=2),
             *(step for _ in range(3) for step in (*_slow(), Wait(seconds=2))),
         ),
+        kraft_since=KRAFT_ANSWERS,
         on_brokers=True,
     ),
     Scenario(
@@ -185,12 +188,14 @@ REPLICA_SCENARIOS: tuple[Scenario, ...] = (
             StartBroker(broker="x"),
             InSync(),
         ),
+        kraft_since=(3, 7),  # Before, it moves no leader off a failed disk: KIP-858.
         on_brokers=True,
     ),
     Scenario(
         "metadata_disk_failed",
         "A broker under KRaft that loses the disk with its metadata ends at once, however many others it has.",
         _halts("x", "metadata"),
+        kraft_since=(3, 7),  # Before, it runs on.
         layouts=("combined", "separate"),
         on_brokers=True,
     ),

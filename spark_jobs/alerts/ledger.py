@@ -54,12 +54,24 @@ def _with_ends(ledger: Ledger, nights: Iterable[Night], settings: AlertSettings)
 
 
 def _over(entry: Entry, night: Night | None, settings: AlertSettings) -> Entry:
-    """The entry, ended where the night comes after those that showed it. The routes that sent it send that too."""
-    is_open = entry.sighting.lasts and entry.told and not entry.waiting and not entry.ended_at
-    if night is None or not is_open or night[1] < entry.seen_to:
+    """The entry, ended where the night comes after those that showed it."""
+    return entry if night is None or night[1] < entry.seen_to else _ended(entry, night[2], settings)
+
+
+def _ended(entry: Entry, at: datetime, settings: AlertSettings) -> Entry:
+    """The entry, ended where it lasted until then. The routes that sent it send that too."""
+    if not entry.sighting.lasts or not entry.told or entry.waiting or entry.ended_at:
         return entry
     known = {r.name for r in settings.routes}
-    return replace(entry, ended_at=night[2], waiting={route: () for route in entry.told if route in known})
+    return replace(entry, ended_at=at, waiting={route: () for route in entry.told if route in known})
+
+
+def readable(ledger: Ledger, lake: str, settings: AlertSettings, now: datetime) -> Ledger:
+    """The ledger after a look that could read its whole lake: that an earlier one could not has ended."""
+    unread = ("lake_unreadable", lake)
+    return {
+        k: _ended(e, now, settings) if (e.sighting.rule, e.sighting.subject) == unread else e for k, e in ledger.items()
+    }
 
 
 def kept(ledger: Ledger, events: Iterable[Sighting], now: datetime) -> Ledger:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -13,9 +12,6 @@ from spark_jobs.catalog.ids import row_id
 
 Night = tuple[str, datetime, datetime]
 """A cluster, and the window of one of its nights."""
-
-MORE = re.compile(r" and (\d+) more$")
-"""How the subject of a finding ends that stands for several."""
 
 RECOVERED = "recovered"
 """The severity of a message that says that something is no longer so."""
@@ -52,12 +48,6 @@ class Sighting:
     def lasts(self) -> bool:
         """Whether a later night can show that it is over: what happened is over anyway."""
         return self.subject_kind != "incident"
-
-    @property
-    def stands_for(self) -> int:
-        """How many subjects it is about."""
-        others = MORE.search(self.subject)
-        return 1 + int(others[1]) if others else 1
 
     @property
     def key(self) -> str:

@@ -6,17 +6,19 @@ Receivers' URLs are never written there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
-from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from spark_jobs.alerts.model import Sighting
 from spark_jobs.catalog.codes import FindingSeverity
+from spark_jobs.shared.clusters import read_file
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.shared.keys import TEXT, TEXTS, Key, some_of, tables_of
+from spark_jobs.shared.owners import Owner, fits
 
 _ROUTE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 SENDS = ("pages", "digest")
@@ -99,12 +101,6 @@ class Patterns:
         return [*(fits(patterns, names) for patterns, names in named if patterns), *labelled]
 
 
-def fits(patterns: Iterable[str], names: Iterable[str]) -> bool:
-    """Whether one of the names fits one of the patterns."""
-    known = [*names]
-    return any(fnmatchcase(name, pattern) for pattern in patterns for name in known)
-
-
 @dataclass(frozen=True)
 class Route:
     """What is sent where, and its receivers: HINDSIGHT_ALERTS_<NAME>, or the connection hindsight_alerts_<name>.
@@ -119,7 +115,7 @@ class Route:
     sends: tuple[str, ...] = SENDS
     rules: tuple[str, ...] = ()
     about: Patterns = Patterns()
-    owner: Patterns | None = None
+    owner: Owner | None = None
 
     def wants(self, seen: Sighting) -> bool:
         """Whether an alert goes this way."""
@@ -129,7 +125,7 @@ class Route:
             not self.rules or fits(self.rules, [seen.rule]),
             *self.about.matches(seen),
         ]
-        return all(asked) and (self.owner is None or any(self.owner.matches(seen)))
+        return all(asked) and (self.owner is None or self.owner.owns(seen.cluster, seen.groups, seen.topics))
 
     def pages(self, seen: Sighting) -> bool:
         """Whether an alert is sent by itself."""
@@ -169,11 +165,23 @@ DEFAULT_ROUTE = Route("default", ("critical", "warning"))
 
 @dataclass(frozen=True)
 class AlertSettings:
-    """Routes, mutes, and the address of a report's page as a template with {cluster} and {page}."""
+    """Routes, mutes, owners, and the address of a report's page as a template with {cluster} and {page}."""
 
     routes: tuple[Route, ...] = (DEFAULT_ROUTE,)
     mutes: tuple[Mute, ...] = ()
     link: str = ""
+    owners: tuple[Owner, ...] = ()
+
+
+def owners_of(path: Path | None) -> list[dict[str, Any]]:
+    """The owners that a clusters file names, as Settings takes them.
+
+    Edge case: none where the file cannot be used. The look for alerts says why, and no night stops over it.
+    """
+    try:
+        return [owner.as_dict() for owner in settings_of(read_file(path)).owners]
+    except BadInput:
+        return []
 
 
 def settings_of(file: Mapping[str, Any]) -> AlertSettings:
@@ -193,7 +201,7 @@ class _Reading:
     def __init__(self, labels: Mapping[str, Sequence[str]]) -> None:
         self.labels = labels
         self.problems: list[str] = []
-        self.owners: dict[str, Patterns] = {}
+        self.owners: dict[str, Owner] = {}
 
     def settings(self, said: Mapping[str, Any]) -> AlertSettings:
         self.known("alerts", said)
@@ -205,6 +213,7 @@ class _Reading:
         read = AlertSettings(
             routes=routes or (DEFAULT_ROUTE,),
             mutes=tuple(self.mute(m) for m in self.tables(said, "mutes")),
+            owners=tuple(self.owners.values()),
             link=str(said.get("link", "")),
         )
         if self.problems:
@@ -249,18 +258,20 @@ class _Reading:
             self.problems.append(f"[alerts] route {route}: sends is {list(sends)}. Needed: some of {', '.join(SENDS)}.")
         return sends
 
-    def owned(self, route: str, owner: Any) -> Patterns | None:
+    def owned(self, route: str, owner: Any) -> Owner | None:
         if owner is not None and owner not in self.owners:
             known = ", ".join(self.owners) or "a table [[alerts.owners]] of that name"
             self.problems.append(f"[alerts] route {route}: owner is {owner!r}. Needed: {known}.")
         return self.owners.get(owner)
 
-    def owner(self, said: Mapping[str, Any]) -> Patterns:
+    def owner(self, said: Mapping[str, Any]) -> Owner:
         self.known("owners", said)
-        read = self.patterns(f"owner {said.get('name', '')}", said)
-        if not said.get("name") or read == Patterns():
+        name = str(said.get("name", ""))
+        read = self.patterns(f"owner {name}", said)
+        if not name or read == Patterns():
             self.problems.append("[alerts] owners: one has no name or owns nothing. Needed: a name, and what is owned.")
-        return read
+        clusters = (*read.clusters, *(read.labelled or ()))
+        return Owner(name=name, clusters=clusters, groups=read.groups, topics=read.topics)
 
     def patterns(self, what: str, said: Mapping[str, Any]) -> Patterns:
         clusters, groups, topics = (self.texts(what, said, name) for name in ("clusters", "groups", "topics"))

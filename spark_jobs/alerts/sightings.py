@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from spark_jobs.alerts.model import MORE, Night, Sighting
+from spark_jobs.alerts.model import Night, Sighting
 from spark_jobs.catalog.codes import Harm
 from spark_jobs.knowledge.harms import HARM_NOTES
 from spark_jobs.knowledge.rules import INCIDENT_RULES, URGENT_RULES
@@ -14,6 +14,7 @@ from spark_jobs.report.places import VALIDATION_PAGE, page_name
 from spark_jobs.report.plain import anchor
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.owners import concerned
 from spark_jobs.shared.words import duration
 
 Row = Mapping[str, Any]
@@ -112,25 +113,15 @@ def of_findings(findings: Iterable[Row], windows: Sequence[Row], planned: Iterab
             anchor=anchor("finding", f["finding_id"]),
             planned=any(_lies_within(f, p) for p in work),
             cannot_wait=f["rule_id"] in URGENT_RULES,
-            groups=(_first(f["subject"]),) if f["subject_kind"] == "group" else (),
-            topics=_topics(f["subject_kind"], _first(f["subject"])),
+            groups=groups,
+            topics=topics,
         )
         for w in windows
         for f in findings
         if f["cluster"] == w["cluster"] and w["window_from"] <= f["first_at"] < w["window_to"]
         if f["rule_id"] not in INCIDENT_RULES
+        for groups, topics in [concerned(f["subject_kind"], f["subject"])]
     ]
-
-
-def _first(subject: str) -> str:
-    """The first of the subjects that a finding stands for."""
-    return MORE.sub("", subject)
-
-
-def _topics(kind: str, subject: str) -> tuple[str, ...]:
-    if kind == "topic":
-        return (subject,)
-    return (subject.rpartition("-")[0],) if kind == "partition" else ()
 
 
 def of_validations(failed: Iterable[Row]) -> list[Sighting]:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from spark_jobs.alerts.model import RECOVERED, Entry, Sighting
 from spark_jobs.report.plain import MAX_NAME, shortened, visible
 from spark_jobs.shared.grouping import grouped
-from spark_jobs.shared.words import listed
+from spark_jobs.shared.words import listed, stands_for
 
 MAX_HEADLINE = 180
 """Characters of an incident's headline, or of another subject, in one line."""
@@ -40,7 +40,8 @@ class Digest:
         """One line: how bad, which cluster, which night, how much of what."""
         counts = ((self.new, "new"), (self.lasting, "still so"), (self.ended, "no longer seen"))
         said = listed([f"{len(rows)} {what}" for rows, what in counts if rows])
-        return f"[{self.severity}] {_name(self.cluster)}: night until {_minute(self.night_to)}: {said}"
+        shown = _shown_by([*self.new, *self.ended], self.night_to)
+        return f"[{self.severity}] {_name(self.cluster)}: {shown}: {said}"
 
     def body(self, link: str) -> str:
         """The parts, each with its heading; what to do stands below what is new."""
@@ -67,8 +68,14 @@ def _brief(seen: Sighting) -> str:
 def recovery_of(ended: Sequence[Entry]) -> str:
     """That all that a page named is no longer so."""
     until = max((e.ended_at for e in ended if e.ended_at), default=None)
-    said = f" The night until {_minute(until)} no longer shows it." if until else ""
-    return f"Recovered: {_all([_brief(e.sighting) for e in ended])}.{said}"
+    seen = [e.sighting for e in ended]
+    said = f" The {_shown_by(seen, until)} no longer shows it." if until else ""
+    return f"Recovered: {_all([_brief(s) for s in seen])}.{said}"
+
+
+def _shown_by(seen: Sequence[Sighting], at: datetime) -> str:
+    """What showed something: a night of a cluster, or a look at the lake."""
+    return f"{'look at' if any(s.subject_kind == 'look' for s in seen) else 'night until'} {_minute(at)}"
 
 
 def title_of(seen: Sequence[Sighting]) -> str:
@@ -84,7 +91,7 @@ def title_of(seen: Sequence[Sighting]) -> str:
 
 def _count_of(seen: Sequence[Sighting]) -> str:
     """Subjects by their number, partitions with their topics: `76 partitions of 3 topics`."""
-    count, topics = sum(s.stands_for for s in seen), sorted({t for s in seen for t in s.topics})
+    count, topics = sum(stands_for(s.subject) for s in seen), sorted({t for s in seen for t in s.topics})
     of = f" of topic {_name(topics[0])}" if len(topics) == 1 else f" of {len(topics)} topics"
     return f"{count} {seen[0].subject_kind}s{of if topics and seen[0].subject_kind == 'partition' else ''}"
 

@@ -122,7 +122,10 @@ def _look(order: Order, known: Ledger, say: Callable[[str], None]) -> list[Excep
     if order.event:
         before = _send(order, before.state, settings, write)
     seen, nights, unread = _seen(order)
-    after = _send(order, ledger.seen(before.state, seen, settings, order.at, nights), settings, write)
+    state = ledger.seen(before.state, seen, settings, order.at, nights)
+    if nights:
+        state = ledger.readable(state, masked(order.lake), settings, order.at)
+    after = _send(order, state, settings, write)
     say(f"{before.told + after.told} messages went out, {after.waiting} wait for their receiver")
     return [*after.problems, *unread]
 
@@ -186,7 +189,10 @@ def _owes(state: Ledger, urls: Mapping[str, str]) -> bool:
 
 
 def _seen(order: Order) -> tuple[list[Sighting], list[Night], list[Exception]]:
-    """What the lake holds, the nights that were published, and what cannot be read, which is an alert as well."""
+    """What the lake holds, the nights that were published, and what cannot be read, which is an alert as well.
+
+    Edge case: where anything cannot be read no night is given, since nothing shows what has ended.
+    """
     since = order.at - ledger.OLDEST
     rows = read_alert_rows(order.lake, since, since - sightings.FORMER_NIGHTS)
     found = [

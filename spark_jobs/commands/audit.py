@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import IO
 
+from spark_jobs.alerts.settings import owners_of
 from spark_jobs.commands import embedded_airflow, snapshot
 from spark_jobs.commands.follow import Screen, follow, near, start_alone, stop, without_theirs
 from spark_jobs.edges import application, progress
@@ -18,6 +19,7 @@ from spark_jobs.edges.kafka.connection import Connection
 from spark_jobs.edges.kafka.connection import from_environment as from_variables
 from spark_jobs.edges.lock import LakeBusy, held
 from spark_jobs.shared import launch
+from spark_jobs.shared.clusters import file_path
 from spark_jobs.shared.config import INPUTS, Settings, from_environment, masked, missing_inputs
 from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from spark_jobs.shared.launch import HOME, LAKE, RUNS, WORK
@@ -42,7 +44,8 @@ def requested(environment: Mapping[str, str], options: Mapping[str, str]) -> Set
         sample = {"logs": SAMPLE / "logs", "client_logs": SAMPLE / "clients", "snapshots": SAMPLE / "snapshots.jsonl"}
         said |= {name: str(path) for name, path in sample.items()}
     now = datetime.now(UTC)
-    settings = Settings.of({"lake": str(LAKE), **said, "run_id": now.strftime("%Y%m%dT%H%M%S.%fZ"), "run_at": now})
+    own = {"run_id": now.strftime("%Y%m%dT%H%M%S.%fZ"), "run_at": now, "owners": owners_of(file_path())}
+    settings = Settings.of({"lake": str(LAKE), **said, **own})
     if problems := missing_inputs(settings):
         raise BadInput(*problems)
     return settings
@@ -104,7 +107,7 @@ def _spark_ahead(settings: Settings, said: Mapping[str, str]) -> Iterator[dict[s
     Gives: the variable by which the steps find it.
     """
     is_large = launch.is_large(settings.logs, settings.client_logs)
-    conf = {**launch.configuration(is_large), "spark.master": launch.DEFAULT_MASTER}
+    conf = {**launch.configuration(is_large, settings.places), "spark.master": launch.DEFAULT_MASTER}
     place = application.place_of([], settings.lake, settings.run_id)
     if place is None:
         yield {}

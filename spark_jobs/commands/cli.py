@@ -207,14 +207,14 @@ def _lowered(sentence: str) -> str:
 
 def _step(given: argparse.Namespace) -> int:
     settings = step.asked(given.step, os.environ, _inputs(given), given.run_id)
-    first_use.prepare_spark()
+    first_use.prepare_spark(*settings.places)
     return look.summed_up(given, settings, given.step, lambda: step.run(given.step, settings))
 
 
 def _audit(given: argparse.Namespace) -> int:
     environment = {**os.environ, **({"BOOTSTRAP": given.bootstrap} if given.bootstrap else {})}
     settings, live = audit.requested(environment, _inputs(given)), audit.live_cluster(environment)
-    first_use.prepare_spark()
+    first_use.prepare_spark(*settings.places)
     return look.summed_up(given, settings, STEPS[-1], lambda: audit.audit(settings, live))
 
 
@@ -254,12 +254,12 @@ def _sql(given: argparse.Namespace) -> int:
 
 
 def _thrift(given: argparse.Namespace) -> int:
-    first_use.prepare_spark()
+    lake = look.lake_of(given)
+    first_use.prepare_spark(lake)
     os.environ.update(launch.environment())
     time.tzset()
     from spark_jobs.edges import thrift_server  # Spark is loaded only where it is used, and where it was told of itself
 
-    lake = look.lake_of(given)
     place = lake if is_uri(lake) else str(Path(lake).expanduser().absolute())
     password_file = given.password_file or thrift_server.PASSWORD_FILE
     thrift_server.serve(place, given.host, given.port, password_file.expanduser().absolute())

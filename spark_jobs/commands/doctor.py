@@ -81,11 +81,11 @@ def _print(found: list[Told]) -> None:
 def of_machine() -> Iterator[Told]:
     """Java, memory, cores."""
     problem = java.problem()
-    yield Told("missing", "Java", problem) if problem else Told("good", "Java", java.program())
+    yield Told("missing", "Java", problem) if problem else Told("good", "Java", f"{java.release()} ({java.program()})")
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     enough = gib >= NEEDED_GIB
-    advice = "" if enough else f" Needed: {NEEDED_GIB}. What to do: HINDSIGHT_DRIVER_MEMORY=1g, or more memory."
-    yield Told("good" if enough else "missing", "memory", f"{gib:.1f} GiB.{advice}")
+    advice = "" if enough else f". Needed: {NEEDED_GIB}. What to do: HINDSIGHT_DRIVER_MEMORY=1g, or more memory."
+    yield Told("good" if enough else "missing", "memory", f"{gib:.1f} GiB{advice}")
     yield Told("good", "cores", str(os.cpu_count()))
 
 

@@ -90,7 +90,7 @@ def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise
     Edge case: Spark makes a folder `spark-warehouse` where it is started: not in the folder where a user works.
     """
     is_large = launch.is_large(settings.logs, settings.client_logs)
-    conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
+    conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large, settings.places)}
     return subprocess.Popen(
         launch.submission(conf, program, "--settings", settings.to_json()),
         env={**without_theirs(), **launch.environment(), **said},

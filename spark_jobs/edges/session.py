@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,12 +30,14 @@ _FOR_FEW_ROWS = {
 }
 
 
-def start(name: str, master: str | None = None, also: Mapping[str, str] | None = None) -> SparkSession:
-    """A session with Delta, in UTC. Under spark-submit the master is already chosen and `master` is left out.
+def start(
+    name: str, master: str | None = None, also: Mapping[str, str] | None = None, places: Iterable[str] = ()
+) -> SparkSession:
+    """A session with Delta, in UTC. Under spark-submit, which has our settings, `master` is left out.
 
-    What stands in `also` is set whatever the settings say.
+    Takes: what is set whatever our settings say; the places that Spark opens.
     """
-    settings = {**launch.configuration(), **(also or {})}
+    settings = {**(launch.configuration(places=places) if master else {}), **(also or {})}
     builder = SparkSession.builder.appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)

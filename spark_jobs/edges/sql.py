@@ -222,8 +222,8 @@ def _tables(session: Session, _: str) -> None:
         f"WITH counted AS ({counted}) SELECT v.schema_name || '.' || v.view_name AS \"table\", c.rows, c.newest,"
         " v.comment AS meaning FROM duckdb_views() AS v"
         " LEFT JOIN counted AS c ON c.table = v.schema_name || '.' || v.view_name"
-        " WHERE v.schema_name = ANY(?) AND v.comment IS NOT NULL ORDER BY ALL",
-        [[*LAYERS, now_views.SCHEMA, bridge_views.SCHEMA]],
+        " WHERE v.schema_name = ANY(?) AND v.comment IS NOT NULL ORDER BY v.schema_name = ?, 1",
+        [[*LAYERS, now_views.SCHEMA, bridge_views.SCHEMA], bridge_views.SCHEMA],
     )
 
 

@@ -58,7 +58,7 @@ def serve(lake: str, host: str, port: int, password_file: Path = PASSWORD_FILE) 
     _require_free(host, port)
     password = password_of(password_file)
     with tempfile.TemporaryDirectory(prefix="hindsight-thrift-") as scratch:
-        spark = session.start("hindsight thrift", launch.DEFAULT_MASTER, _settings(scratch))
+        spark = session.start("hindsight thrift", launch.DEFAULT_MASTER, _settings(scratch), [lake])
         try:
             tables = register(spark, lake)
             guard = _guard(spark, scratch)

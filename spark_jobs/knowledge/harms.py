@@ -74,7 +74,7 @@ HARM_NOTES: Mapping[Harm, HarmNote] = {
     Harm.BROKER_LOST: HarmNote(
         "act",
         "brokers lost",
-        "Find out why: the end of its log, its exit code, kills for memory, its host.",
+        "Find out why: the end of its log, its exit code, kills for memory, pauses, its network and its host.",
         "",
         "With three replicas and min.insync.replicas=2, the loss of one broker stops no partition and loses no record.",
         (_BROKERS, _MISSING),

@@ -221,8 +221,8 @@ class Evidence:
 class Entry:
     """One thing that happened, as one line that opens: when, what, how sure, at what cost; then its blocks.
 
-    `note` stands back beside the headline. `brief` and `advice` are what a terminal shows of it. An entry of style
-    `outage` or `finding` is not folded.
+    `note` stands back beside the headline. `brief` and `advice` are what a terminal shows of it. An entry with
+    an `anchor` and a style of its own is not folded.
     """
 
     headline: str

@@ -16,6 +16,7 @@ from spark_jobs.report.phrases import incident_headline
 from spark_jobs.report.sections import coverage
 from spark_jobs.report.unread_logs import absence, unread_first
 from spark_jobs.shared import words
+from spark_jobs.shared.grouping import grouped
 
 SENTENCES = 3
 NAMED = 4
@@ -60,11 +61,16 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
 
 def _seen(page: PageRows) -> str:
     """What could not be seen, before anything is claimed."""
-    gaps = [UNSEEN[f.rule_id] for f in figures.unseen(page.of(Finding)) if f.rule_id not in UNREAD]
+    found = grouped((f for f in figures.unseen(page.of(Finding)) if f.rule_id not in UNREAD), lambda f: f.rule_id)
+    gaps = [UNSEEN[rule].format(_subjects(rows)) for rule, rows in found.items()]
     total = coverage.totals(page)
     lines = [f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)}"] if total.lost else []
-    missed = [*lines, *dict.fromkeys(gaps)]
+    missed = [*lines, *gaps]
     return f"Not seen: {words.listed(missed, NAMED)}." if missed else coverage.unread_sentence(page)
+
+
+def _subjects(rows: Sequence[Finding]) -> str:
+    return words.counted(sum(words.stands_for(row.subject) for row in rows), rows[0].subject_kind)
 
 
 def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
@@ -77,7 +83,9 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident]) -> ui.Item:
     rest = len(rows) - NAMED
     more = f"; and {words.counted(rest, 'more like these', 'more like these')}" if rest > 0 else ""
     what: ui.Words = (ui.separated(links, "; "), more, ".")
-    return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now), HARM_NOTES[harm].state)
+    label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
+    whose = f" {label}: {owners}." if owners else ""
+    return ui.Item((ui.Strong(what), " ", HARM_NOTES[harm].now, whose), HARM_NOTES[harm].state)
 
 
 def _certainty(rows: Sequence[Incident]) -> str:
@@ -129,10 +137,9 @@ def _offline(offline: figures.Offline) -> tuple[str, str]:
     if not offline.partitions:
         return "0", "partitions offline"
     longest = words.duration(offline.longest_ms) or "0 s"
-    return (
-        f"{longest}{'+' if offline.is_open else ''}",
-        f"offline at least, {words.counted(offline.partitions, 'partition')}",
-    )
+    count = words.counted(offline.partitions, "partition")
+    which = count if offline.partitions == 1 else f"the longest of {count}"
+    return f"{longest}{'+' if offline.is_open else ''}", f"offline at least: {which}"
 
 
 def _at(first: dict[Harm, Incident], harm: Harm) -> str:

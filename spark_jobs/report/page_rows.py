@@ -21,11 +21,14 @@ from spark_jobs.catalog.rows import (
 )
 from spark_jobs.report import plain
 from spark_jobs.report.blocks import At, Block, Evidence, Link, Quotation
+from spark_jobs.shared import words
 from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.owners import Owner
 
 R = TypeVar("R", bound=Row)
 
 QUOTES_PER_ROW = 12
+OWNERS = 4
 # With more quotations than this a page no longer opens at once: each row then shows fewer and counts the others.
 QUOTES_PER_PAGE = 14_000
 
@@ -81,7 +84,7 @@ class History(Row):
 class PageRun(Row):
     """The run that made a page."""
 
-    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": History}
+    STRUCTS: ClassVar[Mapping[str, type[Row]]] = {"history": History, "owners": Owner}
 
     cluster: str
     window_from: datetime
@@ -96,6 +99,7 @@ class PageRun(Row):
     files_not_read: Sequence[str] | None = None
     warnings: Sequence[str] | None = None
     history: History | None = None
+    owners: Sequence[Owner] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +228,12 @@ class PageRows:
         """Whether a rebalance belongs to planned work."""
         incident = self.incidents.get(rebalance.incident_id)
         return incident is not None and incident.planned
+
+    def whose(self, groups: Iterable[str], topics: Iterable[str]) -> tuple[str, str]:
+        """Who owns the cluster, or one of these groups and topics: `Owners` and the names; none where none is known."""
+        named = [*groups], [*topics]
+        owners = [owner.name for owner in self.run.owners or () if owner.owns(self.run.cluster, *named)]
+        return words.verb(len(owners), "Owner", "Owners"), words.listed(owners, OWNERS)
 
     def outage_link(self, outage_id: str | None) -> Link | None:
         """The way to an outage; None where it is not in this window."""

@@ -14,7 +14,7 @@ from spark_jobs.report.plain import harmless, shortened, visible
 from spark_jobs.report.terminal import Terminal
 from spark_jobs.shared import words
 
-_SHOWN_APART = frozenset({"cluster", "explanation", "message", "advice", "evidence", "knowledge_version"})
+_SHOWN_APART = frozenset({"cluster", "headline", "explanation", "message", "advice", "evidence", "knowledge_version"})
 _LIST = 8
 
 
@@ -83,6 +83,8 @@ def _of_row(story: Story, terminal: Terminal) -> Iterator[str]:
     row = _safe(story.row)
     cluster, advice, evidence = (getattr(row, name, None) for name in ("cluster", "advice", "evidence"))
     yield from terminal.text(f"{words.sentence(_named(story.table, row))}, cluster {cluster}")
+    if headline := getattr(row, "headline", None):
+        yield from terminal.text(f"{headline}.")
     yield from terminal.text(_says(row))
     if advice:
         yield from terminal.blocks([ui.what_to_do(advice)])
@@ -154,7 +156,9 @@ def _items(related: RelatedRows) -> Iterator[ui.Item]:
     for row in map(_safe, related.rows[:_LIST]):
         at = getattr(row, related.table.time_column) if related.table.time_column else None
         line = (words.instant(at), _named(related.table, row), _subject(row))
-        yield ui.Item("  ".join(filter(None, line)), blocks=(ui.Paragraph(_says(row)),))
+        yield ui.Item(
+            "  ".join(filter(None, line)), blocks=(ui.Paragraph(getattr(row, "headline", None) or _says(row)),)
+        )
     if related.count > _LIST:
         yield ui.Item(f"and {words.number(related.count - _LIST)} more")
 

@@ -9,8 +9,8 @@ from datetime import date
 from spark_jobs.report import blocks as ui
 from spark_jobs.shared import words
 
-ENTRIES = 5
-"""Of the incidents, and of the findings."""
+INCIDENTS, FINDINGS = 10, 5
+"""How many of them a terminal shows."""
 
 BOLD, RED, YELLOW, GREY, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[0m"
 _MARKS = {"good": "✓ ", "plain": "· ", "warn": "! ", "act": "! ", "look": "· "}
@@ -92,17 +92,15 @@ class Terminal:
         yield from (f"{' ' * indent}  {line}" for line in quote.text.split("\n"))
 
     def entry(self, entry: ui.Entry) -> Iterator[str]:
-        """One thing that happened, with what to do about it."""
+        """A thing that happened in one sentence, as its page explains it; or a finding, with what to do about it."""
         if entry.when:
-            facts = [entry.cost, *(badge.text for badge in entry.badges)]
-            yield from self.text(f"{self.plain(entry.when)}  {entry.headline}", 2, BOLD, hang=10)
-            yield from self.text(", ".join(facts).replace(" · ", ", "), 12, GREY)
-            yield from self.text(entry.brief, 12)
+            facts = ", ".join([entry.cost, *(badge.text for badge in entry.badges)])
+            yield from self.text(f"{self.plain(entry.when)}  {entry.headline} ({facts})", 2, hang=10)
         else:
             first, *rest = self.text(entry.brief, 12)
             yield "  " + self.paint(_COLOURS[entry.tone], entry.tone) + first[2 + len(entry.tone) :]
             yield from rest
-        yield from self.advice(entry.advice, 12)
+            yield from self.advice(entry.advice, 12)
 
     def advice(self, advice: str, indent: int) -> Iterator[str]:
         """What to do, with an arrow before it."""
@@ -151,8 +149,10 @@ def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
     yield from terminal.blocks([box for box in verdict if box.style == "refusal"])
     yield ""
     yield from terminal.blocks([box for box in verdict if box.style.startswith("lead")])
-    yield from _entries(terminal, "Worst incidents", blocks["incidents"], "lesser incident")
-    yield from _entries(terminal, "Findings", blocks["findings"], "further rule")
+    yield from _entries(
+        terminal, "Incidents, the most harmful first", blocks["incidents"], INCIDENTS, "lesser incident"
+    )
+    yield from _entries(terminal, "Findings", blocks["findings"], FINDINGS, "further rule")
     yield from terminal.title("Coverage")
     yield from terminal.blocks([block for block in blocks["coverage"] if isinstance(block, ui.List)], 2)
     yield ""
@@ -161,10 +161,10 @@ def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
             yield f"{terminal.paint(BOLD, label)}{' ' * (8 - len(label))}{place}"
 
 
-def _entries(terminal: Terminal, title: str, blocks: Iterable[ui.Block], others: str) -> Iterator[str]:
+def _entries(terminal: Terminal, title: str, blocks: Iterable[ui.Block], most: int, others: str) -> Iterator[str]:
     entries = [block for block in blocks if isinstance(block, ui.Entry)]
     if entries:
         yield from terminal.title(title)
-        yield from terminal.blocks(entries[:ENTRIES])
-    if len(entries) > ENTRIES:
-        yield from terminal.text(f"and {words.counted(len(entries) - ENTRIES, others)} in the report", 2, GREY)
+        yield from terminal.blocks(entries[:most])
+    if len(entries) > most:
+        yield from terminal.text(f"and {words.counted(len(entries) - most, others)} in the report", 2, GREY)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from spark_jobs.catalog.codes import FailoverKind, OutOfSyncKind, TruncationVerdict
-from spark_jobs.catalog.rows import BrokerOutage, Failover, OutOfSyncPeriod, RollingRestart, Truncation
+from spark_jobs.catalog.rows import BrokerOutage, Failover, Incident, OutOfSyncPeriod, RollingRestart, Truncation
 from spark_jobs.report import plain
 from spark_jobs.report.page_rows import PageRows
 from spark_jobs.report.phrases import brokers_named, lost_records, outage_at
 from spark_jobs.report.sections.danger import exposure, worst_simulation
 from spark_jobs.report.sections.restarts import headline, in_order
 from spark_jobs.shared import words
+from spark_jobs.shared.absences import away
 
 RESTARTS_NAMED = 2
 
@@ -23,7 +24,7 @@ def broker_sentences(page: PageRows, named: Collection[str]) -> tuple[str, ...]:
     return (
         " ".join(f"{words.sentence(s)}." for s in _outages(page, named)),
         *_restarts(page),
-        _failovers(page.of(Failover)),
+        _failovers(page),
         f"{words.counted(len(lost), 'truncation')} took committed records." if lost else "",
         " ".join(said for _, said in exposure(page)),
         f"{words.sentence(brokers_named(slow, 6))} fell out of sync though alive." if slow else "",
@@ -73,23 +74,31 @@ def _shutdowns(page: PageRows, planned: Sequence[BrokerOutage]) -> Iterator[str]
 
 
 def _absence(page: PageRows, outage: BrokerOutage) -> str:
-    gone = words.elapsed_ms(outage.down_at, outage.up_at)
-    return outage_at(page, outage) + (f" for {words.duration(gone)}" if gone is not None else "")
+    gone = away(outage)
+    return outage_at(page, outage) + (f" for {gone}" if gone else "")
 
 
-def _failovers(rows: Sequence[Failover]) -> str:
-    if not rows:
+def _failovers(page: PageRows) -> str:
+    planned = {row.incident_id for row in page.of(Incident) if row.planned}
+    rows = [row for row in page.of(Failover) if row.incident_id not in planned]
+    apart = len(page.of(Failover)) - len(rows)
+    if not rows and not apart:
         return ""
-    said = [words.counted(len(rows), "leader change")]
+    said = [
+        words.counted(len(rows), "leader change") + (f" besides {words.number(apart)} planned ones" if apart else "")
+    ]
     offline = sum(row.kind == FailoverKind.OFFLINE for row in rows)
     if offline:
         said.append(f"a partition was left without a leader {words.times(offline)}")
+    return ", ".join([*said, *_unclean(rows)]) + "."
+
+
+def _unclean(rows: Sequence[Failover]) -> Iterator[str]:
     unclean = [row for row in rows if row.kind == FailoverKind.UNCLEAN_ELECTION]
     if unclean:
         low, high = _bounds(unclean)
         lost = f" that lost {lost_records(low, high)}" if high or low else ""
-        said.append(f"{words.counted(len(unclean), 'unclean election')}{lost}")
-    return ", ".join(said) + "."
+        yield f"{words.counted(len(unclean), 'unclean election')}{lost}"
 
 
 def _bounds(rows: Sequence[Failover]) -> tuple[int | None, int | None]:

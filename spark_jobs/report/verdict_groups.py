@@ -73,7 +73,7 @@ class GroupVerdict:
         groups = words.counted(len({row.group_id for row in rows}), "group")
         counted = f"{words.counted(len(rows), 'rebalance')} in {groups}"
         if not self.events:
-            return f"{counted}, each with an origin of its own." if len(rows) > 1 else f"{counted}."
+            return f"{counted}, one at a time." if len(rows) > 1 else f"{counted}."
         clauses = self._clauses()
         return f"{counted}{',' if ' of them from one event: ' in clauses[0] else ':'} {'; '.join(clauses)}."
 
@@ -89,8 +89,7 @@ class GroupVerdict:
             rest = sum(events.values()) - sum(events[e] for e in named)
             clauses.append(f"{words.number(rest)} from {words.counted(lesser, 'lesser event')}")
         if self.alone:
-            have = words.verb(len(self.alone), "has", "have")
-            clauses.append(f"the other {words.number(len(self.alone))} {have} an origin of their own")
+            clauses.append(f"the other {words.number(len(self.alone))} came one at a time")
         return clauses
 
     def _repeated_outages(self) -> str:
@@ -118,9 +117,8 @@ class GroupVerdict:
         said = [f"{label} {words.times(count)}" for label, count in counts[:CAUSES_NAMED]]
         rest = len(counts) - CAUSES_NAMED
         why = words.listed([*said, words.counted(rest, "further cause")] if rest > 0 else said)
-        return (
-            f"{'Of those with an origin of their own: ' if len(self.alone) < len(self.page.rebalances) else ''}{why}."
-        )
+        few = f"Of those {words.number(len(self.alone))}: " if len(self.alone) < len(self.page.rebalances) else ""
+        return f"{few}{why}."
 
     def _certainty(self) -> str:
         counts = Counter(row.confidence for row in self.page.rebalances)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,6 +60,7 @@ class Settings:
     """What one run works on. Paths are absolute or URIs; a missing window means everything in the input.
 
     `read_to_end`: the last record of a file that still grows is taken as it stands, instead of waiting for the next.
+    `owners`: who owns which clusters, groups and topics (shared/owners.py); the page names them.
     """
 
     logs: str
@@ -80,6 +81,7 @@ class Settings:
     look_back_hours: int = LOOK_BACK_HOURS
     read_to_end: bool = False
     keep: str | None = None
+    owners: Sequence[Mapping[str, Any]] | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Settings:
@@ -88,6 +90,11 @@ class Settings:
         Raises: BadInput with one sentence for each problem, all at once.
         """
         return _Reading(given).settings()
+
+    @property
+    def places(self) -> tuple[str | None, ...]:
+        """What Spark opens."""
+        return self.logs, self.client_logs, self.snapshots, self.lake
 
     def to_json(self) -> str:
         """The settings as `Settings.of(json.loads(...))` reads them back."""
@@ -169,6 +176,7 @@ class _Reading:
             look_back_hours=self.hours("look_back_hours", LOOK_BACK_HOURS),
             read_to_end=self.given.get("read_to_end") is True,
             keep=self.text("keep"),
+            owners=self.given.get("owners") or None,
         )
         if self.problems:
             raise BadInput(*self.problems)

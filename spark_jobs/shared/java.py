@@ -20,16 +20,23 @@ def program() -> str:
     return str(Path(home) / "bin" / "java") if home else "java"
 
 
+def release() -> str:
+    """Which release it is, such as 17.0.12; empty where it does not say so. Raises: OSError where it does not run."""
+    done = subprocess.run([program(), "-version"], capture_output=True, text=True, timeout=60)
+    said = re.search(r'version "(?:1\.)?(\d[^"]*)"', done.stderr + done.stdout)
+    return said[1] if said else ""
+
+
 def problem() -> str | None:
     """What was found instead of a Java that will do, and what to do; None where it will do."""
     java = program()
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
+        found = release()
     except OSError:
         return f"Found: no Java ({java} does not run). Needed: Java {NEEDED}, on which Spark runs.\n{_ADVICE}"
-    version = re.search(r'version "(?:1\.)?(\d+)[^"]*"', said.stderr + said.stdout)
-    if not version:
+    if not found:
         return f"Found: {java}, which does not tell its version. Needed: Java {NEEDED}.\n{_ADVICE}"
-    if int(version.group(1)) < NEEDED:
-        return f"Found: Java {version.group(1)} ({java}). Needed: Java {NEEDED} or later.\n{_ADVICE}"
+    major = re.split(r"\D", found)[0]
+    if int(major) < NEEDED:
+        return f"Found: Java {major} ({java}). Needed: Java {NEEDED} or later.\n{_ADVICE}"
     return None

@@ -48,6 +48,11 @@ AIRFLOWS = ("AIRFLOW_CONN_", "AIRFLOW__", "HINDSIGHT_JWT", "HINDSIGHT_DATABASE")
 DELTA_LOCK = HOME / "locks" / "jars.sha256"
 """Delta's jars with their hashes."""
 
+S3_LOCK = HOME / "locks" / "s3.sha256"
+"""The jars with which Spark opens S3, with their hashes."""
+
+_ON_S3 = ("s3a://", "s3://")
+
 CLASSES = KEPT / "classes.jsa"
 """The classes of Spark and Delta as the JVM keeps them for its next start. Set-up makes it; an empty file says that
 this Java cannot. A JVM of another kind, or other jars, pass it over."""
@@ -112,6 +117,23 @@ def jars() -> Path:
     return KEPT / f"jars-{_digest(DELTA_LOCK.read_bytes())}" if IS_INSTALLED else HOME / ".jars"
 
 
+def s3_jars(places: Iterable[str | None]) -> Path | None:
+    """The folder with the jars that open S3, where one of these places is there.
+
+    Edge case: the folder that HINDSIGHT_JARS names holds all jars.
+    """
+    is_wanted = any(place and place.startswith(_ON_S3) for place in places)
+    return KEPT / f"s3-{_digest(S3_LOCK.read_bytes())}" if is_wanted and not os.environ.get("HINDSIGHT_JARS") else None
+
+
+def _store() -> dict[str, str]:
+    """Where a store is that speaks as S3 does, for Spark as for all others: AWS_ENDPOINT_URL."""
+    client = {"spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem"}
+    if endpoint := os.environ.get("AWS_ENDPOINT_URL"):
+        client |= {"spark.hadoop.fs.s3a.endpoint": endpoint, "spark.hadoop.fs.s3a.path.style.access": "true"}
+    return client
+
+
 def environment() -> dict[str, str]:
     """The variables without which spark-submit finds another Python, or another Spark, or none.
 
@@ -149,16 +171,21 @@ def _sizes(places: Iterable[str]) -> Iterator[int]:
                 yield path.stat().st_size if path.is_file() else 0
 
 
-def configuration(is_large: bool = False) -> dict[str, str]:
-    """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) has the last word."""
+def configuration(is_large: bool = False, places: Iterable[str | None] = ()) -> dict[str, str]:
+    """Spark's configuration for every step, prompt and test. HINDSIGHT_SPARK_CONF (k=v;k=v) has the last word.
+
+    Takes: whether the input is large; the places that Spark opens.
+    """
+    folders = [folder for folder in (jars(), s3_jars(places)) if folder]
+    class_path = ":".join(f"{folder}/*" for folder in folders)
     log = (HOME / "spark_jobs" / "edges" / "log4j2.properties").as_uri()
     theirs = _pairs(os.environ.get("HINDSIGHT_SPARK_CONF", ""))
     memory = theirs.get("spark.driver.memory") or os.environ.get("HINDSIGHT_DRIVER_MEMORY") or "2g"
     flags = (*_JVM_FLAGS, f"-Xms{memory}", *(() if is_large else _FOR_LITTLE))
     ours = {
         "spark.driver.memory": memory,
-        "spark.driver.extraClassPath": f"{jars()}/*",
-        "spark.executor.extraClassPath": f"{jars()}/*",
+        "spark.driver.extraClassPath": class_path,
+        "spark.executor.extraClassPath": class_path,
         "spark.driver.extraJavaOptions": " ".join((*flags, f"-Dlog4j2.configurationFile={log}", *_classes())),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -174,7 +201,7 @@ def configuration(is_large: bool = False) -> dict[str, str]:
         "spark.sql.maxPlanStringLength": "2000",
         "spark.sql.ui.explainMode": "simple",
     }
-    return ours | (_FOR_MUCH if is_large else {}) | theirs
+    return ours | (_FOR_MUCH if is_large else {}) | _store() | theirs
 
 
 def submission(conf: Mapping[str, str], *program: str) -> list[str]:

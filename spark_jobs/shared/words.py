@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
+
+MORE = re.compile(r" and (\d+) more$")
+"""How the subject of a finding ends that stands for several."""
 
 _SECOND = 1_000
 _ONE_MS = timedelta(milliseconds=1)
@@ -65,6 +69,17 @@ def between(low: float | None, high: float | None) -> str:
     if low == high:
         return duration(high)
     return f"{duration(low)} to {duration(high)}" if low else f"at most {duration(high)}"
+
+
+def bounded(low: float | None, high: float | None) -> str:
+    """A length between bounds; one number where they lie within a tenth. Empty where none is known."""
+    return duration(low) if low and high and high <= 1.1 * low else between(low, high)
+
+
+def stands_for(subject: str) -> int:
+    """How many subjects the subject of a finding names."""
+    others = MORE.search(subject)
+    return 1 + int(others[1]) if others else 1
 
 
 def elapsed_ms(start: datetime | None, end: datetime | None) -> float | None:

@@ -59,6 +59,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "files_not_read": said["files_not_read"],
         "warnings": said["warnings"],
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
+        "owners": settings.owners,
     }
     return publish_and_report(spark, settings.lake, run)
 

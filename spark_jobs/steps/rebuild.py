@@ -83,21 +83,27 @@ def _write(store: Store, name: str, frame: DataFrame, cluster: str, window: Wind
 
 @contextmanager
 def rebuilt(
-    store: Store, cluster: str, window: Window, seen: Window, keep: Callable[[DataFrame], DataFrame] = DataFrame.persist
+    store: Store,
+    cluster: str,
+    window: Window,
+    seen: Window,
+    keep: Callable[[DataFrame], DataFrame] = DataFrame.persist,
+    wanted: Iterable[str] = WANTED,
 ) -> Iterator[dict[str, DataFrame]]:
-    """Every table that a rebuild fills, as a frame by full name; but those of which the lake holds no input. What is
-    cached for them is freed at the end.
+    """Every wanted table as a frame, by full name; but those of which the lake holds no input. What is cached for them
+    is freed at the end.
 
     Takes: what the lake holds of the cluster; `seen` is the window with its look-back and look-ahead; `keep`, how a
-        frame is kept that serves several.
+        frame is kept that serves several; `wanted`, the full names of tables: nothing is judged for others.
     """
+    published = {name: PUBLISHED[name] for name in wanted}
     run = Rebuild(store, Scope(cluster, window, seen), keep)
     try:
-        judgements = check_published(PUBLISHED, WANTED)
+        judgements = check_published(published, published)
         run.read(judgements)
         for judgement in judgements:
             run.judge(judgement)
-        made = {name: run.frame(source) for name, source in PUBLISHED.items()}
+        made = {name: run.frame(source) for name, source in published.items()}
         yield {name: _published(BY_NAME[name], frame, window) for name, frame in made.items() if frame is not None}
     finally:
         for frame in run.cached:

@@ -65,6 +65,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "cluster": cluster,
         "window_from": window.start,
         "window_to": window.end,
+        "owners": settings.owners,
         **_told_by_ingest(store, runs),
     }
     publish.publish_and_report(spark, settings.lake, run)

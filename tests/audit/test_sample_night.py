@@ -181,7 +181,10 @@ def test_the_first_screen_names_the_loss_each_crash_and_what_to_do(
         said = browser.tell("[...document.querySelectorAll('.gravest li')].map(e => e.innerText)")
         assert browser.tell("document.documentElement.scrollWidth") == width
         assert browser.tell("document.querySelector('.state').innerText") == "Act"
-    assert "40 committed records were lost in fraud-risky-19-0: broker 1 crashed at 01:52:41" in said[0]
+    assert (
+        "40 committed records were lost in fraud-risky-19-0 (unclean election at 01:52:56): broker 1 crashed at"
+        in said[0]
+    )
     assert "send them again" in said[0]
     assert "2 partitions of crm-single-20 were offline for 16.3 s: broker 2 crashed at 01:53:12" in said[1]
     assert all(

@@ -25,7 +25,7 @@ def rights() -> Iterator[None]:
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "h.toml").write_text(
         f"lake = '{tmp_path}/lake'\n[[clusters]]\nname = 'a'\nlogs = '/a'\n"
-        "[[clusters]]\nname = 'b'\nlogs = '/b'\nlake = 's3a://b'\n"
+        "[[clusters]]\nname = 'b'\nlogs = '/b'\nlake = 'nowhere://b'\n"
     )
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
     report = tmp_path / "lake" / "report"
@@ -82,7 +82,6 @@ def test_a_page_says_above_it_what_is_not_whole_in_its_lake(lake: Path, client: 
         "/a/..%2findex.html",
         "/a/%2e%2e/report/index.html",
         "/a/.index.html",
-        "/b/index.html",
     ],
 )
 def test_nothing_else_is(lake: Path, client: TestClient, path: str) -> None:
@@ -145,6 +144,22 @@ def test_in_a_shared_lake_each_cluster_has_its_own_newest_page_and_no_other(shar
     assert client.get("/a-b/index.html").text == OTHER
     assert client.get(f"/a/{OLD}").text == OLD
     assert client.get(f"/a/{OTHER}").status_code == 404
+
+
+def test_a_lake_behind_a_uri_is_shown_as_one_in_a_folder(shared: Path, client: TestClient, tmp_path: Path) -> None:
+    settings = tmp_path / "h.toml"
+    settings.write_text(settings.read_text().replace(f"'{tmp_path}/lake'", f"'file://{tmp_path}/lake'"))
+    assert client.get("/a/index.html").text == NEW
+    assert client.get(f"/a-b/{OTHER}").text == OTHER
+    assert "fleet.html" in client.get("/").text
+    assert client.get("/a/fleet.html").text == "fleet.html"
+    assert client.get("/a/none.html").status_code == client.get(f"/a/{OTHER}").status_code == 404
+
+
+def test_a_lake_that_cannot_be_opened_says_why(lake: Path, client: TestClient) -> None:
+    answer = client.get("/b/index.html")
+    assert answer.status_code == 404
+    assert "The page cannot be read: nowhere://b/report/index.html cannot be opened" in answer.text
 
 
 def test_a_cluster_is_shown_to_those_who_may_read_its_dag(shared: Path, client: TestClient) -> None:

@@ -21,7 +21,7 @@ from spark_jobs.edges.log_files import Listing
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
 from spark_jobs.steps.collect import Collected, InputKeepsChanging, collect, looking
-from tests.support.logs import RUN_AT, lay, resigned, settings, with_tables
+from tests.support.logs import RUN_AT, lay, resigned, rows, settings, with_tables
 
 LOG = "broker-1/server.log"
 OTHER = "broker-2/server.log"
@@ -48,8 +48,8 @@ def run(spark: SparkSession, root: Path, at: datetime = RUN_AT, hook: Hook = lam
 
 def texts(spark: SparkSession, root: Path, source: str = LOG) -> list[str]:
     """The records of a source that bronze holds, in their order."""
-    rows = Store(spark, str(root / "lake")).read(bronze.LOG_RECORDS).where(f"source = '{source}'")
-    return [row["text"] for row in rows.orderBy("happened_at", "order").collect()]
+    held = rows(Store(spark, str(root / "lake")), bronze.LOG_RECORDS, "happened_at", "order")
+    return [row["text"] for row in held if row["source"] == source]
 
 
 def words(*lines: str) -> list[str]:
@@ -247,8 +247,8 @@ def test_a_landed_reading_that_was_taken_in_part_is_taken_again(
         run(spark, tmp_path)
     run(spark, tmp_path)
     held = Store(spark, str(tmp_path / "lake"))
-    assert [r["broker"] for r in held.read(bronze.BROKER_SNAPSHOTS).collect()] == [7]
-    assert held.read(bronze.SNAPSHOT_READINGS).count() == 1
+    assert [r["broker"] for r in rows(held, bronze.BROKER_SNAPSHOTS)] == [7]
+    assert len(rows(held, bronze.SNAPSHOT_READINGS)) == 1
 
 
 def test_readings_that_landed_are_taken_once_beside_those_that_are_brought(spark: SparkSession, tmp_path: Path) -> None:
@@ -264,8 +264,8 @@ def test_readings_that_landed_are_taken_once_beside_those_that_are_brought(spark
     land(tmp_path, "id-1", 30, reading(30))
     again = run(spark, tmp_path, **brought)
     assert (again.readings.count, again.landed.count if again.landed else 0) == (2, 1)
-    rows = Store(spark, str(tmp_path / "lake")).read(bronze.SNAPSHOT_READINGS).orderBy("snapshot_at").collect()
-    assert [(row["snapshot_at"].minute, row["run_landed_as"]) for row in rows] == [
+    held = rows(Store(spark, str(tmp_path / "lake")), bronze.SNAPSHOT_READINGS, "snapshot_at")
+    assert [(row["snapshot_at"].minute, row["run_landed_as"]) for row in held] == [
         (10, None),
         (15, "prod-20261121T011500Z.jsonl"),
         (20, "prod-20261121T012000Z.jsonl"),

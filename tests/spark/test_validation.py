@@ -6,12 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from great_expectations.execution_engine import SparkDFExecutionEngine
 from pyspark.sql import SparkSession
 
 from expectations.derive import expectations_of
 from spark_jobs.catalog import BY_NAME, bronze, gold, quality
-from spark_jobs.edges import validation
 from spark_jobs.shared.conform import frame_of
 from tests.support.rows import AT, values
 
@@ -21,6 +19,13 @@ WINDOW = {"cluster": "cluster", "window_from": AT, "window_to": AT + HOUR}
 CHECKED = (*gold.TABLES, quality.COVERAGE, quality.GENERATION_GAPS)
 
 Rows = dict[str, list[dict[str, Any]]]
+
+
+def validate(*given: Any) -> Any:
+    """Imported late: each process collects all tests, and Great Expectations takes seconds to import."""
+    from spark_jobs.edges import validation
+
+    return validation.validate(*given)
 
 
 def rebalance(number: int, **columns: Any) -> dict[str, Any]:
@@ -73,7 +78,7 @@ def judged(
     }
     tables = {name: f for name, f in frames.items() if name in checked or not checked}
     views |= {BY_NAME[name].name: f for name, f in frames.items() if name not in tables}
-    verdicts = validation.validate(spark, tables, views, WINDOW)
+    verdicts = validate(spark, tables, views, WINDOW)
     return {f"{v['table']}.{v['expectation']}": v for v in verdicts if not v["success"]}
 
 
@@ -253,7 +258,7 @@ def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) 
         "gold.findings": frame_of(spark, [values(gold.FINDINGS)], gold.FINDINGS).withColumnRenamed("source", "origin"),
         "gold.isr_changes": frame_of(spark, [values(gold.ISR_CHANGES_TABLE, evidence=[])], gold.ISR_CHANGES_TABLE),
     }
-    verdicts = validation.validate(spark, tables, {}, WINDOW)
+    verdicts = validate(spark, tables, {}, WINDOW)
     assert [(v["table"], v["expectation"], v["success"]) for v in verdicts] == [
         ("gold.findings", "columns_match", False),
         ("gold.isr_changes", "columns_match", True),
@@ -265,6 +270,8 @@ def test_wrong_columns_are_named_and_nothing_else_is_asked(spark: SparkSession) 
 
 def test_a_table_is_counted_and_then_measured_in_one_pass(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[int] = []
+    from great_expectations.execution_engine import SparkDFExecutionEngine
+
     resolve = SparkDFExecutionEngine.resolve_metric_bundle
 
     def counted(engine: SparkDFExecutionEngine, metric_fn_bundle: Any) -> Any:
@@ -283,4 +290,4 @@ def test_what_cannot_be_checked_is_a_fault_and_no_breach(spark: SparkSession) ->
     columns = (c if c != "topic" else "raise_error('disk lost') AS topic" for c in gold.LAG_VERDICTS.column_names)
     unreadable = frame_of(spark, [values(gold.LAG_VERDICTS)], gold.LAG_VERDICTS).selectExpr(*columns)
     with pytest.raises(RuntimeError, match=r"gold\.lag_verdicts: \w+ could not be checked: .*disk lost"):
-        validation.validate(spark, {"gold.lag_verdicts": unreadable}, {}, WINDOW)
+        validate(spark, {"gold.lag_verdicts": unreadable}, {}, WINDOW)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from spark_jobs.catalog import quality, silver
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges.store import Store
 from spark_jobs.transforms.intake import parse
-from tests.support.logs import lay, line, resigned, rows, run
+from tests.support.logs import content, lay, line, resigned, rows, run
 
 KEPT = (silver.EVENTS, quality.COVERAGE, quality.UNPARSED_LINES, quality.QUARANTINE, quality.PARSED_HOURS)
 SILENT = "Cluster ID = MyWfhVxSNOBAy-tm_oW-w"
@@ -35,7 +36,7 @@ def night(store: Store, spark: SparkSession, text: str, first: str, last: str) -
 
 
 def hashes(store: Store) -> dict[str, str]:
-    return {table.full_name: store.content_hash(table) for table in KEPT}
+    return {table.full_name: content(store, table) for table in KEPT}
 
 
 def forget(store: Store, table: Table, where: str) -> None:
@@ -64,12 +65,18 @@ def store(spark: SparkSession, tmp_path: Path) -> Store:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Two windows of a log that lay there from the beginning."""
-    whole = Store(spark, str(tmp_path_factory.mktemp("whole") / "lake"))
-    night(whole, spark, NEW, "01:00", "03:00")
-    night(whole, spark, NEW, "03:00", "05:30")
-    return hashes(whole)
+def whole(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake of two windows of a log that lay there from the beginning; not to be changed."""
+    lake = tmp_path_factory.mktemp("whole") / "lake"
+    for first, last in (("01:00", "03:00"), ("03:00", "05:30")):
+        night(Store(spark, str(lake)), spark, NEW, first, last)
+    return lake
+
+
+@pytest.fixture(scope="module")
+def undisturbed(spark: SparkSession, whole: Path) -> dict[str, str]:
+    """What it holds."""
+    return hashes(Store(spark, str(whole)))
 
 
 def test_a_night_parses_what_is_new_and_leaves_what_was_parsed(
@@ -104,15 +111,14 @@ def test_events_are_given_the_writer_that_a_later_line_names(spark: SparkSession
 
 
 def test_everything_around_a_window_is_parsed_again_when_more_is_known(
-    spark: SparkSession, store: Store, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, store: Store, whole: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for first, last in (("01:00", "03:00"), ("03:00", "05:30")):
-        night(store, spark, NEW, first, last)
+    shutil.copytree(whole, store.lake)
     before = {r["parsed_as"] for r in rows(store, quality.PARSED_HOURS)}
     forget(store, silver.EVENTS, "true")
     monkeypatch.setattr(parse, "PARSED_AS", "other")
     night(store, spark, NEW, "03:00", "05:30")
-    assert store.content_hash(silver.EVENTS) == undisturbed[silver.EVENTS.full_name]
+    assert content(store, silver.EVENTS) == undisturbed[silver.EVENTS.full_name]
     assert {r["parsed_as"] for r in rows(store, quality.PARSED_HOURS)} == {"other"} != before
 
 

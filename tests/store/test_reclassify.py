@@ -15,16 +15,18 @@ import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog import gold, silver
+from spark_jobs.catalog import gold, quality, silver
 from spark_jobs.catalog.quality_verdicts import VERDICT_CHANGES
 from spark_jobs.catalog.steps import PUBLISH
 from spark_jobs.edges import lake_files
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
+from spark_jobs.knowledge.rules import RULES
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps import publish, reclassify
 from spark_jobs.steps.run import _claimed
+from tests.support.lake import content_of
 from tests.support.logs import rows, run, settings
 from tests.support.nights import EXCERPTS
 
@@ -45,7 +47,7 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     """The paused group's night, published; not to be changed.
 
     Its clients' logs hold the lines that tell which partitions they held. The publish finds another run's rows in
-    staging, then half of its own, so it rebuilds its own first.
+    staging, then a part of its own, so it rebuilds its own first.
     """
     clients = shutil.copytree(PAUSED / "clients", tmp_path_factory.mktemp("night") / "clients")
     shutil.copytree(EXCERPTS / "assignments" / "pause-4.1", clients / "assignments")
@@ -56,14 +58,14 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
     overwrite = Store.overwrite_staging
 
     def dies(*of_table: Any) -> None:
-        if of_table[1] is gold.INCIDENTS:
+        if of_table[1] is not gold.INCIDENTS:
             raise MemoryError
         overwrite(*of_table)
 
     with pytest.MonkeyPatch.context() as patched, for_few_rows(spark):
         patched.setattr(Store, "overwrite_staging", dies)
         with pytest.raises(MemoryError), _claimed(spark, PUBLISH, given, {"ingest": said}):
-            raise AssertionError("half of staging was to be published")
+            raise AssertionError("a part of staging was to be published")
         assert owner(store) is None, "what a kill leaves in staging belongs to no run"
         patched.undo()
         with _claimed(spark, PUBLISH, given, {"ingest": said}):
@@ -76,6 +78,11 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nigh
 
 def owner(store: Store) -> Any:
     return (lake_files.read_json(store.spark, f"{store.lake}/staging/_run.json") or {}).get("run_id")
+
+
+def test_every_rule_is_counted_once_though_the_window_was_rebuilt_twice(spark: SparkSession, night: Night) -> None:
+    firings = rows(Store(spark, night.given.lake), quality.RULE_FIRINGS)
+    assert sorted(r["rule_id"] for r in firings) == sorted(rule.rule_id for rule in RULES)
 
 
 def test_costs_and_remedies_of_a_night_are_published(spark: SparkSession, night: Night) -> None:
@@ -102,7 +109,7 @@ def test_a_window_is_judged_anew(spark: SparkSession, night: Night, tmp_path: Pa
     store = Store(spark, str(tmp_path / "lake"))
     verdicts = {r["rebalance_id"]: r["cause"] for r in rows(store, gold.REBALANCES, "started_at")}
     (other, lost, *_) = verdicts
-    content = store.content_hash(gold.REBALANCES)
+    content = content_of(Path(store.lake), gold.REBALANCES)
     table = DeltaTable.forPath(spark, f"{store.lake}/gold/rebalances")
     table.update(
         f"rebalance_id = '{other}'", {"cause": "'unknown'", "confidence": "'unknown'", "knowledge_version": "'older'"}
@@ -121,7 +128,7 @@ def test_a_window_is_judged_anew(spark: SparkSession, night: Night, tmp_path: Pa
         (lost, None, verdicts[lost], None),
         (other, "unknown", verdicts[other], "older"),
     ]
-    assert store.content_hash(gold.REBALANCES) == content
+    assert content_of(Path(store.lake), gold.REBALANCES) == content
     assert rows(store, silver.EVENTS)
 
     assert reclassify.run_step(spark, again, {})["changes"] == {}

@@ -39,17 +39,33 @@ def schema(table: Table) -> pyarrow.Schema:
     return pyarrow.schema(f.with_metadata({"comment": c.meaning}) for f, c in zip(typed, table.columns))
 
 
-def rows(lake: Path, name: str) -> list[dict[str, Any]]:
+def rows(lake: Path | str, name: str) -> list[dict[str, Any]]:
     """The rows of a table by its full name."""
-    return list(DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table().to_pylist())
+    return list(DeltaTable(f"{lake}/{name.replace('.', '/')}").to_pyarrow_table().to_pylist())
 
 
-def contents(lake: Path) -> dict[str, str]:
+def naive_rows(lake: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a table, with instants in UTC that name no zone, as Spark gives them to Python."""
+    held = DeltaTable(str(lake / name.replace(".", "/"))).to_pyarrow_table()
+    return list(held.cast(pyarrow.schema([(f.name, _naive(f.type)) for f in held.schema])).to_pylist())
+
+
+def _naive(given: pyarrow.DataType) -> pyarrow.DataType:
+    if pyarrow.types.is_timestamp(given):
+        return pyarrow.timestamp("us")
+    if pyarrow.types.is_list(given):
+        return pyarrow.list_(given.value_field.with_type(_naive(given.value_type)))
+    if pyarrow.types.is_struct(given):
+        return pyarrow.struct([field.with_type(_naive(field.type)) for field in given])
+    return given
+
+
+def contents(lake: Path | str) -> dict[str, str]:
     """A hash of each rebuilt table's content."""
     return {t.full_name: content_of(lake, t) for t in REBUILT}
 
 
-def content_of(lake: Path, table: Table) -> str:
+def content_of(lake: Path | str, table: Table) -> str:
     """A hash of a table's content, whatever the order of its rows."""
     held = ({c: row[c] for c in table.content_columns} for row in rows(lake, table.full_name))
     return hashlib.sha256("\n".join(sorted(json.dumps(row, default=str) for row in held)).encode()).hexdigest()

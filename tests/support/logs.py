@@ -26,6 +26,7 @@ from spark_jobs.steps import ingest, rebuild
 from spark_jobs.steps.parsing import PARSED
 from spark_jobs.transforms.intake import snapshots
 from spark_jobs.transforms.windows import Window
+from tests.support.lake import content_of, naive_rows
 
 COORDINATOR = "kafka.coordinator.group.GroupCoordinator"
 RUN_AT = datetime(2026, 11, 22, tzinfo=UTC)
@@ -99,21 +100,33 @@ def rebuilt(
     around: timedelta = timedelta(hours=24),
     keep: Callable[[DataFrame], DataFrame] = cut_off,
 ) -> dict[str, list[Row]]:
-    """The rows of these tables as the step rebuild makes them of what was ingested, before it stages them.
+    """The rows of these tables as the step rebuild makes them of what was ingested, before it stages them; what is
+    judged for other tables alone is left out.
 
     Takes: the summary of ingest; how far the rebuild looks beyond the window; `keep`, how frames are kept that serve
     several.
     """
     window = Window(datetime.fromisoformat(said["window_from"]), datetime.fromisoformat(said["window_to"]))
     seen = Window(window.start - around, window.end + around)
-    kept = rebuild.rebuilt(store, said["cluster"], window, seen, keep)
+    kept = rebuild.rebuilt(store, said["cluster"], window, seen, keep, names)
     with for_few_rows(store.spark), kept as frames:
         return {name: [row.asDict(recursive=True) for row in frames[name].collect()] for name in names}
 
 
 def rows(store: Store, table: Table, *order: str) -> list[Row]:
-    """The rows of a table in some order."""
-    return [row.asDict(recursive=True) for row in store.read(table).orderBy(*order or table.key).collect()]
+    """The rows of a table in some order, missing values first, instants without a zone as Spark gives them.
+
+    Read by delta-rs: Spark plans each query longer than tests of a few rows take.
+    """
+    by = order or table.key
+    return sorted(
+        naive_rows(Path(store.lake), table.full_name), key=lambda row: [(row[c] is not None, row[c]) for c in by]
+    )
+
+
+def content(store: Store, table: Table) -> str:
+    """A hash of a table's content, whatever the order of its rows; read by delta-rs."""
+    return content_of(Path(store.lake), table)
 
 
 @contextmanager

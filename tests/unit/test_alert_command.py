@@ -295,6 +295,24 @@ def test_an_event_goes_out_where_the_lake_cannot_be_read_and_so_does_that(
     assert re.match(r"(The table gold.findings cannot be read: )?IO Error: ", said)
 
 
+def test_a_page_for_a_lake_that_cannot_be_read_recovers_once_it_can_be(lake: str, pager: Box, mail: Box) -> None:
+    commit = Path(lake, "gold/findings/_delta_log/00000000000000000000.json")
+    whole = commit.read_bytes()
+    damage(lake, "a truncated commit")
+    look(lake, pager, mail, code=FAULT)
+    (title,) = titles(pager)
+    pager.got.clear()
+    look(lake, pager, mail, NOW + timedelta(minutes=1), code=FAULT)
+    assert titles(pager) == []
+    commit.write_bytes(whole)
+    for minutes in (2, 3):
+        look(lake, pager, mail, NOW + timedelta(minutes=minutes))
+    recovered, night = pager.got
+    assert (recovered["title"], recovered["type"], night["title"]) == (title, "success", NIGHT_TITLE)
+    at = f"{NOW + timedelta(minutes=2):%Y-%m-%d %H:%M}"
+    assert recovered["message"].endswith(f"The look at {at} UTC no longer shows it.")
+
+
 def test_a_damaged_ledger_is_put_aside_and_told_and_each_whole_line_counts(lake: str, pager: Box, mail: Box) -> None:
     look(lake, pager, mail)
     ledger = Path(lake, "alerts/ledger.jsonl")

@@ -10,6 +10,7 @@ from tests.support.histories import BOTH, line, lines, rebalances
 from tests.support.nights import EXCERPTS
 
 GROUPS = sorted(p.name for p in (EXCERPTS / "groups").iterdir())
+LINKED = "each began before members could use the assignment of the one before."
 JOINS = "Adding new member app-35264ebf-dc38-4338-91a3-b8ad0d1e11a4 with group instance id null"
 
 
@@ -39,7 +40,7 @@ def test_an_assignment_that_was_in_use_for_less_than_a_heartbeat_is_restarted() 
     assert links(rows) == [None, 0, 1, None]
     incidents = list(group_incidents(rows, [], [])[0])
     told = [i.explanation.partition(" It is number ")[2] for i in incidents]
-    assert told == [*(f"{n} in a chain of 3, each begun before the one before it was in use." for n in (1, 2, 3)), ""]
+    assert told == [*(f"{n} in a chain of 3 rebalances: {LINKED}" for n in (1, 2, 3)), ""]
 
 
 def test_an_incident_of_many_tells_whether_the_chain_is_all_in_it() -> None:
@@ -47,9 +48,9 @@ def test_an_incident_of_many_tells_whether_the_chain_is_all_in_it() -> None:
     deployment = rebalances(lines("deployment-4.1", *BOTH))
     incidents = list(group_incidents([*storm, *deployment], [], [])[0])
     told = {i.kind: i.explanation for i in incidents}
-    assert "It holds a chain of 2, each begun" in told["storm"]
+    assert f"It holds a chain of 2 rebalances: {LINKED}" in told["storm"]
     # Its members joined, closed and came back within seconds: the chain began before the deployment.
-    assert "It is part of a chain of 6, each begun" in told["rolling_restart"]
+    assert f"It is part of a chain of 6 rebalances: {LINKED}" in told["rolling_restart"]
 
 
 @pytest.mark.parametrize("excerpt", ["cooperative-2.8", "kip848-4.1"])

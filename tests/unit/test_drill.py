@@ -16,10 +16,11 @@ from drill.glance import glance
 from drill.names import Names
 from drill.on_groups import do
 from drill.record import HOME, record
-from drill.run import chosen, main
+from drill.run import chosen, main, played_here
 from drill.scenarios import SCENARIOS
 from drill.scenarios.brokers import BROKER_SCENARIOS
 from drill.scenarios.groups import GROUP_SCENARIOS
+from drill.scenarios.libraries import LIBRARY_SCENARIOS
 from drill.scenarios.real import REAL_SCENARIOS
 from drill.scenarios.replicas import REPLICA_SCENARIOS
 from drill.scenarios.uncommon import UNCOMMON_SCENARIOS
@@ -42,7 +43,14 @@ from drill.truth_file import TruthFile
 from spark_jobs.shared.exits import BAD_INPUT, BadInput
 from tests.support.nights import EXCERPTS
 
-ALL = (*GROUP_SCENARIOS, *UNCOMMON_SCENARIOS, *BROKER_SCENARIOS, *REPLICA_SCENARIOS, *REAL_SCENARIOS)
+ALL = (
+    *GROUP_SCENARIOS,
+    *UNCOMMON_SCENARIOS,
+    *LIBRARY_SCENARIOS,
+    *BROKER_SCENARIOS,
+    *REPLICA_SCENARIOS,
+    *REAL_SCENARIOS,
+)
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
 
 
@@ -145,6 +153,19 @@ def test_a_drill_plays_what_its_kafka_can_do() -> None:
     real = {s.name for s in chosen("real", "2.6.3", "zookeeper")}
     assert {"start_port_in_use", "start_loop"} <= real and not {"rolled_to_newer", "quorum_killed"} & real
     assert [s.name for s in chosen("slow, leave", "4.3.1", "combined")] == ["slow", "leave"]
+    assert "disk_failed" in {s.name for s in chosen("", "3.3.2", "zookeeper")}
+    assert "disk_failed" not in {s.name for s in chosen("", "3.3.2", "combined")}
+
+
+def test_clients_without_their_toolchain_are_left_out_and_named(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    asked = chosen("leave, franz_go, kafkajs", "4.3.1", "combined")
+    assert [s.name for s in played_here(asked)] == ["leave"]
+    said = capsys.readouterr().err
+    assert "Members of franz-go are left out. Found: no program go." in said
+    assert "Members of kafkajs are left out. Found: no program npm." in said
+    with pytest.raises(BadInput, match="no program go"):
+        played_here(chosen("sarama", "4.3.1", "combined"))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +182,8 @@ def test_a_scenario_that_cannot_be_played_is_named(names: str, version: str, lay
 
 
 def test_a_kafka_has_its_usual_layout_first_and_only_those_that_it_can_run() -> None:
-    assert layouts_of("2.6.3") == layouts_of("3.0.2") == ("zookeeper",)
+    assert layouts_of("2.6.3") == ("zookeeper",)
+    assert layouts_of("3.0.2")[0] == "zookeeper" and "combined" in layouts_of("3.0.2")
     assert layouts_of("3.9.2")[0] == "combined" and "zookeeper" in layouts_of("3.3.2")
     assert "zookeeper" not in layouts_of("4.0.0")
 

@@ -33,7 +33,7 @@ def test_page_terminal_and_alerts_show_the_same_numbers() -> None:
     offline, critical = figures.offline(incidents), figures.critical(findings)
     assert [(t.value, t.label) for t in seen.found(Tile, seen.section(page, "verdict"))] == [
         (lost.number, "committed records lost"),
-        (words.duration(offline.longest_ms), f"offline at least, {offline.partitions} partition"),
+        (words.duration(offline.longest_ms), f"offline at least: {offline.partitions} partition"),
         (f"{away.unplanned}", f"unplanned absence of a broker, {away.planned} planned"),
         (f"{len(figures.groups_stopped(incidents))}", "groups stopped by a failure"),
         (f"{len(critical)}", "critical findings"),

@@ -100,7 +100,7 @@ def test_a_broker_over_the_gate_is_told_once_with_how_long_and_since_when() -> N
         for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=5)))
     ]  # fmt: skip
     (found,) = judge_findings(Facts("c", imbalance_periods=imbalance_periods))
-    assert found.message == ("Broker '2' led too few partitions: 90% were led elsewhere. It happened twice")
+    assert found.message == ("Broker 2 led too few partitions: 90% were led elsewhere. It happened twice")
     assert (found.first_at, found.last_at) == (AT, AT + timedelta(minutes=6))
 
 
@@ -173,11 +173,10 @@ def test_a_broker_without_logs_is_named_with_what_rests_on_less() -> None:
     messages = {f.rule_id: (f.subject, f.message) for f in judge_findings(facts)}
     assert messages["broker_log_missing"] == (
         "2",
-        "No log of broker '2' was read, although other logs name it: 1 failovers, 1 outages are less certain without"
-        " it",
+        "No log of broker 2 was read, although other logs name it: 1 failovers, 1 outages are less certain without it",
     )
     [alone] = judge_findings(Facts("c", unheard=[silent]))
-    assert alone.message == "No log of broker '2' was read, although other logs name it"
+    assert alone.message == "No log of broker 2 was read, although other logs name it"
 
 
 def test_a_part_that_did_not_answer_is_told_once_however_many_readings_lack_it() -> None:

@@ -40,7 +40,7 @@ class TestSlow:
         (finding,) = found(out_of_sync_periods=[period(3, 3), period(3, 3, partitions=4)])
         assert (finding.rule_id, finding.severity, finding.subject) == ("broker_slow", "warning", "3")
         assert finding.message == (
-            "Broker '3' was alive and too slow to keep up with its leaders, which removed it from ISRs (9 partitions at"
+            "Broker 3 was alive and too slow to keep up with its leaders, which removed it from ISRs (9 partitions at"
             " most, 2 min in all)"
         )
 
@@ -63,7 +63,7 @@ def test_three_cycles_within_half_an_hour_are_flapping() -> None:
     (finding,) = found(out_of_sync_periods=[period(2, 2, cycles=3, flaps=4, **calm)])
     assert (finding.rule_id, finding.subject) == ("isr_flapping", "2")
     assert finding.message == (
-        "Broker '2' left and rejoined the ISR of one partition 3 times within 30 minutes: 4 repeated shrinks"
+        "Broker 2 left and rejoined the ISR of one partition 3 times within 30 minutes: 4 repeated shrinks"
         " in all, over 2 partitions"
     )
 

@@ -114,7 +114,8 @@ def test_a_crash_with_all_that_followed_is_one_incident() -> None:
     )  # fmt: skip
     assert (incident.failover_count, incident.rebalance_count, incident.group_ids) == (2, 3, ["g"])
     assert incident.headline == (
-        f"40 committed records were lost in t-0: broker 1 crashed at {AT:%H:%M:%S}, away for 20 s"
+        f"40 committed records were lost in t-0 (unclean election at {AT + timedelta(seconds=10):%H:%M:%S}):"
+        f" broker 1 crashed at {AT:%H:%M:%S}, away for 20 s"
     )
     ids = {*judged.of_outage.values(), *judged.of_groups.values(), *judged.of_failover.values()}
     assert ids == {incident.incident_id}
@@ -269,7 +270,7 @@ def test_each_unplanned_absence_is_a_finding_and_a_planned_stop_is_none() -> Non
     ]
     (message,) = [f.message for f in judge_findings(facts) if f.rule_id == "broker_gone"]
     at = gone.down_at
-    assert message == f"Broker '2' crashed at {at:%H:%M:%S} and had not come back by the end"
+    assert message == f"Broker 2 crashed at {at:%H:%M:%S} and had not come back by the end"
 
 
 def test_the_harm_of_a_rule_names_a_rule_about_what_happened() -> None:

@@ -59,7 +59,7 @@ def test_without_its_only_in_sync_replica_a_partition_has_no_leader() -> None:
     }
     one, *_, rack = found
     assert one.explanation == (
-        "Without broker '1' 1 partition would have no leader; no leaders would move;"
+        "Without broker 1, 1 partition would have no leader; no leaders would move;"
         " the reading does not show the groups that it coordinates."
     )
     assert (one.worst_partitions, rack.worst_partitions, rack.broker_ids) == (["t-0"], ["t-1"], [2, 3])

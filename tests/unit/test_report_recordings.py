@@ -18,17 +18,19 @@ from tests.support.report_rows import END
 
 pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
 
-CRASH = "Find out why: the end of its log, its exit code, kills for memory, its host."
+CRASH = "Find out why: the end of its log, its exit code, kills for memory, pauses, its network and its host."
 OFFLINE = "See that each has a leader again, and give the topic more replicas."
 LOST = "Find out who wrote those records, and send them again."
 SAID = {
     "unclean-2.8": [
-        "40 committed records were lost in ads-risky-18-0: broker 1 crashed about 01:54:16, away for 1.5 s to 29.6 s."
+        "40 committed records were lost in ads-risky-18-0 (unclean election at 01:54:32): broker 1 crashed about"
+        " 01:54:16, away for 1.5 s to 29.6 s."
         f" {LOST}",
         f"Broker 2 crashed about 01:54:07, away for 13.6 s to 23.3 s. {CRASH}",
     ],
     "unclean-4.1": [
-        f"40 committed records were lost in fraud-risky-19-0: broker 1 crashed at 01:52:41, away for 20.5 s. {LOST}",
+        "40 committed records were lost in fraud-risky-19-0 (unclean election at 01:52:56): broker 1 crashed at"
+        f" 01:52:41, away for 20.5 s. {LOST}",
         f"Broker 2 crashed at 01:52:25, away for 22 s. {CRASH}",
     ],
     "offline-3.9": [

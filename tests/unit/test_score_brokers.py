@@ -207,6 +207,11 @@ class TestControllerChange:
             None,
         ]
 
+    def test_a_node_that_shuts_down_may_be_elected_until_its_process_has_ended(self) -> None:
+        stopped = act(0, "broker_controlled_shutdown", "failover_planned", broker=1, ended=at(6).isoformat())
+        down = "it was down: broker_controlled_shutdown of broker 1 expects failover_planned"
+        assert wrong([stopped], controller_changes=[controller(5, 2, 1), controller(9, 2, 1)]) == [None, down]
+
 
 class TestLoss:
     ACTS: ClassVar[list[Row]] = [
@@ -312,3 +317,8 @@ class TestRolls:
         assert met([self.BADLY], rolling_restarts=[roll(0, 58, [2, 1, 3])]) == [False]
         assert wrong([self.WELL], rolling_restarts=[roll(0, 58, [2, 1, 3], (1,))]) == ["stopped too early: none"]
         assert wrong([self.BADLY], rolling_restarts=[roll(0, 58, [2, 1, 3], (1,))]) == [None]
+
+    def test_of_two_rolls_one_after_the_other_each_is_held_against_its_own(self) -> None:
+        second = act(120, "brokers_rolled", "brokers_rolled", brokers=[2, 1, 3], too_early=[])
+        rolls = [roll(0, 58, [2, 1, 3], (1,)), roll(70, 118, [2, 1, 3])]
+        assert wrong([self.BADLY, second], rolling_restarts=rolls) == [None, None]

@@ -77,15 +77,15 @@ RULES: tuple[Rule, ...] = (
 )
 
 UNSEEN = {
-    "generations_missing": "some generations of groups",
-    "leaderships_unseen": "who led some partitions for a time",
-    "broker_log_missing": "the log of a broker",
-    "group_unanswered": "some groups in some readings",
+    "generations_missing": "some generations of {}",
+    "leaderships_unseen": "who led {} for a time",
+    "broker_log_missing": "the log of {}",
+    "group_unanswered": "{} in some readings",
     "reading_partial": "some readings of the cluster",
     "lines_unread": "lines that match no pattern",
     "lines_quarantined": "damaged lines",
 }
-"""What each of these rules says was not seen, in a few words."""
+"""What each of these rules says was not seen, in a few words; braces stand for its subjects, by their number."""
 
 UNREAD = frozenset({"lines_unread", "lines_quarantined"})
 """Those of them that count lines, of one source each."""

@@ -12,12 +12,13 @@ from spark_jobs.report import plain
 from spark_jobs.report.page_rows import PageRows, Section
 from spark_jobs.shared import words
 from spark_jobs.shared.grouping import grouped
+from spark_jobs.shared.owners import concerned
 
 SHOWN_OPEN = 6
 
 
 def findings(page: PageRows) -> Iterator[ui.Block]:
-    """What the rules found, one entry for each rule, severity and piece of advice, worst first.
+    """What the rules found, one entry for each rule, severity and piece of advice, worst first; critical ones are open.
 
     Order: severity; harm, in which how things are set up comes last; then time.
     """
@@ -51,6 +52,7 @@ def _rule(page: PageRows, rows: Sequence[Finding]) -> ui.Entry:
         style=f"finding {first.severity}",
         badges=(ui.Badge(first.severity, "severity"),),
         tone=first.severity,
+        is_open=first.severity == FindingSeverity.CRITICAL,
         brief=f"{first.message}{also}",
         advice=first.advice,
     )
@@ -61,8 +63,11 @@ def _item(page: PageRows, row: Finding) -> ui.Item:
     until = (" to ", ui.At(row.last_at)) if last != first else ""
     # Many messages say when; the same instant is not written twice.
     is_said = first in row.message
+    label, owners = page.whose(*concerned(row.subject_kind, row.subject))
+    when = "" if is_said else (" ", ui.Quiet((ui.At(row.first_at), until)))
+    whose = (" ", ui.Quiet(f"{label}: {owners}")) if owners else ""
     return ui.Item(
-        row.message if is_said else (row.message, " ", ui.Quiet((ui.At(row.first_at), until))),
+        (row.message, when, whose),
         anchor=plain.anchor("finding", row.finding_id),
         noun="finding",
         blocks=(page.evidence(row.evidence),),

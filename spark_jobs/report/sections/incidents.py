@@ -80,11 +80,14 @@ def _impact(page: PageRows, row: Incident) -> Iterator[ui.Fact]:
     kind = vocabulary.INCIDENT_LABELS[row.kind]
     planned = "planned" if row.planned else "not planned"
     address = ui.Address(plain.anchor("incident", row.incident_id), "incident")
-    yield ui.Fact("Harm", (ui.Strong(harm.meaning), " ", address), is_wide=True)
+    yield ui.Fact("Kind of harm", (ui.Strong(harm.meaning), " ", address), is_wide=True)
     lasted = (" (", words.duration(words.elapsed_ms(row.started_at, row.ended_at)), ")")
     until: ui.Words = (" to ", ui.At(row.ended_at), lasted) if row.ended_at else ", and it was not over by the end"
     yield ui.Fact("From, to", (ui.At(row.started_at), until))
     yield ui.Fact("Kind", f"{kind}, {planned}")
+    label, owners = page.whose(row.group_ids, row.topics or ())
+    if owners:
+        yield ui.Fact(label, owners)
     yield from _figures(row)
     yield from _earlier(page, row)
     if row.cause is not None:
@@ -147,7 +150,7 @@ def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
     for kind, rows in grouped(page.failovers_of.get(row.incident_id, ()), lambda f: f.kind).items():
         label = vocabulary.FAILOVERS[kind].label
         topics = words.listed([plain.shortened(t, 48) for t in dict.fromkeys(f.topic for f in rows)], TOPICS)
-        said = f"{words.counted(len(rows), 'leader change')}: {label}, of {topics}."
+        said = f"{words.counted(len(rows), 'leader change')} of {topics}: {label}."
         moments.append((ui.At(rows[0].happened_at), said))
     for rebalance in page.rebalances_of.get(row.incident_id, ())[:MOMENTS]:
         moments.append((ui.At(rebalance.started_at), _rebalance(rebalance)))

@@ -14,6 +14,7 @@ from spark_jobs.report.sections.failovers import by_kind
 from spark_jobs.report.sections.restarts import restart_link
 from spark_jobs.report.unread_logs import absence
 from spark_jobs.shared import words
+from spark_jobs.shared.absences import away, starts_exactly
 
 # The one moment of an outage that is shown even where it did not come.
 BACK = "Back"
@@ -44,14 +45,9 @@ def outages(page: PageRows) -> Iterator[ui.Block]:
         )
 
 
-def _starts_exactly(row: BrokerOutage) -> bool:
-    """Whether the outage begins with more than the last sign of life."""
-    return row.planned or row.unreachable_at is not None
-
-
 def _steps(row: BrokerOutage) -> Iterator[ui.Step]:
     moments = (
-        ("Gone" if _starts_exactly(row) else "Last sign of life", row.down_at),
+        ("Gone" if starts_exactly(row) else "Last sign of life", row.down_at),
         ("Out of reach of others", row.unreachable_at if row.unreachable_at != row.down_at else None),
         ("Noticed", row.detected_at),
         (BACK, row.up_at),
@@ -67,12 +63,8 @@ def _steps(row: BrokerOutage) -> Iterator[ui.Step]:
 
 def _sums(row: BrokerOutage) -> Iterator[str]:
     """What it did, at a glance."""
-    if row.up_at is None:
-        yield "not back"
-    else:
-        exact = words.duration(words.elapsed_ms(row.down_at, row.up_at))
-        bounds = "" if _starts_exactly(row) else words.between(row.away_low_ms, row.away_high_ms)
-        yield f"away for {bounds or exact}"
+    gone = away(row)
+    yield f"away for {gone}" if gone else "not back"
     if row.elections:
         yield words.counted(row.elections, "leader change")
 
@@ -114,7 +106,8 @@ def _relations(page: PageRows, row: BrokerOutage) -> Iterator[ui.Block]:
         for i in page.incidents_of.get(row.outage_id, ())
     ]
     if incidents:
-        yield ui.Paragraph(("Led to: ", ui.separated(incidents), "."))
+        noun = words.verb(len(incidents), "Incident", "Incidents")
+        yield ui.Paragraph((f"{noun}: ", ui.separated(incidents), "."))
 
 
 READS = (BrokerOutage, Coverage, Failover, CoordinatorMove, Incident, RollingRestart)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain, groupby, pairwise
 
 from spark_jobs.catalog.codes import OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, BrokerSnapshot, Event, LogFile
 from spark_jobs.knowledge.start_failures import StartReason, why_starts_failed
+from spark_jobs.shared.absences import starts_exactly
 from spark_jobs.shared.words import counted, duration
 from spark_jobs.transforms.brokers.absence import Absence
 from spark_jobs.transforms.brokers.absences import LATE_REPORT, Observed, absences_of, observe
@@ -71,7 +73,7 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
     verdict = judge(OUTAGE_RULINGS, absence)
     kind = OutageKind(verdict.code)
     reason = _why_starts_failed(absence)
-    return BrokerOutage(
+    outage = BrokerOutage(
         cluster=cluster,
         outage_id=row_id(cluster, "outage", absence.broker, absence.down_at),
         broker=absence.broker,
@@ -88,9 +90,10 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
         away_high_ms=None if absence.lasted_at_most is None else absence.lasted_at_most // MS,
         group_ids=[],
         confidence=verdict.confidence,
-        explanation=" ".join(filter(None, (verdict.sentence, _starts(absence, reason), _ending(absence)))),
+        explanation=" ".join(filter(None, (verdict.sentence, _starts(absence, reason)))),
         evidence=evidence_of(absence.evidence),
     )
+    return replace(outage, explanation=f"{outage.explanation} {_ending(absence, starts_exactly(outage))}")
 
 
 def _why_starts_failed(absence: Absence) -> StartReason | None:
@@ -108,7 +111,7 @@ def _starts(absence: Absence, reason: StartReason | None) -> str:
     return f"Its start failed {counted(absence.failed_starts, 'time')}: {reason.reason}{quoted}. {reason.advice}"
 
 
-def _ending(absence: Absence) -> str:
+def _ending(absence: Absence, starts_exactly: bool) -> str:
     if absence.up_at is None:
         return _open_ending(absence)
     lasted = duration(absence.up_at - absence.down_at)
@@ -116,7 +119,11 @@ def _ending(absence: Absence) -> str:
         return f"It served again after {lasted} at most: no log of all that time is at hand."
     if not absence.is_end_exact:
         return f"It served again after {lasted} at most: no line shows its return, and then it served."
-    return f"It served again after {lasted}."
+    return (
+        f"It served again after {lasted}."
+        if starts_exactly
+        else f"It served again {lasted} after its last sign of life."
+    )
 
 
 def _open_ending(absence: Absence) -> str:

@@ -73,7 +73,8 @@ def finding_of(
     """A row of gold.findings. `more`: how many others the subject stands for; `words`: those that `says` names."""
     rule = RULE_BY_ID[rule_id]
     others = f" and {more} more" if more else ""
-    message = rule.says.format(subject=f"{rule.subject_kind} '{subject}'{others}", **words)
+    name = subject if rule.subject_kind == "broker" else f"'{subject}'"
+    message = rule.says.format(subject=f"{rule.subject_kind} {name}{others}", **words)
     return rows.Finding(
         cluster=facts.cluster,
         finding_id=row_id("finding", facts.cluster, rule_id, subject + others, first_at),

@@ -161,7 +161,7 @@ def _in_chain(rebalances: Sequence[Rebalance], chains: Chains) -> str:
     if not here:
         return ""
     chain, place = max((chains[i] for i in here), key=lambda found: len(found[0]))
-    whole = f"a chain of {len(chain)}, each begun before the one before it was in use"
+    whole = f"a chain of {len(chain)} rebalances: each began before members could use the assignment of the one before"
     if len(rebalances) == 1:
         return f" It is number {place + 1} in {whole}."
     return f" It {'holds' if {*chain} <= {*here} else 'is part of'} {whole}."

@@ -8,6 +8,7 @@ from spark_jobs.catalog.codes import NOBODY, Confidence, FailoverKind, Harm, Inc
 from spark_jobs.catalog.rows import BrokerOutage, Incident, OutOfSyncPeriod
 from spark_jobs.knowledge.harms import OUTAGE_VERBS
 from spark_jobs.shared import words
+from spark_jobs.shared.absences import away, starts_exactly
 from spark_jobs.transforms.incidents.happenings import Happening
 from spark_jobs.transforms.incidents.impact import Impact, Place
 
@@ -41,7 +42,7 @@ def partitions_of(places: Sequence[Place]) -> str:
 
 def _lost(impact: Impact) -> str:
     low, high = impact.lost or (0, None)
-    where = partitions_of(list(impact.losses))
+    where = f"{partitions_of(list(impact.losses))}{_unclean(impact)}"
     if not low:
         most = f"up to {words.counted(high, 'committed record')}" if high else "committed records"
         return f"{most} may have been lost in {where}"
@@ -49,20 +50,20 @@ def _lost(impact: Impact) -> str:
     return f"{least}{words.counted(low if high is None else high, 'committed record')} were lost in {where}"
 
 
+def _unclean(impact: Impact) -> str:
+    """The election that lost the records, where the absence of a broker began it all."""
+    chosen = [f for f in impact.of.failovers if f.kind == FailoverKind.UNCLEAN_ELECTION]
+    at = [f.happened_at for f in chosen if (f.topic, f.partition) in impact.losses]
+    return f" (unclean election at {min(at):%H:%M:%S})" if at and impact.of.outages else ""
+
+
 def _offline(impact: Impact) -> str:
     places = impact.offline
     verb = words.verb(len(places), "was", "were")
     if impact.is_still_offline:
         return f"{_subject(places)} {verb} offline, and {verb} not back by the end"
-    lasted = _bounded(impact.offline_ms, impact.offline_at_most_ms)
+    lasted = words.bounded(impact.offline_ms, impact.offline_at_most_ms)
     return f"{_subject(places)} {verb} offline{f' for {lasted}' if lasted else ''}"
-
-
-def _bounded(low: int | None, high: int | None) -> str:
-    """A length between bounds; one number where they lie within a tenth. Empty where none is known."""
-    if low is None and high is None:
-        return ""
-    return words.duration(low) if low and high and high <= 1.1 * low else words.between(low, high)
 
 
 def _refused(impact: Impact) -> str:
@@ -89,11 +90,9 @@ def absence(outage: BrokerOutage) -> str:
 def fate(outage: BrokerOutage) -> str:
     """What became of a broker, after its name. Where only its last sign of life is known, for how long is bounded."""
     verb = f"{_HEDGES.get(outage.confidence, '')}{OUTAGE_VERBS[outage.kind]}"
-    is_exact = outage.unreachable_at is not None or outage.away_low_ms == outage.away_high_ms
-    at = f"{'at' if is_exact or outage.planned else 'about'} {outage.down_at:%H:%M:%S}"
-    gone = words.duration(words.elapsed_ms(outage.down_at, outage.up_at))
-    away = gone if is_exact else _bounded(outage.away_low_ms, outage.away_high_ms) or gone
-    return f"{verb} {at}{f', away for {away}' if gone else ' and had not come back by the end'}"
+    at = f"{'at' if starts_exactly(outage) else 'about'} {outage.down_at:%H:%M:%S}"
+    gone = away(outage)
+    return f"{verb} {at}{f', away for {gone}' if gone else ' and had not come back by the end'}"
 
 
 def _away(happening: Happening) -> str:

@@ -59,15 +59,17 @@ def layouts_of(lines: Sequence[str], given: str | None = None) -> tuple[str, ...
 def best_of(lines: Sequence[str], given: str | None = None, others: Sequence[str] = DATED) -> tuple[Layouts, Fit]:
     """The layouts by which lines are understood best, and how well.
 
-    Takes: the pattern that a user gave, if one did; the other layouts that are tried.
+    Takes: the pattern that a user gave, if one did; the other layouts that are tried, where a line begins by them.
     Order: the user's pattern is tried before the others. A layout replaces Kafka's own where more lines are events by
         it, or as many and fewer are not understood.
     """
     plain = fit(lines, PLAIN)
     if is_enough(plain):
         return PLAIN, plain
-    names = [*([given] if given else []), *others]
-    found = {name: fit(lines, (name, LIBRDKAFKA.name)) for name in names}
+    begun = [name for name in others if any(map(head_of(name).match, lines))]
+    found = {name: fit(lines, (name, LIBRDKAFKA.name)) for name in ([given] if given else []) + begun}
+    if not found:
+        return PLAIN, plain
     best = max(found, key=lambda name: order_of(found[name]))
     is_better = (found[best].events > 0 or best == given) and order_of(found[best]) > order_of(plain)
     return ((best, LIBRDKAFKA.name), found[best]) if is_better else (PLAIN, plain)

@@ -169,7 +169,8 @@ class _Loss:
         )
         nowhere = f", {len(stranded)} of them without another to take over" if stranded else ""
         moves = f"{counted(self.leaders_to_move, 'leader')} would move"
-        return f"Without {self.scope.kind} '{self.scope.name}' {cost}; {moves}{coordinators}{nowhere}."
+        named = self.scope.name if self.scope.kind == "broker" else f"'{self.scope.name}'"
+        return f"Without {self.scope.kind} {named}, {cost}; {moves}{coordinators}{nowhere}."
 
     def quotes(self) -> Iterator[Quote]:
         shown = f"{self.scope.kind} '{self.scope.name}' holds replicas of {len(self.hosted)} partitions"

@@ -1,0 +1,176 @@
+"""Everything on S3: logs, lake, lock, SQL, alerts and the page inside Airflow. The server is moto's, on this machine.
+
+It answers as S3's documentation says, conditional writes included. It proves nothing about rights, speed or limits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import obstore
+import pytest
+from obstore.store import S3Store
+
+from drill.cluster import free_ports
+from setup.build import build_environment
+from spark_jobs.commands.audit import SAMPLE
+from spark_jobs.shared.launch import HOME
+from tests.support.lake import contents
+
+LAKE = "s3a://lakes/kafka"
+INPUT = {"LOGS": "logs", "CLIENT_LOGS": "clients", "SNAPSHOTS": "snapshots.jsonl"}
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
+    """A server with the recorded night in the bucket `logs`. Gives: the variables by which everybody finds it."""
+    environment = tmp_path_factory.mktemp("s3") / "environment"
+    build_environment(environment, "s3.txt")
+    (port,) = free_ports(1)
+    variables = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "verysecret",
+        "AWS_REGION": "us-east-1",
+    }
+    command = [str(environment / "bin" / "moto_server"), "-H", "127.0.0.1", "-p", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        with pytest.MonkeyPatch.context() as patched:
+            for name, value in variables.items():
+                patched.setenv(name, value)
+            for bucket in ("logs", "lakes"):
+                _made(f"{variables['AWS_ENDPOINT_URL']}/{bucket}")
+            logs = S3Store("logs")
+            for path in sorted(p for p in SAMPLE.rglob("*") if p.is_file()):
+                obstore.put(logs, str(path.relative_to(SAMPLE)), path)
+            yield variables
+        server.terminate()
+
+
+def _made(bucket: str) -> None:
+    """Makes a bucket as soon as the server answers."""
+    for _ in range(120):
+        try:
+            urllib.request.urlopen(urllib.request.Request(bucket, method="PUT"), timeout=10).close()
+            return
+        except OSError:
+            time.sleep(0.5)
+    raise AssertionError("the server of S3 does not answer")
+
+
+def hindsight(*arguments: str, also: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    unset = ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE", "HINDSIGHT_JARS")
+    environment = {k: v for k, v in os.environ.items() if k not in unset}
+    return subprocess.run(
+        [sys.executable, "-m", "spark_jobs.commands.cli", *arguments],
+        cwd=HOME,
+        env={**environment, "PYTHONPATH": str(HOME), **(also or {})},
+        capture_output=True,
+        text=True,
+        timeout=2400,
+    )
+
+
+@pytest.fixture(scope="module")
+def audited(s3: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """The audit from S3 into a lake on S3, through Airflow."""
+    done = hindsight("audit", "--lake", LAKE, also={name: f"s3a://logs/{at}" for name, at in INPUT.items()})
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def test_its_tables_equal_those_of_an_audit_on_disk(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
+    assert "40 committed records were lost in fraud-risky-19-0" in audited.stdout
+    on_disk = hindsight("audit", "--lake", str(tmp_path / "lake"))
+    assert on_disk.returncode == 0, on_disk.stdout + on_disk.stderr
+    assert contents(LAKE) == contents(tmp_path / "lake")
+
+
+def test_a_step_that_was_killed_is_run_again_and_leaves_the_same_tables(
+    audited: subprocess.CompletedProcess[str], s3: Mapping[str, str]
+) -> None:
+    """Its lock is not freed: the next run takes it a minute later."""
+    before = contents(LAKE)
+    given = {**os.environ, **{name: f"s3a://logs/{at}" for name, at in INPUT.items()}, "LAKE": LAKE}
+    command = [sys.executable, "-m", "spark_jobs.commands.cli", "ingest", "--run-id", "killed"]
+    with subprocess.Popen(command, cwd=HOME, env={**given, "PYTHONPATH": str(HOME)}, start_new_session=True) as step:
+        locks = S3Store("lakes", prefix="kafka/locks")
+        while _holder(locks).get("run_id") != "killed":
+            assert step.poll() is None, "the step ended before it had the lock"
+            time.sleep(0.5)
+        time.sleep(10)
+        _kill(step.pid)
+    assert _holder(locks)["run_id"] == "killed"
+    again = hindsight("audit", "--lake", LAKE, also={name: f"s3a://logs/{at}" for name, at in INPUT.items()})
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert contents(LAKE) == before
+    assert _holder(locks) == {}
+
+
+def _holder(locks: S3Store) -> Any:
+    try:
+        return json.loads(bytes(obstore.get(locks, "step").bytes()))
+    except FileNotFoundError:
+        return {}
+
+
+def _kill(first: int) -> None:
+    """Kills a process and all that it started: spark-submit leads a session of its own."""
+    found = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    children: dict[int, list[int]] = {}
+    for pid, parent in (map(int, line.split()) for line in found.splitlines()):
+        children.setdefault(parent, []).append(pid)
+    doomed = [first]
+    for pid in doomed:
+        doomed += children.get(pid, [])
+    for pid in reversed(doomed):
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_sql_explain_and_doctor_read_it(audited: subprocess.CompletedProcess[str]) -> None:
+    lost = "select max(records_lost_low) as lost from gold.incidents"
+    answer = hindsight("sql", lost, "--format", "json", "--lake", LAKE)
+    assert json.loads(answer.stdout) == [{"lost": 40}], answer.stderr
+    assert "Broker 1 ended without a shutdown" in hindsight("explain", "latest", "--lake", LAKE).stdout
+    whole = hindsight("doctor", "--lake", LAKE)
+    assert "each commit and each file is whole" in whole.stdout, whole.stdout
+
+
+def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
+    told = hindsight("alert", "--lake", LAKE)
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "fraud-risky-19-0" in hindsight("alert", "--list", "--lake", LAKE).stdout
+
+
+def test_airflow_shows_its_page(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
+    (tmp_path / "hindsight.toml").write_text(
+        f"[[clusters]]\nname = 'kafka'\nlogs = 's3a://logs/logs'\nlake = '{LAKE}'\n"
+    )
+    asked = (
+        "from fastapi.testclient import TestClient\n"
+        "from hindsight_report import app, readers\n"
+        "for route in app.routes:\n"
+        "    for d in getattr(getattr(route, 'dependant', None), 'dependencies', ()):\n"
+        "        app.dependency_overrides[d.call] = lambda: None\n"
+        "app.dependency_overrides[readers] = lambda: lambda cluster: True\n"
+        "print(TestClient(app).get('/kafka/index.html').text)\n"
+    )
+    paths = f"{HOME}:{HOME / 'plugins'}"
+    shown = subprocess.run(
+        [HOME / ".venv-airflow" / "bin" / "python", "-c", asked],
+        env={**os.environ, "PYTHONPATH": paths, "HINDSIGHT_CONFIG": str(tmp_path / "hindsight.toml")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert "40 committed records were lost" in shown.stdout, shown.stderr[-2000:]

@@ -1,0 +1,56 @@
+"""Owners of clusters, groups and topics: from the file of clusters to the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from spark_jobs.alerts.settings import owners_of
+from spark_jobs.report.blocks import Fact, Item
+from spark_jobs.report.build import build_report
+from spark_jobs.shared.config import Settings
+from tests.support import report_blocks as seen
+from tests.support.report_night import night
+from tests.support.rows import AT
+
+
+def test_a_run_is_given_the_owners_of_the_file_and_none_of_one_that_cannot_be_used(tmp_path: Path) -> None:
+    file = tmp_path / "hindsight.toml"
+    assert owners_of(None) == []
+    file.write_text(
+        '[[clusters]]\nname = "prod"\nlabels = ["gold"]\n'
+        '[[alerts.owners]]\nname = "pay"\ngroups = ["pay-*"]\nlabels = ["gold"]\n'
+    )
+    (owner,) = owners_of(file)
+    assert owner == {"name": "pay", "clusters": ("prod",), "groups": ("pay-*",), "topics": ()}
+    wanted = {"logs": "/logs", "lake": "/lake", "run_id": "r", "run_at": AT, "owners": [owner]}
+    assert Settings.of(json.loads(Settings.of(wanted).to_json())).owners == [
+        {**owner, "clusters": ["prod"], "groups": ["pay-*"], "topics": []}
+    ]
+    file.write_text("[alerts]\nrotes = []\n")
+    assert owners_of(file) == []
+
+
+def test_who_owns_what_an_incident_or_a_finding_is_about_stands_beside_what_to_do() -> None:
+    tables, about = night()
+    owners = [
+        {"name": "ops", "clusters": ["prod-*"]},
+        {"name": "data", "topics": ["risky.*"]},
+        {"name": "ads", "groups": ["ads-*"]},
+        {"name": "lab", "clusters": ["lab"], "groups": ["lab-*"]},
+    ]
+    page = build_report(tables, about | {"owners": owners})
+    facts = {
+        entry.headline[:30]: [seen.text(f.value) for f in seen.found(Fact, entry) if f.label.startswith("Owner")]
+        for entry in seen.entries(page, "incidents")
+    }
+    assert facts["40 to 52 committed records wer"] == ["ops and data"]
+    assert facts["Broker 3 was out of sync in 12"] == ["ops"]
+    assert facts["Group ads-etl rebalanced 14 ti"] == ["ops and ads"]
+    gravest = [seen.text(item) for item in seen.found(Item, seen.section(page, "verdict"))]
+    assert gravest[0].endswith("send them again. Owners: ops and data.")
+    findings = [seen.text(item.words) for item in seen.found(Item, seen.section(page, "findings"))]
+    assert [text.rpartition(": ")[2] for text in findings] == [
+        "ops and data" if "risky.raw" in text else "ops and ads" if "ads-etl" in text else "ops" for text in findings
+    ]
+    assert [f for f in seen.found(Fact, build_report(*night()).sections) if f.label.startswith("Owner")] == []
