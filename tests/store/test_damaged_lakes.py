@@ -196,7 +196,6 @@ def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(t
         )
 
 
-@pytest.mark.parametrize("is_silent", [False, True])
 def test_an_object_store_that_does_not_answer_is_a_sentence_within_a_minute(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
