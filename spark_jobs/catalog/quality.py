@@ -6,7 +6,9 @@ from spark_jobs.catalog.model import EVIDENCE_TYPE, Check, Table, optional, requ
 _CLUSTER = required("cluster", "STRING", "The cluster, by its name in this lake")
 
 _LINES = (
-    required("lines_in", "BIGINT", "Physical lines", unit="lines"),
+    required(
+        "lines_in", "BIGINT", "Physical lines; one that several files hold, as a copy does, counts once", unit="lines"
+    ),
     required("events", "BIGINT", "Physical lines of records that became events", unit="lines"),
     required("ignored", "BIGINT", "Physical lines of records known to carry nothing we use", unit="lines"),
     required("unparsed", "BIGINT", "Physical lines that matter and that no pattern claims", unit="lines"),
@@ -290,7 +292,12 @@ NIGHTS = Table(
         required("findings_warning", "INT", "Findings that warn"),
         required("findings_info", "INT", "Findings for information"),
         required("gaps", "INT", "Findings about what could not be seen"),
-        required("lines_in", "BIGINT", "Physical lines", unit="lines"),
+        required(
+            "lines_in",
+            "BIGINT",
+            "Physical lines; one that several files hold, as a copy does, counts once",
+            unit="lines",
+        ),
         required("lines_unread", "BIGINT", "Physical lines that no pattern claims or that are broken", unit="lines"),
         required("rebalances", "INT", "Rebalances"),
         required("partition_seconds", "DOUBLE", "Their cost, as far as it is known", unit="partition-seconds"),

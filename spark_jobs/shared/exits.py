@@ -51,8 +51,17 @@ def sentences_of(error: BaseException) -> list[str]:
         while first is not None and _is_end_of_java(first):
             first = first.__context__
         return [*(sentences_of(first) if first else ()), _JAVA_ENDED]
-    return [_of_java(error) or _of_python(error)]
+    said = _of_java(error) or _of_python(error)
+    return [said, *(advice for found, advice in _ADVICE.items() if found in said)]
 
+
+_ADVICE = {
+    "No space left on device": "A disk is full. Needed: room where the lake lies and where TMPDIR does. Make room, then"
+    " run the step again: it leaves the same tables as an undisturbed run.",
+    "Connection refused": "A store or a service does not answer. Needed: one that listens at that address. Check the"
+    " address and the network, then run the step again.",
+}
+"""What to do, by what the system's own message says."""
 
 _JAVA_ENDED = (
     "Spark's Java process ended before this step did. The log above this line has what it said last: where that is"

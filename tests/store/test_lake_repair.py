@@ -246,6 +246,9 @@ def test_a_step_mends_first_says_so_and_keeps_a_row(
     (kept,) = rows(lake, "quality.lake_repairs")
     assert (kept["run_id"], kept["path"], kept["damage"]) == ("run-1", "gold/findings", "half_published")
     assert store.read(gold.FINDINGS).count() == len(LAKE["gold.findings"])
+    (newest,) = DeltaTable(str(lake / "gold/findings")).history(1)
+    assert newest["operation"] == "RESTORE"
+    assert "delta-rs" in str(newest), "Spark takes seconds a table for it"
     repair_before(store, INGEST, RUN)
     assert len(rows(lake, "quality.lake_repairs")) == 1
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import pytest
 
 from spark_jobs.shared.exits import (
@@ -79,6 +82,16 @@ def test_an_error_of_java_is_told_by_its_first_and_its_innermost_message() -> No
     one = OfJava("UnsupportedFileSystemException", 'No FileSystem for scheme "nofs"')
     assert sentences_of(Py4JJavaError(one)) == ['UnsupportedFileSystemException: No FileSystem for scheme "nofs"']
     assert sentences_of(Py4JJavaError(OfJava("NullPointerException", None))) == ["java.lang.NullPointerException"]
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"), [(errno.ENOSPC, "A disk is full. Needed: room"), (errno.ECONNREFUSED, "A store or a service")]
+)
+def test_a_full_disk_and_a_store_that_does_not_answer_come_with_what_to_do(number: int, advice: str) -> None:
+    said, do = sentences_of(OSError(number, os.strerror(number)))
+    assert os.strerror(number) in said
+    assert do.startswith(advice)
+    assert len(sentences_of(OSError(errno.EIO, os.strerror(errno.EIO)))) == 1
 
 
 def test_an_end_of_java_is_told_after_what_was_told_before_it() -> None:

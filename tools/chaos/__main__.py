@@ -19,16 +19,19 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from spark_jobs.commands.audit import SAMPLE
+from spark_jobs.shared import launch
 from tools.chaos import disks, inputs
 from tools.chaos.kills import Tried, kills
 from tools.chaos.lakes import contents
 from tools.chaos.night import HALF, LAST, cut_night
 from tools.chaos.worker import Worker
 
+_RECORDS = launch.HOME / "tests" / "excerpts" / "group_records.jsonl"
 _PARTS = ("kills", "disks", "inputs")
 _FIRST, _SECOND = "first night", "more logs"
 _MONTHS_LATER = "2027-03-01T00:00:00+00:00"
@@ -71,6 +74,7 @@ def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
         whole = cut_night(SAMPLE, folder / "whole", LAST)
         if "inputs" in given.parts:
             yield inputs.one_by_one(rng, inputs.lines_of(SAMPLE), given.lines)
+            yield inputs.records(rng, inputs.captured_records(_RECORDS), given.lines)
             settings = _settings(half, _FIRST)
             yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
             yield inputs.broken_readings(worker, rng, folder, half, settings, 200)
@@ -96,10 +100,10 @@ def _steps(
         is_asked = not given.steps or step in given.steps
         count, real = (given.kills, given.real) if is_asked and "kills" in given.parts else (0, 0)
         killed = kills(worker, other, rng, lake, step, settings, count, real)
-        outcomes = [killed] if count else []
+        outcomes = iter([killed] if count else [])
         if is_asked and "disks" in given.parts:
             disks.is_wanted(step, settings, contents(lake))
-            outcomes += _disks(given.disks, worker, other, rng, began, step, settings)
+            outcomes = chain(outcomes, _disks(given.disks, worker, other, rng, began, step, settings))
         for tried in outcomes:
             tried.what += f", {name}"
             yield tried
@@ -126,6 +130,7 @@ def _disks(
     yield disks.set_back(worker, began, step, settings)
     if step == "ingest":
         yield disks.together(worker, other, began, step, settings)
+        yield disks.unreachable(worker, step, {**settings, "lake": str(began)})
 
 
 def _plan(half: Path, whole: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -22,6 +22,9 @@ _ROOM = "512m"
 _LEFT_MOST = 300_000
 """Bytes left on a full disk, at most: less than any step writes here."""
 
+_ANSWERS_WITHIN = 120
+"""Seconds after which a step has said that a store does not answer."""
+
 Settings = Mapping[str, Any]
 
 
@@ -111,6 +114,18 @@ def together(worker: Worker, other: Worker, began: Path, step: str, settings: Se
     failed = next((a for a in answers if a.sentences), Answer(0, []))
     _retried(tried, worker, lake, step, settings, failed, "together", None)
     shutil.rmtree(lake)
+    return tried
+
+
+def unreachable(worker: Worker, step: str, settings: Settings) -> Tried:
+    """Logs in a store of which nothing answers: a sentence that says so, within a bound."""
+    began = time.monotonic()
+    answer = worker.run(step, {**settings, "logs": "hdfs://127.0.0.1:1/logs"})
+    took = time.monotonic() - began
+    tried = Tried(f"store that does not answer in {step}", 1)
+    tried.equal = tried.told = int("Connection refused" in " ".join(answer.sentences))
+    tried.whole = int(took < _ANSWERS_WITHIN)
+    tried.note(f"exit code {answer.code} after {took:.0f} s, “{answer.said[:200]}”")
     return tried
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
+from spark_jobs.knowledge.group_records import Malformed, decode
 from spark_jobs.knowledge.layouts import LAYOUTS
 from spark_jobs.transforms.intake.reading import read_record
 from tools.chaos.kills import Tried
@@ -72,6 +73,29 @@ def one_by_one(rng: random.Random, lines: Sequence[bytes], count: int) -> Tried:
     tried.equal, tried.whole = fates.total(), count if slowest < _MOST_SECONDS else 0
     tried.note(f"{dict(sorted(fates.items()))}; the slowest took {slowest * 1000:.0f} ms of processor time")
     return tried
+
+
+def records(rng: random.Random, captured: Sequence[tuple[bytes, bytes]], count: int) -> Tried:
+    """As many records of `__consumer_offsets` with changed keys and values: each is read, or refused in a sentence."""
+    tried = Tried(f"{count:,} mutated records of groups, one by one", tried=count)
+    ends = Counter[str]()
+    for _ in range(count):
+        key, value = rng.choice(captured)
+        changed = (_mutated(rng, key), value) if rng.random() < 0.3 else (key, _mutated(rng, value))
+        try:
+            decode(*changed)
+            ends["read"] += 1
+        except Malformed as refusal:
+            ends["refused" if str(refusal) else "refused without a word"] += 1
+    tried.equal = tried.whole = ends["read"] + ends["refused"]
+    tried.note(str(dict(sorted(ends.items()))))
+    return tried
+
+
+def captured_records(file: Path) -> list[tuple[bytes, bytes]]:
+    """Keys and values that brokers wrote, tombstones left out."""
+    samples = map(json.loads, file.read_text().splitlines())
+    return [(bytes.fromhex(s["key"]), bytes.fromhex(s["value"])) for s in samples if s["value"]]
 
 
 def lines_of(night: Path) -> list[bytes]:

@@ -80,6 +80,8 @@ def _judge(
     tried.equal += is_equal
     tried.whole += is_whole
     tried.told += any("not finished" in line for line in look.said)
+    so_far = f"{tried.tried} tried, {tried.equal} equal, {tried.whole} whole, {tried.told} said so"
+    print(f"  {tried.what}: {so_far}", file=sys.stderr, flush=True)
     if not is_equal:
         other = sorted(n for n in {*found, *wanted} if found.get(n) != wanted.get(n))
         tried.note(f"{place.name}: {sentences or f'other rows in {other}'}")
