@@ -106,4 +106,4 @@ supply: setup ## licences and a bill of materials of the locked dependencies, an
 	@.build/supply/bin/pip-audit --strict --require-hashes --disable-pip $(foreach lock,spark airflow,-r locks/$(lock).txt)
 
 clean: ## remove what was built and every run; the lake stays
-	@rm -rf .venv-airflow .venv-spark .airflow .jars .kafka .drill .build .samples .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv-airflow .venv-spark .airflow .jars .kafka .clients .drill .build .samples .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

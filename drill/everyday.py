@@ -24,6 +24,7 @@ from confluent_kafka.admin import AdminClient
 from drill.admin import Admin, AdminFault
 from drill.cluster import Cluster, Node
 from drill.jars import NEWEST, libs
+from drill.libraries import JAVA, LIBRARIES
 from drill.names import Names
 from drill.play import play_one, tell
 from drill.run import MAIN_PARTITIONS, member_config
@@ -74,7 +75,8 @@ def of_members(scenarios: Sequence[Scenario]) -> list[Scenario]:
 
 def _is_theirs(step: object) -> bool:
     if isinstance(step, Start):
-        return step.topics == (MAIN,) and not step.pattern and not step.refused
+        is_here = step.library == JAVA or LIBRARIES[step.library].toolchain is None
+        return is_here and step.topics == (MAIN,) and not step.pattern and not step.refused
     return isinstance(step, (*_WAITED_FOR, OnMember)) and not isinstance(step, RemoveByAdmin)
 
 

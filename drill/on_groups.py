@@ -123,7 +123,8 @@ def _(step: EnforceRebalance, scene: Scene) -> None:
 def _(step: Configure, scene: Scene) -> None:
     worker = scene.members[step.member]
     assert isinstance(worker, ConnectMember)
-    scene.act("connector_configured", group=scene.group, connector=step.connector, tasks=step.tasks, expect=step.expect)
+    told = {"connector": step.connector, "tasks": step.tasks, "consumers": f"connect-{step.connector}"}
+    scene.act("connector_configured", group=scene.group, expect=step.expect, **told)
     worker.configure(step.connector, step.tasks)
 
 

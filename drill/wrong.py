@@ -62,8 +62,13 @@ class Night:
 
 
 def is_owed(row: Row, night: Night) -> bool:
-    """Whether a rebalance was caused by what was done: by an expectation that it meets, or else by its cause."""
+    """Whether a rebalance was caused by what was done: by an expectation that it meets, or else by its cause.
+
+    Edge case: what consumers of a Connect connector do (`consumers`: their group) follows from what its workers do.
+    """
     if id(row) in night.meeting or row["cause"] in ALWAYS_OWED:
+        return True
+    if any(a.told.get("consumers") == row["group_id"] for a in night.acts):
         return True
     caused = any(a.group == row["group_id"] and row["cause"] in _possible_causes(a) for a in night.before(row))
     return caused or _is_broker_induced(row, night)

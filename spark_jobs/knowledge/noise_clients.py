@@ -168,6 +168,7 @@ NOISE: tuple[Noise, ...] = (
         "Consumer attempted to leave the group but ",
         "Consumer triggered an unsubscribe event ",
         "Failed to close coordinator",
+        "Failed to close fetcher with a timeout",
         "Failed while waiting for the unsubscribe event",
         "Releasing assignment and leaving group before closing ",
         "Subscribing to regular expression ",

@@ -57,6 +57,11 @@ class TestWrong:
         assert wrong([act], rebalances=[rebalance(5, "max_poll_exceeded")]) == [None]
         assert wrong([act], rebalances=[rebalance(5, "topic_deleted")]) == ["nothing was done that causes it"]
 
+    def test_the_consumers_of_a_connector_follow_its_workers(self) -> None:
+        configured = act(0, "connector_configured", "connector_changed", group="connect-workers", consumers="g")
+        assert wrong([configured], rebalances=[rebalance(5, "member_left")]) == [None]
+        assert wrong([{**configured, "consumers": "h"}], rebalances=[rebalance(5, "member_left")]) != [None]
+
     def test_an_arrival_of_the_other_kind_is(self) -> None:
         acts = [member(0, "member_join"), member(20, "rejoin_after_expiry")]
         assert wrong(acts, rebalances=[rebalance(1, "member_joined"), rebalance(21, "member_rejoined")]) == [None, None]

@@ -72,6 +72,17 @@ def test_what_was_never_copied_is_cut_and_nothing_committed_with_it(excerpt: str
     assert cut.outage_id
 
 
+def test_a_follower_that_raised_its_high_watermark_before_it_cut_lost_nothing() -> None:
+    """Broker 1 shuts down and still takes 9 records after broker 2 leads. Before 3.4.1 it names them committed."""
+    lines = events("truncation-3.0")
+    day = Window(at("00:00:00.000"), at("00:00:00.000") + timedelta(days=2))
+    context = context_of(lines, rebuild_outages(lines, [], day))
+    failovers = rebuild_leaders(lines, [], context, day).failovers
+    [cut] = rebuild_truncations(lines, [], failovers, context.controller_epochs, day)
+    assert (cut.broker, cut.log_end_before, cut.truncated_to, cut.records_cut) == (1, 83, 74, 9)
+    assert cut.verdict == "nothing_committed_lost"
+
+
 @pytest.mark.parametrize("excerpt", LEFT_BEHIND)
 @pytest.mark.parametrize("column", ["broker", "kind", "source"])
 def test_with_a_witness_missing_a_harmless_cut_is_never_called_a_loss(excerpt: str, column: str) -> None:

@@ -101,10 +101,22 @@ PATTERNS = (
         loggers=_LOG_LOGGERS,
         contains="Non-monotonic update of high watermark from ",
         regex=_LOG
-        + r"(?P<detail>Non-monotonic update of high watermark) from \(offset=(?P<high_watermark>\d+)[ ,][^()]*\) "
-        r"to \(offset=(?P<log_offset>\d+)[ ,][^()]*\)$",
-        versions="2.4-4.2",
+        + r"(?P<detail>Non-monotonic update of high watermark) from \(offset=(?P<high_watermark>\d+),[^()]*\) "
+        r"to \(offset=(?P<log_offset>\d+),[^()]*\)$",
+        versions="3.5-4.2",
         source="core/src/main/scala/kafka/log/UnifiedLog.scala updateHighWatermarkMetadata",
+    ),
+    # KAFKA-14704: from 2.7 to 3.4.0 a follower raised its high watermark to its own log end before it cut what never was
+    # committed. So the one that such a line names proves nothing.
+    Pattern(
+        pattern_id="log.high_watermark_moved_back",
+        kind=Kind.LOG_TRUNCATED,
+        loggers=_LOG_LOGGERS,
+        contains="Non-monotonic update of high watermark from ",
+        regex=_LOG + r"(?P<detail>Non-monotonic update of high watermark) from \(offset=\d+ [^()]*\) "
+        r"to \(offset=(?P<log_offset>\d+) [^()]*\)$",
+        versions="2.4-3.4",
+        source="core/src/main/scala/kafka/log/Log.scala updateHighWatermarkMetadata; LogOffsetMetadata.scala toString",
     ),
     Pattern(
         pattern_id="fetcher.truncated_committed",

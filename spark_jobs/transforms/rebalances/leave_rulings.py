@@ -35,6 +35,11 @@ def is_by_instance(case: Case) -> Proof | None:
     return proof_if(case.change and case.change.is_by_instance)
 
 
+def is_static_and_classic(case: Case) -> Proof | None:
+    """The member is static, in a group of the classic protocol."""
+    return proof_if(case.member.instance_id and case.episode.protocol == Protocol.CLASSIC)
+
+
 def own_log_shows_poll_expired(case: Case) -> Proof | None:
     """The member's own log says within 5 s, or before it comes back, that its poll timeout has expired.
 
@@ -175,6 +180,12 @@ LEAVE_RULINGS: Sequence[Ruling[Case]] = (
            " heartbeat showed it that it was no longer a member. An administrator removed it.",
            proof=(was_surprised,), source="AbstractCoordinator.java maybeLeaveGroup, HeartbeatResponseHandler",
            decides="groups/emptied-2.8 13:31:05.783", looks_alike="groups/emptied-2.8 13:31:12.666"),
+    Ruling(Cause.REMOVED_BY_ADMIN, LIKELY, "{who} was removed by an administrator: a static member does not leave by"
+           " itself.",
+           proof=(is_static_and_classic,),
+           source="KIP-345; AbstractCoordinator.java maybeLeaveGroup: only dynamic members send LeaveGroup. In 3.0 and"
+           " 3.1 the coordinator names the member id, and no reason",
+           decides="groups/removed-3.0 22:17:22.991", looks_alike="groups/removed-2.8 12:24:06.058"),
     Ruling(Cause.MAX_POLL_EXCEEDED, LIKELY, "{who} left and came back under the same member id {later} later, as no"
            " close does: it did not poll {limit}, or it unsubscribed and subscribed again.",
            proof=(came_back_under_its_id,), source="KIP-848: a consumer keeps its member id for as long as it lives",

@@ -206,9 +206,9 @@ TRUNCATION_RULINGS: tuple[Ruling[Truncation], ...] = (
         confidence=Confidence.CERTAIN,
         sentence="It knew that records up to offset {offset} were committed: committed records were lost.",
         proof=(cut_below_its_high_watermark,),
-        source="A replica's high watermark is never above what is committed (UnifiedLog.updateHighWatermark)",
+        source="A replica's high watermark is never above what is committed: updateHighWatermark, since KAFKA-14704",
         decides="unclean-4.1 fraud-risky-19-0 broker 1 01:53:02.499",
-        looks_alike="unclean-2.8 ads-risky-18-0 broker 1 01:54:46.678",
+        looks_alike="truncation-3.0 __consumer_offsets-8 broker 1 22:25:03.164",
     ),
     Ruling(
         code=TruncationVerdict.UNKNOWN,
