@@ -100,17 +100,25 @@ def _brought(lines: DataFrame) -> DataFrame:
 def _looked_at(lines: DataFrame, breaks_off: bool = False) -> Readings:
     read = snapshots.read_snapshots(lines).persist()
     try:
-        said = read.agg(
-            F.count("snapshot_at").alias("count"),
-            F.count_if(F.col("snapshot_at").isNull()).alias("broken"),
-            F.count("error").alias("errors"),
-            F.unix_micros(F.min("snapshot_at")).alias("first_at"),
-            F.unix_micros(F.max("snapshot_at")).alias("last_at"),
-            F.collect_set("cluster_id").alias("cluster_ids"),
-        ).first()
+        found = _counted(read, breaks_off)
+        ours = _named_by_most(read) if len(found.cluster_ids) > 1 else None
+        return _counted(snapshots.only_of(read, ours), breaks_off) if ours else found
     except BaseException:
         read.unpersist()
         raise
+
+
+def _counted(read: DataFrame, breaks_off: bool) -> Readings:
+    is_reading = F.col("snapshot_at").isNotNull()
+    said = read.agg(
+        F.count("snapshot_at").alias("count"),
+        F.count_if(~is_reading).alias("broken"),
+        F.count("error").alias("errors"),
+        F.unix_micros(F.min("snapshot_at")).alias("first_at"),
+        F.unix_micros(F.max("snapshot_at")).alias("last_at"),
+        F.collect_set(F.when(is_reading, F.col("cluster_id"))).alias("cluster_ids"),
+    ).first()
+    assert said is not None
     return Readings(
         lines=read,
         count=said["count"],
@@ -121,6 +129,13 @@ def _looked_at(lines: DataFrame, breaks_off: bool = False) -> Readings:
         cluster_ids=frozenset(said["cluster_ids"]),
         breaks_off=breaks_off,
     )
+
+
+def _named_by_most(read: DataFrame) -> str | None:
+    """The cluster id that three quarters of the readings name, of those that name one; None where none does."""
+    naming = read.where("snapshot_at IS NOT NULL AND cluster_id IS NOT NULL").groupBy("cluster_id").count()
+    counts = {row["cluster_id"]: row["count"] for row in naming.collect()}
+    return next((name for name, count in counts.items() if 4 * count >= 3 * sum(counts.values())), None)
 
 
 def joined(parts: Sequence[Readings]) -> Readings:

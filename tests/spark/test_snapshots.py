@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import bronze
 from spark_jobs.catalog.ids import row_id
 from spark_jobs.catalog.model import Table
+from spark_jobs.edges.readings import read_readings
 from spark_jobs.transforms.intake import snapshots
 
 AT = "2026-11-21T01:40:55.389+00:00"
@@ -153,3 +155,23 @@ def test_a_line_that_is_no_reading_is_quarantined(spark: SparkSession, line: str
     assert told["row"] == line
     assert word in told["sentences"][0]
     assert snapshots.readings(lines, "prod").count() == 1
+
+
+def test_a_reading_of_another_cluster_is_outvoted_and_quarantined(spark: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "snapshots.jsonl"
+    lines = [{"at": f"2026-11-21T01:0{n}:00Z", "cluster_id": "ours"} for n in range(4)]
+    lines += [{"at": "2026-11-21T01:05:00Z"}, {"at": "2031-11-21T01:06:00Z", "cluster_id": "\x00"}]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = read_readings(spark, str(file))
+    assert (found.cluster_ids, found.count, found.broken) == ({"ours"}, 5, 1)
+    assert found.last_at == datetime(2026, 11, 21, 1, 5, tzinfo=UTC)
+    (row,) = snapshots.quarantined(found.lines, "c", "snapshots").collect()
+    assert row["sentences"] == ["It is of cluster \x00, and most readings are of another."]
+    assert snapshots.readings(found.lines, "c").count() == 5
+
+
+def test_readings_of_two_clusters_side_by_side_are_left_to_a_person(spark: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "snapshots.jsonl"
+    lines = [{"at": f"2026-11-21T01:0{n}:00Z", "cluster_id": "one" if n % 2 else "two"} for n in range(4)]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read_readings(spark, str(file)).cluster_ids == {"one", "two"}

@@ -30,9 +30,20 @@ def read_snapshots(lines: DataFrame) -> DataFrame:
     return said.select("value", "landed_as", at.alias("snapshot_at"), "said.*")
 
 
+def only_of(read: DataFrame, cluster_id: str) -> DataFrame:
+    """The same lines, of which those that name another cluster are not readings of this one."""
+    is_ours = F.coalesce(F.col("cluster_id") == cluster_id, F.lit(True))
+    return read.withColumn("snapshot_at", F.when(is_ours, F.col("snapshot_at")))
+
+
 def quarantined(read: DataFrame, cluster: str, source: str) -> DataFrame:
     """The lines that are not a reading: quality.quarantine."""
-    sentence = F.when(F.try_parse_json("value").isNull(), "It is not JSON: perhaps its writer died while it wrote.")
+    sentence = F.when(
+        F.try_parse_json("value").isNull(), "It is not JSON: perhaps its writer died while it wrote."
+    ).when(
+        F.col("at").try_cast("timestamp").isNotNull(),
+        F.concat(F.lit("It is of cluster "), "cluster_id", F.lit(", and most readings are of another.")),
+    )
     return (
         read.where("snapshot_at IS NULL")
         .select(
