@@ -61,8 +61,10 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
 
 def _seen(page: PageRows) -> str:
     """What could not be seen, before anything is claimed."""
-    found = grouped((f for f in figures.unseen(page.of(Finding)) if f.rule_id not in UNREAD), lambda f: f.rule_id)
-    gaps = [UNSEEN[rule].format(_subjects(rows)) for rule, rows in found.items()]
+    found = grouped(figures.unseen(page.of(Finding)), lambda f: f.rule_id)
+    gaps = [
+        said.format(_subjects(found[rule])) for rule, said in UNSEEN.items() if rule in found and rule not in UNREAD
+    ]
     total = coverage.totals(page)
     lines = [f"{words.counted(total.lost, 'line')} of {words.number(total.lines_in)}"] if total.lost else []
     missed = [*lines, *gaps]

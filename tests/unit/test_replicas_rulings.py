@@ -24,6 +24,7 @@ from spark_jobs.transforms.replicas.isr_shrink_rulings import SHRINK_RULINGS, Sh
 from spark_jobs.transforms.replicas.out_of_sync_rulings import OUT_OF_SYNC_RULINGS, PeriodCase
 from spark_jobs.transforms.replicas.truncation_rulings import TRUNCATION_RULINGS
 from spark_jobs.transforms.rulings import Ruling, Verdict
+from spark_jobs.transforms.windows import Window
 from tests.support.nights import WHOLE, at, events
 from tests.support.rows import row
 from tests.support.rulings import wording
@@ -34,6 +35,10 @@ TABLES: dict[str, tuple[Ruling[Any], ...]] = {
     "truncation": TRUNCATION_RULINGS,
 }
 START = at("12:00:00")
+
+
+DAYS = Window(WHOLE.start, WHOLE.end + timedelta(days=1))
+"""The days on which excerpts were recorded."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +86,18 @@ def judged(night: Night) -> tuple[list[Decision], list[IsrChange | OutOfSyncPeri
         raise LookupError(case)
 
     lines = list(night.lines)
-    outages = rebuild_outages(lines, (), WHOLE)
+    outages = rebuild_outages(lines, (), DAYS)
     context = context_of(lines, outages)
     failovers = (
-        rebuild_leaders(lines, night.readings, context, WHOLE).failovers if night.failovers is None else night.failovers
+        rebuild_leaders(lines, night.readings, context, DAYS).failovers if night.failovers is None else night.failovers
     )
     with pytest.MonkeyPatch.context() as patch:
         for module in (isr_shrink_cause, out_of_sync_periods, truncations):
             patch.setattr(module, "judge", judge)
-        changes = rebuild_isr_changes(lines, night.readings, context, WHOLE)
+        changes = rebuild_isr_changes(lines, night.readings, context, DAYS)
         spans = out_of_sync_periods.spans_of(changes)
-        periods = out_of_sync_periods.rebuild_out_of_sync_periods(spans, outages, WHOLE)
-        cuts = truncations.rebuild_truncations(lines, night.readings, failovers, context.controller_epochs, WHOLE)
+        periods = out_of_sync_periods.rebuild_out_of_sync_periods(spans, outages, DAYS)
+        cuts = truncations.rebuild_truncations(lines, night.readings, failovers, context.controller_epochs, DAYS)
     return decisions, [*changes, *periods, *cuts]
 
 
