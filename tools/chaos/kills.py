@@ -129,25 +129,31 @@ def _killed(
 ) -> Iterator[Path]:
     """The lake after a kill -9 shortly after a change in tables' logs, each from the same beginning.
 
-    Edge case: a run that ends before the change that was drawn is not killed, and counts for nothing.
+    Edge case: a run that ended before it was killed counts for nothing; the next is killed earlier.
     """
     for number in range(count):
-        place = _copy(began, began.parent / f"{step}-killed-{number}")
-        left, known = rng.randint(1, changes), _logs(place)
-
-        def look(place: Path = place) -> None:
-            nonlocal left, known
-            time.sleep(0.003)
-            before, known = known, _logs(place)
-            left -= known != before
-            if not left:
-                time.sleep(rng.uniform(0, 0.3))
-                worker.kill()
-
-        if worker.run(step, {**settings, "lake": str(place)}, look).code == KILLED:
-            yield place
-        else:
+        place, left = began.parent / f"{step}-killed-{number}", rng.randint(1, changes)
+        while not _is_killed(worker, rng, _copy(began, place), step, settings, left):
             shutil.rmtree(place)
+            left = max(1, left // 2)
+        yield place
+
+
+def _is_killed(
+    worker: Worker, rng: random.Random, place: Path, step: str, settings: Mapping[str, Any], left: int
+) -> bool:
+    known = _logs(place)
+
+    def look() -> None:
+        nonlocal left, known
+        time.sleep(0.003)
+        before, known = known, _logs(place)
+        left -= known != before
+        if not left:
+            time.sleep(rng.uniform(0, 0.1))
+            worker.kill()
+
+    return worker.run(step, {**settings, "lake": str(place)}, look).code == KILLED
 
 
 _LOGS = tuple(f"/{table.layer}/{table.name}/{delta_log.FOLDER}" for table in TABLES)

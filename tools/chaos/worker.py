@@ -56,10 +56,11 @@ class Worker:
                 meanwhile()
             else:
                 time.sleep(0.05)
-        if self._answer.exists():
-            return Answer(**json.loads(self._answer.read_text()))
-        self._start()
-        return Answer(KILLED, ["killed"])
+        is_done = self._answer.exists()
+        ended = Answer(**json.loads(self._answer.read_text())) if is_done else Answer(KILLED, ["killed"])
+        if self._process.poll() is not None:
+            self._start()
+        return ended
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
