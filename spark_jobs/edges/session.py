@@ -18,6 +18,9 @@ from spark_jobs.shared import launch
 _ARCHIVE = "spark_jobs"
 """The archive of our own code, which executors import."""
 
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""The variable by which spark-submit names its JVM to Python. That JVM has our settings, out of a file."""
+
 _ASKED_FOR_OFTEN = ("org.apache.spark.sql.functions", "org.apache.spark.api.python.PythonUtils")
 """What PySpark asks for by a short name with each column: Java else looks for it in each jar, package by package."""
 
@@ -31,18 +34,20 @@ _FOR_FEW_ROWS = {
 
 
 def start(
-    name: str, master: str | None = None, also: Mapping[str, str] | None = None, places: Iterable[str] = ()
+    name: str, master: str | None = None, also: Mapping[str, str] | None = None, places: Iterable[str | None] = ()
 ) -> SparkSession:
-    """A session with Delta, in UTC. Under spark-submit, which has our settings, `master` is left out.
+    """A session with Delta, in UTC. Under spark-submit the master is already chosen and `master` is left out.
 
     Takes: what is set whatever our settings say; the places that Spark opens.
     """
-    settings = {**(launch.configuration(places=places) if master else {}), **(also or {})}
+    is_submitted = _SUBMITTED in os.environ
+    settings = {**({} if is_submitted else launch.configuration(places=places)), **(also or {})}
     builder = SparkSession.builder.appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)
-    if master:
+    if not is_submitted:
         _start_java(settings)
+    if master:
         builder = builder.master(master)
     spark = builder.getOrCreate()
     context: Any = spark.sparkContext
