@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -47,6 +48,7 @@ def _joined(folder: Path) -> SparkSession:
     context = SparkContext(
         _MASTER, "tests", gateway=of_process._gateway, jsc=jvm.JavaSparkContext(first.sparkContext())
     )
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # PySpark's own cancels the jobs of all processes
     mine = SparkSession(context, first.newSession())
     sessions.setDefaultSession(first)
     return mine
