@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -127,7 +128,9 @@ def test_ctrl_c_ends_a_drill_in_seconds_and_leaves_no_process(tmp_path: Path) ->
     command = [sys.executable, "-m", "drill.run", "--scenarios", "pause,slow,crash_librdkafka", "--no-audit"]
     mark = f"DRILL_TEST={tmp_path}"
     environment = {**os.environ, "DRILL_TEST": str(tmp_path)}
-    drill = subprocess.Popen(command, cwd=HOME, env=environment, stderr=subprocess.PIPE, text=True)
+    # A shell that runs the tests in the background has them, and what they start, ignore Ctrl-C.
+    hears = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    drill = subprocess.Popen(command, cwd=HOME, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=hears)
     assert drill.stderr
     for line in drill.stderr:
         if "begins in group" in line:
