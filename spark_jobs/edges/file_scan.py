@@ -78,11 +78,12 @@ class Pass:
         )
 
     def turns(self, run_at: datetime, without: Collection[int]) -> dict[int, Turn]:
-        """How the files follow one another. The newest of a source, while it is young, ends nowhere yet."""
+        """How the files follow one another. The newest of a source, while it is young, ends nowhere yet.
+
+        Edge case: a copy of old files is written in any order, so records say which file is the newest.
+        """
         taken = {n: fact for n, fact in self.facts.items() if n not in without}
-        newest: dict[str, int] = {}
-        for n, fact in sorted(taken.items(), key=lambda f: (f[1].file.modified_at, f[1].first_at or LONG_AGO)):
-            newest[fact.file.source] = n
+        newest = {fact.file.source: n for n, fact in sorted(taken.items(), key=lambda f: _newness(f[1]))}
         growing = {n for n in newest.values() if is_young(taken[n].file.modified_at, run_at)}
         return in_turn({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in taken.items()})
 
@@ -123,6 +124,10 @@ def scan_files(store: Store, listed: Sequence[LogFile], look: Callable[[], Listi
 
 def _spans(facts: Mapping[int, FileFacts]) -> dict[int, Span]:
     return {n: fact.span for n, fact in facts.items()}
+
+
+def _newness(fact: FileFacts) -> tuple[datetime, datetime, datetime]:
+    return fact.first_at or LONG_AGO, fact.last_at or LONG_AGO, fact.file.modified_at
 
 
 def _unwritten(facts: Mapping[int, FileFacts], now: Mapping[str, LogFile]) -> frozenset[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -20,11 +21,14 @@ from spark_jobs.knowledge.layouts import MOST_LINES
 from spark_jobs.knowledge.pattern_layouts import layout_pattern
 from spark_jobs.shared.exits import BadInput
 from tests.support.collected import TRACE, collected, log, passed, what
-from tests.support.logs import conf, lay, resigned
+from tests.support.logs import RUN_AT, conf, lay, resigned
 
 pytestmark = pytest.mark.usefixtures("many_rows")
 
 Row = dict[str, Any]
+
+WRITTEN = RUN_AT.timestamp() - 60
+"""Seconds since 1970: a program may still write to a file that it wrote to then."""
 
 
 def cut_by(layout: str, text: str) -> tuple[str | None, str]:
@@ -110,7 +114,8 @@ def test_files_that_only_spark_can_open_are_read_through_it(spark: SparkSession,
     }
 
 
-def test_a_rotation_changes_nothing(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("written_last", ["server.log", "server.log.2026-11-21-01", "server.log.9.gz"])
+def test_a_rotation_changes_nothing(spark: SparkSession, tmp_path: Path, written_last: str) -> None:
     twin = resigned(7, "01:30:00,000")
     records = [*log(100), twin, twin, resigned(8, "01:31:00,000")]
     parts = [records[:40], records[40:90], records[90:101], records[101:]]
@@ -124,6 +129,8 @@ def test_a_rotation_changes_nothing(spark: SparkSession, tmp_path: Path) -> None
             "broker-1/server.log.9.gz": gzip.compress("".join(parts[0]).encode()),
         },
     )
+    for file in rotated.rglob("server.log*"):
+        os.utime(file, times=(WRITTEN, WRITTEN + (file.name == written_last)))
     given = what(collected(spark, whole))
     assert len(given) == len(records)
     assert what(collected(spark, rotated)) == given
