@@ -47,7 +47,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     parser.add_argument("--parts", nargs="+", default=_PARTS, choices=_PARTS)
     parser.add_argument("--disks", type=int, default=3, help="how often a step's disk is full, and how often away")
-    parser.add_argument("--steps", nargs="+", help="only these steps are disturbed, such as publish")
+    parser.add_argument("--steps", nargs="+", help='only these are disturbed: publish, or "publish, more logs"')
     given = parser.parse_args()
     print(f"seed {given.seed}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC", flush=True)
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
@@ -97,7 +97,7 @@ def _steps(
         if step == "maintain":
             _age(lake)
         began = shutil.copytree(lake, folder / "began")
-        is_asked = not given.steps or step in given.steps
+        is_asked = not given.steps or bool({step, f"{step}, {name}"} & {*given.steps})
         count, real = (given.kills, given.real) if is_asked and "kills" in given.parts else (0, 0)
         killed = kills(worker, other, rng, lake, step, settings, count, real)
         outcomes = iter([killed] if count else [])
