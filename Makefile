@@ -99,11 +99,10 @@ locks: setup ## resolve the locks again, Spark's from pyproject.toml, the others
 		../.build/uv/bin/uv pip compile --quiet --no-header --no-emit-index-url --no-emit-find-links \
 			--generate-hashes --universal --python-version 3.11 $$needed -o $$lock || exit 1; done
 
-supply: setup ## licences and a bill of materials of the locked dependencies, and their known vulnerabilities
+supply: setup ## licences, bills of materials, known vulnerabilities of what is locked; jars against their hashes
 	@.build/uv/bin/uv venv --quiet --allow-existing --python $(SPARK)/python .build/supply
 	@.build/uv/bin/uv pip sync --quiet --require-hashes --python .build/supply/bin/python locks/supply.txt
 	@$(SPARK)/python -m tools.supply
-	@.build/supply/bin/pip-audit --strict --require-hashes --disable-pip $(foreach lock,spark airflow,-r locks/$(lock).txt)
 
 clean: ## remove what was built and every run; the lake stays
 	@rm -rf .venv-airflow .venv-spark .airflow .jars .kafka .clients .drill .build .samples .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

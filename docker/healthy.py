@@ -1,12 +1,13 @@
 """Whether a service is well, for health checks: exit code 0 where it is.
 
 healthy.py http://host:port/path [key.key=value ...]    it answers 200, and its JSON says so
-healthy.py kafka://host:port                            the broker answers, and the cluster counts it
+healthy.py kafka://host:port        the broker takes HINDSIGHT_KAFKA_PASSWORD, and the cluster counts it
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from functools import reduce
 from urllib.parse import urlsplit
@@ -39,7 +40,10 @@ def _missing_of_broker(url: str) -> str:
     from confluent_kafka.admin import AdminClient
 
     place = urlsplit(url).netloc
-    known = AdminClient({"bootstrap.servers": place, "log_level": 0}).list_topics(timeout=_SECONDS).brokers.values()
+    password = os.environ["HINDSIGHT_KAFKA_PASSWORD"]
+    login = {"sasl.mechanism": "PLAIN", "sasl.username": "hindsight", "sasl.password": password}
+    reach = {"bootstrap.servers": place, "security.protocol": "SASL_PLAINTEXT", "log_level": 0, **login}
+    known = AdminClient(reach).list_topics(timeout=_SECONDS).brokers.values()
     told = [f"{b.host}:{b.port}" for b in known]
     return "" if place in told else f"Found: brokers {', '.join(told)}. Needed: {place} among them."
 

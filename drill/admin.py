@@ -56,12 +56,12 @@ class Admin:
     4.0 a client whose metadata names none but brokers that are gone never asks another one (KIP-899).
     """
 
-    def __init__(self, bootstrap: str, log: Path) -> None:
+    def __init__(self, reach: Mapping[str, str], log: Path) -> None:
         self._jvm = Jvm(libs(NEWEST), NEWEST, log, _ANSWERS_WITHIN, collects=True)
-        self._bootstrap = bootstrap
+        self._reach = reach
         patience = {"request.timeout.ms": "8000", "default.api.timeout.ms": str(_SECONDS * 1000)}
         fresh = {"metadata.max.age.ms": "5000"}  # Before 2.8 a controller that is none any more does not say so itself.
-        config = {"bootstrap.servers": bootstrap, "client.id": "drill", **patience, **fresh}
+        config = {**reach, "client.id": "drill", **patience, **fresh}
         self._client: Any = self._jvm.java.org.apache.kafka.clients.admin.AdminClient.create(self._jvm.map(config))
         self._admin = self._jvm.java.org.apache.kafka.clients.admin
 
@@ -222,7 +222,7 @@ class Admin:
     def produce(self, topic: str, partition: int, count: int, acks: str, size: int = 10) -> int:
         """Writes so many records of so many bytes, one by one. Gives how many were acknowledged."""
         config = {
-            "bootstrap.servers": self._bootstrap,
+            **self._reach,
             "client.id": "drill-producer",
             "key.serializer": _BYTES,
             "value.serializer": _BYTES,

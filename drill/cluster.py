@@ -195,6 +195,10 @@ class Cluster:
         """Where clients begin."""
         return ",".join(f"127.0.0.1:{self.ports[f'broker-{i}']}" for i in self.brokers)
 
+    def reach(self, library: str) -> dict[str, str]:
+        """The settings with which a client of a library reaches the brokers."""
+        return {"bootstrap.servers": self.bootstrap}
+
     @property
     def logs(self) -> Path:
         """The folder with a folder of logs for each node."""

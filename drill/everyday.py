@@ -1,19 +1,21 @@
 """Members that come and go on a cluster that others run, a scenario now and then, for as long as this process lives.
 
 `python -m drill.everyday --bootstrap host:port --folder DIR`: logs/ in the folder are the brokers'; clients/ and truth/
-are written here. Scenarios that need brokers under control, topics of their own or an administrator are not played.
+are written here. HINDSIGHT_KAFKA_PASSWORD in the environment is for brokers that ask for a password. Scenarios that
+need brokers under control, topics of their own or an administrator are not played.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import os
 import random
 import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +26,7 @@ from confluent_kafka.admin import AdminClient
 from drill.admin import Admin, AdminFault
 from drill.cluster import Cluster, Node
 from drill.jars import NEWEST, libs
-from drill.libraries import JAVA, LIBRARIES
+from drill.libraries import JAVA, LIBRARIES, LIBRDKAFKA
 from drill.names import Names
 from drill.play import play_one, tell
 from drill.run import MAIN_PARTITIONS, member_config
@@ -34,6 +36,11 @@ from drill.steps import MAIN, Back, Gone, OnMember, RemoveByAdmin, Scenario, Set
 from drill.truth_file import TruthFile
 
 TOPIC = "orders"
+PASSWORD = "HINDSIGHT_KAFKA_PASSWORD"
+"""The variable with the password that the brokers ask for; what is started from here does not inherit it."""
+
+_USER = "hindsight"
+_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 KEPT_SECONDS = 10 * 86_400
 _RECORDS_EVERY = 5
 _ERRORS = 3
@@ -42,19 +49,25 @@ _WAITED_FOR = (Back, Gone, Settled, Wait)
 
 @dataclass
 class ClusterElsewhere(Cluster):
-    """A cluster of which only an address and the brokers' logs are known."""
+    """A cluster of which only an address, the brokers' logs and the password that they ask for are known."""
 
     address: str = ""
+    password: str = ""
 
     @property
     def bootstrap(self) -> str:
         """Where clients begin."""
         return self.address
 
+    def reach(self, library: str) -> dict[str, str]:
+        """The settings with which a client of a library reaches the brokers, and logs in."""
+        return {"bootstrap.servers": self.address, **_login(library, self.password)}
+
     @classmethod
-    def at(cls, bootstrap: str, folder: Path) -> ClusterElsewhere:
+    def at(cls, bootstrap: str, folder: Path, password: str) -> ClusterElsewhere:
         """The cluster, with the brokers it has now. Raises: KafkaException where it does not answer."""
-        known = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=30)
+        reach = {"bootstrap.servers": bootstrap, **_login(LIBRDKAFKA, password)}
+        known = AdminClient(reach).list_topics(timeout=30)
         return cls(
             version=NEWEST,
             layout="combined",
@@ -65,7 +78,18 @@ class ClusterElsewhere(Cluster):
             ports={},
             brokers={number: Node(f"broker-{number}", (), folder) for number in known.brokers},
             address=bootstrap,
+            password=password,
         )
+
+
+def _login(library: str, password: str) -> dict[str, str]:
+    """What a client says to brokers that ask for a password; Java's spelling is not librdkafka's."""
+    if not password:
+        return {}
+    how = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
+    if library == JAVA:
+        return {**how, "sasl.jaas.config": f'{_MODULE} required username="{_USER}" password="{password}";'}
+    return {**how, "sasl.username": _USER, "sasl.password": password}
 
 
 def of_members(scenarios: Sequence[Scenario]) -> list[Scenario]:
@@ -88,10 +112,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("clients", "truth"):
         (folder / name).mkdir(exist_ok=True)
     rng = random.Random(options.seed)
-    cluster = ClusterElsewhere.at(options.bootstrap, folder)
-    with Admin(cluster.bootstrap, folder / "drill.log") as admin:
+    cluster = ClusterElsewhere.at(options.bootstrap, folder, os.environ.pop(PASSWORD, ""))
+    with Admin(cluster.reach(JAVA), folder / "drill.log") as admin:
         _make_topic(admin)
-        threading.Thread(target=_produce, args=(cluster.bootstrap,), daemon=True).start()
+        threading.Thread(target=_produce, args=(cluster.reach(LIBRDKAFKA),), daemon=True).start()
         _rounds(cluster, admin, rng, options)
     return 0
 
@@ -118,9 +142,9 @@ def _make_topic(admin: Admin) -> None:
             raise
 
 
-def _produce(bootstrap: str) -> None:
+def _produce(reach: Mapping[str, str]) -> None:
     """Writes a few records at a time, so that there is something to read, and a lag while no member reads."""
-    producer = Producer({"bootstrap.servers": bootstrap, "client.id": f"{TOPIC}-feed", "log_level": _ERRORS})
+    producer = Producer({**reach, "client.id": f"{TOPIC}-feed", "log_level": _ERRORS})
     while True:
         for partition in range(MAIN_PARTITIONS):
             producer.produce(TOPIC, bytes(200), partition=partition)

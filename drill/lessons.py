@@ -14,6 +14,7 @@ from pathlib import Path
 from drill.admin import Admin, AdminFault
 from drill.cluster import Cluster
 from drill.glance import glance
+from drill.libraries import JAVA
 from drill.names import Names
 from drill.on_groups import do
 from drill.scene import Scene, Stage
@@ -158,7 +159,7 @@ def _classroom(version: str, layout: str) -> Iterator[Classroom]:
         _say(f"Starting three brokers of Kafka {version} ({layout}) ...")
         with (
             Cluster.start(version, folder / "cluster", layout) as cluster,
-            Admin(cluster.bootstrap, folder / "admin.log") as admin,
+            Admin(cluster.reach(JAVA), folder / "admin.log") as admin,
         ):
             admin.create_topic(_TOPIC, partitions=3)
             rng = random.Random(1)

@@ -16,6 +16,7 @@ from spark_jobs.shared.launch import HOME
 JAVA = "java"
 """Kafka's own consumer, of the Kafka that is played."""
 
+LIBRDKAFKA = "librdkafka"
 STREAMS, CONNECT = "streams", "connect"
 """Frameworks that form groups of their own: drill.frameworks has their members."""
 
@@ -106,7 +107,7 @@ _PYTHON = (str(BUILT / "python" / "bin" / "python"), str(PROGRAMS / "python" / "
 _GO = str(BUILT / "go" / "member")
 
 LIBRARIES: Mapping[str, Library] = {
-    "librdkafka": Library(None, _LIBRDKAFKA),
+    LIBRDKAFKA: Library(None, _LIBRDKAFKA),
     "confluent-kafka": Library(None, (*_LIBRDKAFKA, "--logger")),
     "aiokafka": Library("python", (*_PYTHON, "aiokafka")),
     "kafka-python": Library("python", (*_PYTHON, "kafka-python")),

@@ -53,7 +53,7 @@ def _(step: Start, scene: Scene) -> None:
     member = scene.make(step)
     scene.members[step.member] = member
     told: dict[str, str | None] = {**scene.config(step, scene.clients[step.member])}
-    for plain in ("bootstrap.servers", "group.id", "client.id", "auto.offset.reset"):
+    for plain in (*scene.stage.cluster.reach(step.library), "group.id", "client.id", "auto.offset.reset"):
         told.pop(plain)
     if instance := told.pop("group.instance.id", None):
         scene.instances[step.member] = instance

@@ -22,6 +22,7 @@ from drill.admin import Admin
 from drill.cluster import Cluster, layouts_of
 from drill.jars import NEWEST, VERSIONS
 from drill.lessons import teach
+from drill.libraries import JAVA
 from drill.names import Names
 from drill.play import FAULTS, Played, play, tell
 from drill.readings import readings
@@ -80,7 +81,7 @@ def drill(
     tell(f"Kafka {version}, {layout}, seed {seed}: {len(scenarios)} scenarios; everything goes to {folder}")
     with (
         Cluster.start(version, folder, layout, settings_for(version)) as cluster,
-        Admin(cluster.bootstrap, folder / "drill.log") as admin,
+        Admin(cluster.reach(JAVA), folder / "drill.log") as admin,
     ):
         (folder / "cluster.json").write_text(json.dumps(_described(cluster), indent=1) + "\n")
         names = Names(rng)

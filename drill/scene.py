@@ -132,7 +132,7 @@ class Scene:
         """The whole configuration of a member. Under KIP-848 its times are the broker's."""
         times = {} if step.config.get("group.protocol") == "consumer" else self.stage.member_config
         own = {
-            "bootstrap.servers": self.stage.cluster.bootstrap,
+            **self.stage.cluster.reach(step.library),
             "group.id": self.group,
             "client.id": client,
             "auto.offset.reset": "earliest",

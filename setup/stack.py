@@ -22,6 +22,7 @@ PORT = "8080"
 DRAWN: Mapping[str, Callable[[], str]] = {
     "HINDSIGHT_ADMIN_PASSWORD": lambda: secrets.token_urlsafe(18),
     "HINDSIGHT_DATABASE_PASSWORD": lambda: secrets.token_urlsafe(24),
+    "HINDSIGHT_KAFKA_PASSWORD": lambda: secrets.token_urlsafe(24),
     "HINDSIGHT_FERNET_KEY": lambda: base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
     "HINDSIGHT_JWT_SECRET": lambda: secrets.token_urlsafe(48),
     "HINDSIGHT_SPARK_SECRET": lambda: secrets.token_urlsafe(48),

@@ -87,7 +87,11 @@ def fetch(
             f"The jars of {folder} could not be fetched: {' '.join(done.stdout.split()[-40:])}\n"
             "Needed: a way to Maven Central for Java. What to do: check the network and Java's proxy settings."
         )
-    _check(coming, wanted)
+    if wrong := differences(coming, wanted):
+        shutil.rmtree(coming, ignore_errors=True)
+        raise CannotFetch(
+            "\n".join([*wrong, "What to do: find out what stands between this machine and Maven Central."])
+        )
     shutil.rmtree(folder, ignore_errors=True)
     coming.rename(folder)
 
@@ -105,15 +109,11 @@ def _needed(modules: Iterable[Module], is_transitive: bool) -> str:
     )
 
 
-def _check(folder: Path, wanted: Mapping[str, str]) -> None:
+def differences(folder: Path, wanted: Mapping[str, str]) -> list[str]:
+    """The jars of a folder that are not the pinned ones, are missing, or are too many: a sentence each."""
     found = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.glob("*.jar")}
-    wrong = [
+    return [
         f"{name}. Found: {found.get(name, 'no file')}. Needed: {wanted.get(name, 'no such file')}."
         for name in sorted(found.keys() | wanted.keys())
         if found.get(name) != wanted.get(name)
     ]
-    if wrong:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise CannotFetch(
-            "\n".join([*wrong, "What to do: find out what stands between this machine and Maven Central."])
-        )

@@ -130,6 +130,21 @@ def test_a_secret_is_with_those_alone_who_need_it() -> None:
     assert holders("HINDSIGHT_DATABASE_PASSWORD") == {"postgres", *AIRFLOW}
     assert holders("HINDSIGHT_JWT_SECRET") == holders("HINDSIGHT_FERNET_KEY") == set(AIRFLOW)
     assert holders("HINDSIGHT_SPARK_SECRET") == {"airflow-scheduler", "spark-master", "spark-worker"}
+    brokers = {name for name in SERVICES if name.startswith("broker-")}
+    assert holders("HINDSIGHT_KAFKA_PASSWORD") == {"airflow-init", "members", *brokers}
+
+
+def test_every_listener_of_the_brokers_asks_for_a_password() -> None:
+    settings = dict(
+        line.split("=", 1)
+        for line in (HOME / "docker" / "broker.properties").read_text().splitlines()
+        if "=" in line and not line.startswith("#")
+    )
+    protocols = dict(pair.split(":") for pair in settings["listener.security.protocol.map"].split(","))
+    assert set(protocols.values()) == {"SASL_PLAINTEXT"}
+    for service in (s for name, s in SERVICES.items() if name.startswith("broker-")):
+        (listeners,) = (w for w in service.command if w.startswith("listeners="))
+        assert set(re.findall(r"(\w+)://", listeners)) == set(protocols)
 
 
 def test_no_service_has_the_rights_of_root() -> None:
@@ -152,7 +167,7 @@ def test_secrets_are_drawn_once_and_only_their_owner_reads_them(tmp_path: Path) 
     setup_stack.draw(other)
     drawn = setup_stack.said(other)
     secrets = [name for name in drawn if name.endswith(("_PASSWORD", "_KEY", "_SECRET"))]
-    assert len(secrets) == 5 and all(drawn[name] != first[name] and len(drawn[name]) >= 24 for name in secrets)
+    assert len(secrets) == 6 and all(drawn[name] != first[name] and len(drawn[name]) >= 24 for name in secrets)
 
 
 def test_make_up_says_what_it_needs_where_there_is_no_docker(tmp_path: Path) -> None:

@@ -1,8 +1,15 @@
-"""Licences out of a bill of materials."""
+"""Licences out of a bill of materials, jars against their locks, advisories as sentences."""
 
 from __future__ import annotations
 
-from tools.supply import by_licence
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from spark_jobs.shared import launch
+from spark_jobs.shared.launch import HOME
+from tools.supply import by_licence, folders, other_jars, said_last, vulnerable
 
 
 def test_packages_stand_under_what_they_declare() -> None:
@@ -19,3 +26,44 @@ def test_packages_stand_under_what_they_declare() -> None:
         "MIT OR Apache-2.0": ["c 3"],
         "not declared": ["e 5"],
     }
+
+
+def test_each_lock_of_jars_has_a_folder_and_delta_s_is_as_locked(capsys: pytest.CaptureFixture[str]) -> None:
+    known = folders()
+    assert set(known.values()) == {*(HOME / "locks").glob("*.sha256")}
+    assert list(other_jars({launch.jars(): launch.DELTA_LOCK})) == []
+    assert capsys.readouterr().out == "locks/jars.sha256: 4 jars, as locked\n"
+
+
+def test_a_jar_that_is_another_or_missing_or_too_many_is_named(tmp_path: Path) -> None:
+    jars, lock = tmp_path / "jars", HOME / "locks" / "jars.sha256"
+    jars.mkdir()
+    names = [line.split()[1] for line in lock.read_text().splitlines()]
+    for name in names[:3]:
+        (jars / name).write_bytes((launch.jars() / name).read_bytes())
+    with (jars / names[0]).open("ab") as file:
+        file.write(b"more")
+    (jars / "extra.jar").write_bytes(b"")
+    found = sorted(other_jars({jars: lock}))
+    assert len(found) == 3 and all(sentence.startswith(str(jars)) for sentence in found)
+    assert f"{names[0]}. Found: {hashlib.sha256((jars / names[0]).read_bytes()).hexdigest()}" in " ".join(found)
+    assert f"{names[3]}. Found: no file" in " ".join(found)
+    assert "extra.jar" in found[-1] and "Needed: no such file" in found[-1]
+
+
+def test_why_nothing_was_audited_is_the_tool_s_own_sentence() -> None:
+    missing = "altair: Dependency not found on PyPI and could not be audited: altair (6.3.0)"
+    assert said_last(f"ERROR:pip_audit._cli:{missing}\n") == [missing]
+    assert said_last("Traceback (most recent call last):\n  File\nOSError: refused\n") == ["OSError: refused"]
+
+
+def test_each_advisory_is_a_sentence() -> None:
+    packages = [
+        {"name": "a", "version": "1", "vulns": [{"id": "PYSEC-1", "fix_versions": ["2", "1.1"]}]},
+        {"name": "b", "version": "2", "vulns": [{"id": "GHSA-x", "fix_versions": []}]},
+        {"name": "c", "version": "3", "vulns": []},
+    ]
+    assert list(vulnerable(packages)) == [
+        "a 1 has PYSEC-1; fixed in 2, 1.1.",
+        "b 2 has GHSA-x; fixed in no version yet.",
+    ]

@@ -1,0 +1,123 @@
+"""The stack's brokers, by their own command lines: they answer who knows the password that was drawn alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from drill.jars import NEWEST, libs
+from setup import stack as setup_stack
+from spark_jobs.shared.launch import HOME
+from tests.stack.compose import Outside, stack
+from tests.stack.running import Running, postgres_programs, remove
+
+BROKERS = ("broker-1", "broker-2", "broker-3")
+PASSWORD = "HINDSIGHT_KAFKA_PASSWORD"
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    """The brokers, up and well, in a folder that PostgreSQL's user reaches too."""
+    root = Path(tempfile.mkdtemp(prefix="hindsight-brokers-"))
+    root.chmod(0o755)
+    setup_stack.draw(root / ".env")
+    started = Running(Outside(stack(setup_stack.said(root / ".env")), root))
+    for folder in ("logs", "clients", "truth"):
+        (started.outside.folder("input") / folder).mkdir()
+    try:
+        started.start(*BROKERS)
+        yield started
+    finally:
+        started.end()
+        remove(root)
+
+
+@pytest.fixture(scope="module")
+def password(running: Running) -> str:
+    return running.outside.services["broker-1"].environment[PASSWORD]
+
+
+def address(running: Running, port: int) -> str:
+    return f"127.0.0.1:{running.outside.port('broker-1', port)}"
+
+
+def checked(running: Running, name: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """The health check of a broker, with other variables than its own."""
+    check = running.outside.healthcheck(running.outside.services[name])
+    return subprocess.run(check, cwd=HOME, env={**os.environ, **environment}, capture_output=True, text=True)
+
+
+def test_a_health_check_needs_the_password(running: Running, password: str) -> None:
+    assert [checked(running, name, {PASSWORD: password}).returncode for name in BROKERS] == [0, 0, 0]
+    guessed = checked(running, "broker-1", {PASSWORD: "guessed"})
+    assert guessed.returncode == 1 and "does not answer" in guessed.stderr
+
+
+def test_a_client_without_it_learns_nothing(running: Running) -> None:
+    with pytest.raises(KafkaException):
+        AdminClient({"bootstrap.servers": address(running, 9092), "log_level": 0}).list_topics(timeout=5)
+
+
+def test_controllers_ask_for_it_too(running: Running, password: str, tmp_path: Path) -> None:
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    asked = {}
+    for said in (password, "guessed"):
+        login = tmp_path / said
+        login.write_text(
+            "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+            f'sasl.jaas.config={module} required username="hindsight" password="{said}";\n'
+        )
+        tool = ["java", "-Xmx96m", "-cp", f"{libs(NEWEST)}/*", "org.apache.kafka.tools.MetadataQuorumCommand"]
+        words = ["--bootstrap-controller", address(running, 9093), "--command-config", str(login)]
+        asked[said] = subprocess.run([*tool, *words, "describe", "--status"], capture_output=True, text=True)
+    assert "LeaderId:" in asked[password].stdout, asked[password].stderr
+    assert asked["guessed"].returncode and "Authentication failed" in asked["guessed"].stderr + asked["guessed"].stdout
+
+
+def test_airflow_reads_the_brokers_with_the_file_that_its_start_writes(running: Running, password: str) -> None:
+    if postgres_programs() is None:
+        pytest.exit("Found: no PostgreSQL below /usr/lib/postgresql. Needed: its server. Install postgresql.", 2)
+    running.start("airflow-init")
+    own = running.outside.environment(running.outside.services["airflow-scheduler"])
+    file = Path(own["KAFKA_CONFIG"])
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and password in file.read_text()
+    assert password not in " ".join(own.values())
+    said = {**os.environ, **{name: own[name] for name in ("BOOTSTRAP", "KAFKA_CONFIG")}}
+    words = [sys.executable, "-m", "spark_jobs.commands.cli", "snapshot", "--print"]
+    read = subprocess.run(words, cwd=HOME, env=said, capture_output=True, text=True)
+    assert {b["id"] for b in json.loads(read.stdout)["brokers"]} == {1, 2, 3}, read.stderr
+    refused = subprocess.run(words, cwd=HOME, env={**said, "KAFKA_CONFIG": ""}, capture_output=True, text=True)
+    assert refused.returncode
+
+
+def test_members_of_both_libraries_log_in_and_the_password_stays_in_files_of_its_owner(
+    running: Running, password: str
+) -> None:
+    members = running.outside.services["members"]
+    command = [*running.outside.command(members), "--rest", "0", "--seed", "7"]
+    command[0] = sys.executable
+    own = {**os.environ, **running.outside.environment(members)}
+    for scenario in ("leave", "crash_librdkafka"):
+        played = subprocess.run(
+            [*command, "--rounds", "1", "--scenarios", scenario], cwd=HOME, env=own, capture_output=True, text=True
+        )
+        assert played.returncode == 0 and " done (" in played.stderr, played.stderr
+    assert password not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    holders = {
+        path: stat.S_IMODE(path.stat().st_mode)
+        for path in running.outside.root.rglob("*")
+        if path.is_file() and password.encode() in path.read_bytes()
+    }
+    names = {f"broker-{n}/broker.properties" for n in (1, 2, 3)} | {".env", "airflow/kafka.properties"}
+    assert {str(path.relative_to(running.outside.root)) for path in holders} == names
+    assert set(holders.values()) == {0o600}
