@@ -60,13 +60,13 @@ def advisories(locks: Iterable[Path]) -> Iterator[str]:
     for lock in locks:
         found = HOME / ".build" / f"{lock.stem}.audit.json"
         found.unlink(missing_ok=True)
-        words = [str(TOOLS / "pip-audit"), "--strict", "--require-hashes", "--disable-pip", "--progress-spinner=off"]
-        done = subprocess.run([*words, "-f", "json", "-o", str(found), "-r", str(lock)], capture_output=True, text=True)
+        tool = [str(TOOLS / "pip-audit"), "--strict", "--require-hashes", "--disable-pip", "--progress-spinner=off"]
+        done = subprocess.run([*tool, "-f", "json", "-o", str(found), "-r", str(lock)], capture_output=True, text=True)
         if not found.exists():
-            found_instead = "; ".join(said_last(done.stderr))
+            words = "; ".join(said_last(done.stderr))
             yield (
-                f"{lock.relative_to(HOME)} is not audited. Found: {found_instead}. Needed: PyPI's advisories; a mirror may not "
-                "have them. What to do: run `make supply` where PyPI itself answers."
+                f"{lock.relative_to(HOME)} is not audited. Found: {words}. Needed: PyPI's advisories; a mirror may "
+                "not have them. What to do: run `make supply` where PyPI itself answers."
             )
             continue
         packages = json.loads(found.read_text(encoding="utf-8"))["dependencies"]
