@@ -25,14 +25,15 @@ from typing import Any
 
 from spark_jobs.commands.audit import SAMPLE
 from spark_jobs.shared import launch
-from tools.chaos import disks, inputs
+from tools.chaos import disks, inputs, stores
 from tools.chaos.kills import Tried, kills
 from tools.chaos.lakes import contents
 from tools.chaos.night import HALF, LAST, cut_night
 from tools.chaos.worker import Worker
 
 _RECORDS = launch.HOME / "tests" / "excerpts" / "group_records.jsonl"
-_PARTS = ("kills", "disks", "inputs")
+_PARTS = ("kills", "disks", "inputs", "stores")
+_NIGHT = ("ingest", "rebuild", "publish")
 _FIRST, _SECOND = "first night", "more logs"
 _MONTHS_LATER = "2027-03-01T00:00:00+00:00"
 """So late that maintenance removes rows of the night."""
@@ -78,6 +79,8 @@ def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
             settings = _settings(half, _FIRST)
             yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
             yield inputs.broken_readings(worker, rng, folder, half, settings, 200)
+        if "stores" in given.parts:
+            yield stores.slow(worker, rng, folder, _settings(half, _FIRST), _NIGHT)
         if {"kills", "disks"} & {*given.parts}:
             yield from _steps(given, worker, other, rng, folder, half, whole)
 
@@ -134,9 +137,8 @@ def _disks(
 
 
 def _plan(half: Path, whole: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    night = ("ingest", "rebuild", "publish")
-    yield from ((_FIRST, step, _settings(half, _FIRST)) for step in night)
-    yield from ((_SECOND, step, _settings(whole, _SECOND)) for step in ("collect", *night))
+    yield from ((_FIRST, step, _settings(half, _FIRST)) for step in _NIGHT)
+    yield from ((_SECOND, step, _settings(whole, _SECOND)) for step in ("collect", *_NIGHT))
     yield _SECOND, "reclassify", {**_settings(whole, _SECOND), "run_id": "chaos-again"}
     yield (
         _SECOND,

@@ -27,10 +27,10 @@ _LATER = {PUBLICATIONS: {"version"}}
 """A run that was cut short and tried again leaves more versions."""
 
 
-def contents(lake: Path) -> Hashes:
+def contents(lake: Path | str) -> Hashes:
     """A hash of each table's rows, whatever their order; what depends on the run is left out."""
     return {
-        t.full_name: _hash(t, DeltaTable(str(lake / t.layer / t.name)).to_pyarrow_table().to_pylist())
+        t.full_name: _hash(t, DeltaTable(f"{lake}/{t.layer}/{t.name}").to_pyarrow_table().to_pylist())
         for t in newest_versions(str(lake))
         if t is not LAKE_REPAIRS
     }

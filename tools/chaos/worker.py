@@ -35,10 +35,13 @@ class Answer(NamedTuple):
 
 
 class Worker:
-    """The process, and those below it: Java, which writes the lake. `module` is what it runs."""
+    """The process, and those below it: Java, which writes the lake.
 
-    def __init__(self, folder: Path, module: str = "tools.chaos.worker") -> None:
-        self._folder, self._module = folder, module
+    Takes: `module`, what it runs; `places`, what Spark opens.
+    """
+
+    def __init__(self, folder: Path, module: str = "tools.chaos.worker", places: tuple[str, ...] = ()) -> None:
+        self._folder, self._module, self._places = folder, module, places
         folder.mkdir(parents=True, exist_ok=True)
         self._start()
 
@@ -82,7 +85,7 @@ class Worker:
         self._answer = self._folder / "answer.json"
         with (self._folder / "worker.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", self._module, str(self._answer)],
+                [sys.executable, "-m", self._module, str(self._answer), *self._places],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -92,7 +95,7 @@ class Worker:
             )
 
 
-def main(answer: Path) -> None:
+def main(answer: Path, places: list[str]) -> None:
     """Runs the steps that stdin names, one a line, and writes how each ended."""
     from spark_jobs.catalog.steps import BY_NAME
     from spark_jobs.edges import session
@@ -102,7 +105,7 @@ def main(answer: Path) -> None:
     from spark_jobs.steps.run import perform
 
     time.tzset()
-    spark = session.start("chaos", launch.DEFAULT_MASTER, _SPARK)
+    spark = session.start("chaos", launch.DEFAULT_MASTER, _SPARK, places)
     for line in sys.stdin:
         asked = json.loads(line)
         try:
@@ -119,4 +122,4 @@ def main(answer: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])
