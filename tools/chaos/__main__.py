@@ -80,7 +80,7 @@ def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
             yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
             yield inputs.broken_readings(worker, rng, folder, half, settings, 200)
         if "stores" in given.parts:
-            yield stores.slow(worker, rng, folder, _settings(half, _FIRST), _NIGHT)
+            yield stores.slow(rng, folder, _settings(half, _FIRST), _NIGHT)
         if {"kills", "disks"} & {*given.parts}:
             yield from _steps(given, worker, other, rng, folder, half, whole)
 

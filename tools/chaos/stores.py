@@ -29,19 +29,17 @@ _CHUNK = 65_536
 _STARTS_WITHIN = 60
 
 
-def slow(
-    worker: Worker, rng: random.Random, folder: Path, settings: Mapping[str, Any], steps: tuple[str, ...]
-) -> Tried:
+def slow(rng: random.Random, folder: Path, settings: Mapping[str, Any], steps: tuple[str, ...]) -> Tried:
     """Steps into a lake in a store that answers late, and beside them into one on disk: each leaves equal tables."""
     beside, far = folder / "beside", f"s3a://{_BUCKET}/slow"
-    with _store(folder, _delays(rng)) as waited, closing(Worker(folder / "far", places=(far,))) as distant:
+    with _store(folder, _delays(rng)) as waited, closing(Worker(folder / "far", places=(far,))) as worker:
         tried = Tried(f"{', '.join(steps)} on an object store that answers late")
         for step in steps:
             undisturbed = worker.run(step, {**settings, "lake": str(beside)})
             if undisturbed.sentences:
                 raise RuntimeError(f"{step} failed undisturbed: {undisturbed.sentences}")
             began, so_far = time.monotonic(), len(waited)
-            answer = distant.run(step, {**settings, "lake": far})
+            answer = worker.run(step, {**settings, "lake": far})
             took, waits = time.monotonic() - began, waited[so_far:]
             is_equal = not answer.sentences and contents(far) == contents(beside)
             tried.tried += 1
