@@ -81,6 +81,11 @@ def misfit_of(lines: Sequence[str], given: str | None = None) -> str:
     return f"Its lines are wrapped ({', '.join(chain)}). Inside: {closest(_decoded(inside), given)}"
 
 
+def chains_of(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The envelopes that most of some lines are in, whatever is inside."""
+    return _chains(_told(lines), ())
+
+
 def every_layout(given: str | None) -> tuple[str, ...]:
     """The layouts by whose numbers frames name them."""
     return (*PLAIN, *EVERY, *([given] if given else []))
