@@ -20,7 +20,7 @@ from spark_jobs.catalog.steps import RECLASSIFY, Step
 from spark_jobs.commands.first_use import prepare_spark
 from spark_jobs.shared import launch
 from spark_jobs.shared.clusters import file_path
-from spark_jobs.shared.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, Input, Settings
+from spark_jobs.shared.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, PLACES, Input, Settings
 from spark_jobs.shared.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED, BadInput, parse_exit_summary
 
 _MEANING = {
@@ -115,7 +115,7 @@ class SparkStepOperator(BaseOperator):
         """Submits the step and waits for it."""
         launch.keep_private()
         given = settings_of(context, self.window)
-        places = [given.get(name) for name in ("logs", "client_logs", "snapshots", "lake")]
+        places = [given.get(name) for name in PLACES]
         try:
             prepare_spark(*places)
         except BadInput as problem:

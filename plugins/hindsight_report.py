@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from hindsight_child import child, last_words
 
 from spark_jobs.edges import landing
-from spark_jobs.edges.lake_state import notes_on
+from spark_jobs.edges.lake_state import state_of
 from spark_jobs.edges.publication import newest_versions
 from spark_jobs.report.places import FLEET_PAGE, METRICS, NEWEST, VALIDATION_PAGE, is_page_of
 from spark_jobs.shared.clusters import Cluster, clusters
@@ -159,7 +159,8 @@ def _folder(lake: str) -> str:
 def _noted(page: bytes, lake: str) -> bytes:
     """A page, with what is not whole in its lake above it. The page itself was written after a whole publication."""
     notes = "".join(
-        f"<p role=status style='margin:1rem'>{html.escape(note)}</p>" for note in notes_on(lake, newest_versions(lake))
+        f"<p role=status style='margin:1rem'>{html.escape(note)}</p>"
+        for note in state_of(lake, newest_versions(lake)).notes
     )
     opened = _BODY.search(page)
     above = opened.end() if opened else 0

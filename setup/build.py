@@ -212,7 +212,9 @@ def is_here(environment: Path) -> bool:
 
 def index_settings() -> dict[str, str]:
     """pip's settings of indexes, in uv's words, so that one setting serves both."""
-    said = subprocess.run([str(BUILD / "uv" / "bin" / "pip"), "config", "list"], capture_output=True, text=True).stdout
+    said = subprocess.run(
+        [str(BUILD / "uv" / "bin" / "python"), "-m", "pip", "config", "list"], capture_output=True, text=True
+    ).stdout
     pairs = dict(re.findall(r"^[^=]*\.([a-z-]+)='(.*)'$", said, flags=re.MULTILINE))
     in_uv = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "cert": "SSL_CERT_FILE"}
     told = {in_uv[key]: value for key, value in pairs.items() if key in in_uv}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from spark_jobs.catalog import TABLES, Table
 from spark_jobs.edges import delta_log, publication
@@ -12,25 +13,31 @@ from spark_jobs.edges.landing import names_in
 LAYERS = tuple(dict.fromkeys(t.layer for t in TABLES))
 
 
-def notes_on(lake: str, newest: publication.Versions) -> Iterator[str]:
-    """One line for each thing that is not whole in a lake, as far as names and commits show it.
+@dataclass(frozen=True)
+class LakeState:
+    """What is not whole in a lake: one line for each thing, and the tables whose commits are gone, with what is to be
+    said of each: they hold rows, and none can be read.
+    """
+
+    notes: tuple[str, ...]
+    lost: Mapping[Table, str]
+
+
+def state_of(lake: str, newest: publication.Versions) -> LakeState:
+    """What is not whole in a lake, as far as names and commits show it.
 
     Takes: the newest version of each table that has a commit.
     """
-    without = _without_commit(lake, newest)
+    there = {layer: set(names_in(f"{lake}/{layer}")) for layer in LAYERS}
+    folders = [t for t in TABLES if t not in newest and t.name in there[t.layer]]
+    without = [damage for table in folders for damage in without_commit(lake, table)]
+    lost = {d.table: d.says for d in without if d.table and not d.mend}
+    return LakeState(tuple(_notes(lake, newest, without)), lost)
+
+
+def _notes(lake: str, newest: publication.Versions, without: Sequence[Damage]) -> Iterator[str]:
     if half_made := [d.table.full_name for d in without if d.mend and d.table]:
         yield delta_log.without_commit(half_made)
     yield from (d.says for d in without if not d.mend)
     if half_published := publication.half_published(lake, newest):
         yield publication.told(half_published)
-
-
-def lost(lake: str, newest: publication.Versions) -> dict[Table, str]:
-    """The tables whose commits are gone, with what is to be said of each: they hold rows, and none can be read."""
-    return {d.table: d.says for d in _without_commit(lake, newest) if d.table and not d.mend}
-
-
-def _without_commit(lake: str, newest: publication.Versions) -> list[Damage]:
-    there = {layer: set(names_in(f"{lake}/{layer}")) for layer in LAYERS}
-    folders = [t for t in TABLES if t not in newest and t.name in there[t.layer]]
-    return [damage for table in folders for damage in without_commit(lake, table)]

@@ -15,7 +15,7 @@ from spark_jobs.catalog import TABLES, Column, Table
 from spark_jobs.edges import delta_log, landing, publication
 from spark_jobs.edges.bridge_views import BridgeView, create_bridge_views
 from spark_jobs.edges.duck_types import CANNOT_BE_READ, duck_type, one_sentence, quoted_name, quoted_text, view_name
-from spark_jobs.edges.lake_state import LAYERS, lost, notes_on
+from spark_jobs.edges.lake_state import LAYERS, state_of
 from spark_jobs.edges.lake_version import lake_version, note_on
 from spark_jobs.edges.now_views import VIEWS, NowView, create_now_views, newest_readings
 from spark_jobs.shared.config import is_uri, masked
@@ -41,7 +41,8 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
         print(note, file=sys.stderr)
     published = publication.newest_versions(place)
     visible = publication.visible_versions(place, published)
-    for note in notes_on(place, published):
+    state = state_of(place, published)
+    for note in state.notes:
         print(note, file=sys.stderr)
     landed = newest_readings(place)
     if not published and not landed:
@@ -54,7 +55,7 @@ def open_lake(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPyC
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
     connection.execute("SET TimeZone = 'UTC'")
-    unreadable = _create_views(connection, place, tables, visible, lost(place, published))
+    unreadable = _create_views(connection, place, tables, visible, state.lost)
     for left_out in create_now_views(connection, landed):
         print(left_out, file=sys.stderr)
     bridges = create_bridge_views(connection, frozenset(tables) - unreadable)

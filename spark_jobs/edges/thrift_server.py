@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import TABLES, Table
 from spark_jobs.edges import publication, session, thrift_rules
-from spark_jobs.edges.lake_state import notes_on
+from spark_jobs.edges.lake_state import state_of
 from spark_jobs.edges.store import Store, at_once
 from spark_jobs.shared import launch
 from spark_jobs.shared.conform import literal, quoted
@@ -107,7 +107,7 @@ def register(spark: SparkSession, lake: str) -> Sequence[Table]:
     """
     store = Store(spark, lake)
     tables = [t for t in TABLES if store.has(t)]
-    for note in notes_on(store.lake, publication.newest_versions(store.lake)):
+    for note in state_of(store.lake, publication.newest_versions(store.lake)).notes:
         print(note, file=sys.stderr)
     if not tables:
         raise BadInput(

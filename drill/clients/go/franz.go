@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-func franz(config map[string]string, topics []string, stop chan struct{}) {
+func franz(ctx context.Context, config map[string]string, topics []string) {
 	dated := func() string { return time.Now().UTC().Format("2006-01-02 15:04:05.000 ") }
 	client, err := kgo.NewClient(
 		kgo.SeedBrokers(brokers(config)...), kgo.ConsumerGroup(config["group.id"]), kgo.ClientID(config["client.id"]),
@@ -19,11 +19,6 @@ func franz(config map[string]string, topics []string, stop chan struct{}) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		<-stop
-		cancel()
-	}()
 	for ctx.Err() == nil {
 		client.PollFetches(ctx)
 	}

@@ -3,6 +3,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"log"
 	"os"
@@ -17,8 +18,8 @@ type order struct {
 	Topics []string          `json:"topics"`
 }
 
-// A consumer runs until stop is closed, and has left its group when it returns.
-type consumer func(config map[string]string, topics []string, stop chan struct{})
+// A consumer runs until the context is cancelled, and has left its group when it returns.
+type consumer func(ctx context.Context, config map[string]string, topics []string)
 
 var consumers = map[string]consumer{"franz-go": franz, "sarama": ofSarama, "kafka-go": segmentio}
 
@@ -30,15 +31,16 @@ func main() {
 	if !orders.Scan() || json.Unmarshal(orders.Bytes(), &first) != nil || first.Do != "join" {
 		return
 	}
-	stop, done := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
 	go func() {
-		consumers[os.Args[1]](first.Config, first.Topics, stop)
+		consumers[os.Args[1]](ctx, first.Config, first.Topics)
 		close(done)
 	}()
 	for orders.Scan() && !strings.Contains(orders.Text(), `"leave"`) {
 		log.Printf("This member cannot do %s.", orders.Text())
 	}
-	close(stop)
+	cancel()
 	<-done
 }
 

@@ -20,7 +20,7 @@ func (handler) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.Co
 	return nil
 }
 
-func ofSarama(config map[string]string, topics []string, stop chan struct{}) {
+func ofSarama(ctx context.Context, config map[string]string, topics []string) {
 	sarama.Logger = log.New(os.Stderr, "[sarama] ", log.LstdFlags)
 	settings := sarama.NewConfig()
 	settings.ClientID = config["client.id"]
@@ -33,11 +33,6 @@ func ofSarama(config map[string]string, topics []string, stop chan struct{}) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		<-stop
-		cancel()
-	}()
 	for ctx.Err() == nil {
 		if err := group.Consume(ctx, topics, handler{}); err != nil {
 			log.Println("consume:", err)

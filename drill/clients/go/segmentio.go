@@ -9,7 +9,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-func segmentio(config map[string]string, topics []string, stop chan struct{}) {
+func segmentio(ctx context.Context, config map[string]string, topics []string) {
 	// A close waits for the fetch under way: with the default of 10 s the session would be over first.
 	reader := kafka.NewReader(kafka.ReaderConfig{
 		Brokers: brokers(config), GroupID: config["group.id"], GroupTopics: topics, StartOffset: kafka.FirstOffset,
@@ -19,11 +19,6 @@ func segmentio(config map[string]string, topics []string, stop chan struct{}) {
 		RebalanceTimeout: rebalance, HeartbeatInterval: millis(config, "heartbeat.interval.ms"),
 		Logger:      log.New(os.Stderr, "kafka reader: ", log.LstdFlags),
 		ErrorLogger: log.New(os.Stderr, "kafka reader error: ", log.LstdFlags)})
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		<-stop
-		cancel()
-	}()
 	for ctx.Err() == nil {
 		if _, err := reader.ReadMessage(ctx); err != nil && ctx.Err() == nil {
 			log.Println("read:", err)
