@@ -23,29 +23,38 @@ LOGS = lines_of(SAMPLE / "logs")
 
 
 def written(cluster: GuardedCluster, topic: str, lines: Mapping[str, list[str]], partitions: int = 3) -> Topic:
-    """A topic with the lines of logs, by their names as keys, some in a transaction that was aborted between them."""
+    """A topic with the lines of logs, by their names as keys."""
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
     if topic not in admin.list_topics(timeout=20).topics:
         admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(20)
-    for name in ("aborted", "committed"):
-        producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": f"{topic}-{name}"})
-        producer.init_transactions(30)
-        producer.begin_transaction()
-        for log, texts in lines.items():
-            for text in texts[: None if name == "committed" else 20]:
-                producer.produce(topic, text.encode(), log)
-                producer.poll(0)
-        producer.flush(60)
-        producer.commit_transaction(60) if name == "committed" else producer.abort_transaction(60)
+    produce(Producer({"bootstrap.servers": cluster.bootstrap}), topic, lines)
     return Topic(topic, {"bootstrap.servers": cluster.bootstrap})
 
 
+def produce(producer: Producer, topic: str, lines: Mapping[str, list[str]]) -> None:
+    for log, texts in lines.items():
+        for text in texts:
+            producer.produce(topic, text.encode(), log)
+            producer.poll(0)
+    assert producer.flush(60) == 0
+
+
+def aborted(cluster: GuardedCluster, topic: str, lines: Mapping[str, list[str]]) -> None:
+    """Lines of a transaction that is aborted."""
+    producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": f"{topic}-aborted"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    produce(producer, topic, lines)
+    producer.abort_transaction(60)
+
+
 def test_each_line_lands_once_and_later_ones_follow(cluster: GuardedCluster, tmp_path: Path) -> None:
-    """A partition ends where a transaction is open: brokers close those of a producer a moment after it committed."""
+    """A partition ends where a transaction is open: brokers close one a moment after its producer has ended it."""
     folder, half = str(tmp_path / "night"), {log: len(texts) // 2 for log, texts in LOGS.items()}
     parts = {log: texts[: half[log]] for log, texts in LOGS.items()}, {log: t[half[log] :] for log, t in LOGS.items()}
     for part in parts:
         topic, left = written(cluster, "grown-logs", part), sum(map(len, part.values()))
+        aborted(cluster, "grown-logs", {log: texts[:20] for log, texts in part.items()})
         until = time.monotonic() + 30
         while left > 0 and time.monotonic() < until:
             left -= land(topic, folder, PERIOD, to_end=False)

@@ -6,12 +6,13 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 Answer = tuple[int, Any]
-Asked = Callable[[str, str, Mapping[str, str], Any, Mapping[str, str]], Answer]
+Asked = Callable[[str, str, Mapping[str, str], Any, Message], Answer]
 """Takes the method, the path, the query of the URL, the body and the headers of a request."""
 
 
@@ -53,7 +54,7 @@ class LokiStandIn:
         self.query, self.headers = query, headers
         self.pages = 0
 
-    def __call__(self, method: str, path: str, query: Mapping[str, str], _: Any, headers: Mapping[str, str]) -> Answer:
+    def __call__(self, method: str, path: str, query: Mapping[str, str], _: Any, headers: Message) -> Answer:
         if method not in ("GET", "POST") or path != "/loki/api/v1/query_range":
             return 404, "404 page not found"
         if any(headers.get(name) != value for name, value in self.headers.items()):
@@ -86,7 +87,7 @@ class DocumentsStandIn:
         self.open: dict[str, list[Mapping[str, Any]]] = {}
         self.failed = 0
 
-    def __call__(self, method: str, path: str, query: Mapping[str, str], body: Any, _: Mapping[str, str]) -> Answer:
+    def __call__(self, method: str, path: str, query: Mapping[str, str], body: Any, _: Message) -> Answer:
         opens = "/_search/point_in_time" if self.is_opensearch else "/_pit"
         if method == "POST" and path.endswith(opens) and "keep_alive" in query:
             pit = f"pit-{len(self.open)}"

@@ -142,6 +142,20 @@ def test_what_a_command_prints_is_taken_once(tmp_path: Path, monkeypatch: pytest
     assert landed(folder) == {"broker-1/server.log": STAMPED}
 
 
+def test_a_trace_that_a_command_prints_without_instants_stays_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"2026-11-21T02:44:30.5+01:00 {FAILED}".rstrip("\n"), f"2026-11-21T01:44:31Z {resigned(1)}".rstrip("\n")]
+    told = "\n".join(lines).split("\n")
+    for count in range(1, len(told) + 1):
+        (tmp_path / "told.log").write_text("".join(f"{text}\n" for text in told[:count]))
+        command = [sys.executable, "-c", f"print(end=open({str(tmp_path / 'told.log')!r}).read())"]
+        declared(tmp_path, "night", f'kind = "command"\ncommands = {{"a.log" = {json.dumps(command)}}}', monkeypatch)
+        land(source_at("source://night"), str(tmp_path / "lake"), PERIOD, to_end=False)
+    land(source_at("source://night"), str(tmp_path / "lake"), PERIOD, to_end=True)
+    assert landed(tmp_path / "lake") == {"a.log": told}
+
+
 def test_a_reading_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = [each.replace("01:44", f"{n // 60:02d}:{n % 60:02d}") for n in range(60) for each in STAMPED]
     declared(tmp_path / "sources", "night", printing(tmp_path, many), monkeypatch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -26,7 +26,7 @@ _QUOTED = 200
 class Commands:
     """`commands`: by the name of each log, the program with its arguments. No shell reads them.
 
-    Each line that they print begins with an instant, in the order of time: by it they are asked for what is new.
+    The lines that they print begin with instants, in the order of time: by these they are asked for what is new.
     """
 
     commands: Mapping[str, Sequence[str]]
@@ -59,23 +59,34 @@ def _printed(log: str, command: Sequence[str], ties: Ties[Line], period: Period)
     with process:
         assert process.stdout
         try:
-            told = (_stamped(log, text.rstrip(b"\r\n")) for text in process.stdout)
-            yield from batched(ties.new(told), _AT_ONCE)
+            yield from batched(ties.new(_stamped(log, process.stdout)), _AT_ONCE)
             if code := process.wait():
                 raise SourceFails(f"The command for {log} ended with code {code}. What it wrote to stderr says why.")
         finally:
             process.kill()
 
 
-def _stamped(log: str, text: bytes) -> tuple[str, bytes, Line]:
+def _stamped(log: str, printed: Iterable[bytes]) -> Iterator[tuple[str, bytes, Line]]:
+    """Lines with their instants. A line without one has that of the line before: some programs print traces so."""
+    at = None
+    for text in (line.rstrip(b"\r\n") for line in printed):
+        at = _at(text) or at
+        if at is None:
+            raise BadInput(
+                f"The command for {log} printed {text[:_QUOTED].decode(errors='replace')!r} first. Needed: lines that"
+                " begin with an instant, such as 2026-11-21T01:44:29.117Z. Add --timestamps, or -o short-iso-precise to"
+                " journalctl."
+            )
+        yield at, text, Line(log, text)
+
+
+def _at(text: bytes) -> str | None:
+    """The instant that a line begins with, in UTC and nanoseconds: text that sorts as instants do."""
     found = _STAMP.match(text)
     if not found:
-        raise BadInput(
-            f"The command for {log} printed {text[:_QUOTED].decode(errors='replace')!r}. Needed: lines that begin with"
-            " an instant, such as 2026-11-21T01:44:29.117Z. Add --timestamps, or -o short-iso-precise to journalctl."
-        )
-    at = datetime.fromisoformat(f"{found[1].decode()}{found[3].decode()}").astimezone(UTC)
-    return f"{at:%Y-%m-%dT%H:%M:%S}.{(found[2] or b'').decode():0<9}", text, Line(log, text)
+        return None
+    second = datetime.fromisoformat(f"{found[1].decode()}{found[3].decode()}").astimezone(UTC)
+    return f"{second:%Y-%m-%dT%H:%M:%S}.{(found[2] or b'').decode():0<9}"
 
 
 def _instant(at: str) -> datetime:
