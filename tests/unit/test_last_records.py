@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from drill.render import WRAPS
+from spark_jobs.transforms.intake.forms import form_of
 from spark_jobs.transforms.intake.last_records import last_record
 from tests.support.logs import line, resigned
 
@@ -23,6 +24,15 @@ def test_the_last_record_keeps_its_trace(wrap: str | None) -> None:
     head = len("\n".join(wrapped[:1]).split("\n"))
     assert last_record(physical) == head
     assert last_record(physical[head:]) == 0
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_a_quiet_log_is_unwrapped_too(wrap: str) -> None:
+    """None of its lines is an event: the heads inside show what they are wrapped in."""
+    lines = [WRAPS[wrap](text, AT, "kafka-0") for text in (RECORD, RECORD)]
+    form = form_of("\n".join(lines).split("\n"))
+    assert form.envelopes == form_of([WRAPS[wrap](resigned(1).rstrip("\n"), AT, "kafka-0")] * 2).envelopes
+    assert form.envelopes
 
 
 def test_a_pattern_that_a_user_gave_begins_records() -> None:
