@@ -14,7 +14,7 @@ import pyarrow as pa
 from spark_jobs.edges import landing
 from spark_jobs.edges.sources.model import Period, Source
 from spark_jobs.knowledge.layouts import source_of
-from spark_jobs.transforms.intake.last_records import last_record
+from spark_jobs.transforms.intake.divisions import divisions
 
 LOGS = "logs"
 """What lands here: a folder for each source, and beside it the file of its position."""
@@ -23,9 +23,7 @@ BATCH_BYTES = 64 * 1024 * 1024
 """Bytes of lines that are held before they become files."""
 
 _REACHES = (200, 2_000)
-"""Lines before the end of a batch in which its last record is looked for; no trace of Kafka's has as many. A record
-that begins further up is divided.
-"""
+"""Lines before the end of a batch in which its last instant is looked for; no trace of Kafka's has as many."""
 
 _STAMP = "%Y%m%d-%H%M%S"
 _NAME = re.compile(r"[.](\d{8}-\d{6})-(\d{6,})[.]zst$")
@@ -37,7 +35,7 @@ Lines = dict[str, list[bytes]]
 @dataclass(frozen=True)
 class Reached:
     """How far a source was read: the batches that landed, the position behind the last one, and by log the lines of
-    last records that may go on in the next one.
+    the last instant, which may go on in the next one.
     """
 
     batches: int = 0
@@ -98,13 +96,13 @@ def _keep(
 
 
 def _end(texts: Sequence[bytes], pattern: str | None) -> int:
-    """How many lines come before the last record; all where none begins near the end."""
+    """How many lines come before the records of the last instant; all where no record begins near the end."""
     for reach in _REACHES:
         begin = max(len(texts) - reach, 0)
-        last = last_record(texts[begin:], pattern)
-        if last is not None:
-            return begin + last
-    return len(texts)
+        found = divisions(texts[begin:], pattern)
+        if found[1:] or not begin:
+            break
+    return begin + found[-1] if found else len(texts)
 
 
 def _remove_unreached(folder: str, reached: Reached) -> None:
