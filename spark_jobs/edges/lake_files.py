@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.edges.landing import write_atomically
 
-_PATH = "org.apache.hadoop.fs.Path"
+PATH = "org.apache.hadoop.fs.Path"
 """Asked for by its whole name: of `org`, `apache` and the rest Java would look for a class in each jar."""
 
 
@@ -84,6 +84,12 @@ def size_below(spark: SparkSession, folder: str) -> int:
     return int(system.getContentSummary(place).getLength())
 
 
+def make_folder(spark: SparkSession, path: str) -> None:
+    """Makes a folder, with those above it that are missing."""
+    system, place = _file_system(spark, path)
+    system.mkdirs(place)
+
+
 def remove(spark: SparkSession, path: str) -> None:
     """Removes a file, or a folder with all that it holds; nothing where there is none."""
     system, place = _file_system(spark, path)
@@ -104,5 +110,5 @@ def move(spark: SparkSession, path: str, target: str) -> None:
 
 def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
     context: Any = spark.sparkContext
-    place = getattr(context._jvm, _PATH)(path)
+    place = getattr(context._jvm, PATH)(path)
     return place.getFileSystem(context._jsc.hadoopConfiguration()), place

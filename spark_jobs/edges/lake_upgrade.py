@@ -17,7 +17,8 @@ from spark_jobs.catalog.model import Table
 from spark_jobs.edges import delta_log, lake_files, progress
 from spark_jobs.edges.lake_version import FILE, lake_version
 from spark_jobs.edges.store import forget_snapshots
-from spark_jobs.shared.conform import conform, create_ddl
+from spark_jobs.edges.table_creation import create_table
+from spark_jobs.shared.conform import conform
 
 _WORKSHOP = "upgrade"
 
@@ -86,7 +87,7 @@ def _replaced(column: Column, values: Mapping[str, str]) -> Column:
 
 def _write(spark: SparkSession, rows: DataFrame, table: Table, path: str) -> None:
     lacking = {c.name: F.lit(None).cast(c.type) for c in table.columns if c.name not in rows.columns}
-    spark.sql(create_ddl(table, path))
+    create_table(spark, table, path)
     conform(rows.withColumns(lacking), table).write.format("delta").mode("append").save(path)
 
 

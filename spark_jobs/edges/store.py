@@ -18,8 +18,9 @@ from pyspark.sql.types import StructType
 
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges import delta_log, lake_files
+from spark_jobs.edges.table_creation import create_table
 from spark_jobs.shared.config import is_uri, masked
-from spark_jobs.shared.conform import conform, create_ddl, literal, quoted
+from spark_jobs.shared.conform import conform, literal, quoted
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.windows import Window
 
@@ -264,7 +265,7 @@ class Store:
         if self.is_half_made(table):
             self._require_nothing_lost(table)
             lake_files.remove(self.spark, self._log(table))
-        self.spark.sql(create_ddl(table, self._path(table)))
+        create_table(self.spark, table, self._path(table))
 
     def _require_nothing_lost(self, table: Table) -> None:
         """A creation that was cut short has written no file but temporary ones."""

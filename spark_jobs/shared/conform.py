@@ -39,17 +39,19 @@ def schema_of(table: Table) -> str:
     return ", ".join(f"{quoted(c.name)} {c.type}" for c in table.columns)
 
 
-def create_ddl(table: Table, path: str) -> str:
-    """The statement that creates the table at a path, if it is not there.
+def columns_ddl(table: Table) -> str:
+    """The table's columns in DDL, with NOT NULL and comments."""
+    return ", ".join(_column_ddl(c) for c in table.columns)
 
-    Keeps: NOT NULL and comments on every table; gold carries its critical checks, a null result counts as kept.
+
+def properties(table: Table) -> dict[str, str]:
+    """Delta's properties of a table.
+
+    Keeps: gold carries its critical checks, a null result counts as kept. Statistics are kept of what windows are found
+    by, and of nothing else: they cost more than a small write.
     """
-    columns = ",\n  ".join(_column_ddl(c) for c in table.columns)
-    properties = ",\n  ".join(f"'{k}' = {literal(v)}" for k, v in _properties(table).items())
-    return (
-        f"CREATE TABLE IF NOT EXISTS delta.{quoted(path)} (\n  {columns}\n) USING DELTA\n"
-        f"COMMENT {literal(table.grain)}\nTBLPROPERTIES (\n  {properties}\n)"
-    )
+    found_by = ",".join(c for c in ("cluster", table.time_column) if c in table.column_names)
+    return {**PROPERTIES, "delta.dataSkippingStatsColumns": found_by, **_constraints(table)}
 
 
 def quoted(name: str) -> str:
@@ -65,12 +67,6 @@ def literal(text: str) -> str:
 def _column_ddl(column: Column) -> str:
     required = "" if column.nullable else " NOT NULL"
     return f"{quoted(column.name)} {column.type}{required} COMMENT {literal(column.described)}"
-
-
-def _properties(table: Table) -> dict[str, str]:
-    """Statistics are kept of what windows are found by, and of nothing else: they cost more than a small write."""
-    found_by = ",".join(c for c in ("cluster", table.time_column) if c in table.column_names)
-    return {**PROPERTIES, "delta.dataSkippingStatsColumns": found_by, **_constraints(table)}
 
 
 def _constraints(table: Table) -> dict[str, str]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import duckdb
 import pytest
 from deltalake import DeltaTable
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from spark_jobs.catalog import BY_NAME, TABLES, bronze, gold, quality, silver
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges.store import Store, contents
-from spark_jobs.shared.conform import conform, frame_of
+from spark_jobs.edges.table_creation import create_table
+from spark_jobs.shared.conform import columns_ddl, conform, frame_of, literal, properties, quoted
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.windows import Window
 from tests.support.logs import lay
@@ -78,6 +81,37 @@ LEFT_OVER = {
     "a kill before commit 0": (),
     "a full disk": (".00000000000000000000.json.5f2d.tmp", "..00000000000000000000.json.5f2d.tmp.crc"),
 }
+
+
+@pytest.mark.parametrize("table", [RECORDS, EVENTS, gold.REBALANCES, gold.INCIDENTS], ids=lambda t: t.full_name)
+def test_a_table_is_created_as_spark_creates_it(store: Store, table: Table) -> None:
+    told = ", ".join(f"'{key}' = {literal(value)}" for key, value in properties(table).items())
+    path = f"{store.lake}/by_spark"
+    store.spark.sql(
+        f"CREATE TABLE delta.{quoted(path)} ({columns_ddl(table)}) USING delta COMMENT {literal(table.grain)} "
+        f"TBLPROPERTIES ({told})"
+    )
+    store.create(table)
+    ours, theirs = (first_commit(folder) for folder in (f"{store.lake}/{table.layer}/{table.name}", path))
+    assert (ours["metaData"], ours["protocol"]) == (theirs["metaData"], theirs["protocol"])
+    assert ours["commitInfo"]["operation"] == theirs["commitInfo"]["operation"]
+
+
+def first_commit(folder: str) -> dict[str, Any]:
+    """The actions of a table's first commit, without what differs between two tables of one kind."""
+    lines = Path(folder, "_delta_log", f"{0:020}.json").read_text().splitlines()
+    actions: dict[str, Any] = {name: action for line in lines for name, action in json.loads(line).items()}
+    made = actions["metaData"]
+    made["schemaString"] = json.loads(made["schemaString"])
+    assert UUID(made.pop("id"))
+    assert made.pop("createdTime") > 0
+    return actions
+
+
+def test_a_table_that_is_there_is_not_created_over(store: Store) -> None:
+    store.create(EVENTS)
+    with pytest.raises(Py4JJavaError, match="FileAlreadyExists"):
+        create_table(store.spark, EVENTS, f"{store.lake}/silver/events")
 
 
 @pytest.mark.parametrize("named", LEFT_OVER)

@@ -36,7 +36,7 @@ from spark_jobs.report import build as report_build
 from spark_jobs.report import sections as report_sections
 from spark_jobs.report.html import render_html
 from spark_jobs.shared.config import INPUTS, KEEP
-from spark_jobs.shared.conform import create_ddl
+from spark_jobs.shared.conform import columns_ddl, properties
 from spark_jobs.transforms import judgement, judgements
 from spark_jobs.transforms.intake import reading
 from spark_jobs.transforms.rebalances import judge
@@ -163,9 +163,8 @@ def test_the_table_gives_all_that_tables_give(tmp_path: Path, monkeypatch: pytes
     assert "groups" in names
     run(tested, added)
     assert {e.name for e in expectations_of(table)} >= {"columns_match", "key_unique", "groups_rebalanced"}
-    ddl = create_ddl(table, "/lake/gold/coordinator_loads")
-    assert "NOT NULL" in ddl
-    assert "delta.constraints.groups_rebalanced" in ddl
+    assert "NOT NULL" in columns_ddl(table)
+    assert "delta.constraints.groups_rebalanced" in properties(table)
     assert table.grain in docs.tables_page([table], {table.full_name: "publish"})
 
 
