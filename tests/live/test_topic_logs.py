@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from spark_jobs.commands.audit import SAMPLE
 from spark_jobs.edges.kafka.topic_logs import Topic
@@ -17,26 +16,16 @@ from spark_jobs.edges.sources.land import land
 from spark_jobs.edges.sources.model import SourceFails
 from spark_jobs.shared.exits import BadInput
 from tests.live.conftest import USERS, GuardedCluster
-from tests.support.sources import PERIOD, killed_and_read_again, landed, lines_of
+from tests.support.sources import PERIOD, killed_and_read_again, landed, lines_of, produce, with_topic
 
 LOGS = lines_of(SAMPLE / "logs")
 
 
 def written(cluster: GuardedCluster, topic: str, lines: Mapping[str, list[str]], partitions: int = 3) -> Topic:
     """A topic with the lines of logs, by their names as keys."""
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
-    if topic not in admin.list_topics(timeout=20).topics:
-        admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(20)
+    with_topic(cluster.bootstrap, topic, partitions)
     produce(Producer({"bootstrap.servers": cluster.bootstrap}), topic, lines)
     return Topic(topic, {"bootstrap.servers": cluster.bootstrap})
-
-
-def produce(producer: Producer, topic: str, lines: Mapping[str, list[str]]) -> None:
-    for log, texts in lines.items():
-        for text in texts:
-            producer.produce(topic, text.encode(), log)
-            producer.poll(0)
-    assert producer.flush(60) == 0
 
 
 def aborted(cluster: GuardedCluster, topic: str, lines: Mapping[str, list[str]]) -> None:

@@ -7,9 +7,7 @@ documentation of their API.
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,21 +17,24 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
+from pyspark.sql import SparkSession
 
 from drill.cluster import Cluster
 from drill.jars import NEWEST
 from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.steps import PUBLISH
 from spark_jobs.commands.audit import SAMPLE
-from spark_jobs.shared.launch import HOME
+from spark_jobs.steps import publish
+from spark_jobs.steps.run import _claimed
 from tests.store.test_mixed_folder import OF_TEXT, without_text
 from tests.support.lake import REBUILT, contents, rows
 from tests.support.log_servers import DocumentsStandIn, LokiStandIn, served
-from tests.support.sources import killed_and_read_again, lines_of, stamped
+from tests.support.logs import run, settings
+from tests.support.sources import killed_and_read_again, lines_of, produce, stamped, with_topic
 
 PLACES = {"logs": "brokers", "clients": "clients"}
 """The folders of the night, and what their lines land as."""
 
-WINDOW = {"FROM": "2026-11-21T01:40Z", "TO": "2026-11-21T01:54Z"}
 _WITHIN = re.compile(r"//[\w./@:-]+")
 """What follows the file in the source of a line that was wrapped."""
 
@@ -58,13 +59,10 @@ def commands(work: Path, name: str, night: Night) -> Iterator[str]:
 
 @contextmanager
 def topic(work: Path, name: str, night: Night) -> Iterator[str]:
-    with Cluster.start(NEWEST, work / name, settings={"num.partitions": "3"}, brokers=1) as cluster:
-        producer = Producer({"bootstrap.servers": cluster.bootstrap})
-        for log, lines in night.items():
-            for _, line in lines:
-                producer.produce(name, line.encode(), log)
-                producer.poll(0)
-        assert producer.flush(60) == 0
+    with Cluster.start(NEWEST, work / name, brokers=1) as cluster:
+        with_topic(cluster.bootstrap, name, partitions=3)
+        lines = {log: [line for _, line in told] for log, told in night.items()}
+        produce(Producer({"bootstrap.servers": cluster.bootstrap}), name, lines)
         yield f'kind = "kafka"\ntopic = "{name}"\nsettings = {{"bootstrap.servers" = "{cluster.bootstrap}"}}\n'
 
 
@@ -110,28 +108,19 @@ SOURCES: dict[str, Callable[..., Any]] = {
 }
 
 
-def audit(lake: Path, **inputs: str) -> None:
-    unset = ("LOGS", "CLIENT_LOGS", "SNAPSHOTS", "LAKE")
-    environment = {k: v for k, v in os.environ.items() if k not in unset}
-    given = {"SNAPSHOTS": str(SAMPLE / "snapshots.jsonl"), "LAKE": str(lake), **WINDOW, **inputs}
-    done = subprocess.run(
-        [sys.executable, "-m", "spark_jobs.commands.cli", "audit"],
-        cwd=HOME,
-        env={**environment, "PYTHONPATH": str(HOME), **given},
-        capture_output=True,
-        text=True,
-        timeout=2400,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "40 committed records were lost in fraud-risky-19-0" in done.stdout
+def published(spark: SparkSession, lake: Path, logs: str, clients: str) -> Path:
+    """The lake with the night, through all steps."""
+    given = {"client_logs": clients, "snapshots": str(SAMPLE / "snapshots.jsonl")}
+    _, said = run(spark, lake, logs, **given)
+    wishes = settings(lake, logs, **given)
+    with _claimed(spark, PUBLISH, wishes, {"ingest": said}):
+        publish.run_step(spark, wishes, {"ingest": said})
+    return lake
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    subprocess.run([sys.executable, HOME / "setup" / "build.py", "--only", "airflow-tables", "samples"], check=True)
-    lake = tmp_path_factory.mktemp("folder") / "lake"
-    audit(lake, LOGS=str(SAMPLE / "logs"), CLIENT_LOGS=str(SAMPLE / "clients"))
-    return lake
+def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return published(spark, tmp_path_factory.mktemp("folder"), str(SAMPLE / "logs"), str(SAMPLE / "clients"))
 
 
 def told(lake: Path, table: str) -> list[str]:
@@ -141,21 +130,22 @@ def told(lake: Path, table: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(kind: str, folder: Path, tmp_path: Path) -> None:
-    """Through Airflow, as the audit of a folder. Readings before it were killed between batches and within them."""
+def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
+    kind: str, spark: SparkSession, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Readings before the audit were killed between batches and within them."""
+    monkeypatch.setenv("HINDSIGHT_SOURCES", str(tmp_path))
     lake, killed = tmp_path / "lake", 0
     with ExitStack() as running:
-        for name in PLACES:
+        for name, origin in PLACES.items():
             night = {log: stamped(lines) for log, lines in lines_of(SAMPLE / name).items()}
             said = running.enter_context(SOURCES[kind](tmp_path, f"{kind}-{name}", night))
             (tmp_path / f"{name}.toml").write_text(said)
-        for name, origin in PLACES.items():
             landing = lake / "landing" / "logs" / origin / name
             killed += killed_and_read_again(f"source://{name}", landing, tmp_path, kills=3)
         assert killed > 1
-        places = {"LOGS": "source://logs", "CLIENT_LOGS": "source://clients"}
-        audit(lake, HINDSIGHT_SOURCES=str(tmp_path), **places)
-    for table in REBUILT:
-        assert told(lake, table.full_name) == told(folder, table.full_name), table.full_name
+        published(spark, lake, "source://logs", "source://clients")
+    differing = [t.full_name for t in REBUILT if told(lake, t.full_name) != told(folder, t.full_name)]
+    assert differing == []
     if kind == "kafka":
         assert contents(lake) == contents(folder), "plain lines land as they are, so even their ids are the same"

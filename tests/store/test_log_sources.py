@@ -54,9 +54,9 @@ def test_a_source_gives_the_records_of_the_folder_however_many_readings_bring_it
     lines, lake = TEXT.splitlines(), tmp_path / "lake"
     for count in (2, 5, 6, len(lines)):
         declare(tmp_path, lines[:count], monkeypatch)
-        wishes = settings(lake, "source://night", run_id=f"run-{count}", read_to_end=False)  # type: ignore[arg-type]
+        wishes = settings(lake, "source://night", run_id=f"run-{count}", read_to_end=False)
         collect.run_step(spark, wishes, {})
-    store, said = run(spark, lake, "source://night", run_id="night")  # type: ignore[arg-type]
+    store, said = run(spark, lake, "source://night", run_id="night")
     assert told(store) == told(plain)
     assert said["lines"]["lines_in"] == len(lines)
 
@@ -66,11 +66,11 @@ def test_landed_files_of_a_source_go_when_they_are_old_and_the_lake_has_their_li
 ) -> None:
     declare(tmp_path, TEXT.splitlines(), monkeypatch)
     lake = tmp_path / "lake"
-    run(spark, lake, "source://night")  # type: ignore[arg-type]
+    run(spark, lake, "source://night")
     landed = lake / "landing" / "logs" / "brokers" / "night" / "broker-1"
     (taken,) = landed.iterdir()
     (landed / taken.name.replace("000001", "000002")).write_bytes(b"not taken")
-    later = settings(lake, "source://night", run_at=RUN_AT + timedelta(days=20), keep="landing=14")  # type: ignore[arg-type]
+    later = settings(lake, "source://night", run_at=RUN_AT + timedelta(days=20), keep="landing=14")
     assert maintain.run_step(spark, later, {})["landed_files"] == 1
     assert [f.name for f in landed.iterdir()] == [taken.name.replace("000001", "000002")]
     assert len(rows(Store(spark, str(lake)), LOG_FILES)) == 1
@@ -80,10 +80,10 @@ def test_glob_chooses_logs_of_a_source_by_their_names(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declare(tmp_path, TEXT.splitlines(), monkeypatch)
-    store, _ = run(spark, tmp_path / "lake", "source://night", glob="server.log")  # type: ignore[arg-type]
+    store, _ = run(spark, tmp_path / "lake", "source://night", glob="server.log")
     assert len(told(store)) == 6
     with pytest.raises(BadInput, match="none of its 1 files is a log by its name"):
-        run(spark, tmp_path / "other", "source://night", glob="controller.log")  # type: ignore[arg-type]
+        run(spark, tmp_path / "other", "source://night", glob="controller.log")
 
 
 def test_a_source_without_a_line_is_told_by_its_name(
@@ -91,7 +91,7 @@ def test_a_source_without_a_line_is_told_by_its_name(
 ) -> None:
     declare(tmp_path, [], monkeypatch)
     with pytest.raises(BadInput, match="LOGS names source://night, and nothing is there"):
-        run(spark, tmp_path / "lake", "source://night")  # type: ignore[arg-type]
+        run(spark, tmp_path / "lake", "source://night")
 
 
 def test_the_folders_of_a_window_s_dates_are_read_and_no_others(spark: SparkSession, tmp_path: Path) -> None:

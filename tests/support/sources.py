@@ -10,10 +10,14 @@ import sys
 import textwrap
 import time
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from drill import plain_reader
 from spark_jobs.edges.sources.land import number_of
@@ -52,6 +56,27 @@ def stamped(lines: list[str]) -> list[tuple[datetime, str]]:
         at = max(at, told) if told else at
         found.append((at, line))
     return found
+
+
+def with_topic(bootstrap: str, topic: str, partitions: int) -> None:
+    """Makes a topic where it is not there."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    if topic not in admin.list_topics(timeout=20).topics:
+        admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(20)
+
+
+def produce(producer: Producer, topic: str, lines: Mapping[str, list[str]]) -> None:
+    """Writes the lines of logs, by their names as keys."""
+    failed = list[Any]()
+
+    def told(error: Any, _: Any) -> None:
+        failed.extend([error] if error else [])
+
+    for log, texts in lines.items():
+        for text in texts:
+            producer.produce(topic, text.encode(), log, on_delivery=told)
+            producer.poll(0)
+    assert producer.flush(60) == 0 and not failed
 
 
 LANDING = textwrap.dedent("""
