@@ -69,11 +69,8 @@ class Topic:
 
     def _begin(self, consumer: Consumer, offsets: dict[int, int], patience: float) -> dict[int, int]:
         """Where reading begins, put into `offsets`. Gives: the end of each partition that has something new."""
-        told = consumer.list_topics(self.topic, timeout=patience).topics[self.topic]
-        if told.error is not None:
-            raise BadInput(f"The topic {self.topic} cannot be read: {told.error}. Needed: a topic, and READ on it.")
         ends: dict[int, int] = {}
-        for partition in sorted(told.partitions):
+        for partition in self._partitions(consumer, time.monotonic() + patience):
             low, high = consumer.get_watermark_offsets(TopicPartition(self.topic, partition), timeout=patience)
             at = offsets.get(partition, low)
             if not low <= at <= high:
@@ -83,6 +80,16 @@ class Topic:
             ends |= {partition: high} if at < high else {}
         consumer.assign([TopicPartition(self.topic, p, offsets[p]) for p in ends])
         return ends
+
+    def _partitions(self, consumer: Consumer, until: float) -> list[int]:
+        """The partitions of the topic. Edge case: a broker that just started does not know every topic at once."""
+        while True:
+            told = consumer.list_topics(self.topic, timeout=max(until - time.monotonic(), 1)).topics[self.topic]
+            if told.error is None:
+                return sorted(told.partitions)
+            if told.error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART or time.monotonic() > until:
+                raise BadInput(f"The topic {self.topic} cannot be read: {told.error}. Needed: a topic, and READ on it.")
+            time.sleep(0.5)
 
     def _taken(self, message: Message, offsets: dict[int, int], ends: dict[int, int]) -> Sequence[Line]:
         """The lines of a record that is new. A partition that is read to its end is waited for no longer."""
