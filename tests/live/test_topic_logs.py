@@ -16,7 +16,7 @@ from spark_jobs.edges.sources.land import land
 from spark_jobs.edges.sources.model import SourceFails
 from spark_jobs.shared.exits import BadInput
 from tests.live.conftest import USERS, GuardedCluster
-from tests.support.sources import PERIOD, killed_and_read_again, landed, lines_of, produce, with_topic
+from tests.support.sources import PERIOD, in_order, killed_and_read_again, landed, lines_of, produce, with_topic
 
 LOGS = lines_of(SAMPLE / "logs")
 
@@ -24,7 +24,7 @@ LOGS = lines_of(SAMPLE / "logs")
 def written(cluster: GuardedCluster, topic: str, lines: Mapping[str, list[str]], partitions: int = 3) -> Topic:
     """A topic with the lines of logs, by their names as keys."""
     with_topic(cluster.bootstrap, topic, partitions)
-    produce(Producer({"bootstrap.servers": cluster.bootstrap}), topic, lines)
+    produce(in_order(cluster.bootstrap), topic, lines)
     return Topic(topic, {"bootstrap.servers": cluster.bootstrap})
 
 

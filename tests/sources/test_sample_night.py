@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 from drill.cluster import Cluster
@@ -30,7 +29,7 @@ from tests.store.test_mixed_folder import OF_TEXT, without_text
 from tests.support.lake import REBUILT, contents, rows
 from tests.support.log_servers import DocumentsStandIn, LokiStandIn, served
 from tests.support.logs import run, settings
-from tests.support.sources import killed_and_read_again, lines_of, produce, stamped, with_topic
+from tests.support.sources import in_order, killed_and_read_again, lines_of, produce, stamped, with_topic
 
 PLACES = {"logs": "brokers", "clients": "clients"}
 """The folders of the night, and what their lines land as."""
@@ -62,7 +61,7 @@ def topic(work: Path, name: str, night: Night) -> Iterator[str]:
     with Cluster.start(NEWEST, work / name, brokers=1) as cluster:
         with_topic(cluster.bootstrap, name, partitions=3)
         lines = {log: [line for _, line in told] for log, told in night.items()}
-        produce(Producer({"bootstrap.servers": cluster.bootstrap}), name, lines)
+        produce(in_order(cluster.bootstrap), name, lines)
         yield f'kind = "kafka"\ntopic = "{name}"\nsettings = {{"bootstrap.servers" = "{cluster.bootstrap}"}}\n'
 
 

@@ -65,6 +65,11 @@ def with_topic(bootstrap: str, topic: str, partitions: int) -> None:
         admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(20)
 
 
+def in_order(bootstrap: str) -> Producer:
+    """A producer that keeps the order of a partition, whatever it has to send again."""
+    return Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True})
+
+
 def produce(producer: Producer, topic: str, lines: Mapping[str, list[str]]) -> None:
     """Writes the lines of logs, by their names as keys."""
     failed = list[Any]()
