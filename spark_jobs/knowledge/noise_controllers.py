@@ -43,6 +43,7 @@ NOISE: tuple[Noise, ...] = (
         "The leader logs the change of its ISR itself.",
         "] ISR for partition ",
         "Updating ISRs for partitions: ",
+        "Sending MetadataRequest to Brokers: ",
     ),
     *noise(
         ("kafka.controller.KafkaController",),
@@ -60,6 +61,7 @@ NOISE: tuple[Noise, ...] = (
         "Checking need to trigger auto leader balancing",
         "Processing automatic preferred replica leader election",
         "Topics not in preferred replica for broker ",
+        "Preferred replicas by broker ",
         "Waiting for any successful result for election type ",
     ),
     *noise(
@@ -76,6 +78,7 @@ NOISE: tuple[Noise, ...] = (
         ("kafka.controller.TopicDeletionManager",),
         "Steps of a deletion after its start.",
         "Handling deletion for topics ",
+        "eletion started for replicas ",
         "eletion successfully completed for replicas ",
         " successfully completed",
         "Initializing manager with initial deletions: ",

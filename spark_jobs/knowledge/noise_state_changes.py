@@ -77,4 +77,26 @@ NOISE: tuple[Noise, ...] = (
         "Unable to delete ",
         " stray partition(s).",
     ),
+    *noise(
+        _LOGGERS,
+        "Before 2.6 Kafka's own configuration traces each request for each partition, with its answer; leader, ISR and"
+        " epoch have their own lines.",
+        "Sending become-",
+        "Received LeaderAndIsr request ",
+        "Completed LeaderAndIsr request ",
+        "Received response ",
+        "Cached leader info ",
+        "andling stop replica (",
+        "Started fetcher to new leader ",
+        "Truncated logs and checkpointed recovery boundaries ",
+        "Skipped the adding-fetcher step ",
+        "Changed state of replica ",
+    ),
+    *noise(
+        _LOGGERS,
+        "A partition without a leader waits for its election, and a deleted one for none; elections, those that fail"
+        " too, and deletions have their own lines.",
+        " to OfflinePartition",
+        " to NonExistentPartition",
+    ),
 )
