@@ -52,7 +52,7 @@ def test_a_source_gives_the_records_of_the_folder_however_many_readings_bring_it
 ) -> None:
     plain, _ = run(spark, tmp_path / "plain", lay(tmp_path / "logs", {"broker-1/server.log": TEXT}))
     lines, lake = TEXT.splitlines(), tmp_path / "lake"
-    for count in (2, 5, 6, len(lines)):
+    for count in (3, 5, 6, len(lines)):
         declare(tmp_path, lines[:count], monkeypatch)
         wishes = settings(lake, "source://night", run_id=f"run-{count}", read_to_end=False)
         collect.run_step(spark, wishes, {})
