@@ -13,7 +13,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-s3 chaos check drill format bench docs up down locks supply clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 chaos check drill format bench docs up down locks supply clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -54,6 +54,9 @@ test-live: setup-check ## the tests on real brokers alone; KAFKA=3.9.2 and other
 
 test-stack: setup-check ## the compose stack outside of containers, and airflow standalone: half an hour; needs PostgreSQL, Chromium
 	@$(SPARK)/python -m pytest tests/stack
+
+test-sources: setup-check ## the recorded night out of each source, by readings that are killed: an audit for each
+	@$(SPARK)/python -m pytest tests/sources
 
 test-s3: setup-check ## an audit from S3 into a lake on S3, by a server on this machine: ten minutes; fetches 690 MB of jars once
 	@$(SPARK)/python -m pytest tests/s3

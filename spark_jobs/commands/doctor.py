@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spark_jobs.shared import java, launch
+from spark_jobs.shared.config import is_dated
 
 NEEDED_GIB = 4
 """Airflow's process, one Spark driver of 2 GiB and its Python workers."""
@@ -156,7 +157,7 @@ def of_logs(variable: str, place: str, pattern: str) -> Iterator[Told]:
     """A sample of each log in a folder: what would be read, by which layout, and what most of the rest looks like."""
     if not place:
         return
-    if "://" in place:
+    if "://" in place or is_dated(place):
         yield Told("later", variable, f"{place}: only an audit can look there")
         return
     words = ["spark_jobs.commands.log_sample", variable, place, *([pattern] if pattern else [])]

@@ -20,7 +20,7 @@ from spark_jobs.edges.file_work import Unit
 from spark_jobs.edges.local_files import Archive, Found, local_files
 from spark_jobs.knowledge.layouts import GC_LOG_REGEX, LOG_NAME_REGEX, SEGMENT_REGEX, source_of
 from spark_jobs.knowledge.metadata_log import FOLDER, named
-from spark_jobs.shared.config import masked
+from spark_jobs.shared.config import is_source, masked
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.shared.instants import of_micros, of_millis
 
@@ -29,7 +29,8 @@ from spark_jobs.shared.instants import of_micros, of_millis
 class Place:
     """A folder, file or URI where logs lie: who wrote them, the zone of their clock, and how the user names it.
 
-    `pattern` is the layout of its lines, where the user gave one.
+    `pattern` is the layout of its lines, where the user gave one. `folders` are where they lie, where the root is a
+    source or holds dates; not each of them has to be there.
     """
 
     root: str
@@ -37,6 +38,7 @@ class Place:
     zone: str
     variable: str
     pattern: str | None = None
+    folders: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
         return f"{self.variable} names {masked(self.root)},"
@@ -140,7 +142,7 @@ def _list(spark: SparkSession, place: Place, glob: str | None, known: Known) -> 
 
     Raises: BadInput where the place is missing, is empty, or holds no file that is a log by its name.
     """
-    lies_there = _unfolded(spark, sorted(_walk(spark, place)), known)
+    lies_there = _unfolded(spark, sorted(_everything(spark, place)), known)
     found = [entry for entry in lies_there if not entry.why_not]
     if not lies_there:
         raise BadInput(
@@ -222,8 +224,22 @@ def is_read_failure(error: Exception) -> bool:
     return "FAILED_READ_FILE" in str(error) or "PATH_NOT_FOUND" in str(error)
 
 
-def _walk(spark: SparkSession, place: Place) -> list[Found]:
-    """Everything below a place. Edge case: a folder that vanishes meanwhile makes us look again."""
+def _everything(spark: SparkSession, place: Place) -> list[Found]:
+    """Everything that lies in the folders of a place. Raises: BadInput where there is none of them."""
+    if place.folders is None:
+        return _walk(spark, place) or []
+    found = [_walk(spark, replace(place, root=folder)) for folder in place.folders]
+    there = [entries for entries in found if entries is not None]
+    if not there:
+        raise _nothing_in(place)
+    return [entry for entries in there for entry in entries]
+
+
+def _walk(spark: SparkSession, place: Place) -> list[Found] | None:
+    """Everything below a place; None where one of several folders is not there.
+
+    Edge case: a folder that vanishes meanwhile makes us look again.
+    """
     for _ in range(_LOOKS):
         try:
             return _look(spark, place)
@@ -250,7 +266,7 @@ def _walk(spark: SparkSession, place: Place) -> list[Found]:
     )
 
 
-def _look(spark: SparkSession, place: Place) -> list[Found]:
+def _look(spark: SparkSession, place: Place) -> list[Found] | None:
     """Edge case: Hadoop's own walk asks `ls` for the permissions of each local file, and fails where one has
     vanished.
     """
@@ -258,10 +274,9 @@ def _look(spark: SparkSession, place: Place) -> list[Found]:
     root = context._jvm.org.apache.hadoop.fs.Path(place.root)
     system = root.getFileSystem(context._jsc.hadoopConfiguration())
     if not system.exists(root):
-        raise BadInput(
-            f"{place} and nothing is there. "
-            f"Needed: a folder, a file or a URI with the {place.origin}s' logs. Check the path."
-        )
+        if place.folders is None:
+            raise _nothing_in(place)
+        return None
     top = system.getFileStatus(root)
     if system.getUri().getScheme() == "file":
         return local_files(top.getPath().toUri().getPath())
@@ -276,6 +291,15 @@ def _look(spark: SparkSession, place: Place) -> list[Found]:
             name = path.toUri().getPath()[len(above) + 1 :]
             files.append(Found(name, path.toUri().toString(), path.toString(), status.getLen(), written_at(status)))
     return files
+
+
+def _nothing_in(place: Place) -> BadInput:
+    folders = place.folders or ()
+    where = f" in its {len(folders)} folders from {masked(folders[0])} to {masked(folders[-1])}" if folders[1:] else ""
+    return BadInput(
+        f"{place} and nothing is there{where}. "
+        f"Needed: a folder, a file, a URI or a source with the {place.origin}s' logs. Check it."
+    )
 
 
 _LOCAL = "^file:/+"
@@ -302,7 +326,8 @@ def _not_read(entry: Found) -> str:
 
 
 def _is_chosen(entry: Found, glob: str | None, place: Place) -> bool:
-    return _is_log(entry.name, glob) or _is_place_itself(entry.name, entry.path, place)
+    name = source_of(entry.name) if is_source(place.root) else entry.name
+    return _is_log(name, glob) or _is_place_itself(entry.name, entry.path, place)
 
 
 def _is_log(name: str, glob: str | None) -> bool:

@@ -85,7 +85,7 @@ PREFIXES = (
 """Order: the first that all lines have, and behind which the most is understood."""
 
 _POD = (("kubernetes.pod.name", "kubernetes.container.name"), ("kubernetes.pod_name", "kubernetes.container_name"))
-_FROM = (
+ORIGINS = (
     *_POD,
     ("labels.pod", "labels.container"),
     ("stream.pod", "stream.container"),
@@ -112,7 +112,7 @@ OBJECTS = (
         line="log",
         has=("log", "kubernetes"),
         at=_AT,
-        origin=_FROM,
+        origin=ORIGINS,
         source="Fluent Bit: records of tail with the filter kubernetes, the field log",
         samples=(
             '{"date":1795225469.117,"stream":"stdout","log":"%s",'
@@ -135,7 +135,7 @@ OBJECTS = (
         line="log",
         has=("log",),
         at=_AT,
-        origin=_FROM,
+        origin=ORIGINS,
         source="Fluent Bit and Fluentd: records of tail without the filter kubernetes",
         samples=('{"date":1795225469.117,"log":"%s"}' % _LINE,),
         counter_samples=('{"message":"x"}',),
@@ -145,7 +145,7 @@ OBJECTS = (
         line="MESSAGE",
         has=("MESSAGE", "__REALTIME_TIMESTAMP"),
         at=_AT,
-        origin=_FROM,
+        origin=ORIGINS,
         source="journalctl -o json",
         samples=(
             '{"__REALTIME_TIMESTAMP":"1795225469117000","_HOSTNAME":"h","_SYSTEMD_UNIT":"kafka.service","MESSAGE":"%s"}'
@@ -171,7 +171,7 @@ OBJECTS = (
         line="full_message",
         has=("version", "host", "short_message"),
         at=_AT,
-        origin=_FROM,
+        origin=ORIGINS,
         otherwise="short_message",
         source="Graylog's extended log format 1.1",
         samples=('{"version":"1.1","host":"h","short_message":"%s","timestamp":1795225469.117}' % _LINE,),
@@ -182,7 +182,7 @@ OBJECTS = (
         line="line",
         has=("line",),
         at=_AT,
-        origin=_FROM,
+        origin=ORIGINS,
         source="logcli query -o jsonl; Loki's push API has the same fields",
         samples=('{"labels":{"pod":"kafka-0"},"line":"%s","timestamp":"2026-11-21T01:44:29.117Z"}' % _LINE,),
         counter_samples=('{"message":"x"}',),
@@ -192,7 +192,7 @@ OBJECTS = (
         line="message",
         has=("message",),
         at=_AT,
-        origin=_FROM,
+        origin=ORIGINS,
         source="Filebeat, Logstash, Vector and CloudWatch's events: the field message",
         samples=(
             '{"@timestamp":"2026-11-21T01:44:30.001Z","host":{"name":"h"},"log":{"file":{"path":"/v/server.log"}},'

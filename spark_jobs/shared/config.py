@@ -25,8 +25,12 @@ class Input:
 
 
 INPUTS: tuple[Input, ...] = (
-    Input("logs", "LOGS", "folder, file or URI of the brokers' logs"),
-    Input("client_logs", "CLIENT_LOGS", "folder, file or URI of the clients' logs"),
+    Input("logs", "LOGS", "folder, file or URI of the brokers' logs, also with {date} and {hour}, or source://NAME"),
+    Input(
+        "client_logs",
+        "CLIENT_LOGS",
+        "folder, file or URI of the clients' logs, also with {date} and {hour}, or source://NAME",
+    ),
     Input("snapshots", "SNAPSHOTS", "JSON-lines file or URI with readings of the cluster"),
     Input("cluster", "CLUSTER", "name of the cluster in the lake; default: the id that snapshots or logs name"),
     Input("lake", "LAKE", "folder or URI where the tables go"),
@@ -49,6 +53,12 @@ KEEP = Input(
 LOOK_AHEAD_HOURS = 2
 LOOK_BACK_HOURS = 24
 MOST_HOURS = 24 * 31
+
+SOURCE = "source://"
+"""How a place begins that is a source; its name follows (edges/sources)."""
+
+DATED = re.compile(r"\{(date|hour)(?::([^{}]+))?\}")
+"""What stands in a place for a day and an hour of UTC, such as 2026-11-20 and 05, or as `{date:%Y/%m/%d}` says it."""
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
@@ -123,6 +133,7 @@ def missing_inputs(settings: Settings) -> list[str]:
         if i.field in ("logs", "client_logs", "snapshots")
         and (value := getattr(settings, i.field))
         and not is_uri(value)
+        and not is_dated(value)
         and not Path(value).exists()
     ]
 
@@ -130,6 +141,16 @@ def missing_inputs(settings: Settings) -> list[str]:
 def is_uri(place: str) -> bool:
     """Whether a place names a file system of its own, so that only Spark can look into it."""
     return bool(_URI.match(place))
+
+
+def is_dated(place: str) -> bool:
+    """Whether the dates of a run stand in a place."""
+    return bool(DATED.search(place))
+
+
+def is_source(place: str) -> bool:
+    """Whether a place is a source: logs outside of files, which land in the lake before they are read."""
+    return place.startswith(SOURCE)
 
 
 _SECRET_PARAMETER = r"(?i:[?&;][^=&;]*(?:key|secret|token|sig|password|credential)[^=&;]*=)"

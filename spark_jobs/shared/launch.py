@@ -158,9 +158,11 @@ def _classes() -> tuple[str, ...]:
 
 
 def is_large(*places: str | None) -> bool:
-    """Whether what lies at these places is large. A URI is not looked into, and counts as large."""
+    """Whether what lies at these places is large. A URI, or one with dates, counts as large unseen."""
     given = [place for place in places if place]
-    return any("://" in place for place in given) or any(size >= _MUCH for size in accumulate(_sizes(given)))
+    return any("://" in place or "{" in place for place in given) or any(
+        size >= _MUCH for size in accumulate(_sizes(given))
+    )
 
 
 def _sizes(places: Iterable[str]) -> Iterator[int]:

@@ -22,6 +22,7 @@ from spark_jobs.edges.identity import name_cluster, of_one_cluster
 from spark_jobs.edges.landed_records import read_landed_records
 from spark_jobs.edges.log_files import Listing, Place, list_places
 from spark_jobs.edges.metadata_files import MetadataLog, keep_metadata
+from spark_jobs.edges.places import ready
 from spark_jobs.edges.readings import Readings, joined, read_landed, read_readings
 from spark_jobs.edges.record_reader import changed_file
 from spark_jobs.edges.session import for_few_rows
@@ -117,14 +118,17 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Summ
 
 
 def looking(spark: SparkSession, settings: Settings) -> Callable[[], Listing]:
-    """What lists the places of a run, as often as it is asked. Raises: BadInput where PATTERN is none."""
+    """What lists the places of a run, as often as it is asked, once what is new in sources has landed.
+
+    Raises: BadInput where PATTERN is none, or a source cannot be read.
+    """
     if problems := [*_wrong("PATTERN", settings.pattern), *_wrong("CLIENT_PATTERN", settings.client_pattern)]:
         raise BadInput(*problems)
     places = [Place(settings.logs, "broker", settings.logs_tz, "LOGS", settings.pattern)]
     if settings.client_logs is not None:
         clients = Place(settings.client_logs, "client", settings.client_tz, "CLIENT_LOGS", settings.client_pattern)
         places.append(clients)
-    return partial(list_places, spark, places, settings.glob, {})
+    return partial(list_places, spark, [ready(place, settings) for place in places], settings.glob, {})
 
 
 def _wrong(variable: str, pattern: str | None) -> list[str]:

@@ -10,9 +10,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import TABLES, Table
-from spark_jobs.catalog.bronze import GROUP_RECORDS, SNAPSHOT_READINGS
+from spark_jobs.catalog.bronze import GROUP_RECORDS, LOG_FILES, SNAPSHOT_READINGS
 from spark_jobs.edges import landing, progress
 from spark_jobs.edges.lake_repair import list_maintained
+from spark_jobs.edges.sources.land import LOGS, landed_at
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.retention import Retention, retention_of
@@ -38,7 +39,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     keep = retention_of(settings.keep, settings.look_back_hours, settings.look_ahead_hours)
     store = Store(spark, settings.lake)
     spark.conf.set(*_FEW_LISTERS)
-    files = _remove_landed(store, keep, settings.run_at)
+    files = _remove_landed(store, keep, settings.run_at) + _remove_landed_logs(store, keep, settings.run_at)
     progress.say(f"{files} landed files that were taken in and are old enough are gone")
     gone = {t.full_name: _maintain(store, t, keep, settings.run_at) for t in TABLES if store.has(t)}
     list_maintained(settings.lake)
@@ -74,3 +75,18 @@ def _remove_landed(store: Store, keep: Retention, now: datetime) -> int:
             landing.remove_landed(store.lake, kind, taken)
             count += len(taken)
     return count
+
+
+def _remove_landed_logs(store: Store, keep: Retention, now: datetime) -> int:
+    """Removes files of sources that are in the ledger: their lines are in bronze."""
+    oldest, folder = keep.oldest_landed(now), landing.landing_folder(store.lake, LOGS)
+    named = {n: n.split("/", 2) for n in landing.files_below(folder) if oldest and (at := landed_at(n)) and at < oldest}
+    if not named or not store.has(LOG_FILES):
+        return 0
+    files = {file for _, _, file in named.values()}
+    rows = store.read(LOG_FILES).where(F.col("file").isin(*files)).select("origin", "file").distinct().collect()
+    known = {(f"{row['origin']}s", row["file"]) for row in rows}
+    taken = [name for name, (origins, _, file) in named.items() if (origins, file) in known]
+    for name in taken:
+        landing.remove(f"{folder}/{name}")
+    return len(taken)

@@ -80,6 +80,14 @@ def handed(spark: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(f"{spark}.py.settings").read_text().splitlines()]
 
 
+def test_sources_and_places_with_dates_reach_the_step_as_a_user_wrote_them(spark: Path) -> None:
+    run(0, logs="source://orders", client_logs="s3a://logs/{date:%Y/%m/%d}/{hour}")
+    (given,) = handed(spark)
+    settings = Settings.of({name: value for name, value in given.items() if name not in ("step", "pid")})
+    assert (settings.logs, settings.client_logs) == ("source://orders", "s3a://logs/{date:%Y/%m/%d}/{hour}")
+    assert settings.window_from is not None and not settings.read_to_end
+
+
 @pytest.mark.parametrize("code", [2, 42])
 def test_what_no_retry_can_heal_fails_for_good(spark: Path, code: int) -> None:
     with pytest.raises(AirflowFailException, match=f"ingest ended with exit code {code}"):

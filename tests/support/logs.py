@@ -62,7 +62,7 @@ def unpack_night(folder: Path) -> Path:
     return folder
 
 
-def settings(lake: Path, logs: Path, **given: Any) -> Settings:
+def settings(lake: Path, logs: Path | str, **given: Any) -> Settings:
     """The settings of a run on a folder of logs."""
     known = {"run_id": "run-1", "run_at": RUN_AT, "cluster": "prod", "read_to_end": True}
     return Settings.of({"logs": logs, "lake": lake, **known, **given})
@@ -85,7 +85,9 @@ def with_tables(spark: SparkSession, lake: Path) -> Path:
     return lake
 
 
-def run(spark: SparkSession, lake: Path, logs: Path, *, on_nothing: bool = False, **given: Any) -> tuple[Store, Row]:
+def run(
+    spark: SparkSession, lake: Path, logs: Path | str, *, on_nothing: bool = False, **given: Any
+) -> tuple[Store, Row]:
     """The step ingest on a folder of logs, with its summary. `on_nothing`: it creates its tables itself."""
     if not on_nothing:
         with_tables(spark, lake)

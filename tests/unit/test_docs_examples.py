@@ -78,6 +78,7 @@ def test_every_kind_of_extension_has_its_example() -> None:
         "A rule": 3,
         "A table": 4,
         "A section of the report": 2,
+        "A source": 2,
     }
 
 
@@ -165,6 +166,12 @@ def test_the_table_gives_all_that_tables_give(tmp_path: Path, monkeypatch: pytes
     assert "NOT NULL" in columns_ddl(table)
     assert "delta.constraints.groups_rebalanced" in properties(table)
     assert table.grain in docs.tables_page([table], {table.full_name: "publish"})
+
+
+def test_the_source_lands_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared, tested = sections()["A source"]
+    monkeypatch.setitem(sys.modules, GIVEN["__name__"], ModuleType(GIVEN["__name__"]))
+    run(tested, run(declared, dict(GIVEN)))
 
 
 def test_a_module_among_the_sections_is_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spark_jobs.transforms.intake.arrays import NO_INSTANT
-from spark_jobs.transforms.intake.detection import DATED, EVERY, Fit, best_of, closest, is_enough, order_of
+from spark_jobs.transforms.intake.detection import DATED, EVERY, Fit, best_of, closest, is_enough, layout_of, order_of
 from spark_jobs.transforms.intake.envelopes import JSON_RECORD, NAMES, Chain, peel_of
 from spark_jobs.transforms.intake.heads import PLAIN, heads_of, lines_of
 from spark_jobs.transforms.intake.origins import Origins
@@ -59,6 +59,7 @@ def form_of(lines: Sequence[str], given: str | None = None) -> Form:
     """How a file is wrapped, by some of its lines; without envelopes where it is not, or nothing inside is understood.
 
     Order: of several ways the one by which the most lines are events; of those the one with the fewest envelopes.
+    Edge case: of a few lines none may be an event. Then heads of Kafka's own layout show what they are wrapped in.
     """
     told = _told(lines)
     best, how = _form((), told, given, DATED)
@@ -68,7 +69,16 @@ def form_of(lines: Sequence[str], given: str | None = None) -> Form:
         form, inside = _form(envelopes, told, given, EVERY)
         if inside.events and order_of(inside) > order_of(how):
             best, how = form, inside
-    return best
+    if how.events or _begins(told, ()):
+        return best
+    shown = next((envelopes for envelopes in _chains(told, ()) if _begins(told, envelopes)), ())
+    return _form(shown, told, given, DATED)[0]
+
+
+def _begins(lines: Lines, envelopes: tuple[str, ...]) -> bool:
+    """Whether a line in some envelopes has a head of Kafka's own layout."""
+    texts = Chain(envelopes).lines(lines).texts().to_pylist()
+    return any(layout_of(text, PLAIN) for text in _decoded(texts))
 
 
 def misfit_of(lines: Sequence[str], given: str | None = None) -> str:
@@ -79,6 +89,11 @@ def misfit_of(lines: Sequence[str], given: str | None = None) -> str:
         return closest(lines, given)
     inside = Chain(chain).lines(told).texts().to_pylist()
     return f"Its lines are wrapped ({', '.join(chain)}). Inside: {closest(_decoded(inside), given)}"
+
+
+def chains_of(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The envelopes that most of some lines are in, whatever is inside."""
+    return _chains(_told(lines), ())
 
 
 def every_layout(given: str | None) -> tuple[str, ...]:

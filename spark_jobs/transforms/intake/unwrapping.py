@@ -59,6 +59,14 @@ class Unwrapper:
         """Who wrote lines, by the numbers in frames, as far as they were read."""
         return self._chain.origins.names
 
+    def begins(self, data: bytes) -> tuple[Ints, Ints]:
+        """The physical lines with which records begin, from 0 on, and the instants of these. Takes: lines with LF."""
+        inside = self._chain.lines(lines_in(data, 0)).split()
+        begun = self._heads(inside)
+        rows = np.flatnonzero(begun.are)
+        firsts = np.maximum.accumulate(np.where(inside.physical > 0, inside.seen - inside.physical, 0))
+        return firsts[rows], begun.told[rows]
+
     def written(self, data: bytes) -> bytes:
         """The records that are whole once these lines have come. Takes: bytes that end with LF."""
         lines = lines_in(data, self._seen)

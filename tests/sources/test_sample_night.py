@@ -1,0 +1,150 @@
+"""The recorded night out of each source, read by readings that are killed, and audited: the tables of the folder.
+
+The brokers of the topic are real. Loki, Elasticsearch and OpenSearch are stand-ins that check requests against the
+documentation of their API.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from drill.cluster import Cluster
+from drill.jars import NEWEST
+from spark_jobs.catalog import BY_NAME
+from spark_jobs.catalog.steps import PUBLISH
+from spark_jobs.commands.audit import SAMPLE
+from spark_jobs.steps import publish
+from spark_jobs.steps.run import _claimed
+from tests.store.test_mixed_folder import OF_TEXT, without_text
+from tests.support.lake import REBUILT, contents, rows
+from tests.support.log_servers import DocumentsStandIn, LokiStandIn, served
+from tests.support.logs import run, settings
+from tests.support.sources import in_order, killed_and_read_again, lines_of, produce, stamped, with_topic
+
+PLACES = {"logs": "brokers", "clients": "clients"}
+"""The folders of the night, and what their lines land as."""
+
+_WITHIN = re.compile(r"//[\w./@:-]+")
+"""What follows the file in the source of a line that was wrapped."""
+
+QUERY = '{job="kafka"}'
+
+Night = dict[str, list[tuple[datetime, str]]]
+"""The lines of each log, with the instants at which a transport took them."""
+
+
+@contextmanager
+def commands(work: Path, name: str, night: Night) -> Iterator[str]:
+    script = work / "print.py"
+    script.write_text("import sys\nprint(end=''.join(t for t in open(sys.argv[1]) if t[:19] >= sys.argv[2][:19]))\n")
+    told = ['kind = "command"', "[commands]"]
+    for log, lines in night.items():
+        file = work / name / log
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{at:%Y-%m-%dT%H:%M:%S.%f}Z {line}\n" for at, line in lines))
+        told.append(f"{json.dumps(log)} = {json.dumps([sys.executable, str(script), str(file), '{since}'])}")
+    yield "\n".join(told)
+
+
+@contextmanager
+def topic(work: Path, name: str, night: Night) -> Iterator[str]:
+    with Cluster.start(NEWEST, work / name, brokers=1) as cluster:
+        with_topic(cluster.bootstrap, name, partitions=3)
+        lines = {log: [line for _, line in told] for log, told in night.items()}
+        produce(in_order(cluster.bootstrap), name, lines)
+        yield f'kind = "kafka"\ntopic = "{name}"\nsettings = {{"bootstrap.servers" = "{cluster.bootstrap}"}}\n'
+
+
+@contextmanager
+def loki(work: Path, name: str, night: Night) -> Iterator[str]:
+    entries = [
+        (_labels(log), int(at.timestamp()) * 10**9 + at.microsecond * 1000 + n, line)
+        for log, lines in night.items()
+        for n, (at, line) in enumerate(lines)
+    ]
+    with served(LokiStandIn(entries, QUERY, {"X-Scope-OrgID": "team"})) as url:
+        headers = '{"X-Scope-OrgID" = "team"}'
+        yield f'kind = "loki"\nurl = "{url}"\nquery = {json.dumps(QUERY)}\nheaders = {headers}\n'
+
+
+def _labels(log: str) -> dict[str, str]:
+    folder, _, file = log.rpartition("/")
+    return {"job": "kafka", **({"pod": folder, "container": file} if folder else {"instance": file})}
+
+
+@contextmanager
+def searched(work: Path, name: str, night: Night, kind: str) -> Iterator[str]:
+    documents: list[dict[str, Any]] = []
+    for log, lines in night.items():
+        folder, _, file = log.rpartition("/")
+        for n, (at, line) in enumerate(lines):
+            place = {
+                "host": {"name": folder or file},
+                "log": {"offset": n, **({"file": {"path": file}} if folder else {})},
+            }
+            source = {"@timestamp": int(at.timestamp() * 1000), **place, "message": line}
+            documents.append({"_index": "logs", "_id": str(len(documents)), "_source": source})
+    with served(DocumentsStandIn(documents, kind == "opensearch")) as url:
+        yield f'kind = "{kind}"\nurl = "{url}"\nindex = "logs"\n'
+
+
+SOURCES: dict[str, Callable[..., Any]] = {
+    "command": commands,
+    "kafka": topic,
+    "loki": loki,
+    "elasticsearch": lambda *given: searched(*given, kind="elasticsearch"),
+    "opensearch": lambda *given: searched(*given, kind="opensearch"),
+}
+
+
+def published(spark: SparkSession, lake: Path, logs: str, clients: str) -> Path:
+    """The lake with the night, through all steps."""
+    given = {"client_logs": clients, "snapshots": str(SAMPLE / "snapshots.jsonl")}
+    _, said = run(spark, lake, logs, **given)
+    wishes = settings(lake, logs, **given)
+    with _claimed(spark, PUBLISH, wishes, {"ingest": said}):
+        publish.run_step(spark, wishes, {"ingest": said})
+    return lake
+
+
+@pytest.fixture(scope="module")
+def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return published(spark, tmp_path_factory.mktemp("folder"), str(SAMPLE / "logs"), str(SAMPLE / "clients"))
+
+
+def told(lake: Path, table: str) -> list[str]:
+    """What the rows of a table say, but for the text of lines, and for the envelope's name of who wrote them."""
+    content = [{c: row[c] for c in BY_NAME[table].content_columns if c not in OF_TEXT} for row in rows(lake, table)]
+    return sorted(_WITHIN.sub("", str(without_text(row))) for row in content)
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
+    kind: str, spark: SparkSession, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Readings before the audit were killed between batches and within them."""
+    monkeypatch.setenv("HINDSIGHT_SOURCES", str(tmp_path))
+    lake, killed = tmp_path / "lake", 0
+    with ExitStack() as running:
+        for name, origin in PLACES.items():
+            night = {log: stamped(lines) for log, lines in lines_of(SAMPLE / name).items()}
+            said = running.enter_context(SOURCES[kind](tmp_path, f"{kind}-{name}", night))
+            (tmp_path / f"{name}.toml").write_text(said)
+            landing = lake / "landing" / "logs" / origin / name
+            killed += killed_and_read_again(f"source://{name}", landing, tmp_path, kills=3)
+        assert killed > 1
+        published(spark, lake, "source://logs", "source://clients")
+    differing = [t.full_name for t in REBUILT if told(lake, t.full_name) != told(folder, t.full_name)]
+    assert differing == []
+    if kind == "kafka":
+        assert contents(lake) == contents(folder), "plain lines land as they are, so even their ids are the same"

@@ -1,0 +1,267 @@
+"""What is new in a source lands as files of whole records, each line once, also after a kill in the middle."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.edges.log_files import Place
+from spark_jobs.edges.places import dated, ready
+from spark_jobs.edges.sources import land as landing
+from spark_jobs.edges.sources.known import KINDS, source_at
+from spark_jobs.edges.sources.land import land, log_of
+from spark_jobs.edges.sources.model import Batch, Line, Period, SourceFails, written_by
+from spark_jobs.edges.sources.ties import Ties
+from spark_jobs.knowledge.layouts import source_of
+from spark_jobs.shared.config import Settings, missing_inputs
+from spark_jobs.shared.exits import BadInput
+from spark_jobs.shared.launch import HOME
+from tests.support.logs import RUN_AT, line, resigned, settings
+from tests.support.sources import PERIOD, killed_and_read_again, landed
+
+TRACE = "java.io.IOException: Connection reset\n\tat a.b.C.read(C.java:3)\n"
+FAILED = line("Stopped", "01:44:30,000", "kafka.network.SocketServer") + TRACE
+
+
+class Made:
+    """A source of numbered lines of one log, one a batch."""
+
+    def __init__(self, text: str, log: str = "broker-1/server.log") -> None:
+        self.lines = [Line(log, each.encode()) for each in text.splitlines()]
+
+    def new(self, position: Any, period: Period) -> Iterator[Batch]:
+        for n in range(position or 0, len(self.lines)):
+            yield Batch([self.lines[n]], n + 1)
+
+
+def test_a_record_is_never_divided_between_two_readings(tmp_path: Path) -> None:
+    folder, text = tmp_path / "night", resigned(1) + FAILED + resigned(2, "01:44:31,000")
+    for count in range(1, len(text.splitlines()) + 1):
+        land(Made("\n".join(text.splitlines()[:count])), str(folder), PERIOD, to_end=False)
+    files = sorted(folder.rglob("*.zst"))
+    assert [f.name.partition("-")[2][:16] for f in files] == ["000000-000001.zs", "000000-000002.zs"]
+    assert landed(folder)["broker-1/server.log"] == (resigned(1) + FAILED).splitlines()
+    land(Made(text), str(folder), PERIOD, to_end=False)
+    assert landed(folder)["broker-1/server.log"] == text.splitlines(), "a log that has rested is taken to its end"
+
+
+def test_the_last_record_is_taken_where_everything_is_asked_for(tmp_path: Path) -> None:
+    assert land(Made(FAILED), str(tmp_path / "night"), PERIOD, to_end=True) == 3
+    assert landed(tmp_path / "night") == {"broker-1/server.log": FAILED.splitlines()}
+
+
+def test_batches_hold_whole_records_and_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landing, "BATCH_BYTES", 2_000)
+    text = "".join(FAILED.replace("30,000", f"30,{n:03d}") for n in range(100))
+    land(Made(text), str(tmp_path / "night"), PERIOD, to_end=True)
+    files = sorted((tmp_path / "night").rglob("*.zst"))
+    assert len(files) > 5
+    assert landed(tmp_path / "night")["broker-1/server.log"] == text.splitlines()
+    for one in files:
+        alone = tmp_path / one.stem
+        (alone / "broker-1").mkdir(parents=True)
+        one.rename(alone / "broker-1" / one.name)
+        assert landed(alone)["broker-1/server.log"][0].startswith("[")
+
+
+def test_what_a_killed_reading_left_is_not_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "night"
+    land(Made(resigned(1)), str(folder), PERIOD, to_end=True)
+    (left,) = folder.rglob("*.zst")
+    (left.parent / left.name.replace("000001.zst", "000002.zst")).write_bytes(left.read_bytes())
+    (left.parent / f".{left.name}.4711").write_bytes(b"half")
+    land(Made(resigned(1) + resigned(2)), str(folder), PERIOD, to_end=True)
+    assert landed(folder)["broker-1/server.log"] == (resigned(1) + resigned(2)).splitlines()
+    assert not list(folder.rglob(".*"))
+
+
+@given(st.text(max_size=40), st.integers(1, 9))
+def test_a_log_s_name_leads_nowhere_and_is_read_as_a_log(log: str, number: int) -> None:
+    name = log_of(log)
+    assert source_of(f"{name}.20261122-000000-{number:06d}.zst") == name
+    assert all(part and part[0] not in "._" for part in name.split("/"))
+    assert name.endswith(".log")
+
+
+def test_what_names_a_log_is_kept_where_it_can_be() -> None:
+    assert log_of("broker-1/server.log") == "broker-1/server.log"
+    assert log_of("broker-1/server.log.2026-11-21-03") == "broker-1/server.log"
+    assert log_of("../../etc/passwd") == "etc/passwd.log"
+    assert log_of("") == "unnamed.log"
+
+
+printed = st.lists(st.integers(0, 6), max_size=30).map(sorted)
+
+
+@given(printed, st.lists(st.integers(1, 9), max_size=6))
+def test_what_is_asked_again_from_the_last_instant_on_is_taken_once(instants: list[int], pages: list[int]) -> None:
+    entries = [(at, b"%d" % (n % 3), n) for n, at in enumerate(instants)]
+    taken, position = list[int](), None
+    for size in [*pages, len(entries) + 1]:
+        ties = Ties[int](json.loads(json.dumps(position)))
+        asked = [e for e in entries if ties.at is None or e[0] >= ties.at]
+        taken += ties.new(asked[: sum(e[0] == ties.at for e in asked) + size])
+        position = ties.position
+    assert taken == [n for _, _, n in entries]
+
+
+def declared(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.toml").write_text(text)
+    monkeypatch.setenv("HINDSIGHT_SOURCES", str(folder))
+
+
+def printing(tmp_path: Path, lines: list[str]) -> str:
+    """The file of a source with a command that prints lines from an instant on."""
+    (tmp_path / "told.log").write_text("".join(f"{each}\n" for each in lines))
+    script = tmp_path / "print.py"
+    script.write_text(
+        "import sys\nprint(end=''.join(text for text in open(sys.argv[1]) if text[:19] >= sys.argv[2][:19]))\n"
+    )
+    command = json.dumps([sys.executable, str(script), str(tmp_path / "told.log"), "{since}"])
+    return f'kind = "command"\n[commands]\n"broker-1/server.log" = {command}\n'
+
+
+STAMPED = [f"2026-11-21T01:44:{n // 3:02d}.117Z {resigned(n)}".rstrip() for n in range(120)]
+
+
+def test_what_a_command_prints_is_taken_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "lake" / "night"
+    for count in (50, 50, 51, 53, 120):
+        declared(tmp_path / "sources", "night", printing(tmp_path, STAMPED[:count]), monkeypatch)
+        land(source_at("source://night"), str(folder), PERIOD, to_end=False)
+    land(source_at("source://night"), str(folder), PERIOD, to_end=True)
+    assert landed(folder) == {"broker-1/server.log": STAMPED}
+
+
+def test_a_trace_that_a_command_prints_without_instants_stays_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"2026-11-21T02:44:30.5+01:00 {FAILED}".rstrip("\n"), f"2026-11-21T01:44:31Z {resigned(1)}".rstrip("\n")]
+    told = "\n".join(lines).split("\n")
+    for count in range(1, len(told) + 1):
+        (tmp_path / "told.log").write_text("".join(f"{text}\n" for text in told[:count]))
+        command = [sys.executable, "-c", f"print(end=open({str(tmp_path / 'told.log')!r}).read())"]
+        declared(tmp_path, "night", f'kind = "command"\ncommands = {{"a.log" = {json.dumps(command)}}}', monkeypatch)
+        land(source_at("source://night"), str(tmp_path / "lake"), PERIOD, to_end=False)
+    land(source_at("source://night"), str(tmp_path / "lake"), PERIOD, to_end=True)
+    assert landed(tmp_path / "lake") == {"a.log": told}
+
+
+def test_a_reading_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [each.replace("01:44", f"{n // 60:02d}:{n % 60:02d}") for n in range(60) for each in STAMPED]
+    declared(tmp_path / "sources", "night", printing(tmp_path, many), monkeypatch)
+    folder = tmp_path / "lake" / "night"
+    assert killed_and_read_again("source://night", folder, tmp_path / "sources", kills=2) >= 1
+    assert landed(folder) == {"broker-1/server.log": many}
+    assert len(list(folder.rglob("*.zst"))) > 5
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "said"),
+    [
+        (["/nowhere/kubectl"], BadInput, "cannot be started"),
+        ([sys.executable, "-c", "print('no instant')"], BadInput, "Add --timestamps"),
+        ([sys.executable, "-c", "raise SystemExit(3)"], SourceFails, "ended with code 3"),
+    ],
+)
+def test_a_command_that_cannot_work_says_why(
+    command: list[str], error: type[Exception], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared(tmp_path, "night", f'kind = "command"\ncommands = {{"a.log" = {json.dumps(command)}}}', monkeypatch)
+    with pytest.raises(error, match=said):
+        land(source_at("source://night"), str(tmp_path / "night"), PERIOD, to_end=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('kind = "ftp"', "kind = one of command, kafka, loki"),
+        ("kind = ", "it is not TOML"),
+        ('kind = "command"\npassword = "s3cret"', "no commands, an unknown password"),
+        ('kind = "command"\ncommands = "ls"', "a wrong commands"),
+        ('kind = "command"\ncommands = {"a.log" = "ls"}', "for each log a list"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(
+    text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared(tmp_path, "night", text, monkeypatch)
+    with pytest.raises(BadInput, match=said) as refused:
+        source_at("source://night")
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["", "../hosts", "a/b", "nowhere"])
+def test_only_what_a_file_declares_is_a_source(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared(tmp_path, "night", 'kind = "command"', monkeypatch)
+    with pytest.raises(BadInput, match="Needed: "):
+        source_at(f"source://{name}")
+
+
+def test_who_wrote_a_line_is_found_as_the_ingest_finds_it() -> None:
+    assert written_by({"host": {"name": "h"}, "log": {"file": {"path": "/v/server.log"}}}) == "h//v/server.log"
+    assert written_by({"labels": {"pod": "kafka-0"}, "line": "x"}) == ""
+    assert written_by({"labels": {"pod": "kafka-0", "container": "kafka"}}) == "kafka-0/kafka"
+    assert (
+        written_by({"kubernetes.pod.name": "kafka-0", "kubernetes": {"container": {"name": "kafka"}}})
+        == "kafka-0/kafka"
+    )
+    assert written_by({"message": "x"}) == ""
+
+
+def night(logs: str, **given: Any) -> Settings:
+    return Settings.of({"logs": logs, "lake": "/lake", "run_id": "run", "run_at": RUN_AT, **given})
+
+
+def folders(logs: str, **given: Any) -> tuple[str, ...]:
+    return dated(Place(logs, "broker", "UTC", "LOGS"), night(logs, **given))
+
+
+def test_dates_name_the_folders_of_a_window_and_of_what_lies_around_it() -> None:
+    window = {"window_from": "2026-11-20T00:00Z", "window_to": "2026-11-21T00:00Z"}
+    assert folders("s3a://logs/{date}/kafka", **window) == tuple(f"s3a://logs/2026-11-{d}/kafka" for d in (19, 20, 21))
+    assert folders("/logs/{date:%Y/%m/%d}", **window)[0] == "/logs/2026/11/19"
+    hours = folders("/logs/{date}/{hour}", **window, look_back_hours=1, look_ahead_hours=1)
+    assert (hours[0], hours[-1], len(hours)) == ("/logs/2026-11-19/23", "/logs/2026-11-21/01", 27)
+
+
+def test_a_run_that_collects_reads_the_last_dates() -> None:
+    assert folders("/logs/{date}") == ("/logs/2026-11-21", "/logs/2026-11-22")
+
+
+def test_dates_need_a_window_where_everything_is_asked_for() -> None:
+    with pytest.raises(BadInput, match="Give FROM and TO"):
+        folders("/logs/{date}", read_to_end=True)
+
+
+def test_a_place_without_dates_stays_as_it_is(tmp_path: Path) -> None:
+    place = Place(str(tmp_path), "broker", "UTC", "LOGS")
+    assert ready(place, settings(tmp_path, tmp_path)) == place
+
+
+def test_sources_and_dates_are_not_looked_for_on_this_machine() -> None:
+    assert missing_inputs(night("source://night", client_logs="/nowhere/{date}")) == []
+    assert len(missing_inputs(night("/nowhere/logs"))) == 1
+
+
+PAGE = (HOME / "docs" / "sources.md").read_text()
+EXAMPLES = re.findall(r"<!-- example: source -->\n```toml\n(.+?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize("text", EXAMPLES, ids=lambda text: text.split('"')[1])
+def test_each_example_of_the_page_declares_a_source(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared(tmp_path, "example", text, monkeypatch)
+    assert callable(source_at("source://example").new)
+
+
+def test_the_page_shows_every_kind() -> None:
+    assert all(f'"{kind}"' in PAGE for kind in KINDS)
