@@ -81,10 +81,10 @@ def handed(spark: Path) -> list[dict[str, Any]]:
 
 
 def test_sources_and_places_with_dates_reach_the_step_as_a_user_wrote_them(spark: Path) -> None:
-    run(0, logs="source://orders", client_logs="s3a://logs/{date:%Y/%m/%d}/{hour}")
+    run(0, logs="source://orders", client_logs="/logs/{date:%Y/%m/%d}/{hour}")
     (given,) = handed(spark)
     settings = Settings.of({name: value for name, value in given.items() if name not in ("step", "pid")})
-    assert (settings.logs, settings.client_logs) == ("source://orders", "s3a://logs/{date:%Y/%m/%d}/{hour}")
+    assert (settings.logs, settings.client_logs) == ("source://orders", "/logs/{date:%Y/%m/%d}/{hour}")
     assert settings.window_from is not None and not settings.read_to_end
 
 
