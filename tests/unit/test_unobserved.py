@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from spark_jobs.catalog.bronze import LOG_FILES
@@ -39,6 +40,12 @@ def spans(lines: list[Event], files: list[LogFile]) -> list[tuple[int, object, o
 def test_hours_without_any_log_are_a_row_and_no_outage() -> None:
     assert spans(LEADS, ITS_FILES) == [(1, at("01:59:59"), at("05:00:00"))]
     assert rebuild_outages(LEADS, [], WHOLE, ITS_FILES) == []
+
+
+def test_a_log_that_lies_wrapped_among_others_is_at_hand_where_their_files_are() -> None:
+    wrapped = [replace(e, source=f"{e.source}//kafka-1") for e in LEADS]
+    assert spans(wrapped, ITS_FILES) == [(1, at("01:59:59"), at("05:00:00"))]
+    assert rebuild_outages(wrapped, [], WHOLE, ITS_FILES) == []
 
 
 def test_where_a_controllers_log_is_at_hand_a_broker_is_observed() -> None:

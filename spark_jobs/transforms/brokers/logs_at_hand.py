@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event, LogFile
 from spark_jobs.knowledge.kinds import Kind
+from spark_jobs.knowledge.layouts import WITHIN
 from spark_jobs.transforms.brokers.liveness import OWN_SIGNAL_KINDS
 from spark_jobs.transforms.brokers.signs_of_life import ACTIVE_KINDS
 from spark_jobs.transforms.controllers import ControllerEpoch
@@ -131,13 +132,17 @@ def _follow_closely(terms: Iterable[ControllerEpoch], start: datetime, end: date
 
 
 def _spans(lines: Sequence[Event], files: Iterable[LogFile]) -> dict[str, list[Interval[None]]]:
-    """The spans of the files of each log; of one without files that of all lines."""
+    """The spans of the files of each log; of one without files that of all lines.
+
+    Edge case: a log that lies wrapped among others has the files that they are in.
+    """
     spans: dict[str, list[Interval[None]]] = defaultdict(list)
     for file in files:
         if file.first_at and file.last_at:
             spans[file.source].append(Interval(file.first_at, file.last_at, None))
     whole = [Interval(lines[0].happened_at, lines[-1].happened_at, None)] if lines else []
-    return {line.source: whole for line in lines} | spans
+    sources = {line.source for line in lines}
+    return {source: spans.get(source) or spans.get(source.partition(WITHIN)[0]) or whole for source in sources}
 
 
 def _joined_of(spans: Mapping[str, Iterable[Interval[None]]], told: Iterable[Event]) -> Intervals[None]:
