@@ -77,4 +77,5 @@ def test_set_up_needs_the_standard_library_alone() -> None:
     assert foreign(imported(HOME / "setup" / "build.py")) == {*ours, "setup.needs"}
     assert foreign(imported(HOME / "setup" / "needs.py")) == {"spark_jobs.shared.java"}
     doctor = HOME / "spark_jobs" / "commands" / "doctor.py"
-    assert foreign(imported(doctor)) == {"setup", "spark_jobs.shared.java", "spark_jobs.shared.launch"}
+    plain = {"spark_jobs.shared.config", "spark_jobs.shared.java", "spark_jobs.shared.launch"}
+    assert foreign(imported(doctor)) == {"setup", *plain}
