@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,9 @@ import obstore
 import pytest
 from obstore.store import S3Store
 
-from drill.cluster import free_ports
-from setup.build import build_environment
 from spark_jobs.commands.audit import SAMPLE
 from spark_jobs.shared.launch import HOME
+from tests.support.aws import bucket, served_by_moto
 from tests.support.lake import contents
 
 LAKE = "s3a://lakes/kafka"
@@ -33,39 +31,13 @@ INPUT = {"LOGS": "logs", "CLIENT_LOGS": "clients", "SNAPSHOTS": "snapshots.jsonl
 @pytest.fixture(scope="module")
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
     """A server with the recorded night in the bucket `logs`. Gives: the variables by which everybody finds it."""
-    environment = tmp_path_factory.mktemp("s3") / "environment"
-    build_environment(environment, "s3.txt")
-    (port,) = free_ports(1)
-    variables = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-        "AWS_ALLOW_HTTP": "true",
-        "AWS_ACCESS_KEY_ID": "key",
-        "AWS_SECRET_ACCESS_KEY": "verysecret",
-        "AWS_REGION": "us-east-1",
-    }
-    command = [str(environment / "bin" / "moto_server"), "-H", "127.0.0.1", "-p", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        with pytest.MonkeyPatch.context() as patched:
-            for name, value in variables.items():
-                patched.setenv(name, value)
-            for bucket in ("logs", "lakes"):
-                _made(f"{variables['AWS_ENDPOINT_URL']}/{bucket}")
-            logs = S3Store("logs")
-            for path in sorted(p for p in SAMPLE.rglob("*") if p.is_file()):
-                obstore.put(logs, str(path.relative_to(SAMPLE)), path)
-            yield variables
-        server.terminate()
-
-
-def _made(bucket: str) -> None:
-    """Makes a bucket as soon as the server answers."""
-    for _ in range(120):
-        try:
-            urllib.request.urlopen(urllib.request.Request(bucket, method="PUT"), timeout=10).close()
-            return
-        except OSError:
-            time.sleep(0.5)
-    raise AssertionError("the server of S3 does not answer")
+    with served_by_moto(tmp_path_factory.mktemp("s3")) as variables:
+        for name in ("logs", "lakes"):
+            bucket(f"{variables['AWS_ENDPOINT_URL']}/{name}")
+        logs = S3Store("logs")
+        for path in sorted(p for p in SAMPLE.rglob("*") if p.is_file()):
+            obstore.put(logs, str(path.relative_to(SAMPLE)), path)
+        yield variables
 
 
 def hindsight(*arguments: str, also: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
