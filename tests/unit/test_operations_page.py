@@ -19,7 +19,7 @@ PAGE = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 
 
 def test_the_file_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+    (example,) = re.findall(r"<!-- example: hindsight.toml -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
     path = tmp_path / "hindsight.toml"
     path.write_text(example)
     monkeypatch.setenv(clusters.FILE_VARIABLE, str(path))
@@ -30,6 +30,24 @@ def test_the_file_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: p
     told = [(r.name, bool(r.quiet), bool(r.owner)) for r in alerts.routes]
     assert told == [("pager", False, False), ("chat", True, False), ("payments_chat", False, True)]
     assert alerts.mutes[0].rule == "leader_imbalance"
+
+
+def test_the_file_of_many_clusters_on_the_page_is_one_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (example,) = re.findall(r"<!-- example: many clusters -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+    (tmp_path / "hindsight.toml").write_text(example)
+    (tmp_path / "kafkas.json").write_text(
+        '{"kind": "Kafka", "metadata": {"namespace": "shop", "name": "carts", "labels": {"stage": "test"}}}'
+    )
+    monkeypatch.setenv("STAGE", "live")
+    monkeypatch.setenv(clusters.FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    found = {c.name: (c.inputs["logs"], c.lake, c.labels) for c in clusters.clusters()}
+    assert found == {
+        "orders": ("s3a://logs/orders/{date}", "s3a://lakes/live", ("prod",)),
+        "payments": ("s3a://logs/payments/{date}", "s3a://lakes/live", ("prod", "pci")),
+        "shop.carts": ("s3a://logs/shop.carts/{date}", "s3a://lakes/live", ("stage=test",)),
+    }
 
 
 def test_every_command_of_ours_is_understood() -> None:

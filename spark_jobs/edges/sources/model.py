@@ -57,7 +57,7 @@ def batched(items: Iterable[T], count: int) -> Iterator[list[T]]:
 
 
 def lines_in(value: bytes, log: str) -> list[Line]:
-    """The lines of a value: one, several, or an object of a shipper's. Takes: the log, where it tells none."""
+    """The lines of a value: one, several, or an object of a shipper's. Takes: the log, where it names none."""
     said = object_of(value)
     name = (written_by(said) if said else "") or log
     return [Line(name, text) for text in value.removesuffix(b"\n").split(b"\n")] if value else []
