@@ -27,6 +27,7 @@ from spark_jobs.shared.launch import HOME
 from tests.support.aws import bucket, served_by_moto
 from tests.support.duck_extensions import install_extensions
 from tests.support.lake import contents, rows
+from tests.support.receivers import webhook
 
 LAKE = "s3a://lakes/kafka"
 PAGE = (HOME / "docs" / "sql.md").read_text(encoding="utf-8")
@@ -138,9 +139,14 @@ def test_duckdb_and_delta_rs_read_it_without_us(
     assert len(counted) > 5
 
 
-def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
-    told = hindsight("alert", "--lake", LAKE)
-    assert told.returncode == 0, told.stdout + told.stderr
+def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str]) -> None:
+    """Looks of the morning after: nights that ended more than two days ago alert no one."""
+    with webhook() as box:
+        receiver = {"HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{box.port}/hook?retry=0"}
+        for at in ("2026-11-21T06:00Z", "2026-11-21T07:00Z"):
+            told = hindsight("alert", "--lake", LAKE, "--at", at, also=receiver)
+            assert told.returncode == 0, told.stdout + told.stderr
+    assert sum("fraud-risky-19-0" in message["title"] for message in box.got) == 1
     assert "fraud-risky-19-0" in hindsight("alert", "--list", "--lake", LAKE).stdout
 
 
