@@ -305,9 +305,9 @@ CHECK_PARTS: tuple[Part, ...] = (
     Part(
         "check",
         "the tools for tests and checks",
-        (LOCKS / "spark.txt", LOCKS / "check.txt"),
+        (LOCKS / "spark.txt", LOCKS / "check.txt", LOCKS / "cloudwatch.txt"),
         SPARK / "bin" / "pytest",
-        lambda: build_environment(SPARK, "spark.txt", "check.txt"),
+        lambda: build_environment(SPARK, "spark.txt", "check.txt", "cloudwatch.txt"),
     ),
 )
 

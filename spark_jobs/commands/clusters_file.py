@@ -9,7 +9,7 @@ from typing import Any
 
 from spark_jobs.alerts import settings as alerts
 from spark_jobs.shared import keys
-from spark_jobs.shared.clusters import CLUSTER_KEYS, FILE_KEYS, clusters_of, file_path, read_file
+from spark_jobs.shared.clusters import CLUSTER_KEYS, DEFAULT_KEYS, FILE_KEYS, clusters_of, file_path, read_file
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import DONE, BadInput
 
@@ -23,7 +23,7 @@ def schema_text() -> str:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "hindsight.toml",
         **keys.table(FILE_KEYS),
-        "$defs": {"clusters": keys.table(CLUSTER_KEYS, ("name", "logs")), **tables},
+        "$defs": {"clusters": keys.table(CLUSTER_KEYS, ("name",)), "defaults": keys.table(DEFAULT_KEYS), **tables},
     }
     return json.dumps(schema, indent=2) + "\n"
 
@@ -52,8 +52,9 @@ def _told(describe: Callable[[], Iterator[str]], problems: list[str]) -> list[st
 
 def _clusters(said: dict[str, Any], path: Path) -> Iterator[str]:
     for cluster in clusters_of(said, path):
+        labels = f", labelled {', '.join(cluster.labels)}" if cluster.labels else ""
         logs = cluster.inputs.get("logs", "the variables HINDSIGHT_LOGS and so on")
-        yield f"  {cluster.name or 'one cluster'}: {masked(logs)} into {masked(cluster.lake)}"
+        yield f"  {cluster.name or 'one cluster'}: {masked(logs)} into {masked(cluster.lake)}{labels}"
 
 
 def _routes(said: dict[str, Any]) -> Iterator[str]:

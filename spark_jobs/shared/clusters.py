@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
@@ -23,6 +24,12 @@ user's."""
 
 DEFAULT_CONNECTION = "kafka_default"
 
+CLUSTER = "{cluster}"
+"""What stands in a place, or in the name of a connection, for the cluster's name."""
+
+_VARIABLE = re.compile(r"[$][{]([A-Za-z_][A-Za-z0-9_]*)[}]")
+"""What stands in any text of the file for a variable of the environment."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _PLACES = ("logs", "client_logs", "snapshots", "lake")
 _OF_LINES = ("glob", "logs_tz", "client_tz", "pattern", "client_pattern")
@@ -43,9 +50,19 @@ CLUSTER_KEYS: Mapping[str, Key] = {
 }
 """What a table [[clusters]] may hold."""
 
-FILE_KEYS: Mapping[str, Key] = {
+DEFAULT_KEYS: Mapping[str, Key] = {key: said for key, said in CLUSTER_KEYS.items() if key not in ("name", "lake")}
+"""What [defaults] may hold."""
+
+INCLUDED_KEYS: Mapping[str, Key] = {
     "lake": Key("folder or URI where the tables of clusters go that name none", TEXT),
+    "defaults": Key("what holds for each cluster whose table does not say otherwise", {"$ref": "#/$defs/defaults"}),
     "clusters": Key("the clusters; each has DAGs of its own", tables_of("clusters")),
+}
+"""What a file may hold that is included."""
+
+FILE_KEYS: Mapping[str, Key] = {
+    "include": Key("files with more clusters, as TOML, or as JSON of Strimzi's resources; * is any text", TEXTS),
+    **INCLUDED_KEYS,
     "alerts": Key("who is notified of what", {"$ref": "#/$defs/alerts"}),
 }
 """What the file may hold."""
@@ -62,6 +79,7 @@ class Cluster:
     name: str | None
     connection: str | None
     inputs: Mapping[str, str]
+    labels: tuple[str, ...] = ()
 
     @property
     def lake(self) -> str:
@@ -102,9 +120,27 @@ def file_path() -> Path | None:
 
 
 def read_file(path: Path | None) -> dict[str, Any]:
-    """The file as it stands; nothing where there is none. Raises: BadInput where it cannot be read."""
+    """The file in full: the clusters of the files that it includes too, each with its defaults, and with the variables
+    of the environment in their places; nothing where there is no file.
+
+    Raises: BadInput where one of the files cannot be read.
+    """
     if path is None:
         return {}
+    said = _read(path, FILE_KEYS)
+    defaults = _defaults(said, path)
+    tables, found = _tables(said, path, defaults), list[dict[str, Any]]()
+    for file in _included(said.pop("include", []), path):
+        if file.suffix == ".json":
+            found += _tables({"clusters": _kafkas(file)}, file, defaults)
+        else:
+            also = _read(file, INCLUDED_KEYS)
+            tables += _tables(also, file, {**defaults, **_defaults(also, file)})
+    named = {str(table.get("name")) for table in tables}
+    return {**said, "clusters": tables + [table for table in found if table["name"] not in named]}
+
+
+def _read(path: Path, known: Mapping[str, Key]) -> dict[str, Any]:
     try:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -112,16 +148,74 @@ def read_file(path: Path | None) -> dict[str, Any]:
             f"{path} cannot be read: {problem}. Needed: a TOML file with [[clusters]], [alerts], or both. Mend it, or "
             f"unset {FILE_VARIABLE}."
         ) from None
-    if strange := sorted(set(said) - set(FILE_KEYS)):
-        raise BadInput(f"{path}: {_listed(strange)} is not known. Needed: {_listed(FILE_KEYS)}. Rename or remove it.")
-    return said
+    if strange := sorted(set(said) - set(known)):
+        raise BadInput(f"{path}: {_listed(strange)} is not known. Needed: {_listed(known)}. Rename or remove it.")
+    missing = set[str]()
+    replaced: dict[str, Any] = _replaced(said, missing)
+    if missing:
+        raise BadInput(f"{path}: {_listed(sorted(missing))} is not set. Needed: the variables that it names. Set it.")
+    return replaced
+
+
+def _replaced(said: Any, missing: set[str]) -> Any:
+    """What was read with variables in their places. Adds those that are not set to `missing`."""
+    if isinstance(said, str):
+        missing |= {name for name in _VARIABLE.findall(said) if name not in os.environ}
+        return _VARIABLE.sub(lambda found: os.environ.get(found[1], ""), said)
+    if isinstance(said, dict):
+        return {key: _replaced(value, missing) for key, value in said.items()}
+    return [_replaced(value, missing) for value in said] if isinstance(said, list) else said
+
+
+def _included(patterns: Any, path: Path) -> list[Path]:
+    """The files that are included, each once, in the order of their names. A name without a star has to be there."""
+    if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
+        raise BadInput(f'{path}: include is {patterns!r}. Needed: a list of files, such as ["clusters/*.toml"].')
+    found = set[str]()
+    for pattern in (_near(each, path) for each in patterns):
+        found |= {*map(str, Path("/").glob(pattern[1:]))} if "*" in pattern else {pattern}
+    return [Path(file) for file in sorted(found - {str(path)})]
+
+
+def _kafkas(path: Path) -> list[dict[str, Any]]:
+    """The tables of clusters that are Strimzi's resources, as `kubectl get kafka -A -o json` prints them."""
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        told = [item["metadata"] for item in said.get("items", [said]) if item["kind"] == "Kafka"]
+        names = [".".join(m[key] for key in ("namespace", "name") if key in m) for m in told]
+        labels = [[f"{key}={value}" for key, value in sorted(m.get("labels", {}).items())] for m in told]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise BadInput(
+            f"{path} cannot be read: {problem!r}. Needed: Kafka resources as JSON. Make it again: kubectl get kafka -A"
+            " -o json."
+        ) from None
+    return [{"name": name, **({"labels": of} if of else {})} for name, of in zip(names, labels, strict=True)]
+
+
+def _defaults(said: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    defaults = said.get("defaults", {})
+    if not isinstance(defaults, dict) or set(defaults) - set(DEFAULT_KEYS):
+        raise BadInput(f"{path}: [defaults] is {defaults!r}. Needed: a table of {_listed(DEFAULT_KEYS)}.")
+    lake = {"lake": said["lake"]} if "lake" in said else {}
+    return _placed({**lake, **defaults}, path)
+
+
+def _tables(said: Mapping[str, Any], path: Path, defaults: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tables of a file's clusters, with what they do not say themselves. Raises: BadInput."""
+    tables = said.get("clusters", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise BadInput(f"{path}: clusters is {tables!r}. Needed: a [[clusters]] table for each cluster.")
+    return [{**defaults, **_placed(table, path)} for table in tables]
+
+
+def _placed(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """A table whose places do not depend on the file that names them."""
+    return {k: _near(v, path) if k in _PLACES and isinstance(v, str) else v for k, v in table.items()}
 
 
 def clusters_of(said: Mapping[str, Any], path: Path) -> tuple[Cluster, ...]:
     """The clusters of a file that was read. Raises: BadInput with every problem at once."""
-    tables = said.get("clusters", [])
-    if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
-        raise BadInput(f"{path}: clusters is {tables!r}. Needed: a [[clusters]] table for each cluster.")
+    tables = _tables(said, path, {})
     if not tables:
         return (Cluster(None, DEFAULT_CONNECTION, from_scheduler(os.environ)),)
     lake = str(said.get("lake") or os.environ.get("HINDSIGHT_LAKE") or LAKE)
@@ -148,11 +242,14 @@ def _problems(tables: Sequence[Mapping[str, Any]], found: Sequence[Cluster], pat
 
 def _cluster(table: Mapping[str, Any], lake: str, path: Path) -> Cluster:
     """A cluster as its table says, right or wrong."""
+    found = table.get("name")
+    name = found if _is_name(found) else "unnamed"
     given = {"lake": lake, **{key: str(table[key]) for key in _OF_A_CLUSTER if key in table}}
-    inputs = {key: _near(value, path) if key in _PLACES else value for key, value in given.items()}
-    connection = str(table["connection"]) if table.get("connection") else None
-    name = table.get("name")
-    return Cluster(name, connection, {**inputs, "cluster": name if _is_name(name) else "unnamed"})
+    places = {key: _near(given[key], path).replace(CLUSTER, name) for key in _PLACES if key in given}
+    connection = str(table["connection"]).replace(CLUSTER, name) if table.get("connection") else None
+    labels = table.get("labels", [])
+    told = tuple(map(str, labels)) if isinstance(labels, list) else ()
+    return Cluster(found, connection, {**given, **places, "cluster": name}, told)
 
 
 def _problems_of(table: Mapping[str, Any], cluster: Cluster) -> Iterator[str]:

@@ -7,65 +7,43 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-import urllib.request
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import obstore
 import pytest
 from obstore.store import S3Store
 
-from drill.cluster import free_ports
-from setup.build import build_environment
 from spark_jobs.commands.audit import SAMPLE
 from spark_jobs.shared.launch import HOME
-from tests.support.lake import contents
+from tests.support.aws import bucket, served_by_moto
+from tests.support.duck_extensions import install_extensions
+from tests.support.lake import contents, rows
+from tests.support.receivers import webhook
 
 LAKE = "s3a://lakes/kafka"
+PAGE = (HOME / "docs" / "sql.md").read_text(encoding="utf-8")
 INPUT = {"LOGS": "logs", "CLIENT_LOGS": "clients", "SNAPSHOTS": "snapshots.jsonl"}
 
 
 @pytest.fixture(scope="module")
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
     """A server with the recorded night in the bucket `logs`. Gives: the variables by which everybody finds it."""
-    environment = tmp_path_factory.mktemp("s3") / "environment"
-    build_environment(environment, "s3.txt")
-    (port,) = free_ports(1)
-    variables = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-        "AWS_ALLOW_HTTP": "true",
-        "AWS_ACCESS_KEY_ID": "key",
-        "AWS_SECRET_ACCESS_KEY": "verysecret",
-        "AWS_REGION": "us-east-1",
-    }
-    command = [str(environment / "bin" / "moto_server"), "-H", "127.0.0.1", "-p", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        with pytest.MonkeyPatch.context() as patched:
-            for name, value in variables.items():
-                patched.setenv(name, value)
-            for bucket in ("logs", "lakes"):
-                _made(f"{variables['AWS_ENDPOINT_URL']}/{bucket}")
-            logs = S3Store("logs")
-            for path in sorted(p for p in SAMPLE.rglob("*") if p.is_file()):
-                obstore.put(logs, str(path.relative_to(SAMPLE)), path)
-            yield variables
-        server.terminate()
-
-
-def _made(bucket: str) -> None:
-    """Makes a bucket as soon as the server answers."""
-    for _ in range(120):
-        try:
-            urllib.request.urlopen(urllib.request.Request(bucket, method="PUT"), timeout=10).close()
-            return
-        except OSError:
-            time.sleep(0.5)
-    raise AssertionError("the server of S3 does not answer")
+    with served_by_moto(tmp_path_factory.mktemp("s3")) as variables:
+        for name in ("logs", "lakes"):
+            bucket(f"{variables['AWS_ENDPOINT_URL']}/{name}")
+        logs = S3Store("logs")
+        for path in sorted(p for p in SAMPLE.rglob("*") if p.is_file()):
+            obstore.put(logs, str(path.relative_to(SAMPLE)), path)
+        yield variables
 
 
 def hindsight(*arguments: str, also: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -146,9 +124,29 @@ def test_sql_explain_and_doctor_read_it(audited: subprocess.CompletedProcess[str
     assert "each commit and each file is whole" in whole.stdout, whole.stdout
 
 
-def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
-    told = hindsight("alert", "--lake", LAKE)
-    assert told.returncode == 0, told.stdout + told.stderr
+def test_duckdb_and_delta_rs_read_it_without_us(
+    audited: subprocess.CompletedProcess[str], s3: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The example of docs/sql.md, by a user who has installed DuckDB's extensions."""
+    (example,) = re.findall(r"^## A lake on S3$.*?```sql\n(.*?)```", PAGE, flags=re.MULTILINE | re.DOTALL)
+    assert "ENDPOINT 'objects.example.org'" in example
+    install_extensions(tmp_path, "delta", "httpfs")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    host = s3["AWS_ENDPOINT_URL"].removeprefix("http://")
+    asked = example.replace("ENDPOINT 'objects.example.org'", f"ENDPOINT '{host}', USE_SSL false")
+    counted = Counter(row["cause"] for row in rows(LAKE, "gold.rebalances"))
+    assert dict(duckdb.connect().execute(asked).fetchall()) == counted
+    assert len(counted) > 5
+
+
+def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str]) -> None:
+    """Looks of the morning after: nights that ended more than two days ago alert no one."""
+    with webhook() as box:
+        receiver = {"HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{box.port}/hook?retry=0"}
+        for at in ("2026-11-21T06:00Z", "2026-11-21T07:00Z"):
+            told = hindsight("alert", "--lake", LAKE, "--at", at, also=receiver)
+            assert told.returncode == 0, told.stdout + told.stderr
+    assert sum("fraud-risky-19-0" in message["title"] for message in box.got) == 1
     assert "fraud-risky-19-0" in hindsight("alert", "--list", "--lake", LAKE).stdout
 
 

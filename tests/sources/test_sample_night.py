@@ -1,13 +1,14 @@
 """The recorded night out of each source, read by readings that are killed, and audited: the tables of the folder.
 
-The brokers of the topic are real. Loki, Elasticsearch and OpenSearch are stand-ins that check requests against the
-documentation of their API.
+The brokers of the topic are real, CloudWatch is moto's server. Loki, Elasticsearch and OpenSearch are stand-ins that
+check requests against the documentation of their API.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import botocore.session
 import pytest
 from pyspark.sql import SparkSession
 
@@ -23,9 +25,12 @@ from drill.jars import NEWEST
 from spark_jobs.catalog import BY_NAME
 from spark_jobs.catalog.steps import PUBLISH
 from spark_jobs.commands.audit import SAMPLE
+from spark_jobs.edges.sources.model import batched
+from spark_jobs.shared.launch import HOME
 from spark_jobs.steps import publish
 from spark_jobs.steps.run import _claimed
 from tests.store.test_mixed_folder import OF_TEXT, without_text
+from tests.support.aws import served_by_moto
 from tests.support.lake import REBUILT, contents, rows
 from tests.support.log_servers import DocumentsStandIn, LokiStandIn, served
 from tests.support.logs import run, settings
@@ -98,7 +103,21 @@ def searched(work: Path, name: str, night: Night, kind: str) -> Iterator[str]:
         yield f'kind = "{kind}"\nurl = "{url}"\nindex = "logs"\n'
 
 
+@contextmanager
+def cloudwatch(work: Path, name: str, night: Night) -> Iterator[str]:
+    client = botocore.session.get_session().create_client("logs", "us-east-1")
+    client.create_log_group(logGroupName=name)
+    for log, lines in night.items():
+        client.create_log_stream(logGroupName=name, logStreamName=log)
+        events = ({"timestamp": int(at.timestamp() * 1000), "message": line} for at, line in lines)
+        for some in batched(events, 1_000):
+            answer = client.put_log_events(logGroupName=name, logStreamName=log, logEvents=some)
+            assert not answer.get("rejectedLogEventsInfo")
+    yield f'kind = "cloudwatch"\ngroup = "{name}"\n'
+
+
 SOURCES: dict[str, Callable[..., Any]] = {
+    "cloudwatch": cloudwatch,
     "command": commands,
     "kafka": topic,
     "loki": loki,
@@ -107,14 +126,20 @@ SOURCES: dict[str, Callable[..., Any]] = {
 }
 
 
-def published(spark: SparkSession, lake: Path, logs: str, clients: str) -> Path:
+def published(spark: SparkSession, lake: Path, logs: str, clients: str, **window: str) -> Path:
     """The lake with the night, through all steps."""
-    given = {"client_logs": clients, "snapshots": str(SAMPLE / "snapshots.jsonl")}
+    given = {"client_logs": clients, "snapshots": str(SAMPLE / "snapshots.jsonl"), **window}
     _, said = run(spark, lake, logs, **given)
     wishes = settings(lake, logs, **given)
     with _claimed(spark, PUBLISH, wishes, {"ingest": said}):
         publish.run_step(spark, wishes, {"ingest": said})
     return lake
+
+
+@pytest.fixture(scope="module")
+def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with served_by_moto(tmp_path_factory.mktemp("aws")):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +155,16 @@ def told(lake: Path, table: str) -> list[str]:
 
 @pytest.mark.parametrize("kind", SOURCES)
 def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
-    kind: str, spark: SparkSession, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    spark: SparkSession,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     """Readings before the audit were killed between batches and within them."""
+    if kind == "cloudwatch":
+        request.getfixturevalue("moto")
     monkeypatch.setenv("HINDSIGHT_SOURCES", str(tmp_path))
     lake, killed = tmp_path / "lake", 0
     with ExitStack() as running:
@@ -146,5 +178,25 @@ def test_the_night_out_of_a_source_gives_the_tables_of_the_folder(
         published(spark, lake, "source://logs", "source://clients")
     differing = [t.full_name for t in REBUILT if told(lake, t.full_name) != told(folder, t.full_name)]
     assert differing == []
-    if kind == "kafka":
+    if kind in ("kafka", "cloudwatch"):
         assert contents(lake) == contents(folder), "plain lines land as they are, so even their ids are the same"
+
+
+def test_an_audit_in_airflow_reads_sources_as_it_reads_folders(
+    spark: SparkSession, moto: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HINDSIGHT_SOURCES", str(tmp_path))
+    lake, (begin, end) = tmp_path / "lake", ("2026-11-21T00:00Z", "2026-11-22T00:00Z")
+    given = ["--snapshots", str(SAMPLE / "snapshots.jsonl"), "--cluster", "prod", "--from", begin, "--to", end]
+    with ExitStack() as running:
+        for name in PLACES:
+            night = {log: stamped(lines) for log, lines in lines_of(SAMPLE / name).items()}
+            said = running.enter_context(cloudwatch(tmp_path, f"airflow-{name}", night))
+            (tmp_path / f"{name}.toml").write_text(said)
+        command = ["audit", "--logs", "source://logs", "--client-logs", "source://clients", "--lake", str(lake), *given]
+        audit = [sys.executable, "-m", "spark_jobs.commands.cli", *command]
+        done = subprocess.run(audit, cwd=HOME, capture_output=True, text=True, timeout=2400)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (lake / "report" / "index.html").exists()
+    folders, window = [str(SAMPLE / name) for name in PLACES], {"window_from": begin, "window_to": end}
+    assert contents(lake) == contents(published(spark, tmp_path / "plain", *folders, **window))

@@ -128,3 +128,40 @@ def _key(name: str, number: int, document: Mapping[str, Any]) -> Any:
     offset = source.get("log", {}).get("offset", 2**63 - 1)
     told = {"@timestamp": source["@timestamp"], "log.offset": offset, "_id": document["_id"]}
     return told.get(name, number if name == "_shard_doc" else number // 2)
+
+
+class CloudWatchStandIn:
+    """`FilterLogEvents` of CloudWatch Logs: events of all streams in the order of time, in pages of which each second
+    one is empty. `refused`: what so many questions get instead, the first ones.
+    """
+
+    def __init__(self, group: str, events: Sequence[tuple[str, int, str]], size: int, *refused: tuple[int, str, str]):
+        told = [
+            {"logStreamName": stream, "timestamp": at, "message": text, "ingestionTime": at, "eventId": f"{n:056d}"}
+            for n, (stream, at, text) in enumerate(events)
+        ]
+        self.events: list[dict[str, Any]] = sorted(told, key=lambda e: e["timestamp"])
+        self.group, self.size, self.refused = group, size, list(refused)
+
+    def __call__(self, method: str, path: str, _: Mapping[str, str], body: Any, headers: Message) -> Answer:
+        if (method, path, headers["X-Amz-Target"]) != ("POST", "/", "Logs_20140328.FilterLogEvents"):
+            return 400, {"__type": "UnknownOperationException"}
+        if not headers["Authorization"].startswith("AWS4-HMAC-SHA256 Credential=key/"):
+            return 400, {"__type": "UnrecognizedClientException", "message": "The security token is invalid."}
+        if self.refused:
+            code, kind, said = self.refused.pop(0)
+            return code, {"__type": kind, "message": said}
+        if body["logGroupName"] != self.group:
+            return 400, {"__type": "ResourceNotFoundException", "message": "The specified log group does not exist."}
+        if body["startTime"] > body["endTime"]:
+            return 400, {"__type": "InvalidParameterException", "message": "startTime is behind endTime"}
+        found = [
+            e
+            for e in self.events
+            if body["startTime"] <= e["timestamp"] <= body["endTime"]
+            and e["logStreamName"].startswith(body.get("logStreamNamePrefix", ""))
+        ]
+        begin, is_empty = json.loads(body.get("nextToken", "[0, false]"))
+        end = begin if is_empty else begin + self.size
+        more = {"nextToken": json.dumps([end, not is_empty])} if end < len(found) else {}
+        return 200, {"events": found[begin:end], "searchedLogStreams": [], **more}

@@ -1,4 +1,4 @@
-"""Loki, Elasticsearch and OpenSearch, by stand-ins that check each request against the documentation of the API."""
+"""Loki, Elasticsearch, OpenSearch, CloudWatch, by stand-ins that check requests against the documentation."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.edges.sources import documents, loki
+from spark_jobs.edges.sources import cloudwatch, documents, loki
+from spark_jobs.edges.sources.cloudwatch import CloudWatch
 from spark_jobs.edges.sources.documents import Elasticsearch, OpenSearch
 from spark_jobs.edges.sources.http import Server
 from spark_jobs.edges.sources.land import land
 from spark_jobs.edges.sources.loki import Loki
 from spark_jobs.edges.sources.model import Period, SourceFails
 from spark_jobs.shared.exits import BadInput
-from tests.support.log_servers import Answer, DocumentsStandIn, LokiStandIn, served
+from tests.support.log_servers import Answer, CloudWatchStandIn, DocumentsStandIn, LokiStandIn, served
 from tests.support.sources import PERIOD, killed_and_read_again, landed
 
 pytestmark = pytest.mark.long
@@ -174,3 +175,103 @@ def test_only_urls_without_secrets_are_asked(url: str) -> None:
 def test_a_server_that_is_not_there_may_be_tried_again() -> None:
     with pytest.raises(SourceFails, match="gives no answer"):
         Server("http://127.0.0.1:1", {}).ask("GET", "x")
+
+
+GROUP = "/msk/orders"
+MILLIS = AT // 1_000_000
+
+
+@pytest.fixture()
+def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment in which AWS's client finds a key, a region, and no file of a user's."""
+    for name in ("CONFIG_FILE", "SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(f"AWS_{name}", str(tmp_path / "none"))
+    for name in ("PROFILE", "DEFAULT_REGION", "SESSION_TOKEN"):
+        monkeypatch.delenv(f"AWS_{name}", raising=False)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cret")
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    return monkeypatch
+
+
+def events_of(count: int) -> list[tuple[str, int, str]]:
+    """Events of two streams, several at each instant, and some of them equal."""
+    return [(f"kafka-{n % 2}/kafka", MILLIS + n // 3, f"line {n // 2 % 7}") for n in range(count)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 10_000])
+def test_each_event_of_cloudwatch_lands_once_in_pages_of_any_size(
+    size: int, tmp_path: Path, aws: pytest.MonkeyPatch
+) -> None:
+    aws.setattr(cloudwatch, "_AT_ONCE", 4)
+    given, folder = events_of(60), str(tmp_path / "night")
+    for known in (22, 22, 23, 60):
+        with served(CloudWatchStandIn(GROUP, given[:known], size)) as url:
+            aws.setenv("AWS_ENDPOINT_URL", url)
+            land(CloudWatch(GROUP), folder, PERIOD, to_end=known == 60)
+    assert landed(folder) == {f"kafka-{k}/kafka.log": [m for _, _, m in given[k::2]] for k in range(2)}
+
+
+def test_only_streams_and_instants_that_are_asked_for_come_from_cloudwatch(
+    tmp_path: Path, aws: pytest.MonkeyPatch
+) -> None:
+    second = datetime(2026, 11, 21, 1, 44, 30, 117_000, tzinfo=UTC)
+    given = [(stream, MILLIS + n * 1000, f"{n}\n\tat a.b.C") for stream in ("kafka-0", "app") for n in range(4)]
+    with served(CloudWatchStandIn(GROUP, given, 3)) as url:
+        aws.setenv("AWS_ENDPOINT_URL", url)
+        land(CloudWatch(GROUP, "kafka-"), str(tmp_path / "n"), Period(second, second.replace(second=32)), to_end=True)
+    assert landed(tmp_path / "n") == {"kafka-0.log": ["1", "\tat a.b.C", "2", "\tat a.b.C"]}
+
+
+def test_cloudwatch_is_asked_again_where_it_is_asked_too_often(tmp_path: Path, aws: pytest.MonkeyPatch) -> None:
+    stand_in = CloudWatchStandIn(GROUP, events_of(6), 2, (400, "ThrottlingException", "Rate exceeded"))
+    with served(stand_in) as url:
+        aws.setenv("AWS_ENDPOINT_URL", url)
+        assert land(CloudWatch(GROUP), str(tmp_path / "n"), PERIOD, to_end=True) == 6
+
+
+@pytest.mark.parametrize(
+    ("refused", "error", "said"),
+    [
+        ((400, "ThrottlingException", "Rate exceeded"), SourceFails, "ThrottlingException, Rate exceeded"),
+        ((500, "ServiceUnavailableException", "busy"), SourceFails, "busy"),
+        ((400, "AccessDeniedException", "not authorized to perform"), BadInput, "not authorized to perform"),
+        ((400, "InvalidSignatureException", "does not match\nx-amz-security-token: s3cret"), BadInput, "not match"),
+    ],
+)
+def test_cloudwatch_that_refuses_is_quoted_without_secrets(
+    refused: tuple[int, str, str], error: type[Exception], said: str, tmp_path: Path, aws: pytest.MonkeyPatch
+) -> None:
+    aws.setattr(cloudwatch, "_ATTEMPTS", 1)
+    with served(CloudWatchStandIn(GROUP, [], 2, refused)) as url:
+        aws.setenv("AWS_ENDPOINT_URL", url)
+        with pytest.raises(error, match=said) as told:
+            land(CloudWatch(GROUP), str(tmp_path / "n"), PERIOD, to_end=True)
+    assert "s3cret" not in str(told.value)
+
+
+@pytest.mark.parametrize("lacking", ["AWS_REGION", "AWS_ACCESS_KEY_ID"])
+def test_cloudwatch_without_credentials_or_region_is_refused(
+    lacking: str, tmp_path: Path, aws: pytest.MonkeyPatch
+) -> None:
+    aws.delenv(lacking)
+    aws.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(BadInput, match="Needed: credentials and a region"):
+        land(CloudWatch(GROUP), str(tmp_path / "n"), PERIOD, to_end=True)
+
+
+def test_cloudwatch_that_is_not_there_may_be_tried_again(tmp_path: Path, aws: pytest.MonkeyPatch) -> None:
+    aws.setattr(cloudwatch, "_ATTEMPTS", 1)
+    aws.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    with pytest.raises(SourceFails, match="gives no answer"):
+        land(CloudWatch(GROUP), str(tmp_path / "n"), PERIOD, to_end=True)
+
+
+def test_a_reading_of_cloudwatch_that_is_killed_goes_on(tmp_path: Path, aws: pytest.MonkeyPatch) -> None:
+    given = [(stream, at, f"{line} {n} {'x' * 40}") for n, (stream, at, line) in enumerate(events_of(4_000))]
+    (tmp_path / "night.toml").write_text(f'kind = "cloudwatch"\ngroup = "{GROUP}"\n')
+    with served(CloudWatchStandIn(GROUP, given, 300)) as url:
+        aws.setenv("AWS_ENDPOINT_URL", url)
+        assert killed_and_read_again("source://night", tmp_path / "lake" / "night", tmp_path, kills=2) >= 1
+    found = landed(tmp_path / "lake" / "night")
+    assert found == {f"kafka-{k}/kafka.log": [m for _, _, m in given[k::2]] for k in range(2)}

@@ -184,7 +184,7 @@ def test_a_command_that_cannot_work_says_why(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('kind = "ftp"', "kind = one of command, kafka, loki"),
+        ('kind = "ftp"', "kind = one of cloudwatch, command, kafka, loki"),
         ("kind = ", "it is not TOML"),
         ('kind = "command"\npassword = "s3cret"', "no commands, an unknown password"),
         ('kind = "command"\ncommands = "ls"', "a wrong commands"),
@@ -198,6 +198,15 @@ def test_a_file_that_cannot_be_used_says_why(
     with pytest.raises(BadInput, match=said) as refused:
         source_at("source://night")
     assert "s3cret" not in str(refused.value)
+
+
+def test_a_kind_whose_client_is_not_installed_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared(tmp_path, "night", 'kind = "cloudwatch"\ngroup = "g"', monkeypatch)
+    monkeypatch.delitem(sys.modules, "spark_jobs.edges.sources.cloudwatch", raising=False)
+    monkeypatch.setitem(sys.modules, "botocore", None)
+    monkeypatch.delitem(sys.modules, "botocore.session", raising=False)
+    with pytest.raises(BadInput, match=r"kind cloudwatch, and botocore.* is not here. Needed: that package"):
+        source_at("source://night")
 
 
 @pytest.mark.parametrize("name", ["", "../hosts", "a/b", "nowhere"])

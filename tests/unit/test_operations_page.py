@@ -9,8 +9,6 @@ import pytest
 
 from spark_jobs.alerts.settings import settings_of
 from spark_jobs.alerts.sightings import OWN
-from spark_jobs.commands import cli
-from spark_jobs.commands.completion import ELSEWHERE
 from spark_jobs.shared import clusters
 from spark_jobs.shared.retention import retention_of
 
@@ -19,7 +17,7 @@ PAGE = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 
 
 def test_the_file_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+    (example,) = re.findall(r"<!-- example: hindsight.toml -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
     path = tmp_path / "hindsight.toml"
     path.write_text(example)
     monkeypatch.setenv(clusters.FILE_VARIABLE, str(path))
@@ -32,14 +30,22 @@ def test_the_file_on_the_page_is_one_that_is_read(tmp_path: Path, monkeypatch: p
     assert alerts.mutes[0].rule == "leader_imbalance"
 
 
-def test_every_command_of_ours_is_understood() -> None:
-    commands = re.findall(r"^    \./hindsight (.*)$", PAGE, flags=re.MULTILINE)
-    assert commands
-    for verb, *words in (re.split(r"\s+#", command)[0].split() for command in commands):
-        if elsewhere := ELSEWHERE.get(verb):
-            assert {w for w in words if w.startswith("--")} <= {*elsewhere.flags, *elsewhere.valued}
-        else:
-            cli.parser().parse_args([verb, *words])
+def test_the_file_of_many_clusters_on_the_page_is_one_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (example,) = re.findall(r"<!-- example: many clusters -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+    (tmp_path / "hindsight.toml").write_text(example)
+    (tmp_path / "kafkas.json").write_text(
+        '{"kind": "Kafka", "metadata": {"namespace": "shop", "name": "carts", "labels": {"stage": "test"}}}'
+    )
+    monkeypatch.setenv("STAGE", "live")
+    monkeypatch.setenv(clusters.FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    found = {c.name: (c.inputs["logs"], c.lake, c.labels) for c in clusters.clusters()}
+    assert found == {
+        "orders": ("s3a://logs/orders/{date}", "s3a://lakes/live", ("prod",)),
+        "payments": ("s3a://logs/payments/{date}", "s3a://lakes/live", ("prod", "pci")),
+        "shop.carts": ("s3a://logs/shop.carts/{date}", "s3a://lakes/live", ("stage=test",)),
+    }
 
 
 def test_every_dag_is_on_the_page_with_its_schedule() -> None:

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 
 from spark_jobs.edges import progress
 from spark_jobs.edges.kafka.connection import Connection
-from spark_jobs.edges.sources.model import Batch, Line, Period, SourceFails, object_of, written_by
+from spark_jobs.edges.sources.model import Batch, Line, Period, SourceFails, lines_in
 from spark_jobs.shared.exits import BadInput
 
 _AT_ONCE = 1_000
@@ -104,8 +104,5 @@ class Topic:
         return () if error is not None else self._lines(message)
 
     def _lines(self, message: Message) -> list[Line]:
-        value = message.value() or b""
-        said = object_of(value)
         key = (message.key() or b"").decode(errors="replace")
-        log = (written_by(said) if said else "") or key or f"{self.topic}-{message.partition()}"
-        return [Line(log, text) for text in value.removesuffix(b"\n").split(b"\n")] if value else []
+        return lines_in(message.value() or b"", key or f"{self.topic}-{message.partition()}")

@@ -21,6 +21,7 @@ FOLDER_VARIABLE = "HINDSIGHT_SOURCES"
 what it runs, or where its secrets go."""
 
 KINDS: Mapping[str, tuple[str, str]] = {
+    "cloudwatch": ("spark_jobs.edges.sources.cloudwatch", "CloudWatch"),
     "command": ("spark_jobs.edges.sources.command", "Commands"),
     "kafka": ("spark_jobs.edges.kafka.topic_logs", "Topic"),
     "loki": ("spark_jobs.edges.sources.loki", "Loki"),
@@ -63,7 +64,13 @@ def _made(said: dict[str, Any], file: Path) -> Source:
     if (name := str(said.pop("kind", ""))) not in KINDS:
         raise BadInput(f"{file} has no kind that is known. Needed: kind = one of {', '.join(KINDS)}. Mend it.")
     module, called = KINDS[name]
-    kind: Callable[..., Source] = getattr(importlib.import_module(module), called)
+    try:
+        kind: Callable[..., Source] = getattr(importlib.import_module(module), called)
+    except ModuleNotFoundError as missing:
+        raise BadInput(
+            f"{file} is of the kind {name}, and {missing.name} is not here. Needed: that package in the environment of"
+            " Spark. docs/sources.md says how it gets there."
+        ) from None
     known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
     if found := [*_problems(said, known)]:
         raise BadInput(

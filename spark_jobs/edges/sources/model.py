@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from spark_jobs.knowledge.envelopes import ORIGINS
+
+T = TypeVar("T")
 
 
 class SourceFails(RuntimeError):
@@ -47,11 +49,18 @@ class Source(Protocol):
         """
 
 
-def batched(lines: Iterable[Line], count: int) -> Iterator[list[Line]]:
-    """Lines, so many at once (itertools has it from Python 3.12 on)."""
-    left = iter(lines)
+def batched(items: Iterable[T], count: int) -> Iterator[list[T]]:
+    """Lines or events, so many at once (itertools has it from Python 3.12 on)."""
+    left = iter(items)
     while some := list(islice(left, count)):
         yield some
+
+
+def lines_in(value: bytes, log: str) -> list[Line]:
+    """The lines of a value: one, several, or an object of a shipper's. Takes: the log, where it names none."""
+    said = object_of(value)
+    name = (written_by(said) if said else "") or log
+    return [Line(name, text) for text in value.removesuffix(b"\n").split(b"\n")] if value else []
 
 
 def written_by(document: Mapping[str, Any]) -> str:
