@@ -93,7 +93,8 @@ def _tried(given: argparse.Namespace, folder: Path) -> Iterator[Tried]:
             yield inputs.broken_lines(worker, rng, folder, half, settings, given.lines)
             yield inputs.broken_readings(worker, rng, folder, half, settings, 200)
         if "stores" in given.parts:
-            yield stores.slow(drawn(given.seed, "stores"), folder, _settings(half, _FIRST), _NIGHT)
+            asked = [step for step in _NIGHT if not given.steps or step in given.steps]
+            yield stores.slow(drawn(given.seed, "stores"), folder, _settings(half, _FIRST), _NIGHT, asked)
         if {"kills", "disks"} & {*given.parts}:
             yield from _steps(given, worker, other, folder, _plan(half, whole, late))
 

@@ -19,7 +19,7 @@ from tools.chaos.lakes import Hashes, contents
 from tools.chaos.worker import Answer, Worker
 
 _ROOM = "512m"
-_LEFT_MOST = 300_000
+_LEFT_MOST = 100_000
 """Bytes left on a full disk, at most: less than any step writes here."""
 
 _ANSWERS_WITHIN = 120
