@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tools.chaos.kills import Tried
-from tools.chaos.lakes import Hashes, contents
+from tools.chaos.lakes import Hashes, contents, others
 from tools.chaos.worker import Answer, Worker
 
 _ROOM = "512m"
@@ -118,19 +118,23 @@ def set_back(case: Case) -> Tried:
 
 
 def together(case: Case, other: Worker) -> Tried:
-    """Two processes that run the same step on one lake at once, each for a run of its own."""
+    """Two processes that run a step on one lake at once, each for its own run: as if one had run after the other."""
     tried = Tried(f"two runs of {case.step} at once")
     lake = shutil.copytree(case.began, case.began.parent / "together")
     if (earlier := lake / "runs" / case.settings["run_id"]).exists():
         shutil.copytree(earlier, earlier.with_name(_OTHER))
+    after = shutil.copytree(lake, lake.with_name("one-after-the-other"))
+    for run_id in (case.settings["run_id"], _OTHER):
+        case.worker.do(case.step, {**case.settings, "lake": str(after), "run_id": run_id})
     answers = list[Answer]()
     beside = threading.Thread(target=lambda: answers.append(case._replace(worker=other).run(lake, run_id=_OTHER)))
     beside.start()
     answers.append(case.run(lake))
     beside.join()
     failed = next((a for a in answers if a.sentences), Answer(0, []))
-    _retried(tried, case, lake, failed, "together", None)
+    _retried(tried, case._replace(wanted=contents(after)), lake, failed, "together", None)
     shutil.rmtree(lake)
+    shutil.rmtree(after)
     return tried
 
 
@@ -149,12 +153,13 @@ def unreachable(case: Case) -> Tried:
 def _retried(tried: Tried, case: Case, lake: Path, first: Answer, why: str, needed: str | None) -> None:
     """Judges a first run and its retry. `needed`: what its sentence must say; None where it must not fail at all."""
     again = case.run(lake)
+    found = {} if again.sentences else contents(lake)
     tried.tried += 1
-    is_equal = not again.sentences and contents(lake) == case.wanted
+    is_equal = found == case.wanted
     is_told = not first.sentences or (needed is not None and needed in " ".join(first.sentences))
     tried.equal += is_equal
     tried.whole += is_told
     tried.told += bool(first.sentences)
     if first.sentences or not (is_equal and is_told):
-        then = "equal after a retry" if is_equal else f"NOT equal after a retry: {again.sentences}"
-        tried.note(f"{why}: exit code {first.code}, “{first.said[:200]}”; {then}")
+        then = "equal" if is_equal else f"NOT equal: {again.sentences or others(found, case.wanted)}"
+        tried.note(f"{why}: exit code {first.code}, “{first.said[:200]}”; after a retry {then}")

@@ -14,7 +14,7 @@ from typing import Any
 
 from spark_jobs.catalog import TABLES
 from spark_jobs.edges import delta_log
-from tools.chaos.lakes import Hashes, Seen, contents, seen, shows_newest
+from tools.chaos.lakes import Hashes, Seen, contents, others, seen, shows_newest
 from tools.chaos.worker import KILLED, Worker
 
 
@@ -83,8 +83,7 @@ def _judge(
     so_far = f"{tried.tried} tried, {tried.equal} equal, {tried.whole} whole, {tried.told} said so"
     print(f"  {tried.what}: {so_far}", file=sys.stderr, flush=True)
     if not is_equal:
-        other = sorted(n for n in {*found, *wanted} if found.get(n) != wanted.get(n))
-        tried.note(f"{place.name}: {sentences or f'other rows in {other}'}")
+        tried.note(f"{place.name}: {sentences or f'other rows in {others(found, wanted)}'}")
     if not is_whole:
         mixed = [n for n, h in look.gold.items() if h not in (whole[0][n], whole[1][n])]
         tried.note(f"{place.name}: readers saw a mix ({mixed or 'of old and new tables'}); {look.unread}")

@@ -40,6 +40,11 @@ def contents(lake: Path | str) -> Hashes:
     }
 
 
+def others(found: Hashes, wanted: Hashes) -> list[str]:
+    """The tables in which there are other rows, or which are there in one of two lakes alone."""
+    return sorted(n for n in {*found, *wanted} if found.get(n) != wanted.get(n))
+
+
 class Seen(NamedTuple):
     """What readers saw: gold by the SQL prompt's views and what alerts are made of; what they said; what was unread."""
 
