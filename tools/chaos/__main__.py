@@ -35,6 +35,13 @@ _RECORDS = launch.HOME / "tests" / "excerpts" / "group_records.jsonl"
 _PARTS = ("kills", "disks", "inputs", "stores")
 _NIGHT = ("ingest", "rebuild", "publish")
 _FIRST, _SECOND, _THIRD = "first night", "more logs", "late logs"
+_STEPS = (
+    *((_FIRST, step) for step in _NIGHT),
+    *((_SECOND, step) for step in ("collect", *_NIGHT)),
+    *((_THIRD, step) for step in ("collect", "reclassify", "maintain")),
+)
+"""Logs are collected after their night was published, so that reclassify has verdicts to change."""
+
 _KEEP, _MONTHS_LATER = "bronze=90,silver=90,gold=90", "2027-03-01T00:00:00+00:00"
 """So late that maintenance removes rows of the night."""
 
@@ -61,7 +68,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     parser.add_argument("--parts", nargs="+", default=_PARTS, choices=_PARTS)
     parser.add_argument("--disks", type=int, default=3, help="how often a step's disk is full, and how often away")
-    parser.add_argument("--steps", nargs="+", help='only these are disturbed: publish, or "publish, more logs"')
+    names = sorted({name for night, step in _STEPS for name in (step, f"{step}, {night}")})
+    steps = 'only these are disturbed: publish, or "publish, more logs"'
+    parser.add_argument("--steps", nargs="+", choices=names, metavar="STEP", help=steps)
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     print(f"seed {given.seed}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC", flush=True)
@@ -155,14 +164,10 @@ def _disks(case: disks.Case, other: Worker, rng: random.Random, count: int) -> I
 
 
 def _plan(half: Path, whole: Path, late: Path) -> list[Planned]:
-    """Logs that a collect keeps after the night was published, so that reclassify has verdicts to change."""
-    first, second, third = _settings(half, _FIRST), _settings(whole, _SECOND), _settings(late, _THIRD)
-    later = {**third, "run_id": "chaos-keep", "run_at": _MONTHS_LATER, "keep": _KEEP}
+    of_nights = {n: _settings(f, n) for n, f in ((_FIRST, half), (_SECOND, whole), (_THIRD, late))}
+    later = {"run_id": "chaos-keep", "run_at": _MONTHS_LATER, "keep": _KEEP}
     return [
-        *(Planned(_FIRST, step, first) for step in _NIGHT),
-        *(Planned(_SECOND, step, second) for step in ("collect", *_NIGHT)),
-        *(Planned(_THIRD, step, third) for step in ("collect", "reclassify")),
-        Planned(_THIRD, "maintain", later),
+        Planned(night, step, {**of_nights[night], **(later if step == "maintain" else {})}) for night, step in _STEPS
     ]
 
 
