@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import queue
 import random
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,13 +63,31 @@ def kills(
     changes, moments = _stopped(worker, rng, lake, step, settings, count - real, folder / f"{step}-moments")
     wanted, after = contents(lake), seen(lake).gold
     places = [*moments, *_killed(killed, rng, began, step, settings, real, changes)]
-    for place in places:
-        look = seen(place)
-        answer = worker.run(step, {**settings, "lake": str(place)})
-        _judge(tried, place, answer.sentences, look, (before, after), wanted)
+    looks = [seen(place) for place in places]
+    for place, look, sentences in zip(places, looks, _retried([worker, killed], step, settings, places), strict=True):
+        _judge(tried, place, sentences, look, (before, after), wanted)
         shutil.rmtree(place)
     shutil.rmtree(began)
     return tried
+
+
+def _retried(
+    workers: list[Worker], step: str, settings: Mapping[str, Any], places: Sequence[Path]
+) -> Iterator[list[str]]:
+    """What a step that runs again says at each place, in their order: as many at once as there are workers."""
+    free = queue.SimpleQueue[Worker]()
+    for worker in workers:
+        free.put(worker)
+
+    def retry(place: Path) -> list[str]:
+        worker = free.get()
+        try:
+            return worker.run(step, {**settings, "lake": str(place)}).sentences
+        finally:
+            free.put(worker)
+
+    with ThreadPoolExecutor(len(workers)) as pool:
+        yield from pool.map(retry, places)
 
 
 def _judge(
