@@ -39,7 +39,7 @@ _SAME_LIFE: Mapping[Signal, timedelta] = {Signal.SERVES: CATCHING_UP, Signal.FAI
 _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.SHUTDOWN: SHUTDOWN_LASTS,
     Signal.RELEASED: CATCHING_UP,
-    Signal.STOPPED: CLOCK_SKEW,
+    Signal.STOPPED: CATCHING_UP,
     Signal.HALTED: CLOCK_SKEW,
     Signal.FAULTED: CLOCK_SKEW,
     Signal.DOWN: CATCHING_UP,
@@ -217,20 +217,41 @@ class _Life:
         """The absence that others detected, or a start shows, from when the broker fell silent on."""
         signs, logs, session = self.observed.signs, self.observed.logs, self.observed.session
         failure = signs.first_failure(self.broker, heard_at, signal.at)
-        down_at = failure.happened_at if failure else _silent_since(signal, heard_at, session)
+        watched_for = None if signal.is_own or self._is_first(signal) else session
+        down_at = failure.happened_at if failure else _silent_since(signal.at, heard_at, watched_for)
         replaced_at = _replaced_at(self.broker, heard_at, signal.at, self.observed.terms)
         if replaced_at and signal.at - replaced_at <= 2 * session:
             down_at = min(down_at, replaced_at)
         seen = signs.last_service(self.broker, down_at)
         proofs = (heard_at, seen.happened_at if seen else None)
+        known_from = self._missed_since(signal, heard_at, down_at)
         return replace(
             begun,
             down_at=down_at,
             last_seen_at=max((at for at in proofs if at and at <= down_at), default=None),
             failure=failure,
-            shows_start=logs.would_show_start(self.broker, max(heard_at or down_at, down_at - session), signal.at),
+            shows_start=logs.would_show_start(self.broker, known_from, signal.at),
             lines=(*(line for line in (begun.last_line, failure) if line), *self.found),
         )
+
+    def _missed_since(self, signal: LivenessSignal, heard_at: datetime | None, down_at: datetime) -> datetime:
+        """From when on logs must show what happened to the broker. Who lists all brokers at once does not know which of
+        them were gone before; another controller counted the broker in until a session before.
+        """
+        if heard_at is None or signal.event.kind == Kind.BROKERS_LISTED:
+            return heard_at or down_at
+        return max(heard_at, down_at - self.observed.session)
+
+    def _is_first(self, signal: LivenessSignal) -> bool:
+        """Whether the controller that misses the broker has just started, so that none was there before.
+
+        On ZooKeeper a broker becomes the controller while it starts where no other is (KafkaController.elect).
+        """
+        controller = signal.event.broker
+        if controller is None or signal.event.kind != Kind.BROKERS_LISTED:
+            return False
+        starts = (s.at for s in self.observed.signals.get(controller, ()) if s.event.kind == Kind.BROKER_STARTED)
+        return any(abs(at - signal.at) <= LATE_REPORT for at in starts)
 
     def _continued(self, absence: Absence, signal: LivenessSignal) -> Absence:
         """The absence after one more signal."""
@@ -251,7 +272,7 @@ class _Life:
             case Signal.DOWN:
                 return replace(absence, detected_at=absence.detected_at or signal.at)
             case Signal.STOPPED:
-                return replace(absence, is_over=True)
+                return replace(absence, is_over=True, silent_from=signal.at + _LAST_WORDS[signal.shows])
             case Signal.HALTED | Signal.FAULTED if not has_ended(absence.lines, absence.failures):
                 return replace(absence, is_over=True)
             case Signal.FAILED | Signal.HALTED | Signal.FAULTED:
@@ -296,6 +317,7 @@ class _Life:
         return any(fence.happened_at < t.since <= until for t in self.observed.terms)
 
     def _finished(self, absence: Absence) -> Absence:
+        absence = self._with_start_behind(absence)
         observed, restarted_at = self.observed, absence.restart.at if absence.restart else NEVER
         until = min(restarted_at, absence.up_at or NEVER)
         end = absence.up_at or self._last_known(absence)
@@ -312,6 +334,19 @@ class _Life:
             was_active = observed.signs.is_active_between(absence.broker, absence.detected_at, until)
             return replace(absence, was_active=was_active)
         return replace(absence, detected_at=_replaced_at(absence.broker, absence.down_at, until, observed.terms))
+
+    def _with_start_behind(self, absence: Absence) -> Absence:
+        """The absence with the line in which a new process says that it started, just after others saw it serve.
+
+        Edge case: on ZooKeeper a start names its broker only there, if several brokers write one log.
+        """
+        if absence.restart or absence.up_at is None:
+            return absence
+        following = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= absence.up_at)
+        said = next(following, None)
+        if said is None or said.event.kind != Kind.BROKER_STARTED or said.at - absence.up_at > LATE_REPORT:
+            return absence
+        return replace(absence, restart=said, lines=(*absence.lines, said.event))
 
     def _last_known(self, absence: Absence) -> datetime:
         """The end of the logs that would show a return; where those of all brokers end is only a little later, that."""
@@ -331,12 +366,11 @@ def _returned(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
     return replace(absence, up_at=proof.happened_at, is_end_exact=is_exact, lines=(*absence.lines, proof))
 
 
-def _silent_since(signal: LivenessSignal, heard_at: datetime | None, session: timedelta) -> datetime:
-    """When the broker fell silent: the controller detects that within about one session."""
-    if signal.is_own:
-        return heard_at or signal.at
-    earliest = signal.at - session
-    return max(heard_at, earliest) if heard_at else earliest
+def _silent_since(gone_by: datetime, heard_at: datetime | None, watched_for: timedelta | None) -> datetime:
+    """When the broker fell silent. Takes: how long before a controller would have detected it; None: none was there."""
+    if watched_for is None:
+        return heard_at or gone_by
+    return max(heard_at or gone_by - watched_for, gone_by - watched_for)
 
 
 def _replaced_at(

@@ -26,8 +26,13 @@ def is_another(lines: Sequence[Event], failures: Sequence[Event], failure: Event
     if not failures:
         return True
     said = [e for e in failures if e.kind in _LAST_WORDS]
-    if said and said[-1].pattern_id in _EXITS and failure.kind in _LAST_WORDS:
+    if said and failure.kind in _LAST_WORDS and (said[-1].pattern_id in _EXITS or _what(said[-1]) == _what(failure)):
         return True
     last = failures[-1].happened_at
     started = (e.happened_at for e in lines if e.kind == Kind.BROKER_STARTING)
     return failure.happened_at - last > SHUTDOWN_LASTS or any(last < at for at in started)
+
+
+def _what(failure: Event) -> tuple[str, str | None]:
+    """What a line says failed: a process says that of each of its servers once."""
+    return failure.pattern_id, failure.detail
