@@ -55,6 +55,12 @@ def test_a_start_that_failed_shows_that_the_process_before_had_ended() -> None:
     assert (crash.kind, crash.failed_starts) == ("crash", 2)
 
 
+def test_a_start_that_works_minutes_after_one_that_failed_is_seen() -> None:
+    works = line("broker_started", "03:04:00", pattern_id="zookeeper.broker_started")
+    [crash] = rebuilt(STARTS[0], GONE, failed("03:02:00"), works)
+    assert crash.up_at == works.happened_at
+
+
 @pytest.mark.parametrize("starts", [True, False])
 def test_a_controller_that_has_just_started_does_not_know_since_when_a_broker_is_gone(starts: bool) -> None:
     """All brokers were killed at some time; hours later broker 0 is the first one to start, and finds itself alone."""

@@ -9,7 +9,7 @@ from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.liveness import SHUTDOWN_LASTS
 
 _LAST_WORDS = (Kind.BROKER_START_FAILED, Kind.PROCESS_FAULTED)
-_EXITS = ("process.start_aborted", "process.fatal_fault")
+_EXITS = ("process.start_aborted", "process.fatal_fault", "process.controller_start_failed")
 """What a process says once, when it exits: whatever fails afterwards is another one."""
 
 
