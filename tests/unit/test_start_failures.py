@@ -29,6 +29,7 @@ PLAYED = (
     ("4.3", "ConfigException", StartFailure.CONFIGURATION),
     ("3.7", "Invalid cluster.id", StartFailure.OTHER_CLUSTER),
     ("2.6", "InconsistentClusterIdException", StartFailure.OTHER_CLUSTER),
+    ("2.8", "NodeExistsException", StartFailure.ID_TAKEN),
     ("4.3", "unable to register", StartFailure.QUORUM_UNREACHABLE),
     ("2.6", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
     ("3.7", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
@@ -57,7 +58,7 @@ def test_a_start_that_ends_without_a_word_was_stopped() -> None:
 def test_each_reason_is_declared_once_and_the_drill_plays_all_that_it_can() -> None:
     codes = [reason.code for reason in START_REASONS]
     assert len({*codes}) == len(codes) and {*codes, StartFailure.STOPPED} == {*StartFailure}
-    assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION}
+    assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION, StartFailure.ID_TAKEN}
 
 
 def test_a_controller_that_cannot_start_ends_the_process_of_a_broker_that_never_served() -> None:
