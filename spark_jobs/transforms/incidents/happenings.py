@@ -33,8 +33,8 @@ from spark_jobs.transforms.durations import MS, NEVER
 from spark_jobs.transforms.windows import Window
 
 TOGETHER = timedelta(minutes=1)
-"""Shutdowns, or losses of leaders or controllers, within this of one another are one act. Our choice: a script that stops
-all brokers, or a disk that takes its partitions along, needs seconds."""
+"""Shutdowns, or losses of leaders or controllers, within this of one another are one act. Our choice: a script that
+stops all brokers, or a disk that takes its partitions along, needs seconds."""
 
 HARMFUL = frozenset({FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED})
 """Changes of leaders that are an incident even where no broker was away."""
@@ -182,7 +182,7 @@ def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
 def _within(
     rows: Iterable[R], at: Callable[[R], datetime], since: Callable[[R], datetime] | None = None
 ) -> Iterator[list[R]]:
-    """Rows in order of time, cut where more than TOGETHER lies between two of them. `since`: when each of them began."""
+    """Rows in order of time, cut where more than TOGETHER lies between two of them. `since`: when each began."""
     held: list[R] = []
     for row in rows:
         if held and (since or at)(row) - at(held[-1]) > TOGETHER:
