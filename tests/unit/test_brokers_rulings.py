@@ -121,11 +121,18 @@ def said_by_2(kind: str) -> Event:
 
 
 RESIGNED = row(EVENTS, kind="controller_resigned", broker=3, happened_at=at("01:52:45"), line_id="resigned")
-DOWN = row(BROKER_OUTAGES, broker=3, kind="crash", down_at=at("01:52:44"), up_at=at("01:52:50"))
+DOWN = row(BROKER_OUTAGES, broker=3, kind="crash", down_at=at("01:52:44"), detected_at=None, up_at=at("01:52:50"))
 
 A_DAY = timedelta(days=1)
 BOTH_DOWN = [
-    row(BROKER_OUTAGES, broker=b, kind="crash", down_at=at("15:11:55") + A_DAY, up_at=at("15:12:20") + A_DAY)
+    row(
+        BROKER_OUTAGES,
+        broker=b,
+        kind="crash",
+        down_at=at("15:11:55") + A_DAY,
+        detected_at=None,
+        up_at=at("15:12:20") + A_DAY,
+    )
     for b in (1, 2)
 ]
 
@@ -194,6 +201,19 @@ def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:
     killed = change_of("made: quorum-4.3, controllers 2 and 1 were down")
     assert (killed.uncontrolled_low_ms, killed.uncontrolled_high_ms) == (17_743, 20_282)
     assert "no leader was elected" in killed.explanation
+
+
+@pytest.mark.parametrize(("kind", "column"), [("controlled_shutdown", "down_at"), ("unresponsive", "detected_at")])
+def test_an_absence_before_a_controller_took_office_is_not_why_it_lost_it(kind: str, column: str) -> None:
+    """Where the line of its return is lost an absence goes on; that its node was elected meanwhile shows it to live."""
+    elections = [
+        row(EVENTS, kind="controller_elected", broker=3, controller_epoch=n, happened_at=at(clock), line_id=clock)
+        for n, clock in enumerate(("03:00:00", "05:00:00", "05:20:00"), start=1)
+    ]
+    times = {"down_at": at("03:10:00"), "detected_at": None, "up_at": at("09:00:00"), column: at("03:10:00")}
+    away = row(BROKER_OUTAGES, broker=3, kind=kind, planned=kind == "controlled_shutdown", **times)
+    changes = rebuild_controller_changes(elections, [away], EVER)
+    assert [c.cause for c in changes[1:]] == ["outage", "unknown"]
 
 
 def test_a_quorum_that_is_lost_to_the_end_of_the_lines_is_told_from_its_beginning_on() -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from spark_jobs.catalog.codes import NOBODY, ControllerChangeCause
+from spark_jobs.catalog.codes import NOBODY, ControllerChangeCause, OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase, is_in_vain
+from spark_jobs.transforms.brokers.liveness import SHUTDOWN_LASTS
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
 from spark_jobs.transforms.durations import CLOCK_SKEW, LONG_AGO, MS
 from spark_jobs.transforms.evidence import evidence_of, quote
@@ -50,16 +51,28 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
     lines = {b: Timeline(own, lambda e: e.happened_at) for b, own in grouped(ordered, lambda e: e.broker).items()}
     stood = [e for e in ordered if e.kind == Kind.ELECTION_STOOD]
     epochs = controller_epochs_of(ordered)
+    terms = {node: Timeline(own, lambda t: t.since) for node, own in grouped(epochs, lambda t: t.controller).items()}
     for before, term in pairwise([None, *epochs, *_without_winner(epochs[-1:], stood, ordered, outages, until)]):
         if term and term.is_change:
             own = lines.get(before.controller) if before else None
             yield ControllerCase(
                 term=term,
                 before=before,
-                outages=[o.value for o in away.at(term.since, CLOCK_SKEW)],
+                outages=[o.value for o in away.at(term.since, CLOCK_SKEW) if not _held_office(o.value, terms, term)],
                 lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
                 stood=_until(term.since, stood, before.since if before else LONG_AGO),
             )
+
+
+def _held_office(outage: BrokerOutage, terms: Mapping[int, Timeline[ControllerEpoch]], until: ControllerEpoch) -> bool:
+    """Whether a node became the controller after an absence of it had begun, and before another one became it: however
+    long no line shows its return, it lived, and the absence is not why its office ended.
+    """
+    says_so = outage.planned or outage.kind == OutageKind.FAILED_START
+    begun = outage.down_at + SHUTDOWN_LASTS if says_so else outage.detected_at
+    own = terms.get(outage.broker)
+    held = own.last_before(until.since) if own else None
+    return begun is not None and held is not None and held.since > begun
 
 
 def _without_winner(
