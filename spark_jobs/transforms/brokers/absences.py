@@ -323,10 +323,12 @@ class _Life:
         end = absence.up_at or self._last_known(absence)
         by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
         by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
+        shows_end = by_controllers or (by_itself and absence.is_told_by_itself)
+        is_known = absence.up_at is not None and shows_end
         absence = replace(
             absence,
-            known_until=None if absence.up_at else observed.logs.known_until(self.broker, absence.gone_by),
-            shows_end=by_controllers or (by_itself and absence.is_told_by_itself),
+            known_until=None if is_known else observed.logs.known_until(self.broker, absence.gone_by),
+            shows_end=shows_end,
             # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
             shows_starts=by_itself or (by_controllers and not observed.uses_zookeeper),
         )
