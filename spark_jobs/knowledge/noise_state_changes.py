@@ -101,7 +101,7 @@ NOISE: tuple[Noise, ...] = (
     ),
     *noise(
         _LOGGERS,
-        "A logger of log4j 1 tells that JMX got to know it.",
+        "A logger of log4j 1 reports that JMX registers it.",
         "preRegister called. Server=",
     ),
 )
