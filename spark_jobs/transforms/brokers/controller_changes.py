@@ -58,21 +58,28 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
             yield ControllerCase(
                 term=term,
                 before=before,
-                outages=[o.value for o in away.at(term.since, CLOCK_SKEW) if not _held_office(o.value, terms, term)],
+                outages=_absences_at(term.since, away, terms),
                 lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
                 stood=_until(term.since, stood, before.since if before else LONG_AGO),
             )
 
 
-def _held_office(outage: BrokerOutage, terms: Mapping[int, Timeline[ControllerEpoch]], until: ControllerEpoch) -> bool:
-    """Whether a node became the controller after an absence of it had begun, and before another one became it: however
-    long no line shows its return, it lived, and the absence is not why its office ended.
+def _absences_at(
+    at: datetime, away: Intervals[BrokerOutage], terms: Mapping[int, Timeline[ControllerEpoch]]
+) -> list[BrokerOutage]:
+    """The absences that lasted at an instant, but those during which the node became the active controller.
+
+    However long no line shows its return, such a node lived: the absence is not why it, or a majority, is missing now.
     """
+    lasting = [o.value for o in away.at(at, CLOCK_SKEW)]
+    last = {o.broker: terms[o.broker].last_before(at) for o in lasting if o.broker in terms}
+    return [o for o in lasting if not _began_before(o, last.get(o.broker))]
+
+
+def _began_before(outage: BrokerOutage, term: ControllerEpoch | None) -> bool:
     says_so = outage.planned or outage.kind == OutageKind.FAILED_START
     begun = outage.down_at + SHUTDOWN_LASTS if says_so else outage.detected_at
-    own = terms.get(outage.broker)
-    held = own.last_before(until.since) if own else None
-    return begun is not None and held is not None and held.since > begun
+    return term is not None and begun is not None and begun < term.since
 
 
 def _without_winner(
