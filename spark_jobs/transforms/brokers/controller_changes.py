@@ -54,6 +54,7 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
     terms = {node: Timeline(own, lambda t: t.since) for node, own in grouped(epochs, lambda t: t.controller).items()}
     for before, term in pairwise([None, *epochs, *_without_winner(epochs[-1:], stood, ordered, outages, until)]):
         if term and term.is_change:
+            before = _directly(before, term)
             own = lines.get(before.controller) if before else None
             yield ControllerCase(
                 term=term,
@@ -62,6 +63,14 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
                 lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
                 stood=_until(term.since, stood, before.since if before else LONG_AGO),
             )
+
+
+def _directly(before: ControllerEpoch | None, term: ControllerEpoch) -> ControllerEpoch | None:
+    """The epoch before, if it is the one before. ZooKeeper counts epochs of controllers alone, a quorum those that no
+    node won too.
+    """
+    by_zookeeper = bool(term.lines) and term.lines[0].pattern_id.startswith("zookeeper.")
+    return None if before and by_zookeeper and term.epoch > before.epoch + 1 else before
 
 
 def _absences_at(
