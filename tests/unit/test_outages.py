@@ -255,6 +255,15 @@ def test_replicas_that_a_process_takes_up_after_hours_without_a_log_show_that_it
     assert (whole.up_at, partial.up_at) == (None, at("03:20:00"))
 
 
+@pytest.mark.parametrize(("goes_on", "kinds"), [("leader_started", []), ("controller_elected", ["crash"])])
+def test_a_second_process_that_finds_the_port_taken_takes_no_broker_away(goes_on: str, kinds: list[str]) -> None:
+    """The first one serves, and writes on; as a controller a node may speak that has no broker any more."""
+    serves, second = own("leader_started", "02:59:30"), failed_start("03:00")
+    works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]
+    told = rebuild_outages([serves, *second, own(goes_on, "03:01:00"), *works[: 2 * len(kinds)]], [], WHOLE)
+    assert [o.kind for o in told] == kinds
+
+
 def exits(clock: str) -> Event:
     """All that a broker writes whose settings are wrong."""
     error = "org.apache.kafka.common.config.ConfigException: Invalid value none for configuration num.network.threads"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.absence import ENDS, Absence
-from spark_jobs.transforms.brokers.failed_starts import has_ended, is_another
+from spark_jobs.transforms.brokers.failed_starts import has_ended, is_another, is_of_second
 from spark_jobs.transforms.brokers.liveness import (
     FOUND_AT_START,
     NEW_ON_KRAFT,
@@ -48,6 +49,10 @@ _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.IS_NEW: timedelta(),
 }
 """How long after each signal of an absence a line of the broker may still be of the time before it."""
+
+
+_BY_SECOND = (Signal.RESTARTED, Signal.IS_NEW, Signal.FAILED)
+"""What a process shows that does not come to serve."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,7 @@ class _Life:
     def told(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
         """Its absences."""
         for signal in signals:
-            if not self._is_known(signal):
+            if not self._is_known(signal) and not self._is_of_second(signal):
                 self._take(_read(signal, self.start, self.observed))
         self._end_by_life(None)
         if self.current:
@@ -144,6 +149,13 @@ class _Life:
         """Whether a line shows no more than a new process that another line of it has shown."""
         is_told = signal.shows is Signal.IS_NEW and signal.event.kind not in FOUND_AT_START
         return is_told and self.current is not None and self.current.restart is not None
+
+    def _is_of_second(self, signal: LivenessSignal) -> bool:
+        """Whether a line is of a second process, which fails to start while the broker goes on to serve."""
+        if self.current or not signal.is_own or signal.shows not in _BY_SECOND:
+            return False
+        own = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= signal.at)
+        return is_of_second(own, partial(self.observed.signs.is_active_between, self.broker))
 
     def _take(self, signal: LivenessSignal) -> None:
         self._end_by_life(signal)
