@@ -46,6 +46,22 @@ def test_a_start_after_another_shutdown_says_nothing_about_the_absence_before() 
     assert (first.kind, second.kind) == ("unresponsive", "controlled_shutdown")
 
 
+@pytest.mark.parametrize("logs_begin", ["01:00:00", "03:30:00"])
+def test_a_start_of_which_no_controller_speaks_is_an_absence(logs_begin: str) -> None:
+    """The broker was the controller itself, was killed, and elects itself when it starts."""
+    served, first = line("leader_started", "03:00:00"), line("leader_started", "03:45:58.900")
+    files: list[LogFile] = [
+        row(LOG_FILES, origin="broker", source=LOG, first_at=at(since), last_at=at(until))
+        for since, until in (("01:00:00", "03:01:00"), (logs_begin, "08:00:00"))
+    ]
+    works = line("broker_started", "03:46:00", pattern_id="zookeeper.broker_started")
+    [gone] = rebuilt(served, STARTS[1], first, works, changed("03:46:30", GONE.detail or ""), files=tuple(files))[:1]
+    assert gone.up_at == works.happened_at and gone.away_low_ms == 0 and gone.away_high_ms == 2_760_000
+    is_whole = logs_begin == "01:00:00"
+    assert (gone.kind, gone.confidence) == (("crash", "certain") if is_whole else ("unknown", "unknown"))
+    assert ("last sign of life" in gone.explanation) == is_whole
+
+
 def failed(clock: str) -> Event:
     return line("broker_start_failed", clock, pattern_id="process.start_failed", detail="KafkaServer")
 

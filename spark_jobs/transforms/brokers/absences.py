@@ -7,32 +7,28 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile
+from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.absence import ENDS, Absence
 from spark_jobs.transforms.brokers.failed_starts import has_ended, is_another, is_of_second
 from spark_jobs.transforms.brokers.liveness import (
     FOUND_AT_START,
-    NEW_ON_KRAFT,
     SAME_START,
-    SESSION,
     SHUTDOWN_LASTS,
+    STARTED_ON_ZOOKEEPER,
     LivenessSignal,
     Signal,
-    signals_by_broker,
 )
-from spark_jobs.transforms.brokers.logs_at_hand import ROTATED_WITHIN, LogsAtHand
-from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
-from spark_jobs.transforms.controllers import ControllerEpoch, active_at, controller_epochs_of
-from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, NEVER
+from spark_jobs.transforms.brokers.logs_at_hand import ROTATED_WITHIN
+from spark_jobs.transforms.brokers.observed import Observed
+from spark_jobs.transforms.controllers import ControllerEpoch, active_at
+from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, NEVER
 
 LATE_REPORT = timedelta(minutes=1)
 """A controller busy with a failover reports a restart when the broker already serves again."""
 
 UNDONE_WITHIN = timedelta(minutes=1)
 """What a controller decides so shortly before another one follows it may never have been committed. Our choice."""
-
-_OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
 
 _SAME_LIFE: Mapping[Signal, timedelta] = {Signal.SERVES: CATCHING_UP, Signal.FAILED: SAME_START}
 """How long before each signal a sign of life is part of what the signal shows."""
@@ -53,57 +49,6 @@ _LAST_WORDS: Mapping[Signal, timedelta] = {
 
 _BY_SECOND = (Signal.RESTARTED, Signal.IS_NEW, Signal.FAILED)
 """What a process shows that does not come to serve."""
-
-
-@dataclass(frozen=True)
-class Observed:
-    """What absences are rebuilt from, beside the broker's own signals."""
-
-    signs: SignsOfLife
-    logs: LogsAtHand
-    terms: Sequence[ControllerEpoch]
-    session: timedelta
-    since: datetime
-    until: datetime
-    uses_zookeeper: bool
-    signals: Mapping[int, Sequence[LivenessSignal]]
-
-    def first_service(
-        self, broker: int, after: datetime, start: LivenessSignal | None, *, is_over: bool
-    ) -> Event | None:
-        """The first proof after an instant that a broker serves again. Takes: its last start, until it served.
-
-        Edge case: on KRaft a process takes up leaderships and replicas as its metadata of before have them, and is let
-        in only later: as long as its log would show that, these lines prove nothing. Source: BrokerServer.startup,
-        BrokerMetadataPublisher.
-        """
-        life = self.signs.first_service(broker, after, is_over=is_over)
-        while life and life.broker == broker and start and self._is_fenced(start, life.happened_at):
-            life = self.signs.first_service(broker, life.happened_at, is_over=is_over)
-        return life
-
-    def _is_fenced(self, start: LivenessSignal, at: datetime) -> bool:
-        """Whether a process that started on KRaft, and has not logged that it was let in, is known not to be."""
-        is_kraft = start.event.pattern_id == NEW_ON_KRAFT
-        return is_kraft and start.at <= at and self.logs.is_own_whole(start.broker, start.at, at)
-
-
-def observe(
-    ordered: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
-) -> Observed:
-    """What lines, readings and files show of all brokers. Takes: events in order, at least one; more proofs of life."""
-    uses_zookeeper = any(e.kind in _OF_ZOOKEEPER for e in ordered)
-    terms = controller_epochs_of(ordered)
-    return Observed(
-        signs=SignsOfLife(ordered, proofs, readings),
-        logs=LogsAtHand(ordered, files, terms),
-        terms=terms,
-        session=SESSION[uses_zookeeper],
-        since=ordered[0].happened_at,
-        until=ordered[-1].happened_at,
-        uses_zookeeper=uses_zookeeper,
-        signals=signals_by_broker(ordered, terms),
-    )
 
 
 def absences_of(observed: Observed) -> dict[int, list[Absence]]:
@@ -203,6 +148,8 @@ class _Life:
 
     def _begins(self, signal: LivenessSignal) -> bool:
         """Whether a signal begins an absence of a broker that, as far as known, serves."""
+        if signal.shows is Signal.SERVES:
+            return self._is_unseen_start(signal)
         if signal.shows is not Signal.RESTARTED:
             return signal.shows in (*ENDS, Signal.DOWN, Signal.FAILED)
         if signal.is_own:
@@ -212,6 +159,15 @@ class _Life:
         is_late = self._served_since is not None and signal.at - self._served_since < LATE_REPORT
         return signal.event.kind == Kind.BROKERS_CHANGED and not is_late
 
+    def _is_unseen_start(self, signal: LivenessSignal) -> bool:
+        """Whether a broker on ZooKeeper says that it started, whose start no line shows, nor a controller its absence:
+        where several brokers write one log, the line of the start names none of them.
+        """
+        served = max((at for at in (self.served_at, self._served_since) if at), default=LONG_AGO)
+        is_unseen = self.start is None and signal.at - served > LATE_REPORT
+        lived = self.observed.signs.last_before(self.broker, signal.at - CATCHING_UP)
+        return is_unseen and lived is not None and signal.event.pattern_id == STARTED_ON_ZOOKEEPER
+
     def _begun(self, signal: LivenessSignal) -> Absence:
         at, until = signal.at, self.observed.until
         begun = Absence(self.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
@@ -219,7 +175,9 @@ class _Life:
             return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN)
         if signal.shows is Signal.FAILED or (signal.is_own and self.start):
             return self._never_served(begun, signal)
-        last_line = self.observed.signs.last_before(self.broker, at, since=self._served_since)
+        # What precedes the line that a start was over is of the new process.
+        before = at - CATCHING_UP if signal.shows is Signal.SERVES else at
+        last_line = self.observed.signs.last_before(self.broker, before, since=self._served_since)
         heard_at = last_line.happened_at if last_line else self._served_since
         if signal.is_own and heard_at and not self.observed.logs.would_show_start(self.broker, heard_at, at):
             return replace(begun, shows_start=False, last_seen_at=heard_at)
