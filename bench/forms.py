@@ -36,7 +36,7 @@ FORMS = {
 
 INGESTED = (
     *("plain", "strimzi", "spring-boot", "compose", "cri", "docker", "records of ecs"),
-    *("filebeat", "elasticsearch", "loki-json", "ecs in cri"),
+    *("filebeat", "elasticsearch", "loki-json", "otlp", "ecs in cri"),
 )
 """Those that a whole ingest is measured with."""
 

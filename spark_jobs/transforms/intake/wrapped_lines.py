@@ -37,6 +37,12 @@ class Lines:
     def __len__(self) -> int:
         return len(self.starts)
 
+    @property
+    def end_with_lf(self) -> Flags:
+        """Which of them end with an LF of their own, before the one behind them."""
+        are: Flags = (_bytes(self.data)[self.ends - 1] == _LF) & (self.ends > self.starts)
+        return are
+
     def where(self, which: Ints) -> Lines:
         """Some of them, in their order. Takes: which, or flags."""
         return replace(self.told(which), starts=self.starts[which], ends=self.ends[which])
