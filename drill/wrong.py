@@ -79,13 +79,18 @@ def is_owed(row: Row, night: Night) -> bool:
 
 
 def _is_asked_for_by_streams(row: Row, night: Night) -> bool:
-    """Whether an application of Kafka Streams asked for a rebalance by itself: nobody else can in such a group.
+    """Whether an application of Kafka Streams asked for a rebalance by itself: the drill asks no member of Streams for one.
 
     Source: StreamThread.runLoop enforces a rebalance when the one is due that StreamsPartitionAssignor scheduled: at 0,
     which is at once, where a task has to be given up before it can move, later where a standby has to catch up first.
     """
     of_streams = (a for a in night.acts if a.group == row["group_id"] and a.told.get("library") == STREAMS)
     return row["cause"] == Cause.CLIENT_REQUESTED and any(of_streams)
+
+
+def _follows_by_itself(row: Row, night: Night) -> bool:
+    """Whether a rebalance answers none of the acts before it."""
+    return row["cause"] in FOLLOW_UPS or _is_asked_for_by_streams(row, night)
 
 
 def _causes(act: Act) -> tuple[str, ...]:
@@ -177,7 +182,7 @@ def _came_before(row: Row, night: Night) -> str | None:
 
 def _leaves_unmet(row: Row, night: Night) -> str | None:
     """The first rebalance after an act, of its member or group, that answers it with a code that no act expects."""
-    if id(row) in night.meeting or row["cause"] in FOLLOW_UPS or _is_asked_for_by_streams(row, night):
+    if id(row) in night.meeting or _follows_by_itself(row, night):
         return None
     for act in (a for a in night.unmet if a.group == row["group_id"] and row["cause"] not in _causes(a)):
         rows = (r for r in of_group(act, night.tables) if is_after(act, r["started_at"]))
