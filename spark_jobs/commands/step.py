@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -73,11 +74,11 @@ def become(name: str, text: str) -> NoReturn:
     """Becomes spark-submit with a step as a scheduler hands it over: its words, its exit code and its end are ours.
 
     Takes: the step's name; its settings as JSON.
+    Edge case: in a container this user may write little else than the lake, and Spark makes a folder where it starts.
     """
     settings = Settings.of(json.loads(text))
     prepare_spark(*settings.places)
-    launch.RUNS.mkdir(parents=True, exist_ok=True)
-    os.chdir(launch.RUNS)
+    os.chdir(tempfile.gettempdir())
     command = command_alone(name, settings)
     os.execve(command[0], command, {**without_theirs(), **launch.environment()})
 

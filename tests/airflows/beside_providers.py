@@ -14,13 +14,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import kubernetes_validate
 import pytest
+import yaml
 from airflow.exceptions import AirflowFailException, AirflowSkipException
 from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
 from airflow.providers.docker.exceptions import DockerContainerFailedException
 from airflow.providers.docker.operators.docker import DockerOperator
 from airflow.providers.openlineage.extractors.manager import ExtractorManager
-from hindsight_container import CONTAINER, contained
+from hindsight_container import CONTAINER, _described, contained
 from hindsight_links import ReportLink
 from hindsight_operator import SparkStepOperator, judged_anew, step_operator
 from hindsight_step import Refused
@@ -31,6 +33,8 @@ from spark_jobs.shared.clusters import Cluster
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput, format_exit_summary
 
+RECIPE = Path(__file__).resolve().parents[2] / "docker" / "kubernetes"
+SCHEMA = "1.34"
 ORDERS = Cluster("orders", None, {"lake": "/lake"})
 IMAGE = "registry.example.org/hindsight:0.2.0"
 HOSTILE = "/logs/{{ params.lake }} $(reboot) 'x'"
@@ -147,8 +151,7 @@ def test_a_pod_gets_the_same_command_and_ends_the_same_way(monkeypatch: pytest.M
     monkeypatch.setattr(KubernetesPodOperator, "execute_sync", ends)
     monkeypatch.setattr(KubernetesPodOperator, "_incluster_namespace", "airflow", raising=False)
     monkeypatch.setattr(KubernetesPodOperator, "hook", SimpleNamespace(is_in_cluster=True, get_namespace=lambda: "x"))
-    template = Path(__file__).resolve().parents[2] / "docker" / "kubernetes" / "step-pod.yaml"
-    task = step_in("kubernetes", monkeypatch, pod_template_file=str(template))
+    task = step_in("kubernetes", monkeypatch, pod_template_file=str(RECIPE / "step-pod.yaml"))
     with pytest.raises(Refused, match="publish ended with exit code 42"):
         task.execute(context())
     (container,) = ApiClient().sanitize_for_serialization(seen[0])["spec"]["containers"]
@@ -156,6 +159,31 @@ def test_a_pod_gets_the_same_command_and_ends_the_same_way(monkeypatch: pytest.M
     assert Settings.of(json.loads(container["command"][4])).logs == HOSTILE
     assert container["image"] == IMAGE
     assert [mount["mountPath"] for mount in container["volumeMounts"]] == ["/logs", "/lake"]
+
+
+@pytest.mark.parametrize("file", ["storage.yaml", "step-pod.yaml"])
+def test_what_kubernetes_itself_is_given_fits_its_schema(file: str) -> None:
+    for each in yaml.safe_load_all((RECIPE / file).read_text()):
+        kubernetes_validate.validate(each, SCHEMA, strict=True)
+        wrong = {**each, "spec": {**each["spec"], "volume": []}}
+        with pytest.raises(kubernetes_validate.ValidationError):
+            kubernetes_validate.validate(wrong, SCHEMA, strict=True)
+
+
+def test_the_files_of_the_recipe_fit_one_another() -> None:
+    pod, values, vector = (
+        yaml.safe_load((RECIPE / f"{name}.yaml").read_text())
+        for name in ("step-pod", "airflow-values", "vector-values")
+    )
+    claims = {each["metadata"]["name"] for each in yaml.safe_load_all((RECIPE / "storage.yaml").read_text())}
+    asked = [*pod["spec"]["volumes"], *values["scheduler"]["extraVolumes"], *vector["extraVolumes"]]
+    assert {each["persistentVolumeClaim"]["claimName"] for each in asked} == claims
+    variables = {each["name"]: each["value"] for each in values["env"]}
+    mounted = {mount["mountPath"] for mount in pod["spec"]["containers"][0]["volumeMounts"]}
+    assert mounted == {variables["HINDSIGHT_LOGS"], variables["HINDSIGHT_LAKE"]}
+    kind, given = _described(variables[CONTAINER])
+    assert kind.name == "KubernetesPodOperator"
+    assert f"COPY {Path(given['pod_template_file']).name} " in (RECIPE / "Dockerfile.airflow").read_text()
 
 
 def test_windows_of_the_past_are_containers_too(monkeypatch: pytest.MonkeyPatch) -> None:
