@@ -34,7 +34,7 @@ class Kind:
 
 
 _ENDS = {"skip_on_exit_code": sorted(NEVER_RETRIED)}
-"""How an operator tells these codes apart from all others: it skips, which becomes a failure for good."""
+"""How an operator treats these codes apart from all others: it skips, which becomes a failure for good."""
 
 KINDS = {
     "kubernetes": Kind(

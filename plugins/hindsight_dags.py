@@ -12,11 +12,13 @@ from hindsight_airflow import CronDataIntervalTimetable
 from hindsight_alerts import Failure, Look, done_in_time, tell
 from hindsight_operator import judged_anew, late_windows, params, patient, published_windows, step_operator
 from hindsight_snapshot import SnapshotOperator
+from hindsight_snapshot import clusters as clusters_read
 from hindsight_step import WINDOW
 
 from spark_jobs.alerts.settings import owners_of
 from spark_jobs.catalog.steps import COLLECT, MAINTAIN, PUBLISH, RECLASSIFY, STEPS
 from spark_jobs.shared.clusters import Cluster, clusters_of, file_path
+from spark_jobs.shared.clusters import clusters as configured
 from spark_jobs.shared.config import KEEP, LOOK_AHEAD_HOURS
 from spark_jobs.shared.owners import fits
 
@@ -93,22 +95,30 @@ ASKED = {
 
 
 def hindsight_dags(
-    clusters: Sequence[Mapping[str, Any]], *, lake: str | None = None, steps: Mapping[str, Any] | None = None
+    clusters: Sequence[Mapping[str, Any]] | None = None,
+    *,
+    lake: str | None = None,
+    steps: Mapping[str, Any] | None = None,
 ) -> None:
     """Every DAG of these clusters, in the DAG file that calls it.
 
-    Takes: for each cluster what a table [[clusters]] of hindsight.toml may hold; `lake`, of those that name none;
-    `steps`, what each task of Spark is given besides, such as pool, pool_slots, queue or executor_config. A relative
-    path starts at the worker's folder.
+    Takes: for each cluster what a table [[clusters]] of hindsight.toml may hold, else the clusters of that file, or the
+    one of the environment; `lake`, of those that name none; `steps`, what each task of Spark is given besides, such as
+    pool, pool_slots, queue or executor_config. A relative path starts at the worker's folder.
     Raises: BadInput with every problem at once; Airflow shows it on its page of import errors.
     """
-    given = {"clusters": [*clusters], **({"lake": lake} if lake else {})}
-    found, steps = clusters_of(given, Path("hindsight_dags").absolute()), steps or {}
+    if clusters is None:
+        found, read = configured(), clusters_read()
+    else:
+        given = {"clusters": [*clusters], **({"lake": lake} if lake else {})}
+        found = clusters_of(given, Path("hindsight_dags").absolute())
+        read = [cluster for cluster in found if cluster.connection]
+    steps = steps or {}
     night_audits(found, **steps)
     collecting(found, **steps)
     maintenance(found, **steps)
     reclassifying(found, **steps)
-    snapshots([cluster for cluster in found if cluster.connection])
+    snapshots(read)
     alerts(dict.fromkeys(cluster.lake for cluster in found))
 
 

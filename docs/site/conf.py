@@ -19,7 +19,7 @@ suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 html_theme = "furo"
 html_title = project
 html_copy_source = False
-html_extra_path = [path for path in [HOME / ".build" / "sample" / "page"] if path.exists()]
+html_extra_path = [str(path) for path in [HOME / ".build" / "sample" / "page"] if path.exists()]
 
 
 def with_navigation(_: Any, page: str, text: list[str]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -189,6 +190,15 @@ def test_the_files_of_the_recipe_fit_one_another() -> None:
 def test_windows_of_the_past_are_containers_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTAINER, json.dumps({"docker": {"image": IMAGE}}))
     assert judged_anew([], ORDERS).task_type == "ContainedStepOperator"
+
+
+def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (RECIPE.parents[1] / "docs" / "install.md").read_text(encoding="utf-8")
+    kubernetes, docker = re.findall(r"^    HINDSIGHT_CONTAINER='(.*)'$", page, re.MULTILINE)
+    for text, base in ((kubernetes, KubernetesPodOperator), (docker, DockerOperator)):
+        monkeypatch.setenv(CONTAINER, text)
+        task = step_operator()(step=PUBLISH, cluster=ORDERS)
+        assert isinstance(task, base) and task.image == "registry.example.org/kafka-hindsight:0.2.0"
 
 
 @pytest.mark.parametrize(
