@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 HOME = Path(__file__).resolve().parents[2]
+SAMPLE = HOME / ".build" / "sample" / "page"
+REPORT = '<a href="../sample/index.html">The report of the recorded night</a>, to click on before you install anything.'
 INDEX = "docs/index"
 
 project = "Kafka Hindsight"
@@ -19,13 +21,15 @@ suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 html_theme = "furo"
 html_title = project
 html_copy_source = False
-html_extra_path = [str(path) for path in [HOME / ".build" / "sample" / "page"] if path.exists()]
+html_extra_path = ["root", *([str(SAMPLE)] if SAMPLE.exists() else [])]
 
 
 def with_navigation(_: Any, page: str, text: list[str]) -> None:
     """Makes the navigation of the index: its headings, and the pages that each links to, in that order."""
     if page == INDEX:
         text[0] += "".join(_parts(text[0]))
+        if SAMPLE.exists():
+            text[0] = text[0].replace("## Tutorials\n", f"## Tutorials\n\n{REPORT}\n", 1)
     elif page == "docs/adr/README":
         text[0] += _tree("", sorted(set(re.findall(r"\((\d{4}-[^)#]+)\.md\)", text[0]))))
 
