@@ -64,12 +64,13 @@ def contained() -> type[BaseOperator] | None:
 
 
 def _described(text: str) -> tuple[Kind, dict[str, Any]]:
+    """What the variable says. Edge case: it may hold a secret, so no sentence quotes it."""
     try:
         ((name, given),) = json.loads(text).items()
         return KINDS[name], {**KINDS[name].usually, **given, **KINDS[name].always}
     except (ValueError, AttributeError, KeyError, TypeError):
         raise BadInput(
-            f'{CONTAINER} is {text!r}. Needed: JSON such as {{"docker": {{"image": "hindsight:0.2.0"}}}}, with one of'
+            f'{CONTAINER} cannot be used. Needed: JSON such as {{"docker": {{"image": "hindsight:0.2.0"}}}}, with one of'
             f" {', '.join(KINDS)} and what its operator takes. Mend it."
         ) from None
 
