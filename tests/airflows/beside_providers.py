@@ -202,15 +202,20 @@ def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    "text", ["s3cret", '{"podman": {"private_environment": "s3cret"}}', '{"docker": 1}', "[]", '{"docker": {}, "kubernetes": {}}']
+    "text",
+    [
+        "s3cret",
+        '{"podman": {"private_environment": "s3cret"}}',
+        '{"docker": 1}',
+        "[]",
+        '{"docker": {}, "kubernetes": {}}',
+    ],
 )
 def test_a_variable_that_cannot_be_used_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CONTAINER, text)
     with pytest.raises(BadInput, match=CONTAINER) as refused:
         contained()
     assert "s3cret" not in str(refused.value)
-        ", docker", ""
-    )
 
 
 @pytest.mark.parametrize(
