@@ -70,8 +70,8 @@ def _described(text: str) -> tuple[Kind, dict[str, Any]]:
         return KINDS[name], {**KINDS[name].usually, **given, **KINDS[name].always}
     except (ValueError, AttributeError, KeyError, TypeError):
         raise BadInput(
-            f'{CONTAINER} cannot be used. Needed: JSON such as {{"docker": {{"image": "hindsight:0.2.0"}}}}, with one of'
-            f" {', '.join(KINDS)} and what its operator takes. Mend it."
+            f'{CONTAINER} cannot be used. Needed: JSON such as {{"docker": {{"image": "hindsight:0.2.0"}}}}, with one'
+            f" of {', '.join(KINDS)} and what its operator takes. Mend it."
         ) from None
 
 
