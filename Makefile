@@ -13,7 +13,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows chaos check drill format bench docs site up down locks supply clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows chaos check laws drill format bench docs site up down locks supply clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -67,7 +67,7 @@ test-airflows: setup-check ## DAGs and an audit on Airflow 3.0 to 3.3, and besid
 chaos: setup-check ## kills, full disks, lakes that vanish, mutated lines: an hour or more; KILLS=25 a step, SEED=... draws the same again
 	@$(SPARK)/python -m tools.chaos $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
-check: setup-check ## format, lint, types, import contracts, generated pages, English, branches, unit tests: seconds
+check: setup-check ## format, lint, types, import contracts, generated pages, English, branches, most unit tests: seconds
 	@$(SPARK)/ruff format --check .
 	@$(SPARK)/ruff check .
 	@$(SPARK)/mypy
@@ -76,7 +76,10 @@ check: setup-check ## format, lint, types, import contracts, generated pages, En
 	@$(SPARK)/python -m spark_jobs.commands.docs --check
 	@$(SPARK)/python -m tools.style
 	@$(SPARK)/python -m tools.count_code --check
-	@$(SPARK)/python -m pytest -q -n auto --dist loadscope tests/unit
+	@$(SPARK)/python -m pytest -q -n auto --dist loadscope -m "not hypothesis and not long" tests/unit
+
+laws: setup-check ## the laws on newly drawn examples, and the long unit tests: minutes
+	@$(SPARK)/python -m pytest -q -n auto --dist loadscope -m "hypothesis or long" tests/unit
 
 format: setup-check ## format the code
 	@$(SPARK)/ruff format .

@@ -13,6 +13,7 @@ from contextlib import suppress
 from itertools import accumulate, chain
 from pathlib import Path
 
+from spark_jobs.shared.config import is_dated, is_uri
 from spark_jobs.shared.exits import BadInput
 
 HOME = Path(__file__).resolve().parent.parent.parent
@@ -160,7 +161,7 @@ def _classes() -> tuple[str, ...]:
 def is_large(*places: str | None) -> bool:
     """Whether what lies at these places is large. A URI, or one with dates, counts as large unseen."""
     given = [place for place in places if place]
-    return any("://" in place or "{" in place for place in given) or any(
+    return any(is_uri(place) or is_dated(place) for place in given) or any(
         size >= _MUCH for size in accumulate(_sizes(given))
     )
 

@@ -29,6 +29,8 @@ from tests.support.receivers import Box, mail_server, pagers, webhook
 from tests.support.rows import AT, values
 from tests.unit.test_alerts import EVENT
 
+pytestmark = pytest.mark.long
+
 DAY = timedelta(days=1)
 FROM, TO = AT - timedelta(hours=3), AT + timedelta(hours=21)
 NOW = TO + timedelta(hours=2)

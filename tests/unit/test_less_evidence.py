@@ -20,6 +20,8 @@ from tests.support.less_evidence import Night, night_of, random_cuts
 from tests.support.logs import unpack_night
 from tests.support.months import DAY, month_of, random_losses
 
+pytestmark = pytest.mark.long
+
 Case = tuple[str, int]
 """What is cut, night or month, and the seed of the cuts."""
 

@@ -21,6 +21,8 @@ from spark_jobs.shared.exits import BadInput
 from tests.support.log_servers import Answer, CloudWatchStandIn, DocumentsStandIn, LokiStandIn, served
 from tests.support.sources import PERIOD, killed_and_read_again, landed
 
+pytestmark = pytest.mark.long
+
 QUERY = '{app="kafka"} |= `a b`'
 HEADERS = {"Authorization": "Bearer s3cret", "X-Scope-OrgID": "team"}
 AT = 1_795_225_469_117_000_000

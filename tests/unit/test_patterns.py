@@ -2,12 +2,13 @@
 
 import re
 import time
+from functools import cache
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from drill.plain_reader import parse
+from drill.plain_reader import Record, parse
 from spark_jobs.catalog.codes import LineFate
 from spark_jobs.catalog.silver import EVENT_FIELDS
 from spark_jobs.edges.samples import SHOWS_NOISE, captured, counter_samples_of, noise_samples, samples_of
@@ -164,10 +165,17 @@ def test_every_kind_is_told_by_some_pattern() -> None:
     assert {p.kind for p in PATTERNS} == set(KINDS)
 
 
+@cache
+def _noise_on_file() -> tuple[Record, ...]:
+    return tuple(map(parse, noise_samples([])))
+
+
 @each_noise
 def test_noise_is_of_a_logger_that_matters_and_no_pattern_wants_it(noise: Noise) -> None:
     assert {class_of(logger) for logger in noise.loggers} <= RELEVANT_CLASSES
-    held = [r for r in map(parse, noise_samples([noise])) if r.logger in noise.loggers and noise.contains in r.message]
+    declared = [parse(noise.sample)] if noise.sample else []
+    records = [*declared, *_noise_on_file()]
+    held = [r for r in records if r.logger in noise.loggers and noise.contains in r.message]
     assert held
     assert {record.reading.fate for record in held} == {LineFate.IGNORED}
 

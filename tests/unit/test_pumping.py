@@ -23,6 +23,8 @@ from spark_jobs.knowledge.model import Pattern
 from spark_jobs.knowledge.patterns import PATTERNS
 from tests.support.pumping import looped_groups, pumped, units
 
+pytestmark = pytest.mark.long
+
 SHORT, LONG = 10_000, 100_000
 MOST_SECONDS = 1.0
 """A linear regex needs some milliseconds for the long lines, a quadratic one more than ten seconds."""
