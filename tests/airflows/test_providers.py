@@ -13,7 +13,7 @@ from spark_jobs.shared.launch import HOME, spark_python
 
 def test_beside_the_providers_of_kubernetes_docker_and_openlineage(tmp_path: Path) -> None:
     environment, program = tmp_path / "environment", tmp_path / "bin" / "hindsight"
-    build_environment(environment, "airflow.txt", "airflow-optional.txt")
+    build_environment(environment, "airflow.txt", "providers.txt")
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nPYTHONPATH={HOME} exec {spark_python()} -m spark_jobs.commands.cli "$@"\n')
     program.chmod(0o755)
