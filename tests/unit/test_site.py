@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -27,3 +29,12 @@ def test_the_index_names_every_page_in_four_kinds() -> None:
 
 def test_the_picture_of_the_whole_is_an_image() -> None:
     assert ElementTree.parse(HOME / "docs" / "pictures" / "architecture.svg").getroot().tag.endswith("}svg")
+
+
+def test_the_templates_of_issues_fit_their_schema() -> None:
+    folder = HOME / ".github" / "ISSUE_TEMPLATE"
+    forms = [str(p) for p in sorted(folder.glob("*.yml")) if p.name != "config.yml"]
+    for schema, files in (("issue-forms", forms), ("issue-config", [str(folder / "config.yml")])):
+        command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.github-{schema}", *files]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
