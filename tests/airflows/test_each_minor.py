@@ -78,7 +78,7 @@ def test_dag_files_load_and_an_audit_runs(minor: str, wheel: Path, audited: dict
     airflow("dags", "reserialize")
     assert "hindsight_report" in airflow("plugins", "--output", "json")
     said = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-22T02:00Z", "--conf", '{"whole_input": true}')
-    assert [o["kind"] for o in rows(lake, "gold.outages")] == ["crash"], said
+    assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"], said
     assert (lake / "report" / "index.html").exists()
     found = contents(lake)
     assert audited.setdefault("", found) == found
