@@ -13,7 +13,7 @@ export PYTHONPATH := $(CURDIR)
 export TZ := UTC
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 chaos check laws drill format bench docs up down locks supply clean
+.PHONY: help setup setup-check doctor audit snapshot report sql test test-live test-stack test-sources test-s3 test-airflows chaos check laws drill format bench docs site up down locks supply clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -61,6 +61,9 @@ test-sources: setup-check ## the recorded night out of each source, by readings 
 test-s3: setup-check ## an audit from S3 into a lake on S3, by a server on this machine: ten minutes; fetches 690 MB of jars once
 	@$(SPARK)/python -m pytest tests/s3
 
+test-airflows: setup-check ## DAGs and an audit on Airflow 3.0 to 3.3, and beside the providers of Kubernetes, Docker, OpenLineage: ten minutes
+	@$(SPARK)/python -m pytest tests/airflows
+
 chaos: setup-check ## kills, full disks, lakes that vanish, mutated lines: an hour or more; KILLS=25 a step, SEED=... draws the same again
 	@$(SPARK)/python -m tools.chaos $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED))
 
@@ -92,6 +95,14 @@ bench: setup-check ## speed beside grep, Spark, DuckDB and Polars, growth, memor
 docs: setup ## the generated pages: tables, patterns, causes, rules, runbook, queries, settings
 	@$(SPARK)/python -m spark_jobs.commands.row_classes
 	@$(SPARK)/python -m spark_jobs.commands.docs
+
+site: setup ## the pages as a site in .build/site, each link checked, with the report of the recorded night
+	@.build/uv/bin/uv venv --quiet --allow-existing --python $(SPARK)/python .build/sphinx
+	@.build/uv/bin/uv pip sync --quiet --require-hashes --python .build/sphinx/bin/python locks/site.txt
+	@test -e .build/sample/lake/report/index.html || $(SPARK)/python -m spark_jobs.commands.cli audit --lake .build/sample/lake
+	@mkdir -p .build/sample/page/sample && cp .build/sample/lake/report/index.html .build/sample/page/sample/
+	@.build/sphinx/bin/sphinx-build -W --keep-going -n -q -c docs/site . .build/site
+	@echo .build/site/docs/index.html
 
 up: ## Airflow, Spark, the lake and three brokers, in containers: http://localhost:8080
 	@$(FIND_PYTHON) "$$python" setup/stack.py

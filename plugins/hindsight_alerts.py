@@ -13,7 +13,7 @@ from airflow.executors.executor_loader import ExecutorLoader
 from airflow.sdk import BaseNotifier, Connection
 from hindsight_airflow import DeadlineAlert, DeadlineReference, SyncCallback
 from hindsight_child import child, last_words
-from hindsight_operator import Refused
+from hindsight_step import Refused
 
 from spark_jobs.alerts.settings import Route, settings_of
 from spark_jobs.shared.clusters import file_path, read_file

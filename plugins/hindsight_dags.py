@@ -10,12 +10,17 @@ from typing import Any
 from airflow.sdk import DAG, Param, chain, task
 from hindsight_airflow import CronDataIntervalTimetable
 from hindsight_alerts import Failure, Look, done_in_time, tell
-from hindsight_operator import WINDOW, SparkStepOperator, judged_anew, late_windows, params, patient, published_windows
+from hindsight_operator import judged_anew, late_windows, params, patient, published_windows, step_operator
 from hindsight_snapshot import SnapshotOperator
+from hindsight_snapshot import clusters as clusters_read
+from hindsight_step import WINDOW
 
+from spark_jobs.alerts.settings import owners_of
 from spark_jobs.catalog.steps import COLLECT, MAINTAIN, PUBLISH, RECLASSIFY, STEPS
-from spark_jobs.shared.clusters import Cluster, clusters_of
+from spark_jobs.shared.clusters import Cluster, clusters_of, file_path
+from spark_jobs.shared.clusters import clusters as configured
 from spark_jobs.shared.config import KEEP, LOOK_AHEAD_HOURS
+from spark_jobs.shared.owners import fits
 
 NIGHT = f"""
 What happened to the consumer groups and the leaders in one night, why, and the proof that nothing was missed.
@@ -66,6 +71,16 @@ waited for quiet hours to end, and what a killed run did not send. Who gets them
 receivers are Airflow connections `hindsight_alerts_<route>`, or variables `HINDSIGHT_ALERTS_<ROUTE>`.
 """
 
+TITLES = {
+    "kafka_night_audit": "What happened in one night, why, what it cost, and the proof that nothing was missed",
+    "kafka_collect": "Logs and readings into the lake, while they grow",
+    "kafka_maintenance": "Small files made large ones; what is older than retention removed",
+    "kafka_reclassify": "Nights of the past, judged with today's knowledge",
+    "kafka_snapshot": "A reading of each cluster",
+    "kafka_alerts": "Alerts that could not be sent before",
+}
+"""What the list of DAGs says of each."""
+
 ASKED = {
     "whole_input": Param(
         False, type="boolean", title="Whole input", description="everything in the input, whatever the interval"
@@ -79,64 +94,77 @@ ASKED = {
 }
 
 
-def hindsight_dags(clusters: Sequence[Mapping[str, Any]], *, lake: str | None = None) -> None:
+def hindsight_dags(
+    clusters: Sequence[Mapping[str, Any]] | None = None,
+    *,
+    lake: str | None = None,
+    steps: Mapping[str, Any] | None = None,
+) -> None:
     """Every DAG of these clusters, in the DAG file that calls it.
 
-    Takes: for each cluster what a table [[clusters]] of hindsight.toml may hold; `lake`, of those that name none. A
-    relative path starts at the worker's folder.
+    Takes: for each cluster what a table [[clusters]] of hindsight.toml may hold, else the clusters of that file, or the
+    one of the environment; `lake`, of those that name none; `steps`, what each task of Spark is given besides, such as
+    pool, pool_slots, queue or executor_config. A relative path starts at the worker's folder.
     Raises: BadInput with every problem at once; Airflow shows it on its page of import errors.
     """
-    given = {"clusters": [*clusters], **({"lake": lake} if lake else {})}
-    found = clusters_of(given, Path("hindsight_dags").absolute())
-    night_audits(found)
-    collecting(found)
-    maintenance(found)
-    reclassifying(found)
-    snapshots([cluster for cluster in found if cluster.connection])
+    if clusters is None:
+        found, read = configured(), clusters_read()
+    else:
+        given = {"clusters": [*clusters], **({"lake": lake} if lake else {})}
+        found = clusters_of(given, Path("hindsight_dags").absolute())
+        read = [cluster for cluster in found if cluster.connection]
+    steps = steps or {}
+    night_audits(found, **steps)
+    collecting(found, **steps)
+    maintenance(found, **steps)
+    reclassifying(found, **steps)
+    snapshots(read)
     alerts(dict.fromkeys(cluster.lake for cluster in found))
 
 
-def night_audits(clusters: Iterable[Cluster]) -> None:
+def night_audits(clusters: Iterable[Cluster], **given: Any) -> None:
     """The nightly audit of each cluster: three Spark steps, in the order of spark_jobs.catalog.steps."""
+    step_of = step_operator()
     for cluster in clusters:
         about = {"lake": cluster.lake, "cluster": cluster.name or cluster.inputs.get("cluster", "")}
         deadline = done_in_time(**about)
         with _dag(
-            cluster.dag_id("kafka_night_audit"),
+            "kafka_night_audit",
             f"0 {LOOK_AHEAD_HOURS} * * *",
             NIGHT,
+            cluster,
             params={**params(cluster.inputs, *WINDOW), **ASKED},
             default_args={**patient(), "on_failure_callback": Failure(**about)},
             **({"deadline": deadline} if deadline else {}),
         ):
-            steps = [SparkStepOperator(step=step) for step in STEPS]
+            steps = [step_of(step=step, cluster=cluster, **given) for step in STEPS]
             steps[STEPS.index(PUBLISH)].on_success_callback = [Look(**about)]
             chain(*steps, late := late_windows())
-            judged_anew(late)
+            judged_anew(late, cluster, **given)
 
 
-def collecting(clusters: Iterable[Cluster]) -> None:
+def collecting(clusters: Iterable[Cluster], **given: Any) -> None:
     """Logs and landed readings of each cluster into bronze, every hour, while they grow."""
     for cluster in clusters:
-        given = {"params": params(cluster.inputs), "default_args": patient()}
-        with _dag(cluster.dag_id("kafka_collect"), "10 * * * *", COLLECTING, **given):
-            SparkStepOperator(step=COLLECT)
+        asked = {"params": params(cluster.inputs), "default_args": patient()}
+        with _dag("kafka_collect", "10 * * * *", COLLECTING, cluster, **asked):
+            step_operator()(step=COLLECT, cluster=cluster, **given)
 
 
-def maintenance(clusters: Sequence[Cluster]) -> None:
+def maintenance(clusters: Sequence[Cluster], **given: Any) -> None:
     """Each lake put in order, every Sunday."""
     for cluster in {c.lake: c for c in reversed(clusters)}.values():
-        given = {"params": params(cluster.inputs, KEEP.field), "default_args": patient()}
-        with _dag(cluster.dag_id("kafka_maintenance"), "30 12 * * 0", MAINTENANCE, **given):
-            SparkStepOperator(step=MAINTAIN)
+        asked = {"params": params(cluster.inputs, KEEP.field), "default_args": patient()}
+        with _dag("kafka_maintenance", "30 12 * * 0", MAINTENANCE, cluster, **asked):
+            step_operator()(step=MAINTAIN, cluster=cluster, **given)
 
 
-def reclassifying(clusters: Iterable[Cluster]) -> None:
+def reclassifying(clusters: Iterable[Cluster], **given: Any) -> None:
     """The past of each cluster with today's knowledge: a mapped task for each window between two instants."""
     for cluster in clusters:
-        given = {"params": params(cluster.inputs, *WINDOW), "default_args": patient()}
-        with _dag(cluster.dag_id("kafka_reclassify"), None, RECLASSIFYING, **given):
-            judged_anew(published_windows())
+        asked = {"params": params(cluster.inputs, *WINDOW), "default_args": patient()}
+        with _dag("kafka_reclassify", None, RECLASSIFYING, cluster, **asked):
+            judged_anew(published_windows(), cluster, **given)
 
 
 def snapshots(clusters: Iterable[Cluster]) -> None:
@@ -153,14 +181,21 @@ def alerts(lakes: Iterable[str]) -> None:
         task(task_id="look")(tell).expand(lake=[*lakes])
 
 
-def _dag(dag_id: str, cron: str | None, about: str, **given: Any) -> DAG:
+def _dag(name: str, cron: str | None, about: str, cluster: Cluster | None = None, **given: Any) -> DAG:
+    """A DAG with its schedule; that of a cluster has the cluster's name, labels and owners."""
+    title = name.replace("kafka_", "Kafka ", 1).replace("_", " ")
+    named = cluster.name if cluster else None
+    owners = [o["name"] for o in owners_of(file_path()) if named and fits(o["clusters"], [named])]
     return DAG(
-        dag_id=dag_id,
+        dag_id=cluster.dag_id(name) if cluster else name,
+        dag_display_name=f"{title}: {named}" if named else title,
+        description=TITLES[name],
         schedule=CronDataIntervalTimetable(cron, timezone="UTC") if cron else None,
         start_date=datetime(2026, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,
         doc_md=about,
-        tags=["hindsight"],
+        tags=["hindsight", *((named, *cluster.labels) if cluster and named else ())],
+        default_args={**({"owner": ", ".join(owners)} if owners else {}), **given.pop("default_args")},
         **given,
     )

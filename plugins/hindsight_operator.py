@@ -12,37 +12,24 @@ from typing import Any
 
 from airflow.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.sdk import Asset, BaseOperator, Connection, Param, task
+from airflow.sdk import BaseOperator, Connection, Param, task
 from hindsight_child import child, last_words
+from hindsight_container import contained
+from hindsight_lineage import lineage
+from hindsight_links import ReportLink, SparkLink
+from hindsight_step import WINDOW, failed, of_step, param_name, settings_of
 
-from spark_jobs.alerts.settings import owners_of
 from spark_jobs.catalog.steps import RECLASSIFY, Step
 from spark_jobs.commands.first_use import prepare_spark
 from spark_jobs.shared import launch
-from spark_jobs.shared.clusters import file_path
-from spark_jobs.shared.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, MOST_HOURS, PLACES, Input, Settings
-from spark_jobs.shared.exits import BAD_INPUT, DONE, NEVER_RETRIED, REFUSED, BadInput, parse_exit_summary
+from spark_jobs.shared.clusters import Cluster
+from spark_jobs.shared.config import INPUTS, KEEP, MOST_HOURS, PLACES, Input, Settings
+from spark_jobs.shared.exits import APPLICATION, DONE, BadInput
 
-_MEANING = {
-    BAD_INPUT: "A retry would find the same.",
-    REFUSED: "The publication was refused: gold stays as it was; a retry would be refused too.",
-}
 _LAST_LINES = 200
-_MOST_TOLD = 1000
-"""Characters of a step's own sentences in the failure of its task, and so in an alert; the log has all of them."""
-
-_OTHERS = "The lines above say why; another try leaves the same tables as an undisturbed one."
-
-
-POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
-"""Where steps stand in line. A pool that is named must exist, or nothing is ever scheduled: so none is by default."""
-
 _WINDOWS = "SELECT DISTINCT cluster, window_from, window_to FROM {} ORDER BY window_from, window_to, cluster"
 PUBLISHED = _WINDOWS.format("quality.publications")
 LATE = _WINDOWS.format("quality.late_windows WHERE run_id = '{}'")
-
-WINDOW = ("window_from", "window_to")
-"""What a run of one window, or of the past, is asked."""
 
 _TITLES = {
     "window_from": "From",
@@ -60,10 +47,6 @@ _FOLDED = "Input and lake"
 _HOURS = ("look_ahead_hours", "look_back_hours")
 
 
-class Refused(AirflowFailException):
-    """The publication was refused: the lake holds why."""
-
-
 class SparkStepHook(SparkSubmitHook):
     """spark-submit on the connection's master; on local Spark where there is no such connection."""
 
@@ -78,6 +61,7 @@ class SparkStepHook(SparkSubmitHook):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.said: deque[str] = deque(maxlen=_LAST_LINES)
+        self.application: str | None = None
 
     def _process_spark_submit_log(self, itr: Iterator[str]) -> None:
         super()._process_spark_submit_log(self._heard(itr))
@@ -86,6 +70,8 @@ class SparkStepHook(SparkSubmitHook):
         """The lines of spark-submit on their way into the task's log; the last ones are kept."""
         for line in lines:
             self.said.append(line.strip())
+            if found := APPLICATION.match(line.strip()):
+                self.application = found[1]
             yield line
 
     def _get_spark_binary_path(self) -> list[str]:
@@ -105,11 +91,15 @@ class SparkStepHook(SparkSubmitHook):
 class SparkStepOperator(BaseOperator):
     """Runs one step. Exit codes 2 and 42 fail the task for good; any other failure may be retried."""
 
-    def __init__(self, *, step: Step, window: dict[str, str] | None = None, **kwargs: Any) -> None:
-        super().__init__(**{**of_step(step), **kwargs})
+    operator_extra_links = (ReportLink(), SparkLink())
+
+    def __init__(self, *, step: Step, cluster: Cluster, window: dict[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init__(**{**of_step(step, cluster), **kwargs})
         self.step = step
+        self.cluster = cluster
         self.window = window
         self.hook: SparkStepHook | None = None
+        self.application: str | None = None
 
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
@@ -132,13 +122,15 @@ class SparkStepOperator(BaseOperator):
         try:
             self.hook.submit(str(launch.RUN))
         except AirflowException as failure:
-            code = self.hook.exit_code
-            if not code:
+            if not self.hook.exit_code:
                 raise
-            kind = Refused if code == REFUSED else AirflowFailException if code in NEVER_RETRIED else AirflowException
-            told = " ".join(parse_exit_summary(self.step.name, code, [*self.hook.said]))[:_MOST_TOLD]
-            why = f"{told} {_MEANING.get(code, _OTHERS)}".strip()
-            raise kind(f"{self.step.name} {_ended(code)}. {why}") from failure
+            raise failed(self.step.name, self.hook.exit_code, [*self.hook.said]) from failure
+        finally:
+            self.application = self.hook.application
+
+    def get_openlineage_facets_on_start(self) -> Any:
+        """The tables that it reads and writes, for OpenLineage's provider."""
+        return lineage(self.step, self.cluster)
 
     def on_kill(self) -> None:
         """Ends spark-submit with the task."""
@@ -146,63 +138,27 @@ class SparkStepOperator(BaseOperator):
             self.hook.on_kill()
 
 
-def _ended(code: int) -> str:
-    """In words what the provider says with its whole command line, which would go out with an alert."""
-    return f"ended with exit code {code}" if code > 0 else f"was killed by signal {-code}"
+def step_operator() -> type[Any]:
+    """What runs a step: spark-submit, or the container that HINDSIGHT_CONTAINER describes."""
+    return contained() or SparkStepOperator
 
 
-def of_step(step: Step) -> dict[str, Any]:
-    """What Airflow knows of a task that runs the step: its name, its assets, and its place in the queue.
+def judged_anew(windows: Any, cluster: Cluster, **given: Any) -> Any:
+    """The step reclassify, once for each window that a task before it gives; one after another.
 
-    Edge case: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds
-    rows of another in staging. Where steps stand in line, a run that has begun goes first.
+    Takes: the cluster; what its tasks are given besides.
     """
-    return {
-        "task_id": step.name,
-        "doc_md": step.sentence,
-        "inlets": [_asset(t) for t in step.reads],
-        "outlets": [_asset(t) for t in step.writes],
-        "pool": POOL,
-        "weight_rule": "upstream",
-    }
-
-
-def _asset(table: str) -> Asset:
-    return Asset(name=table, group=table.partition(".")[0])
-
-
-def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str, Any]:
-    """The settings of a run, as `spark_jobs.shared.config.Settings.of` reads them.
-
-    The window: the one given, of a run that takes many; else params `from` and `to`; else, with `whole_input`,
-    everything; else the data interval moved back by the look-ahead, so that what began before midnight has had time
-    to end.
-    """
-    params, run = {**context["params"], **(window or {})}, context["dag_run"]
-    given = {i.field: value for i in (*INPUTS, KEEP) if (value := params.get(param_name(i.field))) not in (None, "")}
-    interval = context.get("data_interval_start"), context.get("data_interval_end")
-    if not params.get("whole_input") and not {"window_from", "window_to"} & given.keys() and all(interval):
-        back = timedelta(hours=int(given.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
-        given["window_from"], given["window_to"] = ((at - back).isoformat() for at in interval)
-    name = (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id)
-    return {
-        "lake": str(launch.LAKE),
-        "read_to_end": bool(params.get("read_to_end")),
-        **given,
-        "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,
-        "run_at": run.start_date.isoformat(),
-        "owners": owners_of(file_path()),
-    }
-
-
-def judged_anew(windows: Any) -> Any:
-    """The step reclassify, once for each window that a task before it gives; one after another."""
-    return SparkStepOperator.partial(
-        step=RECLASSIFY,
-        max_active_tis_per_dagrun=1,
-        map_index_template="{{ task.window['from'] }}",
-        **of_step(RECLASSIFY),
-    ).expand(window=windows)
+    return (
+        step_operator()
+        .partial(
+            step=RECLASSIFY,
+            cluster=cluster,
+            max_active_tis_per_dagrun=1,
+            map_index_template="{{ task.window['from'] }}",
+            **{**of_step(RECLASSIFY, cluster), **given},
+        )
+        .expand(window=windows)
+    )
 
 
 @task
@@ -279,8 +235,3 @@ def _retries(text: str) -> int:
     if not text.isdecimal():
         raise BadInput(f"HINDSIGHT_RETRIES is {text!r}. Needed: how often a step is tried again, such as 2. Mend it.")
     return int(text)
-
-
-def param_name(field: str) -> str:
-    """A setting's name among the DAG's params."""
-    return field.removeprefix("window_")

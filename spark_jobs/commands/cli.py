@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from spark_jobs import __version__
-from spark_jobs.catalog.steps import STEPS
+from spark_jobs.catalog.steps import BY_NAME, STEPS
 from spark_jobs.commands import alert, audit, clusters_file, completion, doctor, first_use, look, snapshot, step
 from spark_jobs.shared import launch
 from spark_jobs.shared.config import INPUTS, is_uri, masked
@@ -84,6 +84,11 @@ def parser() -> argparse.ArgumentParser:
         _add_inputs(by_hand)
         by_hand.add_argument("--json", help=_AS_JSON, action="store_true")
         by_hand.add_argument("--run-id", help=_RUN_ID, metavar="RUN")
+
+    handed = verbs.add_parser("step", help="one step as a scheduler hands it over: what a container runs")
+    handed.set_defaults(verb=lambda given: step.become(given.step, given.settings))
+    handed.add_argument("step", choices=sorted(BY_NAME), help="the step")
+    handed.add_argument("--settings", required=True, help="its settings as JSON", metavar="JSON")
 
     read = verbs.add_parser("snapshot", help="one reading of a live cluster, landed in the lake")
     read.set_defaults(verb=_snapshot)

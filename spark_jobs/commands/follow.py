@@ -84,15 +84,13 @@ def printable(text: str) -> str:
 
 
 def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Starts one step, or a whole audit, without Airflow. Spark's master is HINDSIGHT_SPARK_CONF's, else this machine.
+    """Starts one step, or a whole audit, without Airflow.
 
     Takes: the program as steps/run.py knows it; variables that it gets; where its words go.
     Edge case: Spark makes a folder `spark-warehouse` where it is started: not in the folder where a user works.
     """
-    is_large = launch.is_large(settings.logs, settings.client_logs)
-    conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large, settings.places)}
     return subprocess.Popen(
-        launch.submission(conf, program, "--settings", settings.to_json()),
+        command_alone(program, settings),
         env={**without_theirs(), **launch.environment(), **said},
         stdin=subprocess.DEVNULL,
         stdout=noise,
@@ -100,6 +98,13 @@ def start_alone(program: str, settings: Settings, said: Mapping[str, str], noise
         start_new_session=True,
         cwd=launch.RUNS,
     )
+
+
+def command_alone(program: str, settings: Settings) -> list[str]:
+    """The command of spark-submit. Spark's master is HINDSIGHT_SPARK_CONF's, else this machine."""
+    is_large = launch.is_large(settings.logs, settings.client_logs)
+    conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large, settings.places)}
+    return launch.submission(conf, program, "--settings", settings.to_json())
 
 
 def without_theirs() -> dict[str, str]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from spark_jobs.catalog.steps import INGEST, NEWEST_RUN, Step
 from spark_jobs.commands.audit import requested
-from spark_jobs.commands.follow import Screen, follow, near, start_alone
+from spark_jobs.commands.first_use import prepare_spark
+from spark_jobs.commands.follow import Screen, command_alone, follow, near, start_alone, without_theirs
 from spark_jobs.edges import progress
 from spark_jobs.edges.landing import read_text
 from spark_jobs.shared import launch
@@ -65,6 +68,19 @@ def run(step: Step, settings: Settings) -> int:
         ingested = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))
         print(account(ingested, time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)), flush=True)
     return code
+
+
+def become(name: str, text: str) -> NoReturn:
+    """Becomes spark-submit with a step as a scheduler hands it over: its words, its exit code and its end are ours.
+
+    Takes: the step's name; its settings as JSON.
+    Edge case: in a container this user may write little else than the lake, and Spark makes a folder where it starts.
+    """
+    settings = Settings.of(json.loads(text))
+    prepare_spark(*settings.places)
+    os.chdir(tempfile.gettempdir())
+    command = command_alone(name, settings)
+    os.execve(command[0], command, {**without_theirs(), **launch.environment()})
 
 
 def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_rusage) -> str:

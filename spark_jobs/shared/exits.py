@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from traceback import walk_tb
 
@@ -9,6 +10,9 @@ DONE = 0
 FAULT = 1
 BAD_INPUT = 2
 REFUSED = 42
+
+APPLICATION = re.compile(r"Spark application (\S+)")
+"""The line of a log that names Spark's application of a step."""
 
 NEVER_RETRIED = frozenset({BAD_INPUT, REFUSED})
 

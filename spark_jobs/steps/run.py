@@ -93,6 +93,7 @@ def perform(step: Step, settings: Settings) -> Summary:
     progress.begins(step.name, step.sentence)
     with held(settings.lake, "step", settings.run_id, PATIENCE):
         spark = session.running() or session.start(f"hindsight {settings.run_id}", places=settings.places)
+        print(f"Spark application {spark.sparkContext.applicationId}", flush=True)
         lake_version(settings.lake)
         repair_before(Store(spark, settings.lake), step, {"run_id": settings.run_id, "run_at": settings.run_at})
         if upgrade_lake(spark, settings.lake):

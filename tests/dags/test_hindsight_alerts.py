@@ -15,7 +15,7 @@ from airflow.executors.executor_loader import ExecutorLoader
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowSecretsBackendAccessDenied
 from hindsight_alerts import Failure, Look, deadline_missed, done_in_time, receivers, tell
-from hindsight_operator import Refused
+from hindsight_step import Refused
 
 from spark_jobs.shared.clusters import FILE_VARIABLE
 from spark_jobs.shared.exits import BadInput

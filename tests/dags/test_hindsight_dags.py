@@ -57,3 +57,20 @@ def test_what_is_wrong_stands_on_the_page_of_import_errors(tmp_path: Path) -> No
     (told,) = bag_of(tmp_path / "own", OWN.replace('"logs": "s3a', '"log": "s3a')).import_errors.values()
     assert "cluster payments: 'log' is not known" in told
     assert "cluster payments: LOGS is not given" in told
+
+
+def test_what_a_user_gives_the_tasks_of_spark_reaches_each_of_them(tmp_path: Path) -> None:
+    given = OWN.replace(
+        'lake="s3a://lakes/kafka",', 'lake="s3a://lakes/kafka", steps={"pool_slots": 3, "queue": "big"},'
+    )
+    dags = bag_of(tmp_path / "own", given).dags
+    of_spark = [t for dag in dags.values() for t in dag.tasks if t.inlets or t.outlets or t.task_id == "maintain"]
+    assert {(t.pool_slots, t.queue) for t in of_spark} == {(3, "big")}
+    assert {t.task_id for t in of_spark} == {"collect", "ingest", "maintain", "publish", "rebuild", "reclassify"}
+
+
+def test_without_clusters_it_makes_the_dags_of_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "hindsight.toml").write_text(FILE)
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    own = bag_of(tmp_path / "own", "from hindsight_dags import hindsight_dags  # Airflow\nhindsight_dags()")
+    assert content(own.dags) == content(DagBag(str(DAGS)).dags)

@@ -12,11 +12,14 @@ from uuid import uuid4
 
 import pytest
 from airflow.exceptions import AirflowException, AirflowFailException
-from hindsight_operator import SparkStepHook, SparkStepOperator, settings_of
+from hindsight_operator import SparkStepHook, SparkStepOperator
+from hindsight_step import settings_of
 
 from spark_jobs.catalog.steps import STEPS, Step
+from spark_jobs.shared.clusters import Cluster
 from spark_jobs.shared.config import Settings
 
+CLUSTER = Cluster("orders", None, {"lake": "/lake"})
 SUBMIT = f"""#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"
 env > "$0.environment"
@@ -72,7 +75,7 @@ def run(code: int, *steps: Step, **params: Any) -> None:
     for step in (*before, last):
         with pytest.MonkeyPatch.context() as patched:
             patched.setenv("ENDS_WITH", str(code if step is last else 0))
-            SparkStepOperator(step=step).execute(given)
+            SparkStepOperator(step=step, cluster=CLUSTER).execute(given)
 
 
 def handed(spark: Path) -> list[dict[str, Any]]:
@@ -108,7 +111,7 @@ def test_why_a_step_refuses_its_input_is_told_with_the_task_and_so_in_an_alert(s
     spark.write_text("#!/bin/sh\necho 'ingest: ends with exit code 2\ningest: LOGS names /x.\nbye'\nexit 2\n")
     spark.chmod(0o755)
     with pytest.raises(AirflowFailException) as failure:
-        SparkStepOperator(step=STEPS[0]).execute(context())
+        SparkStepOperator(step=STEPS[0], cluster=CLUSTER).execute(context())
     assert str(failure.value) == "ingest ended with exit code 2. LOGS names /x. A retry would find the same."
 
 
@@ -116,7 +119,7 @@ def test_a_step_that_was_killed_says_so(spark: Path) -> None:
     spark.write_text("#!/bin/sh\nkill -9 $$\n")
     spark.chmod(0o755)
     with pytest.raises(AirflowException, match="ingest was killed by signal 9"):
-        SparkStepOperator(step=STEPS[0]).execute(context())
+        SparkStepOperator(step=STEPS[0], cluster=CLUSTER).execute(context())
 
 
 def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_environment(spark: Path) -> None:
@@ -158,7 +161,7 @@ def test_a_driver_that_runs_on_the_cluster_is_handed_one_step(spark: Path, monke
     elsewhere = {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(elsewhere))
     spark.write_text('#!/bin/sh\nprintf \'%s\\n\' "$@" > "$0.arguments"\n')
-    SparkStepOperator(step=STEPS[0]).execute(context())
+    SparkStepOperator(step=STEPS[0], cluster=CLUSTER).execute(context())
     assert Path(f"{spark}.arguments").read_text().splitlines()[-3:-1] == ["ingest", "--settings"]
 
 

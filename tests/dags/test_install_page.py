@@ -71,3 +71,11 @@ def test_what_the_page_sets_reaches_spark(monkeypatch: pytest.MonkeyPatch) -> No
 def _master(command: list[str]) -> list[str]:
     at = command.index("--master")
     return command[at : at + 2]
+
+
+def test_what_is_sent_along_is_all_of_spark_s_own_settings() -> None:
+    (text,) = re.findall(r"^    HINDSIGHT_SPARK_CONF='(spark\.archives=.*)'$", PAGE, flags=re.MULTILINE)
+    given = dict(pair.split("=", 1) for pair in text.split(";"))
+    assert given["spark.archives"].endswith("#environment")
+    assert given["spark.pyspark.python"] == "./environment/bin/python"
+    assert {p.rpartition("/")[2] for p in given["spark.jars"].split(",")} == {p.name for p in launch.jars().iterdir()}

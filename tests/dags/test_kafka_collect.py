@@ -11,7 +11,8 @@ import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.timetables.base import TimeRestriction
-from hindsight_operator import WINDOW, params
+from hindsight_operator import params
+from hindsight_step import WINDOW
 
 from spark_jobs.catalog.steps import COLLECT
 

@@ -16,15 +16,18 @@ from airflow.exceptions import AirflowFailException
 from airflow.sdk.exceptions import ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.task.priority_strategy import validate_and_load_priority_weight_strategy
-from hindsight_operator import of_step, published_windows, settings_of
+from hindsight_operator import published_windows
+from hindsight_step import of_step, settings_of
 
-from spark_jobs.catalog.steps import BY_NAME, MAINTAIN, RECLASSIFY, STEPS
-from spark_jobs.shared.clusters import FILE_VARIABLE
+from spark_jobs.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS
+from spark_jobs.shared.clusters import FILE_VARIABLE, Cluster
 
 HOME = Path(__file__).resolve().parents[2]
 DAGS = HOME / "dags"
 PAGE = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 TWO = "[[clusters]]\nname = 'a'\nlogs = '/a'\nkeep = 'bronze=30'\n[[clusters]]\nname = 'b'\nlogs = '/b'\nlake = '/b'\n"
+
+ORDERS = Cluster("orders", None, {"lake": "s3a://lakes/k"})
 
 
 def bag_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None) -> Any:
@@ -110,19 +113,57 @@ def test_a_form_asks_what_a_run_is_about_and_folds_the_inputs_away(
 
 def test_a_run_that_has_begun_goes_before_one_that_has_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     dag = bag_of(monkeypatch, tmp_path, None).dags["kafka_night_audit"]
-    weight_of = validate_and_load_priority_weight_strategy(of_step(STEPS[0])["weight_rule"]).get_weight
+    weight_of = validate_and_load_priority_weight_strategy(of_step(STEPS[0], ORDERS)["weight_rule"]).get_weight
     weights = [weight_of(SimpleNamespace(task=dag.get_task(step.name))) for step in STEPS]
     assert weights == sorted(set(weights))
 
 
 def test_a_step_tells_airflow_what_it_reads_and_writes() -> None:
     for step in BY_NAME.values():
-        known = of_step(step)
+        known = of_step(step, ORDERS)
         assert {a.group for a in known["outlets"]} == {t.partition(".")[0] for t in step.writes}, "listed by layer"
-        assert ({a.name for a in known["inlets"]}, {a.name for a in known["outlets"]}) == (
-            set(step.reads),
-            set(step.writes),
-        )
+        for side, tables in (("inlets", step.reads), ("outlets", step.writes)):
+            assert {a.name for a in known[side]} == {f"orders.{t}" for t in tables}
+            assert {a.uri for a in known[side]} == {
+                f"s3a://lakes/k/{t.replace('.', '/')}?cluster=orders" for t in tables
+            }
+            assert {(a.extra["cluster"], a.extra["lake"]) for a in known[side]} <= {("orders", "s3a://lakes/k")}
+
+
+def test_two_clusters_share_no_asset_and_one_has_the_names_of_its_tables() -> None:
+    other, alone = Cluster("payments", None, ORDERS.inputs), Cluster(None, None, {"lake": "/srv/lake"})
+    of_each = [{(a.name, a.uri) for a in of_step(PUBLISH, c)["outlets"]} for c in (ORDERS, other, alone)]
+    assert not of_each[0] & of_each[1]
+    assert ("gold.rebalances", "file:///srv/lake/gold/rebalances") in of_each[2]
+
+
+def test_the_list_of_dags_says_whose_each_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = (
+        TWO.replace("name = 'a'\n", "name = 'a'\nlabels = ['prod']\n")
+        + "[[alerts.owners]]\nname = 'us'\nclusters = ['a']\n"
+    )
+    dags = bag_of(monkeypatch, tmp_path, text).dags
+    ours, theirs = dags["kafka_night_audit_a"], dags["kafka_night_audit_b"]
+    assert (ours.dag_display_name, ours.owner, ours.tags) == ("Kafka night audit: a", "us", {"hindsight", "a", "prod"})
+    assert (theirs.dag_display_name, theirs.owner, theirs.tags) == (
+        "Kafka night audit: b",
+        "airflow",
+        {"hindsight", "b"},
+    )
+    assert all(dag.description and "\n" not in dag.description for dag in dags.values())
+
+
+def test_a_task_links_to_its_report_and_to_its_spark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    linked = TWO + "[alerts]\nlink = 'https://a/{cluster}/{page}'\n"
+    task = bag_of(monkeypatch, tmp_path, linked).dags["kafka_night_audit_a"].get_task(PUBLISH.name)
+    links = {link.name: link for link in task.operator_extra_links}
+    assert links["Report"].get_link(task, ti_key=None) == "https://a/a/index.html"
+    (tmp_path / "h.toml").write_text(TWO)
+    assert links["Report"].get_link(task, ti_key=None).endswith("/hindsight/a/index.html")
+    assert links["Spark"].get_link(task, ti_key=None) == ""
+    monkeypatch.setenv("HINDSIGHT_SPARK_UI", "https://history/{application}/jobs")
+    task.application = "app-1"
+    assert links["Spark"].get_link(task, ti_key=None) == "https://history/app-1/jobs"
 
 
 def test_without_a_pool_of_that_name_steps_stand_in_the_one_that_always_exists(

@@ -39,7 +39,7 @@ def completed(queries: Path, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["s"], ["snapshot", "sql"]),
+        (["s"], ["snapshot", "sql", "step"]),
         (["do"], ["doctor"]),
         (["sql", "lead"], ["leader_timeline", "leaders_now"]),
         (["sql", "--lake", "x", "st"], ["storms"]),

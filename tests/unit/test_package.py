@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -61,6 +62,14 @@ def test_airflow_s_part_holds_one_package_with_all_that_a_step_is(tmp_path: Path
     files = [n.removeprefix("kafka_hindsight/") for n in zipfile.ZipFile(wheel).namelist() if "dist-info" not in n]
     plugins = [f"plugins/{p.name}" for p in (HOME / "plugins").glob("*.py")]
     assert {f"kafka_hindsight_airflow/{name}" for name in (*files, *plugins)} <= names
+
+
+def test_what_runs_beside_airflow_has_the_versions_of_the_other_wheel() -> None:
+    projects = [tomllib.loads((HOME / p / "pyproject.toml").read_text())["project"] for p in (".", "setup/airflow")]
+    needed, beside = projects[0]["dependencies"], projects[1]["optional-dependencies"]["beside-airflow"]
+    assert {r for r in beside if "==" in r} <= {*needed}
+    assert {r for r in beside if "==" not in r} <= {*needed, "pyarrow"}
+    assert not [r for r in beside if r.startswith(("pyspark", "delta-spark"))]
 
 
 def test_it_says_what_it_needs_where_there_is_no_java(wheel: Path, tmp_path: Path) -> None:

@@ -1,0 +1,107 @@
+"""What every task of a step is to Airflow, whatever runs it: its settings, its assets, its links, and how it fails."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from airflow.exceptions import AirflowException, AirflowFailException
+from airflow.sdk import Asset
+
+from spark_jobs.alerts.settings import owners_of
+from spark_jobs.catalog.steps import Step
+from spark_jobs.shared import launch
+from spark_jobs.shared.clusters import Cluster, file_path
+from spark_jobs.shared.config import INPUTS, KEEP, LOOK_AHEAD_HOURS, is_uri
+from spark_jobs.shared.exits import BAD_INPUT, NEVER_RETRIED, REFUSED, parse_exit_summary
+
+_MEANING = {
+    BAD_INPUT: "A retry would find the same.",
+    REFUSED: "The publication was refused: gold stays as it was; a retry would be refused too.",
+}
+_MOST_TOLD = 1000
+"""Characters of a step's own sentences in the failure of its task, and so in an alert; the log has all of them."""
+
+_OTHERS = "The lines above say why; another try leaves the same tables as an undisturbed one."
+
+
+POOL = os.environ.get("HINDSIGHT_POOL") or "default_pool"
+"""Where steps stand in line. A pool that is named must exist, or nothing is ever scheduled: so none is by default."""
+
+WINDOW = ("window_from", "window_to")
+"""What a run of one window, or of the past, is asked."""
+
+
+class Refused(AirflowFailException):
+    """The publication was refused: the lake holds why."""
+
+
+def failed(step: str, code: int, said: Sequence[str]) -> AirflowException:
+    """The failure of a task whose step ended with this code, in the step's own sentences.
+
+    The provider would say it with its whole command line, which would go out with an alert.
+    """
+    kind = Refused if code == REFUSED else AirflowFailException if code in NEVER_RETRIED else AirflowException
+    told = " ".join(parse_exit_summary(step, code, said))[:_MOST_TOLD]
+    why = f"{told} {_MEANING.get(code, _OTHERS)}".strip()
+    return kind(f"{step} {f'ended with exit code {code}' if code > 0 else f'was killed by signal {-code}'}. {why}")
+
+
+def of_step(step: Step, cluster: Cluster) -> dict[str, Any]:
+    """What Airflow knows of a task that runs the step: its name, its assets, its links and its place in the queue.
+
+    Edge case: by Airflow's own rule of weights all runs of a backfill ingest before one rebuilds, and each then finds
+    rows of another in staging. Where steps stand in line, a run that has begun goes first.
+    """
+    return {
+        "task_id": step.name,
+        "doc_md": step.sentence,
+        "inlets": [_asset(t, cluster) for t in step.reads],
+        "outlets": [_asset(t, cluster) for t in step.writes],
+        "pool": POOL,
+        "weight_rule": "upstream",
+    }
+
+
+def _asset(table: str, cluster: Cluster) -> Asset:
+    """A table of a lake, as far as one cluster writes it: other clusters may write rows of their own there."""
+    lake = cluster.lake if is_uri(cluster.lake) else Path(cluster.lake).absolute().as_uri()
+    place = f"{lake.rstrip('/')}/{table.replace('.', '/')}"
+    return Asset(
+        name=f"{cluster.name}.{table}" if cluster.name else table,
+        uri=f"{place}?cluster={cluster.name}" if cluster.name else place,
+        group=table.partition(".")[0],
+        extra={"cluster": cluster.name, "lake": cluster.lake, "table": table},
+    )
+
+
+def settings_of(context: Any, window: dict[str, str] | None = None) -> dict[str, Any]:
+    """The settings of a run, as `spark_jobs.shared.config.Settings.of` reads them.
+
+    The window: the one given, of a run that takes many; else params `from` and `to`; else, with `whole_input`,
+    everything; else the data interval moved back by the look-ahead, so that what began before midnight has had time
+    to end.
+    """
+    params, run = {**context["params"], **(window or {})}, context["dag_run"]
+    given = {i.field: value for i in (*INPUTS, KEEP) if (value := params.get(param_name(i.field))) not in (None, "")}
+    interval = context.get("data_interval_start"), context.get("data_interval_end")
+    if not params.get("whole_input") and not {"window_from", "window_to"} & given.keys() and all(interval):
+        back = timedelta(hours=int(given.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
+        given["window_from"], given["window_to"] = ((at - back).isoformat() for at in interval)
+    name = (run.conf or {}).get("run_id") or launch.safe_run_id(run.run_id)
+    return {
+        "lake": str(launch.LAKE),
+        "read_to_end": bool(params.get("read_to_end")),
+        **given,
+        "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,
+        "run_at": run.start_date.isoformat(),
+        "owners": owners_of(file_path()),
+    }
+
+
+def param_name(field: str) -> str:
+    """A setting's name among the DAG's params."""
+    return field.removeprefix("window_")

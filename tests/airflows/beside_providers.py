@@ -1,0 +1,249 @@
+"""Steps in containers, by the real operators of Airflow's providers; what runs the container is stood in for.
+
+`test_providers.py` runs it in an environment that has the providers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from airflow.exceptions import AirflowFailException, AirflowSkipException
+from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
+from airflow.providers.docker.exceptions import DockerContainerFailedException
+from airflow.providers.docker.operators.docker import DockerOperator
+from airflow.providers.openlineage.extractors.manager import ExtractorManager
+from hindsight_container import CONTAINER, _described, contained
+from hindsight_links import ReportLink
+from hindsight_operator import SparkStepOperator, judged_anew, step_operator
+from hindsight_step import Refused
+from kubernetes.client import ApiClient
+
+from spark_jobs.catalog.steps import PUBLISH, STEPS
+from spark_jobs.shared.clusters import Cluster
+from spark_jobs.shared.config import Settings
+from spark_jobs.shared.exits import BadInput, format_exit_summary
+
+RECIPE = Path(__file__).resolve().parents[2] / "docker" / "kubernetes"
+SCHEMA = "1.34"
+ORDERS = Cluster("orders", None, {"lake": "/lake"})
+IMAGE = "registry.example.org/hindsight:0.2.0"
+HOSTILE = "/logs/{{ params.lake }} $(reboot) 'x'"
+
+
+def context(**params: Any) -> dict[str, Any]:
+    at = datetime(2026, 11, 21, 2, 1, tzinfo=UTC)
+    task = SimpleNamespace(dag_id="d", task_id="publish", map_index=-1, try_number=1, xcom_push=lambda **_: None)
+    run = SimpleNamespace(run_id="r", conf=None, start_date=at)
+    given = {"logs": HOSTILE, "lake": "/lake", "whole_input": True, **params}
+    return {"params": given, "dag_run": run, "ti": task, "run_id": "r", "dag": SimpleNamespace()}
+
+
+def step_in(kind: str, monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
+    monkeypatch.setenv(CONTAINER, json.dumps({kind: {"image": IMAGE, **given}}))
+    return step_operator()(step=PUBLISH, cluster=ORDERS, pool_slots=2)
+
+
+class Docker:
+    """Docker's client as the operator uses it. A container is a process on this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.made: dict[str, Any] = {}
+        self.removed: list[str] = []
+
+    def images(self, name: str) -> list[str]:
+        return [name]
+
+    def create_host_config(self, **given: Any) -> dict[str, Any]:
+        return given
+
+    def create_container(self, **given: Any) -> dict[str, str]:
+        self.made = given
+        return {"Id": "1"}
+
+    def attach(self, **_: Any) -> Iterator[bytes]:
+        done = subprocess.run(
+            self.made["command"],
+            env={"PATH": f"{self.path}:{os.environ['PATH']}"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        self.ended = done.returncode
+        return iter([done.stdout])
+
+    def start(self, _: str) -> None:
+        """The process has ended before it is asked for."""
+
+    def wait(self, _: str) -> dict[str, int]:
+        return {"StatusCode": self.ended}
+
+    def remove_container(self, name: str, force: bool) -> None:
+        self.removed.append(name)
+
+
+@pytest.fixture()
+def docker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Docker:
+    client = Docker(tmp_path)
+    monkeypatch.setattr(DockerOperator, "hook", SimpleNamespace(api_client=client, client_created=True))
+    return client
+
+
+def program(folder: Path, code: int, *said: str) -> None:
+    """A `hindsight` that notes what it was given, says this, and ends with the code."""
+    lines = "\n".join(said)
+    (folder / "hindsight").write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > $0.given\necho '{lines}'\nexit {code}\n")
+    (folder / "hindsight").chmod(0o755)
+
+
+def test_without_the_variable_a_step_is_submitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CONTAINER, raising=False)
+    assert contained() is None and step_operator() is SparkStepOperator
+
+
+def test_a_container_gets_the_step_and_its_settings_word_by_word(
+    docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path, 0)
+    mounts = [{"Type": "bind", "Source": "/srv/lake", "Target": "/lake"}]
+    task = step_in("docker", monkeypatch, mounts=mounts, environment={"HINDSIGHT_DRIVER_MEMORY": "4g"})
+    assert (task.pool_slots, task.task_id, task.operator_extra_links[0].name) == (2, "publish", ReportLink.name)
+    task.execute(context())
+    verb, step, option, settings = (tmp_path / "hindsight.given").read_text().splitlines()
+    assert (verb, step, option) == ("step", "publish", "--settings")
+    assert Settings.of(json.loads(settings)).logs == HOSTILE
+    assert (docker.made["image"], docker.made["environment"]) == (IMAGE, {"HINDSIGHT_DRIVER_MEMORY": "4g"})
+    assert (docker.made["host_config"]["mounts"], docker.removed) == (mounts, ["1"])
+
+
+@pytest.mark.parametrize(("code", "kind"), [(2, AirflowFailException), (42, Refused)])
+def test_a_code_that_no_retry_changes_fails_for_good_in_the_step_s_words(
+    code: int, kind: type[Exception], docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path, code, *format_exit_summary("publish", code, ["LOGS names /x."]))
+    with pytest.raises(kind, match=rf"^publish ended with exit code {code}\. LOGS names /x\."):
+        step_in("docker", monkeypatch).execute(context())
+
+
+def test_any_other_code_may_be_retried(docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(tmp_path, 1)
+    with pytest.raises(DockerContainerFailedException) as failure:
+        step_in("docker", monkeypatch).execute(context())
+    assert not isinstance(failure.value, (AirflowFailException, AirflowSkipException))
+
+
+def test_a_pod_gets_the_same_command_and_ends_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def ends(task: Any, given: Any) -> None:
+        seen.append(task.build_pod_request_obj(given))
+        raise AirflowSkipException("Pod publish-1 returned exit code 42. Skipping.")
+
+    monkeypatch.setattr(KubernetesPodOperator, "execute_sync", ends)
+    monkeypatch.setattr(KubernetesPodOperator, "_incluster_namespace", "airflow", raising=False)
+    monkeypatch.setattr(KubernetesPodOperator, "hook", SimpleNamespace(is_in_cluster=True, get_namespace=lambda: "x"))
+    task = step_in("kubernetes", monkeypatch, pod_template_file=str(RECIPE / "step-pod.yaml"))
+    with pytest.raises(Refused, match="publish ended with exit code 42"):
+        task.execute(context())
+    (container,) = ApiClient().sanitize_for_serialization(seen[0])["spec"]["containers"]
+    assert container["command"][:3] == ["hindsight", "step", "publish"]
+    assert Settings.of(json.loads(container["command"][4])).logs == HOSTILE
+    assert container["image"] == IMAGE
+    assert [mount["mountPath"] for mount in container["volumeMounts"]] == ["/logs", "/lake"]
+
+
+@pytest.mark.parametrize("file", ["storage.yaml", "step-pod.yaml"])
+def test_what_kubernetes_itself_is_given_fits_its_schema(file: str) -> None:
+    for each in yaml.safe_load_all((RECIPE / file).read_text()):
+        kubernetes_validate.validate(each, SCHEMA, strict=True)
+        wrong = {**each, "spec": {**each["spec"], "volume": []}}
+        with pytest.raises(kubernetes_validate.ValidationError):
+            kubernetes_validate.validate(wrong, SCHEMA, strict=True)
+
+
+def test_the_files_of_the_recipe_fit_one_another() -> None:
+    pod, values, vector = (
+        yaml.safe_load((RECIPE / f"{name}.yaml").read_text())
+        for name in ("step-pod", "airflow-values", "vector-values")
+    )
+    claims = {each["metadata"]["name"] for each in yaml.safe_load_all((RECIPE / "storage.yaml").read_text())}
+    asked = [*pod["spec"]["volumes"], *values["scheduler"]["extraVolumes"], *vector["extraVolumes"]]
+    assert {each["persistentVolumeClaim"]["claimName"] for each in asked} == claims
+    variables = {each["name"]: each["value"] for each in values["env"]}
+    mounted = {mount["mountPath"] for mount in pod["spec"]["containers"][0]["volumeMounts"]}
+    assert mounted == {variables["HINDSIGHT_LOGS"], variables["HINDSIGHT_LAKE"]}
+    kind, given = _described(variables[CONTAINER])
+    assert kind.name == "KubernetesPodOperator"
+    assert f"COPY {Path(given['pod_template_file']).name} " in (RECIPE / "Dockerfile.airflow").read_text()
+
+
+def test_windows_of_the_past_are_containers_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CONTAINER, json.dumps({"docker": {"image": IMAGE}}))
+    assert judged_anew([], ORDERS).task_type == "ContainedStepOperator"
+
+
+def test_the_examples_of_the_page_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (RECIPE.parents[1] / "docs" / "install.md").read_text(encoding="utf-8")
+    kubernetes, docker = re.findall(r"^    HINDSIGHT_CONTAINER='(.*)'$", page, re.MULTILINE)
+    for text, base in ((kubernetes, KubernetesPodOperator), (docker, DockerOperator)):
+        monkeypatch.setenv(CONTAINER, text)
+        task = step_operator()(step=PUBLISH, cluster=ORDERS)
+        assert isinstance(task, base) and task.image == "registry.example.org/kafka-hindsight:0.2.0"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s3cret",
+        '{"podman": {"private_environment": "s3cret"}}',
+        '{"docker": 1}',
+        "[]",
+        '{"docker": {}, "kubernetes": {}}',
+    ],
+)
+def test_a_variable_that_cannot_be_used_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CONTAINER, text)
+    with pytest.raises(BadInput, match=CONTAINER) as refused:
+        contained()
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("lake", "namespace", "name"),
+    [("/srv/lake", "file", "/srv/lake/gold/rebalances"), ("s3a://lakes/k", "s3://lakes", "k/gold/rebalances")],
+)
+@pytest.mark.parametrize("kind", ["docker", None])
+def test_openlineage_is_handed_the_tables_with_their_columns(
+    lake: str, namespace: str, name: str, kind: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CONTAINER, json.dumps({kind: {"image": IMAGE}}) if kind else "")
+    task = step_operator()(step=PUBLISH, cluster=Cluster("orders", None, {"lake": lake}))
+    at_work = SimpleNamespace(dag_id="d", task_id="publish", run_id="r", map_index=-1, try_number=1, task=task)
+    found = ExtractorManager().extract_metadata(at_work, task, None, at_work)
+    assert len(found.outputs) == len(PUBLISH.writes) and len(found.inputs) == len(PUBLISH.reads)
+    (rebalances,) = [d for d in found.outputs if d.name == name]
+    assert rebalances.namespace == namespace
+    assert "group_id" in {field.name for field in rebalances.facets["schema"].fields}
+
+
+@pytest.mark.skipif("HINDSIGHT_PROGRAM" not in os.environ, reason="names the folder of a hindsight with Spark")
+def test_three_steps_are_an_audit(docker: Docker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    docker.path = Path(os.environ["HINDSIGHT_PROGRAM"])
+    monkeypatch.setenv(CONTAINER, json.dumps({"docker": {"image": IMAGE}}))
+    logs = Path(__file__).parents[1] / "excerpts" / "crash-2.8"
+    for step in STEPS:
+        given = context(logs=str(logs), lake=str(tmp_path / "lake"), cluster="orders")
+        step_operator()(step=step, cluster=ORDERS).execute(given)
+    assert (tmp_path / "lake" / "report" / "index.html").exists()
+    with pytest.raises(AirflowFailException, match="exit code 2"):
+        step_operator()(step=STEPS[0], cluster=ORDERS).execute(context(logs=str(tmp_path / "none")))

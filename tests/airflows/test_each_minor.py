@@ -1,0 +1,84 @@
+"""Each minor version of Airflow 3: the project's DAG files load, and an audit runs by what pip installed there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from setup.build import UV, build_environment
+from spark_jobs.commands import embedded_airflow
+from spark_jobs.shared.launch import HOME, jars, spark_environment
+from tests.support.lake import contents, rows
+from tests.support.nights import EXCERPTS
+from tests.support.package import build
+
+LOCKS = {"3.0": "airflow-3.0.txt", "3.1": "airflow-3.1.txt", "3.2": "airflow-3.2.txt", "3.3": "airflow.txt"}
+OURS = ("alerts", "collect", "maintenance", "night_audit", "reclassify", "snapshot")
+DAG_FILE = """
+\"\"\"The clusters that our Airflow audits.\"\"\"
+
+from kafka_hindsight_airflow.dags import hindsight_dags
+
+hindsight_dags([{{"name": "orders", "logs": {logs!r}}}], lake={lake!r})
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(HOME / "setup" / "airflow", tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What the rebuilt tables of the first audit hold; those of other minor versions are compared with it."""
+    return {}
+
+
+@pytest.mark.parametrize("minor", LOCKS)
+def test_dag_files_load_and_an_audit_runs(minor: str, wheel: Path, audited: dict[str, str], tmp_path: Path) -> None:
+    environment = tmp_path / "environment"
+    build_environment(environment, LOCKS[minor])
+    given = {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "HINDSIGHT_", "PYTHON"))},
+        **embedded_airflow.environment(),
+        "AIRFLOW_HOME": str(tmp_path / "home"),
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{tmp_path}/home/airflow.db",
+        "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(tmp_path / "home" / "logs"),
+    }
+
+    def airflow(*arguments: str) -> str:
+        program = [environment / "bin" / "python", environment / "bin" / "airflow"]
+        done = subprocess.run([*program, *arguments], cwd=tmp_path, env=given, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert airflow("version").splitlines()[-1].startswith(f"{minor}.")
+    airflow("db", "migrate")
+    airflow("dags", "reserialize")
+    dags = airflow("dags", "list", "--columns", "dag_id", "--output", "plain")
+    assert {*re.findall(r"^kafka_\w+", dags, re.MULTILINE)} == {f"kafka_{name}" for name in OURS}
+
+    into = ["--python", str(environment / "bin" / "python")]
+    subprocess.run([UV, "pip", "install", "--quiet", "--no-deps", "--offline", *into, wheel], check=True)
+    subprocess.run([UV, "pip", "check", "--quiet", *into], check=True)
+    lake, folder = tmp_path / "lake", tmp_path / "dags"
+    folder.mkdir()
+    (folder / "own.py").write_text(DAG_FILE.format(logs=str(EXCERPTS / "crash-2.8"), lake=str(lake)))
+    given |= {
+        "AIRFLOW__CORE__DAGS_FOLDER": str(folder),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(tmp_path / "none"),
+        "HINDSIGHT_SPARK_ENV": str(spark_environment()),
+        "HINDSIGHT_JARS": str(jars()),
+        "PYTHONPATH": "",
+    }
+    airflow("dags", "reserialize")
+    assert "hindsight_report" in airflow("plugins", "--output", "json")
+    said = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-22T02:00Z", "--conf", '{"whole_input": true}')
+    assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"], said
+    assert (lake / "report" / "index.html").exists()
+    found = contents(lake)
+    assert audited.setdefault("", found) == found
