@@ -34,6 +34,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "README.md": {},
     "design.md": {"": (2, "drawings of folders")},
     "extending.md": {"python": (15, "tests/unit/test_docs_examples.py")},
+    "managed.md": {"python": (1, "tests/dags/test_airflow_package.py imports the factory so")},
     "operations.md": {
         "toml": (2, "tests/unit/test_operations_page.py"),
         "python": (1, "tests/dags/test_hindsight_dags.py"),
@@ -110,6 +111,14 @@ ELSEWHERE_READ = {
     r"cp -r .+": "a copy; tests/store/test_metadata_files.py reads one",
     r"[\d*/ ]+ rsync .+": "needs another host",
     r"(?:for n in|done).*": "needs Kubernetes; what kubectl prints is read by tests/unit/test_envelopes.py",
+    r"(?:kubectl|helm) .+": "needs Kubernetes; tests/airflows makes the pod of a step from its file",
+    r"docker build .+": "needs Docker; tests/unit/test_compose.py holds the image's file against what it runs",
+    r"python -m build .+": "tests/dags/test_airflow_package.py builds the same wheel",
+    r"python3\.11 -m venv .+": "needs a cluster of Spark; Spark's page on packages of Python has it",
+    r"pip install (?:venv-pack|\"kafka_hindsight_airflow).+": "needs a cluster, or an Airflow elsewhere",
+    r"gcloud .+": "needs Google Cloud",
+    r"(?:\./include/|apache-airflow-providers-).+": "lines of requirements.txt",
+    r"CREATE TABLE .+": "Databricks's",
 }
 """What something else reads, or nothing, and why."""
 
