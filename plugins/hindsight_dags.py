@@ -124,7 +124,7 @@ def hindsight_dags(
 
 def night_audits(clusters: Iterable[Cluster], **given: Any) -> None:
     """The nightly audit of each cluster: three Spark steps, in the order of spark_jobs.catalog.steps."""
-    step_of = step_operator()
+    step_of, owned = step_operator(), owners_of(file_path())
     for cluster in clusters:
         about = {"lake": cluster.lake, "cluster": cluster.name or cluster.inputs.get("cluster", "")}
         deadline = done_in_time(**about)
@@ -133,6 +133,7 @@ def night_audits(clusters: Iterable[Cluster], **given: Any) -> None:
             f"0 {LOOK_AHEAD_HOURS} * * *",
             NIGHT,
             cluster,
+            owned,
             params={**params(cluster.inputs, *WINDOW), **ASKED},
             default_args={**patient(), "on_failure_callback": Failure(**about)},
             **({"deadline": deadline} if deadline else {}),
@@ -145,25 +146,28 @@ def night_audits(clusters: Iterable[Cluster], **given: Any) -> None:
 
 def collecting(clusters: Iterable[Cluster], **given: Any) -> None:
     """Logs and landed readings of each cluster into bronze, every hour, while they grow."""
+    owned = owners_of(file_path())
     for cluster in clusters:
         asked = {"params": params(cluster.inputs), "default_args": patient()}
-        with _dag("kafka_collect", "10 * * * *", COLLECTING, cluster, **asked):
+        with _dag("kafka_collect", "10 * * * *", COLLECTING, cluster, owned, **asked):
             step_operator()(step=COLLECT, cluster=cluster, **given)
 
 
 def maintenance(clusters: Sequence[Cluster], **given: Any) -> None:
     """Each lake put in order, every Sunday."""
+    owned = owners_of(file_path())
     for cluster in {c.lake: c for c in reversed(clusters)}.values():
         asked = {"params": params(cluster.inputs, KEEP.field), "default_args": patient()}
-        with _dag("kafka_maintenance", "30 12 * * 0", MAINTENANCE, cluster, **asked):
+        with _dag("kafka_maintenance", "30 12 * * 0", MAINTENANCE, cluster, owned, **asked):
             step_operator()(step=MAINTAIN, cluster=cluster, **given)
 
 
 def reclassifying(clusters: Iterable[Cluster], **given: Any) -> None:
     """The past of each cluster with today's knowledge: a mapped task for each window between two instants."""
+    owned = owners_of(file_path())
     for cluster in clusters:
         asked = {"params": params(cluster.inputs, *WINDOW), "default_args": patient()}
-        with _dag("kafka_reclassify", None, RECLASSIFYING, cluster, **asked):
+        with _dag("kafka_reclassify", None, RECLASSIFYING, cluster, owned, **asked):
             judged_anew(published_windows(), cluster, **given)
 
 
@@ -181,11 +185,21 @@ def alerts(lakes: Iterable[str]) -> None:
         task(task_id="look")(tell).expand(lake=[*lakes])
 
 
-def _dag(name: str, cron: str | None, about: str, cluster: Cluster | None = None, **given: Any) -> DAG:
-    """A DAG with its schedule; that of a cluster has the cluster's name, labels and owners."""
+def _dag(
+    name: str,
+    cron: str | None,
+    about: str,
+    cluster: Cluster | None = None,
+    owned: Sequence[Mapping[str, Any]] = (),
+    **given: Any,
+) -> DAG:
+    """A DAG with its schedule; that of a cluster has the cluster's name, labels and owners.
+
+    Takes: `owned`, all owners of the file with what they own.
+    """
     title = name.replace("kafka_", "Kafka ", 1).replace("_", " ")
     named = cluster.name if cluster else None
-    owners = [o["name"] for o in owners_of(file_path()) if named and fits(o["clusters"], [named])]
+    owners = [o["name"] for o in owned if named and fits(o["clusters"], [named])]
     return DAG(
         dag_id=cluster.dag_id(name) if cluster else name,
         dag_display_name=f"{title}: {named}" if named else title,

@@ -85,7 +85,7 @@ def variables(words: str) -> None:
         if name.startswith("AIRFLOW_CONN_"):
             assert json.loads(value)["conn_type"] == "spark"
         if name == "HINDSIGHT_SPARK_CONF":
-            assert all(re.fullmatch(r"spark\.[\w.]+=[^=;]*", pair) for pair in value.split(";"))
+            assert all(re.fullmatch(r"spark\.[\w.]+=[^;]*", pair) for pair in value.split(";"))
 
 
 def module(words: str) -> None:
