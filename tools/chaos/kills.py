@@ -86,8 +86,11 @@ def _retried(
         finally:
             free.put(worker)
 
-    with ThreadPoolExecutor(len(workers)) as pool:
+    pool = ThreadPoolExecutor(len(workers))
+    try:
         yield from pool.map(retry, places)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _judge(

@@ -42,6 +42,7 @@ class Worker:
 
     def __init__(self, folder: Path, module: str = "tools.chaos.worker", places: tuple[str, ...] = ()) -> None:
         self._folder, self._module, self._places = folder, module, places
+        self._is_closed = False
         folder.mkdir(parents=True, exist_ok=True)
         self._start()
 
@@ -61,7 +62,7 @@ class Worker:
                 time.sleep(0.05)
         is_done = self._answer.exists()
         ended = Answer(**json.loads(self._answer.read_text())) if is_done else Answer(KILLED, ["killed"])
-        if self._process.poll() is not None:
+        if self._process.poll() is not None and not self._is_closed:
             self._start()
         return ended
 
@@ -84,7 +85,10 @@ class Worker:
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
-    close = kill
+    def close(self) -> None:
+        """Ends it for good: a step that another thread waits for counts as killed."""
+        self._is_closed = True
+        self.kill()
 
     def _start(self) -> None:
         self._answer = self._folder / "answer.json"
