@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import obstore
 import pytest
 from obstore.store import S3Store
@@ -22,9 +25,12 @@ from obstore.store import S3Store
 from spark_jobs.commands.audit import SAMPLE
 from spark_jobs.shared.launch import HOME
 from tests.support.aws import bucket, served_by_moto
-from tests.support.lake import contents
+from tests.support.duck_extensions import install_extensions
+from tests.support.lake import contents, rows
+from tests.support.receivers import webhook
 
 LAKE = "s3a://lakes/kafka"
+PAGE = (HOME / "docs" / "sql.md").read_text(encoding="utf-8")
 INPUT = {"LOGS": "logs", "CLIENT_LOGS": "clients", "SNAPSHOTS": "snapshots.jsonl"}
 
 
@@ -118,9 +124,29 @@ def test_sql_explain_and_doctor_read_it(audited: subprocess.CompletedProcess[str
     assert "each commit and each file is whole" in whole.stdout, whole.stdout
 
 
-def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
-    told = hindsight("alert", "--lake", LAKE)
-    assert told.returncode == 0, told.stdout + told.stderr
+def test_duckdb_and_delta_rs_read_it_without_us(
+    audited: subprocess.CompletedProcess[str], s3: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The example of docs/sql.md, by a user who has installed DuckDB's extensions."""
+    (example,) = re.findall(r"^## A lake on S3$.*?```sql\n(.*?)```", PAGE, flags=re.MULTILINE | re.DOTALL)
+    assert "ENDPOINT 'objects.example.org'" in example
+    install_extensions(tmp_path, "delta", "httpfs")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    host = s3["AWS_ENDPOINT_URL"].removeprefix("http://")
+    asked = example.replace("ENDPOINT 'objects.example.org'", f"ENDPOINT '{host}', USE_SSL false")
+    counted = Counter(row["cause"] for row in rows(LAKE, "gold.rebalances"))
+    assert dict(duckdb.connect().execute(asked).fetchall()) == counted
+    assert len(counted) > 5
+
+
+def test_alerts_are_told_once(audited: subprocess.CompletedProcess[str]) -> None:
+    """Looks of the morning after: nights that ended more than two days ago alert no one."""
+    with webhook() as box:
+        receiver = {"HINDSIGHT_ALERTS_DEFAULT": f"json://127.0.0.1:{box.port}/hook?retry=0"}
+        for at in ("2026-11-21T06:00Z", "2026-11-21T07:00Z"):
+            told = hindsight("alert", "--lake", LAKE, "--at", at, also=receiver)
+            assert told.returncode == 0, told.stdout + told.stderr
+    assert sum("fraud-risky-19-0" in message["title"] for message in box.got) == 1
     assert "fraud-risky-19-0" in hindsight("alert", "--list", "--lake", LAKE).stdout
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
@@ -17,6 +16,7 @@ from spark_jobs.edges.named_queries import named_queries, named_question
 from spark_jobs.edges.session import for_few_rows
 from spark_jobs.shared.launch import HOME
 from tests.store.test_named_queries import LAKE
+from tests.support.duck_extensions import install_extensions
 from tests.support.lake import write_lake
 
 PAGE = (HOME / "docs" / "sql.md").read_text(encoding="utf-8")
@@ -32,14 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a lake, of a user who has installed DuckDB's extension for Delta."""
     folder = tmp_path_factory.mktemp("asked")
     write_lake(folder / "lake", LAKE)
-    found = find_spec("duckdb_extension_delta")
-    assert found is not None and found.origin is not None
-    version = f"v{duckdb.__version__}"
-    (platform,) = duckdb.connect().execute("PRAGMA platform").fetchone() or ()
-    extension = Path(found.origin).parent / "extensions" / version / "delta.duckdb_extension"
-    installed = folder / ".duckdb" / "extensions" / version / str(platform) / extension.name
-    installed.parent.mkdir(parents=True)
-    installed.symlink_to(extension)
+    install_extensions(folder, "delta")
     return folder
 
 

@@ -18,6 +18,7 @@ from spark_jobs.shared.launch import HOME
 
 OPERATIONS = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 (EXAMPLE,) = re.findall(r"<!-- example: hindsight.toml -->\n```toml\n(.+?)```", OPERATIONS, flags=re.DOTALL)
+(MANY,) = re.findall(r"<!-- example: many clusters -->\n```toml\n(.+?)```", OPERATIONS, flags=re.DOTALL)
 SCHEMA = Draft202012Validator(json.loads(clusters_file.schema_text()))
 
 
@@ -38,7 +39,7 @@ def test_the_example_of_the_docs_is_told_cluster_by_cluster(tmp_path: Path, caps
     assert "  orders: /var/log/kafka/orders into /srv/lake, labelled prod\n" in told
     assert "  payments: s3a://logs/payments into s3a://lakes/payments\n" in told
     assert "  alerts pager: critical, to hindsight_alerts_pager or HINDSIGHT_ALERTS_PAGER\n" in told
-    assert list(SCHEMA.iter_errors(as_an_editor_sees(EXAMPLE))) == []
+    assert [error for text in (EXAMPLE, MANY) for error in SCHEMA.iter_errors(as_an_editor_sees(text))] == []
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ import pytest
 
 from spark_jobs.alerts.settings import settings_of
 from spark_jobs.alerts.sightings import OWN
-from spark_jobs.commands import cli
-from spark_jobs.commands.completion import ELSEWHERE
 from spark_jobs.shared import clusters
 from spark_jobs.shared.retention import retention_of
 
@@ -48,16 +46,6 @@ def test_the_file_of_many_clusters_on_the_page_is_one_that_is_read(
         "payments": ("s3a://logs/payments/{date}", "s3a://lakes/live", ("prod", "pci")),
         "shop.carts": ("s3a://logs/shop.carts/{date}", "s3a://lakes/live", ("stage=test",)),
     }
-
-
-def test_every_command_of_ours_is_understood() -> None:
-    commands = re.findall(r"^    \./hindsight (.*)$", PAGE, flags=re.MULTILINE)
-    assert commands
-    for verb, *words in (re.split(r"\s+#", command)[0].split() for command in commands):
-        if elsewhere := ELSEWHERE.get(verb):
-            assert {w for w in words if w.startswith("--")} <= {*elsewhere.flags, *elsewhere.valued}
-        else:
-            cli.parser().parse_args([verb, *words])
 
 
 def test_every_dag_is_on_the_page_with_its_schedule() -> None:

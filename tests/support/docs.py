@@ -1,0 +1,17 @@
+"""The pages of docs/, and the examples in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from spark_jobs.shared.launch import HOME
+
+PAGES = {p.name: p.read_text(encoding="utf-8") for p in (HOME / "README.md", *sorted((HOME / "docs").glob("*.md")))}
+
+
+def examples(page: str) -> Iterator[str]:
+    """The lines that a page shows by four blanks, without their comments."""
+    outside = re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
+    for line in re.findall(r"^    (?=\S)(?![-*] )(.+)$", outside, flags=re.MULTILINE):
+        yield re.split(r"\s+#", line)[0].rstrip()

@@ -1,0 +1,152 @@
+"""Each example of the pages that people write is read by the program that it is for, or stands here with a reason.
+
+What is in a fence is run by the test of its page: BLOCKS says how many there are, and which test that is. Commands of
+Airflow are read in tests/dags.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spark_jobs.commands import cli, docs
+from spark_jobs.commands.completion import ELSEWHERE
+from spark_jobs.edges.kafka.connection import Connection, properties_of
+from spark_jobs.edges.named_queries import named_queries, named_question
+from spark_jobs.shared.launch import HOME
+from tests.support.docs import PAGES, examples
+
+MAKEFILE = (HOME / "Makefile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^([a-z0-9-]+):", MAKEFILE, flags=re.MULTILINE))
+(TOLD,) = re.findall(r"^INPUTS := (.*?)(?<!\\)$", MAKEFILE, flags=re.MULTILINE | re.DOTALL)
+SERVICES = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+PROFILES = {"*", *(profile for service in SERVICES.values() for profile in service.get("profiles", ()))}
+
+BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
+    "README.md": {},
+    "design.md": {"": (2, "drawings of folders")},
+    "extending.md": {"python": (15, "tests/unit/test_docs_examples.py")},
+    "managed.md": {"python": (1, "tests/dags/test_airflow_package.py loads it by the wheel")},
+    "operations.md": {
+        "toml": (2, "tests/unit/test_operations_page.py"),
+        "python": (1, "tests/dags/test_hindsight_dags.py"),
+    },
+    "shipping_logs.md": {
+        "yaml": (4, "tests/unit/test_docs_examples.py"),
+        "text": (1, "Logstash is in no registry that Python or Java programs come from"),
+    },
+    "sources.md": {"toml": (5, "tests/unit/test_log_sources.py")},
+    "sql.md": {
+        "python": (6, "tests/store/test_sql_page.py"),
+        "sql": (5, "tests/store/test_sql_page.py and tests/s3; the last one is Trino's"),
+        "json": (1, "Superset's, typed into a form"),
+        "properties": (1, "Trino's, by its manual"),
+    },
+}
+"""How many blocks of each language a page has, and what runs them or why nothing does."""
+
+
+def hindsight(words: str) -> None:
+    verb, *rest = [re.sub(r"\$\([^)]*\)", "X", word) for word in shlex.split(re.split(r" [<>] ", words)[0])]
+    if elsewhere := ELSEWHERE.get(verb):
+        assert {w for w in rest if w.startswith("--")} <= {*elsewhere.flags, *elsewhere.valued}
+    else:
+        cli.parser().parse_args([verb, *rest])
+
+
+def make(words: str) -> None:
+    target, *given = shlex.split(words)
+    said = dict(word.split("=", 1) for word in given)
+    assert target in TARGETS
+    assert said.keys() <= set(TOLD.replace("\\\n", " ").split())
+    if (asked := said.get("Q", "select")).split()[0].lower() != "select":
+        assert named_question(asked, named_queries())
+
+
+def compose(words: str) -> None:
+    verb = re.sub(r"--profile (\S+)", lambda found: f"profile={shlex.split(found[1])[0]}", words).split()
+    named = [word.removeprefix("profile=") for word in verb if word.startswith("profile=")]
+    assert {*named} <= PROFILES
+    if verb[0] == "exec":
+        assert verb[1] in SERVICES and verb[2] == "./hindsight"
+        hindsight(" ".join(verb[3:]))
+
+
+def variables(words: str) -> None:
+    for name, _, value in (word.partition("=") for word in shlex.split(words)):
+        if name.startswith("AIRFLOW_CONN_"):
+            assert json.loads(value)["conn_type"] == "spark"
+        if name == "HINDSIGHT_SPARK_CONF":
+            assert all(re.fullmatch(r"spark\.[\w.]+=[^=;]*", pair) for pair in value.split(";"))
+
+
+def module(words: str) -> None:
+    assert callable(importlib.import_module(words.split()[0]).main)
+
+
+READ: Mapping[str, Callable[[str], None]] = {
+    r"(?:[\d*/ ]+ cd \S+ && )?(?:\./|hindsight/bin/)?hindsight (.+)": hindsight,
+    r"make (.+)": make,
+    r"docker compose (.+)": compose,
+    r"(?:export )?([A-Z_]+=\S.*)": variables,
+    r"(?:PYTHONPATH=\. )?\.venv-spark/bin/python -m (.+)": module,
+}
+ELSEWHERE_READ = {
+    r"airflow .+": "tests/dags/test_docs_commands.py",
+    r"kafka-acls\.sh .+": "tests/live/test_snapshot_access.py gives a user these rights and no others",
+    r"[a-z.]+=.+": "the last test of this file",
+    r"beeline .+": "tests/store/test_thrift_server.py asks over the same protocol",
+    r"PYTHONPATH=\. \.venv-spark/bin/python": "a prompt",
+    r"(?:helm|kubectl|docker build|gcloud) .+": "needs a cluster, Docker or a cloud",
+    r"pip install .+|venv-pack .+|python3\.11 -m venv .+": "a standalone Spark was given such an archive by hand",
+    r"python -m build .+": "tests/unit/test_package.py builds the same wheel",
+    r"(?:\./include/|/usr/|apache-airflow-|--constraint ).+": "lines of files that a service reads",
+    r"CREATE TABLE .+": "Databricks' own",
+    r"python3 -m venv .+": "tests/audit/test_sample_night.py installs the wheel and audits with it",
+    r"\.build/uv/bin/uv pip install .+": "set-up installs the same lock by the same program for tests",
+    r"/mnt/.+ <- .+": "a drawing of folders",
+    r"cp -r .+": "a copy; tests/store/test_metadata_files.py reads one",
+    r"[\d*/ ]+ rsync .+": "needs another host",
+    r"(?:for n in|done).*": "needs Kubernetes; what kubectl prints is read by tests/unit/test_envelopes.py",
+}
+"""What something else reads, or nothing, and why."""
+
+
+def written() -> Iterator[str]:
+    yield from (name for name in PAGES if name not in docs.pages())
+
+
+@pytest.mark.parametrize("name", written())
+def test_every_command_of_a_page_is_understood(name: str) -> None:
+    for line in examples(PAGES[name]):
+        read = [(found[1], check) for pattern, check in READ.items() if (found := re.fullmatch(pattern, line))]
+        for words, check in read[:1]:
+            check(words)
+        assert read or any(re.fullmatch(pattern, line) for pattern in ELSEWHERE_READ), line
+
+
+def test_what_is_listed_is_on_a_page() -> None:
+    lines = [line for name in written() for line in examples(PAGES[name])]
+    assert [p for p in (*READ, *ELSEWHERE_READ) if not any(re.fullmatch(p, line) for line in lines)] == []
+
+
+@pytest.mark.parametrize("name", written())
+def test_every_block_of_a_page_is_run_by_a_test_or_has_a_reason(name: str) -> None:
+    fences = re.findall(r"^```(\w*)\n.*?^```$", PAGES[name], flags=re.MULTILINE | re.DOTALL)
+    assert Counter(fences) == {language: count for language, (count, _) in BLOCKS.get(name, {}).items()}
+
+
+def test_the_settings_of_a_live_cluster_are_read(tmp_path: Path) -> None:
+    said = [line for line in examples(PAGES["live.md"]) if re.fullmatch(r"[a-z.]+=.+", line)]
+    file = tmp_path / "kafka.properties"
+    file.write_text("\n".join(said))
+    settings = Connection.of("the page", properties_of(str(file))).settings
+    assert settings["sasl.mechanism"] == "SCRAM-SHA-512"
