@@ -12,8 +12,8 @@ WORKDIR /opt/hindsight
 COPY locks locks
 COPY setup/build.py setup/needs.py setup/
 COPY spark_jobs/__init__.py spark_jobs/
-COPY spark_jobs/shared/__init__.py spark_jobs/shared/exits.py spark_jobs/shared/java.py spark_jobs/shared/launch.py \
-    spark_jobs/shared/maven.py spark_jobs/shared/
+COPY spark_jobs/shared/__init__.py spark_jobs/shared/config.py spark_jobs/shared/exits.py spark_jobs/shared/java.py \
+    spark_jobs/shared/launch.py spark_jobs/shared/maven.py spark_jobs/shared/
 COPY drill/__init__.py drill/jars.py drill/
 RUN UV_COMPILE_BYTECODE=1 python setup/build.py --only uv airflow spark jars \
     && .venv-spark/bin/python -m drill.jars \

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pyarrow as pa
+
 from drill.render import WRAPS, render
 from spark_jobs.edges import record_reader, survey
 from spark_jobs.edges.file_bytes import CHUNK, opened
@@ -36,7 +38,7 @@ FORMS = {
 
 INGESTED = (
     *("plain", "strimzi", "spring-boot", "compose", "cri", "docker", "records of ecs"),
-    *("filebeat", "elasticsearch", "loki-json", "ecs in cri"),
+    *("filebeat", "elasticsearch", "loki-json", "otlp", "ecs in cri"),
 )
 """Those that a whole ingest is measured with."""
 
@@ -91,13 +93,16 @@ def _written(path: Path, text: str, layout: str, wraps: tuple[str, ...]) -> Path
 
 def _seconds(path: Path) -> float:
     began = time.process_time()
-    rows = sum(batch for batch in _rows(path))
+    rows = sum(batch.num_rows for _, batch in batches_of(path))
     assert rows
     return time.process_time() - began
 
 
-def _rows(path: Path) -> Iterator[int]:
-    """Both readings of a file, as collect does them: its pieces, then the records of its ranges."""
+def batches_of(path: Path) -> Iterator[tuple[tuple[str, ...], pa.RecordBatch]]:
+    """Both readings of a file, as collect does them: its pieces, then the records of its ranges.
+
+    Gives: batches of records, each with the layouts by whose numbers it names them.
+    """
     size = path.stat().st_size
     told = {"file": 0, "zone": "UTC", "size": size, "piece": CHUNK, "layouts": None}
     told |= {"pattern": None, "from": 0, "until": size}
@@ -111,7 +116,7 @@ def _rows(path: Path) -> Iterator[int]:
     ranges = [{"number": 0, "range": asdict(r), "contest": None} for r in ranges_of(pieces)]
     unit = {**first, "zone": "UTC", "size": size, "ranges": ranges}
     for batch in record_reader.records_in(unit, opened(path.as_uri(), size), None):
-        yield batch.num_rows
+        yield pieces[0].layouts, batch
 
 
 if __name__ == "__main__":

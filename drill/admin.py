@@ -25,6 +25,10 @@ class AdminFault(Exception):
     """Kafka refused what the drill asked for; the text holds Kafka's words."""
 
 
+CONSUMERS, SHARES, STREAMS_OWN = "consumers", "share", "streams"
+"""Kinds of groups: of consumers and of all that use the classic protocol, and two of their own."""
+
+
 @dataclass(frozen=True)
 class Group:
     """A consumer group at one instant, as its coordinator describes it.
@@ -49,6 +53,11 @@ class Partition:
     isr: tuple[int, ...]
 
 
+def _owned(assignment: Any, kind: str) -> Any:
+    """What a member owns: partitions, or the tasks of an application of Streams."""
+    return assignment.activeTasks() if kind == STREAMS_OWN else assignment.topicPartitions()
+
+
 class Admin:
     """One AdminClient of the newest Kafka in a JVM of its own. Threads may share it.
 
@@ -71,17 +80,16 @@ class Admin:
     def __exit__(self, *_: object) -> None:
         self._jvm.end()
 
-    def group(self, group: str) -> Group:
+    def group(self, group: str, kind: str = CONSUMERS) -> Group:
         """The group; one that the cluster does not know is Dead and has no coordinator or members."""
         try:
-            found, state = self._described(group)
+            found, state = self._described(group, kind)
         except AdminFault as fault:
             if "GroupIdNotFound" in str(fault):
                 return Group("Dead", -1, (), ())
             raise
         owns = sorted(
-            (m.clientId(), tuple(sorted(p.toString() for p in m.assignment().topicPartitions())))
-            for m in found.members()
+            (m.clientId(), tuple(sorted(p.toString() for p in _owned(m.assignment(), kind)))) for m in found.members()
         )
         coordinator = found.coordinator()
         return Group(
@@ -91,9 +99,13 @@ class Admin:
             owns=tuple(partitions for _, partitions in owns),
         )
 
-    def _described(self, group: str) -> tuple[Any, Any]:
-        """A group of consumers, or of another kind, such as workers of Connect; and its state."""
+    def _described(self, group: str, kind: str) -> tuple[Any, Any]:
+        """A group of that kind, of consumers or of another kind, such as workers of Connect; and its state."""
         asked = self._jvm.list([group])
+        if kind != CONSUMERS:
+            calls = {SHARES: self._client.describeShareGroups, STREAMS_OWN: self._client.describeStreamsGroups}
+            found = self._got(calls[kind](asked).all()).get(group)
+            return found, found.groupState()
         try:
             found = self._got(self._client.describeConsumerGroups(asked).all()).get(group)
             return found, found.groupState()

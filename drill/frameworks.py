@@ -18,13 +18,14 @@ from drill.cluster import free_ports
 from drill.jars import NEWEST, libs
 from drill.java import FLAGS, LOGGING, Jvm
 from drill.libraries import JARS
-from drill.members import MemberFault
+from drill.members import JavaMember, MemberFault
 
 _LEAVES_WITHIN = 60
 _MEMORY = "-Xmx256m"
 """Connect scans the classes of its plugins when it starts."""
 
 _ANSWERS_WITHIN = 90
+PROTOCOL = "group.protocol"
 _SERDE = "org.apache.kafka.common.serialization.Serdes$ByteArraySerde"
 _CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
@@ -81,6 +82,7 @@ class StreamsMember(OfFramework):
             "default.key.serde": _SERDE,
             "default.value.serde": _SERDE,
             **{f"main.consumer.{name}": value for name, value in config.items() if name.endswith(".ms")},
+            **{name: value for name, value in config.items() if name == PROTOCOL},
         }.items():
             properties.put(name, value)
         builder = streams.StreamsBuilder()
@@ -90,6 +92,17 @@ class StreamsMember(OfFramework):
 
 THREAD = "-StreamThread-1-consumer"
 """What follows an application's client id in that of its consumer. Source: StreamsConfig, StreamThread."""
+
+
+class ShareMember(JavaMember):
+    """A consumer of a share group, which takes no setting of how partitions are given out."""
+
+    def __init__(self, log: Path, config: Mapping[str, str], topics: Sequence[str]) -> None:
+        taken = {name: value for name, value in config.items() if name != "auto.offset.reset"}
+        super().__init__(libs(NEWEST), NEWEST, log, taken, topics)
+
+    def _consumer(self) -> Any:
+        return self._jvm.java.org.apache.kafka.clients.consumer.KafkaShareConsumer(self._settings())
 
 
 class ConnectMember(OfFramework):

@@ -17,8 +17,8 @@ JAVA = "java"
 """Kafka's own consumer, of the Kafka that is played."""
 
 LIBRDKAFKA = "librdkafka"
-STREAMS, CONNECT = "streams", "connect"
-"""Frameworks that form groups of their own: drill.frameworks has their members."""
+STREAMS, CONNECT, SHARE = "streams", "connect", "share"
+"""Frameworks that form groups of their own, and consumers of a share group: drill.frameworks has their members."""
 
 PROGRAMS = HOME / "drill" / "clients"
 BUILT = HOME / ".clients"
@@ -116,6 +116,7 @@ LIBRARIES: Mapping[str, Library] = {
     "kafka-go": Library("go", (_GO, "kafka-go")),
     STREAMS: Library("java", ()),
     CONNECT: Library("java", ()),
+    SHARE: Library(None, ()),
     "kafkajs": Library("node", ("node", str(PROGRAMS / "node" / "member.js"))),
 }
 

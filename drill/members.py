@@ -128,10 +128,10 @@ class JavaMember:
             self._fault = None if self._is_leaving else str(error)
 
     def _consumer(self) -> Any:
-        deserializers = {"key.deserializer": _BYTES, "value.deserializer": _BYTES}
-        return self._jvm.java.org.apache.kafka.clients.consumer.KafkaConsumer(
-            self._jvm.map({**deserializers, **self._config})
-        )
+        return self._jvm.java.org.apache.kafka.clients.consumer.KafkaConsumer(self._settings())
+
+    def _settings(self) -> Any:
+        return self._jvm.map({"key.deserializer": _BYTES, "value.deserializer": _BYTES, **self._config})
 
 
 class ProgramMember:

@@ -15,6 +15,7 @@ from drill.steps_on_brokers import (
     Lapsed,
     MendDirectories,
     Rolled,
+    StillOut,
     TakenOver,
     Throttle,
     Undershot,
@@ -24,6 +25,8 @@ from drill.steps_on_brokers import (
 
 _NEXT_TO_NOTHING = 1
 _FREELY = 1_000_000_000
+_LOOKS_WITHIN = 10.0
+_SEEN_OUT = "replica_seen_out"
 
 
 @do.register
@@ -77,6 +80,19 @@ def _(step: Unthrottle, scene: Scene) -> None:
 
 
 @do.register
+def _(step: StillOut, scene: Scene) -> None:
+    broker, topic = scene.broker(step.broker), scene.topic(step.topic)
+    out: list[int] = []
+
+    def is_told(found: tuple[Partition, ...]) -> bool:
+        out[:] = [p.partition for p in found if p.topic == topic and broker not in p.isr]
+        return bool(found)
+
+    scene.wait_for_partitions(is_told, "the ISR of each partition", _LOOKS_WITHIN)
+    scene.act(_SEEN_OUT, broker=broker, topic=topic, partitions=out)
+
+
+@do.register
 def _(step: Lapsed, scene: Scene) -> None:
     topic = scene.topic(step.topic)
     paused = [row["at"] for row in scene.stage.truth.rows() if row["action"] == "broker_sigstop"]
@@ -87,6 +103,9 @@ def _(step: Lapsed, scene: Scene) -> None:
 @do.register
 def _(step: Rolled, scene: Scene) -> None:
     order, early = ([scene.broker(role) for role in roles] for roles in (step.order, step.too_early))
+    looks = [row["partitions"] for row in scene.stage.truth.rows() if row["action"] == _SEEN_OUT]
+    if not any(looks[-1:]):
+        early = []
     scene.act("brokers_rolled", brokers=order, too_early=early, expect=step.expect)
 
 

@@ -51,6 +51,11 @@ QUICK_SESSIONS: Mapping[str, str] = {
 }
 """Broker settings from 4.0 on, so that a KIP-848 member is missed within seconds."""
 
+QUICK_GROUPS: Mapping[str, str] = {
+    name.replace("consumer", kind): value for name, value in QUICK_SESSIONS.items() for kind in ("share", "streams")
+}
+"""The same for members of share groups and of Streams from 4.2 on, where brokers know both without being asked to."""
+
 
 def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
     """The scenarios whose members can be played on this machine; each client library that is left out is named.
@@ -101,11 +106,12 @@ def drill(
 
 def settings_for(version: str) -> Mapping[str, str]:
     """What the drill sets brokers to, beside what every cluster of its kind has."""
-    return {"group.max.size": str(MOST_MEMBERS), **(QUICK_SESSIONS if _is_from(version, 4) else {})}
+    quick = {**(QUICK_SESSIONS if _is_from(version, 4) else {}), **(QUICK_GROUPS if _is_from(version, 4, 2) else {})}
+    return {"group.max.size": str(MOST_MEMBERS), **quick}
 
 
-def _is_from(version: str, major: int) -> bool:
-    return int(version.partition(".")[0]) >= major
+def _is_from(version: str, *first: int) -> bool:
+    return tuple(map(int, version.split("."))) >= first
 
 
 def member_config(rng: random.Random) -> dict[str, str]:

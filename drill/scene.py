@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from drill import disks
-from drill.admin import Admin, AdminFault, Group, Partition
+from drill.admin import CONSUMERS, SHARES, STREAMS_OWN, Admin, AdminFault, Group, Partition
 from drill.cluster import Cluster, Node
-from drill.frameworks import THREAD, ConnectMember, StreamsMember
-from drill.libraries import CONNECT, JAVA, STREAMS
+from drill.frameworks import PROTOCOL, THREAD, ConnectMember, ShareMember, StreamsMember
+from drill.libraries import CONNECT, JAVA, SHARE, STREAMS
 from drill.members import JavaMember, Member, ProgramMember
 from drill.names import Names
 from drill.steps import MAIN, OFFSETS, Scenario, Start
@@ -26,11 +26,19 @@ from drill.truth_file import Row, TruthFile
 FRAMEWORKS: Mapping[str, Callable[[Path, Mapping[str, str], Sequence[str]], Member]] = {
     STREAMS: StreamsMember,
     CONNECT: ConnectMember,
+    SHARE: ShareMember,
 }
 JOINED = "Successfully joined group"
 _LOOK_EVERY = 0.5
 _SETTLED_FOR = 1.0
 _REST = (0.5, 2.5)
+
+
+def _kind_of(start: Start) -> str | None:
+    """The kind of the groups that a member forms, where it is one of its own."""
+    if start.library == SHARE:
+        return SHARES
+    return STREAMS_OWN if start.config.get(PROTOCOL) == STREAMS else None
 
 
 class SceneFault(Exception):
@@ -87,9 +95,16 @@ class Scene:
         return self.last
 
     def act_on(self, member: str, action: str, **fields: Any) -> Row:
-        """Writes down what is done next to a member."""
+        """Writes down what is done next to a member. What is said of a share group names no client."""
         who = {"group": self.group, "client": self.clients[member], "group_instance_id": self.instances.get(member)}
+        if self.kind == SHARES:
+            who = {"group": self.group, "member": self.clients[member]}
         return self.act(action, **who, **fields)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the scenario's group."""
+        return next((kind for s in self.scenario.steps if isinstance(s, Start) and (kind := _kind_of(s))), CONSUMERS)
 
     def topic(self, role: str) -> str:
         """The name of a topic by its role."""
@@ -103,7 +118,7 @@ class Scene:
 
     def _cast(self, role: str) -> int:
         if role == "coordinator":
-            return self.stage.admin.group(self.group).coordinator
+            return self.stage.admin.group(self.group, self.kind).coordinator
         if role in ("other", "apart"):
             taken = {self.brokers.get(r, -1) for r in ("other", "apart")} | {self.broker("controller")}
             return self.rng.choice(sorted(set(self.stage.cluster.brokers) - taken))
@@ -129,8 +144,9 @@ class Scene:
         return f"{self.prefix}-{step.pattern}".replace(".", r"\.", self.prefix.count(".")) if step.pattern else None
 
     def config(self, step: Start, client: str) -> dict[str, str]:
-        """The whole configuration of a member. Under KIP-848 its times are the broker's."""
-        times = {} if step.config.get("group.protocol") == "consumer" else self.stage.member_config
+        """The whole configuration of a member. Its times are the broker's but in classic groups."""
+        are_brokers = step.library == SHARE or step.config.get(PROTOCOL) in ("consumer", "streams")
+        times = {} if are_brokers else self.stage.member_config
         own = {
             **self.stage.cluster.reach(step.library),
             "group.id": self.group,
@@ -146,7 +162,7 @@ class Scene:
         since = 0.0
         for now in self._looks(within):
             with suppress(AdminFault):
-                found = self.stage.admin.group(self.group)
+                found = self.stage.admin.group(self.group, self.kind)
                 if not self._is_settled(found, wanted):
                     since = 0.0
                 elif not since:

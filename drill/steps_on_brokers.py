@@ -223,6 +223,13 @@ class Unthrottle(OnBroker):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StillOut(OnBroker):
+    """Look which partitions of a topic have it out of their ISR. Where none has, what follows is not too early."""
+
+    topic: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Lapsed(Step):
     """Wait until partition 0 of a topic has lost the paused broker from its ISR. Much later it may be missed."""
 

@@ -10,7 +10,8 @@ A verdict is *wrong*, whatever its confidence, when one of these holds:
 - an act upon a member or a group is not met, and this is the first rebalance of that member or group after it.
 
 An act is answered by one rebalance: the first that fits. What is owed without an act (a member that comes, a
-cooperative follow-up), and what happens before the first act or after the last, is not judged.
+cooperative follow-up, one that Kafka Streams asks for by itself), and what happens before the first act or after the
+last, is not judged.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from drill.libraries import STREAMS
 from drill.match import (
     Row,
     Tables,
@@ -70,8 +72,25 @@ def is_owed(row: Row, night: Night) -> bool:
         return True
     if any(a.told.get("consumers") == row["group_id"] for a in night.acts):
         return True
+    if _is_asked_for_by_streams(row, night):
+        return True
     caused = any(a.group == row["group_id"] and row["cause"] in _possible_causes(a) for a in night.before(row))
     return caused or _is_broker_induced(row, night)
+
+
+def _is_asked_for_by_streams(row: Row, night: Night) -> bool:
+    """Whether an application of Kafka Streams asked for a rebalance by itself: the drill asks none for one.
+
+    Source: StreamThread.runLoop enforces a rebalance when the one is due that StreamsPartitionAssignor scheduled: at 0,
+    which is at once, where a task has to be given up before it can move, later where a standby has to catch up first.
+    """
+    of_streams = (a for a in night.acts if a.group == row["group_id"] and a.told.get("library") == STREAMS)
+    return row["cause"] == Cause.CLIENT_REQUESTED and any(of_streams)
+
+
+def _follows_by_itself(row: Row, night: Night) -> bool:
+    """Whether a rebalance answers none of the acts before it."""
+    return row["cause"] in FOLLOW_UPS or _is_asked_for_by_streams(row, night)
 
 
 def _causes(act: Act) -> tuple[str, ...]:
@@ -163,7 +182,7 @@ def _came_before(row: Row, night: Night) -> str | None:
 
 def _leaves_unmet(row: Row, night: Night) -> str | None:
     """The first rebalance after an act, of its member or group, that answers it with a code that no act expects."""
-    if id(row) in night.meeting or row["cause"] in FOLLOW_UPS:
+    if id(row) in night.meeting or _follows_by_itself(row, night):
         return None
     for act in (a for a in night.unmet if a.group == row["group_id"] and row["cause"] not in _causes(a)):
         rows = (r for r in of_group(act, night.tables) if is_after(act, r["started_at"]))

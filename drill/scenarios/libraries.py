@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drill.libraries import CONNECT, STREAMS
+from drill.libraries import CONNECT, SHARE, STREAMS
 from drill.scenarios.groups import POLL_LIMIT
 from drill.steps import (
     Back,
@@ -59,6 +59,20 @@ _STREAMS = (
 )
 """An application that closes leaves no group: others go on when its session is over."""
 
+_STREAMS_OWN = (
+    CreateTopic(topic="out"),
+    *(Start(member=m, library=STREAMS, topics=("main", "out"), config={"group.protocol": "streams"}) for m in "ab"),
+    Pause(member="b"),
+    Gone(member="b"),
+    Wait(seconds=2),
+    Resume(member="b"),
+    Close(member="b"),
+    Start(member="c", library=STREAMS, topics=("main", "out"), config={"group.protocol": "streams"}),
+    Kill(member="c"),
+    Gone(member="c"),
+    Close(member="a"),
+)
+
 _CONNECT = (
     Start(member="a", library=CONNECT),
     Start(member="b", library=CONNECT),
@@ -77,6 +91,18 @@ _CONNECT = (
 LIBRARY_SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "streams", "An application of Kafka Streams is a group whose members stay until they are missed.", _STREAMS
+    ),
+    Scenario(
+        "streams_protocol",
+        "A group of Kafka Streams that the brokers assign: members join, stand still, leave and crash.",
+        _STREAMS_OWN,
+        since=(4, 2),
+    ),
+    Scenario(
+        "share",
+        "Members of a share group join, stand still, leave and crash: partitions are given to several at once.",
+        _members(SHARE),
+        since=(4, 2),
     ),
     Scenario(
         "connect",

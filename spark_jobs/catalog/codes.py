@@ -147,6 +147,7 @@ class StartFailure(Code):
     QUORUM_UNREACHABLE = "quorum_unreachable", "The controller quorum, or ZooKeeper, did not answer."
     OTHER_CLUSTER = "other_cluster", "Its disk belongs to another cluster."
     PORT_IN_USE = "port_in_use", "Another process listened on its port."
+    ID_TAKEN = "id_taken", "ZooKeeper had its id registered: for its former process, or for another broker."
     OUT_OF_MEMORY = "out_of_memory", "Its memory was too small."
     CONFIGURATION = "configuration", "A setting was wrong."
     LOG_DIR_FAILED = "log_dir_failed", "A log directory could not be used, or was not formatted."

@@ -14,7 +14,9 @@ from pathlib import Path
 from shutil import get_terminal_size
 
 from spark_jobs.catalog.steps import Step
+from spark_jobs.edges.lake_state import state_of
 from spark_jobs.edges.landing import read_text
+from spark_jobs.edges.publication import newest_versions
 from spark_jobs.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters
 from spark_jobs.report.html import render_html
 from spark_jobs.report.metrics import metrics_text
@@ -40,7 +42,10 @@ def lake_of(given: argparse.Namespace) -> str:
 
 
 def report(given: argparse.Namespace) -> int:
-    """Prints where the newest report lies, opens it, or lists the nights. Raises: BadInput where there is none."""
+    """Prints where the newest report lies, opens it, or lists the nights. Says on stderr what is not whole in the lake.
+
+    Raises: BadInput where there is none.
+    """
     lake = lake_of(given)
     if given.list:
         return _nights(lake, given.json)
@@ -51,6 +56,8 @@ def report(given: argparse.Namespace) -> int:
         raise BadInput(
             f"There is no report at {page}. Needed: a finished audit of that lake. Run `hindsight audit` first."
         )
+    for note in state_of(lake, newest_versions(lake)).notes:
+        print(note, file=sys.stderr)
     print(json.dumps({"report": page}) if given.json else page)
     if given.opened and not webbrowser.open(Path(page).absolute().as_uri()):
         raise BadInput("No browser could be started. Needed: one on this machine. Open the page that is named above.")

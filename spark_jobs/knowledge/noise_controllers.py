@@ -80,6 +80,8 @@ NOISE: tuple[Noise, ...] = (
         "Handling deletion for topics ",
         "eletion started for replicas ",
         "eletion successfully completed for replicas ",
+        "Deletion failed for replicas ",
+        "Dead Replicas (",
         " successfully completed",
         "Initializing manager with initial deletions: ",
     ),
@@ -281,6 +283,7 @@ NOISE: tuple[Noise, ...] = (
         "Ids of producers, which a controller on ZooKeeper takes in blocks (ZkProducerIdManager).",
         "Acquired new producerId block ",
         "Read producerId block ",
+        "Read current producerId block ",
         "There is no producerId block yet ",
     ),
     *noise(

@@ -99,4 +99,9 @@ NOISE: tuple[Noise, ...] = (
         " to OfflinePartition",
         " to NonExistentPartition",
     ),
+    *noise(
+        _LOGGERS,
+        "A logger of log4j 1 reports that JMX registers it.",
+        "preRegister called. Server=",
+    ),
 )

@@ -41,6 +41,13 @@ START_REASONS = (
         "Find the process that holds the port: it may be the former broker, which has not ended. Check listeners.",
     ),
     StartReason(
+        StartFailure.ID_TAKEN,
+        re.compile("NodeExistsException"),
+        "ZooKeeper had its id registered already",
+        "Where its former process has just ended, wait until zookeeper.session.timeout.ms is over and start it again."
+        " Else look whether it still runs, or another broker has the same broker.id.",
+    ),
+    StartReason(
         StartFailure.OUT_OF_MEMORY,
         re.compile("OutOfMemoryError"),
         "its memory was too small",
@@ -70,7 +77,7 @@ START_REASONS = (
     ),
 )
 """From the most telling one down. Sources: BrokerLifecycleManager, LogManager, MetaPropertiesEnsemble, SocketServer,
-KafkaConfig, ProcessTerminatingFaultHandler, BrokerServer and KafkaServer.startup."""
+KafkaZkClient.registerBroker, KafkaConfig, ProcessTerminatingFaultHandler, BrokerServer and KafkaServer.startup."""
 
 STOPPED_EARLY = StartReason(
     StartFailure.STOPPED, re.compile(""), "its process was stopped before it served", "Find out who or what stopped it."

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.catalog import bronze, quality, silver
@@ -27,6 +27,7 @@ from spark_jobs.steps.late_windows import keep_late_windows
 from spark_jobs.steps.parsing import PARSED, parse_window
 from spark_jobs.transforms.intake import group_records, outliers, snapshots
 from spark_jobs.transforms.intake.clocks_apart import Distance, apart, distances
+from spark_jobs.transforms.intake.reading import carries_nothing
 from spark_jobs.transforms.windows import Window
 
 _TICK = timedelta(milliseconds=1)
@@ -52,7 +53,11 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
 
 
 _MOST_UNREAD = 0.1
-"""Where the logs show nothing that is known, and a larger share could not be read, nothing can be concluded."""
+"""Where the logs show nothing that is known, and a larger share of the lines that matter could not be read, nothing
+can be concluded."""
+_LOOKED_AT = 100_000
+"""Records that are looked at for what they are known to carry: a night without an event has few that matter."""
+
 _SHAPES = 3
 _QUOTED = 200
 
@@ -129,7 +134,7 @@ class Night:
             return
         covered = self.store.read_window(quality.COVERAGE, self.cluster, self.window).where("origin = 'broker'")
         counts = covered.agg(*(F.sum(c).alias(c) for c in ("lines_in", "events", "unparsed"))).first()
-        if not counts["lines_in"] or counts["events"] or counts["unparsed"] <= _MOST_UNREAD * counts["lines_in"]:
+        if counts["events"] or not counts["unparsed"] or counts["unparsed"] <= _MOST_UNREAD * self._that_matter(counts):
             return
         unread = self.store.read_window(quality.UNPARSED_LINES, self.cluster, self.window)
         shapes = unread.groupBy("template").agg(F.count(F.lit(1)).alias("times"), F.min("text").alias("text"))
@@ -140,6 +145,15 @@ class Night:
             f"{counts['unparsed']:,} matter and could not be read ({some}). Needed: logs of Kafka 1.0 or later in a "
             "layout that is known. Check the path and the version; give the layout in PATTERN."
         )
+
+    def _that_matter(self, counts: Row) -> int:
+        """How many of the brokers' lines are of loggers that matter, where none is an event.
+
+        Most lines of a Kafka before 1.0 are of no such logger: they would hide that none of the others was read.
+        """
+        records = self.store.read_window(bronze.LOG_RECORDS, self.cluster, self.window).where("origin = 'broker'")
+        known = (carries_nothing(*row) for row in records.select("layout", "text").limit(_LOOKED_AT).toLocalIterator())
+        return int(counts["unparsed"]) + sum(known)
 
     def broken(self) -> DataFrame:
         """What is broken beside records: files that break off, and lines that are not a reading."""

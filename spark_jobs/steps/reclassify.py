@@ -16,11 +16,13 @@ from spark_jobs.catalog.quality import PUBLICATIONS
 from spark_jobs.catalog.quality_verdicts import VERDICT_CHANGES
 from spark_jobs.catalog.steps import INGEST
 from spark_jobs.edges import lake_files, progress
+from spark_jobs.edges.session import for_few_rows
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.steps import publish, rebuild
 from spark_jobs.steps.ingest import parse_again
+from spark_jobs.steps.reporting import write_report
 from spark_jobs.transforms.windows import Window
 
 
@@ -45,19 +47,14 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     """Parses the window again out of bronze, rebuilds it, keeps what changed, publishes it and writes its page again.
 
     Gives: cluster, window_from, window_to; `changes`: how many verdicts, by what became of them.
-    Keeps: run again by its own name after it had published, it changes nothing: what had changed stands.
+    Keeps: run again by its own name after it had published, it judges nothing: what had changed stands, and its page
+        and its night's row, which a kill may have kept from it, are written again.
     Raises: BadInput where no window is given, or where it was never published; PublicationRefused: then gold is as it
         was, and quality.verdict_changes holds what would have changed.
     """
     store, window = Store(spark, settings.lake), _window(settings)
     cluster, runs = _published(store, settings, window)
     said = {"cluster": cluster, "window_from": window.start.isoformat(), "window_to": window.end.isoformat()}
-    if settings.run_id in runs:
-        return {**said, "changes": {}}
-    lines = parse_again(store, cluster, window, settings)
-    rebuild.run_step(spark, settings, {"ingest": {**said, "lines": lines}})
-    changes = _keep_changes(store, settings, cluster, window)
-    progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")
     run = {
         "run_id": settings.run_id,
         "run_at": settings.run_at,
@@ -68,6 +65,14 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
         "owners": settings.owners,
         **_told_by_ingest(store, runs),
     }
+    if settings.run_id in runs:
+        with for_few_rows(spark):
+            write_report(store, run, {})
+        return {**said, "changes": _changes(store, settings, cluster)}
+    lines = parse_again(store, cluster, window, settings)
+    rebuild.run_step(spark, settings, {"ingest": {**said, "lines": lines}})
+    changes = _keep_changes(store, settings, cluster, window)
+    progress.say(f"{window.start} to {window.end}: verdicts that changed: {changes or 'none'}")
     publish.publish_and_report(spark, settings.lake, run)
     return {**said, "changes": changes}
 
@@ -121,6 +126,11 @@ def _keep_changes(store: Store, settings: Settings, cluster: str, window: Window
     store.create(VERDICT_CHANGES)
     rows = found.withColumns(known).select(*VERDICT_CHANGES.column_names).coalesce(1)
     store.replace_rows_of_run(VERDICT_CHANGES, rows, cluster, window, settings.run_id)
+    return _changes(store, settings, cluster)
+
+
+def _changes(store: Store, settings: Settings, cluster: str) -> dict[str, int]:
+    """How many verdicts this run changed, by what became of them."""
     kept = store.read(VERDICT_CHANGES).where((F.col("run_id") == settings.run_id) & (F.col("cluster") == cluster))
     return {row["change"]: row["count"] for row in kept.groupBy("change").count().orderBy("change").collect()}
 

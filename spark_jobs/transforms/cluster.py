@@ -95,8 +95,10 @@ class ClusterContext:
         return self._until_caught_up.get(broker, _NO_OUTAGES)
 
     def outage_at(self, broker: int | None, instant: datetime) -> BrokerOutage | None:
-        """The broker's outage that the cluster knew of at an instant."""
-        return self.outage_between(broker, instant, instant)
+        """The broker's outage that the cluster knew of at an instant: of several within a clock's error the newest."""
+        found = [i.value for i in self._known_outages.get(broker, _NO_OUTAGES).at(instant, CLOCK_SKEW)]
+        begun = [o for o in found if o.down_at <= instant]
+        return max(begun, key=lambda o: o.down_at, default=min(found, key=lambda o: o.down_at, default=None))
 
     def outage_between(self, broker: int | None, start: datetime, end: datetime | None) -> BrokerOutage | None:
         """The broker's first outage that the cluster knew of at any time from one instant to another, or on."""

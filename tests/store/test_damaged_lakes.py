@@ -187,6 +187,24 @@ def test_a_cut_commit_of_a_publication_that_is_not_finished_hides_no_table(
     assert err.startswith("A publication is not finished: gold.findings hold rows")
 
 
+def test_whoever_asks_for_the_report_is_told_what_is_not_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, table = tmp_path / "report" / "index.html", tmp_path / "gold" / "findings"
+    write_lake(tmp_path, FINDINGS)
+    page.parent.mkdir()
+    page.write_text("a page")
+    list_versions(str(tmp_path), newest_versions(str(tmp_path), *TOGETHER))
+    asked = ["report", "--lake", str(tmp_path)]
+    assert cli.main(asked) == DONE
+    assert capsys.readouterr() == (f"{page}\n", "")
+    write_deltalake(table, DeltaTable(table).to_pyarrow_table(), mode="append")
+    assert cli.main(asked) == DONE
+    out, err = capsys.readouterr()
+    assert out == f"{page}\n"
+    assert err.startswith("A publication is not finished: gold.findings hold rows")
+
+
 def test_a_list_that_was_damaged_or_names_versions_that_are_gone_hides_nothing(tmp_path: Path) -> None:
     write_lake(tmp_path, FINDINGS)
     for text in ("", "{", '{"versions": []}', '{"versions": {"gold.findings": 9}}'):

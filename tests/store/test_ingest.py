@@ -18,6 +18,7 @@ from spark_jobs.catalog.rows import Event
 from spark_jobs.edges.store import Store
 from spark_jobs.shared.exits import BadInput
 from tests.support.logs import conf, content, lay, line, resigned, rows, run, unpack_night
+from tests.support.nights import EXCERPTS
 
 Row = dict[str, Any]
 
@@ -146,6 +147,18 @@ def test_a_kafka_of_which_nothing_is_understood_is_refused_with_what_it_wrote(
         run(spark, tmp_path / "lake", tmp_path / "logs")
     lay(tmp_path / "logs", {"broker-1/server.log": old * 3 + resigned(1)})
     run(spark, tmp_path / "lake", tmp_path / "logs")
+
+
+def test_a_kafka_before_1_0_is_refused_however_much_it_wrote_that_does_not_matter(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Captured on Kafka 0.8.2. Each connection that ends is a line of its own there: a day has very many."""
+    old = (EXCERPTS / "kafka-0.8" / "broker-0" / "server.log").read_text()
+    (closing,) = {c for c in old.splitlines(keepends=True) if "Closing socket" in c and "05:09:58" in c}
+    for text in (old, old + closing * 1_000):
+        lay(tmp_path / "logs", {"broker-0/server.log": text})
+        with pytest.raises(BadInput, match=r"25 matter and could not be read .* Needed: logs of Kafka 1\.0 or later"):
+            run(spark, tmp_path / "lake", tmp_path / "logs", run_at=datetime(2026, 11, 24, tzinfo=UTC))
 
 
 def test_all_places_that_cannot_be_read_are_named_at_once(spark: SparkSession, tmp_path: Path) -> None:

@@ -131,8 +131,14 @@ def test_a_window_is_judged_anew(spark: SparkSession, night: Night, tmp_path: Pa
     assert content_of(Path(store.lake), gold.REBALANCES) == content
     assert rows(store, silver.EVENTS)
 
-    assert reclassify.run_step(spark, again, {})["changes"] == {}
+    page = Path(night.told["report"].replace(night.given.lake, store.lake))
+    nights, written = rows(store, quality.NIGHTS), page.read_text(encoding="utf-8")
+    page.unlink()
+    DeltaTable.forPath(spark, f"{store.lake}/quality/nights").delete()
+    assert reclassify.run_step(spark, again, {})["changes"] == told["changes"]
     assert rows(store, VERDICT_CHANGES, "change") == changes, "run again by its own name it takes nothing back"
+    assert rows(store, quality.NIGHTS) == nights, "a kill after the publication had kept them from it"
+    assert page.read_text(encoding="utf-8") == written
 
 
 def test_a_window_must_be_given_and_have_been_published(spark: SparkSession, tmp_path: Path) -> None:

@@ -121,11 +121,18 @@ def said_by_2(kind: str) -> Event:
 
 
 RESIGNED = row(EVENTS, kind="controller_resigned", broker=3, happened_at=at("01:52:45"), line_id="resigned")
-DOWN = row(BROKER_OUTAGES, broker=3, kind="crash", down_at=at("01:52:44"), up_at=at("01:52:50"))
+DOWN = row(BROKER_OUTAGES, broker=3, kind="crash", down_at=at("01:52:44"), detected_at=None, up_at=at("01:52:50"))
 
 A_DAY = timedelta(days=1)
 BOTH_DOWN = [
-    row(BROKER_OUTAGES, broker=b, kind="crash", down_at=at("15:11:55") + A_DAY, up_at=at("15:12:20") + A_DAY)
+    row(
+        BROKER_OUTAGES,
+        broker=b,
+        kind="crash",
+        down_at=at("15:11:55") + A_DAY,
+        detected_at=None,
+        up_at=at("15:12:20") + A_DAY,
+    )
     for b in (1, 2)
 ]
 
@@ -194,6 +201,44 @@ def test_without_a_majority_the_time_without_a_controller_is_bounded() -> None:
     killed = change_of("made: quorum-4.3, controllers 2 and 1 were down")
     assert (killed.uncontrolled_low_ms, killed.uncontrolled_high_ms) == (17_743, 20_282)
     assert "no leader was elected" in killed.explanation
+
+
+@pytest.mark.parametrize(("kind", "column"), [("controlled_shutdown", "down_at"), ("unresponsive", "detected_at")])
+def test_an_absence_before_a_controller_took_office_is_not_why_it_lost_it(kind: str, column: str) -> None:
+    """Where the line of its return is lost an absence goes on; that its node was elected meanwhile shows it to live."""
+    elections = [
+        row(EVENTS, kind="controller_elected", broker=3, controller_epoch=n, happened_at=at(clock), line_id=clock)
+        for n, clock in enumerate(("03:00:00", "05:00:00", "05:20:00"), start=1)
+    ]
+    times = {"down_at": at("03:10:00"), "detected_at": None, "up_at": at("09:00:00"), column: at("03:10:00")}
+    away = row(BROKER_OUTAGES, broker=3, kind=kind, planned=kind == "controlled_shutdown", **times)
+    changes = rebuild_controller_changes(elections, [away], EVER)
+    assert [c.cause for c in changes[1:]] == ["outage", "unknown"]
+
+
+def elected(epoch: int, clock: str, **columns: object) -> Event:
+    known = {"kind": "controller_elected", "broker": 3, "controller_epoch": epoch, "line_id": clock}
+    return row(EVENTS, **known | {"happened_at": at(clock)} | columns)
+
+
+def test_of_two_absences_that_meet_at_a_change_the_newest_is_why() -> None:
+    """The log of the return is lost: the shutdown at 05:19:59 shows that it served again, and that it went."""
+    ends = (("03:10:00", "05:19:59"), ("05:19:59", "05:30:00"))
+    first, second = (
+        row(BROKER_OUTAGES, broker=3, outage_id=down, planned=True, down_at=at(down), detected_at=None, up_at=at(up))
+        for down, up in ends
+    )
+    changes = rebuild_controller_changes(
+        [elected(1, "03:09:00"), elected(2, "05:20:00", broker=1)], [first, second], EVER
+    )
+    assert (changes[-1].outage_id, changes[-1].uncontrolled_high_ms) == ("05:19:59", 1_000)
+
+
+def test_on_zookeeper_epochs_that_no_line_shows_hide_the_former_controller() -> None:
+    away = row(BROKER_OUTAGES, broker=3, planned=True, down_at=at("03:10:00"), detected_at=None, up_at=at("09:00:00"))
+    lines_of = [elected(e, clock, pattern_id="zookeeper.elected") for e, clock in ((1, "03:09:00"), (5, "03:12:00"))]
+    change = rebuild_controller_changes(lines_of, [away], EVER)[-1]
+    assert (change.controller_from, change.cause, change.uncontrolled_high_ms) == (None, "unknown", None)
 
 
 def test_a_quorum_that_is_lost_to_the_end_of_the_lines_is_told_from_its_beginning_on() -> None:

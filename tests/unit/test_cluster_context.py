@@ -55,6 +55,16 @@ def test_the_outage_between_two_instants_is_the_first_that_the_cluster_knew_of(
     assert context.outage_between(1, after(start), after(end)) == min(expected, key=lambda o: o.down_at, default=None)
 
 
+def test_of_two_outages_that_meet_the_newer_one_holds() -> None:
+    """A broker whose return no line shows is shut down again: with that the first absence ends and the next begins."""
+    first, second = (
+        row(BROKER_OUTAGES, broker=1, kind="controlled_shutdown", down_at=a, detected_at=None, up_at=z)
+        for a, z in ((after(0), after(30)), (after(30), after(50)))
+    )
+    context = ClusterContext(outages=(first, second))
+    assert [context.outage_at(1, after(s)) for s in (29, 31, 51)] == [first, second, second]
+
+
 @given(outages(), SECONDS)
 def test_a_broker_has_just_returned_until_it_has_caught_up(found: list[BrokerOutage], instant: int) -> None:
     expected = any(

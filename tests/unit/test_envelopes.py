@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from unittest.mock import patch
@@ -280,3 +281,41 @@ def test_a_folder_is_rendered_file_by_file(tmp_path: Path) -> None:
     for name, wraps in (("new", []), ("other", ["nowhere"])):
         with pytest.raises(BadInput, match="Needed"):
             render_folder(tmp_path / "logs", tmp_path / name, "strimzi", wraps)
+
+
+def otlp(*records: object, pod: object = "kafka-0") -> dict[str, object]:
+    """A resource of OpenTelemetry's, with records."""
+    named = [{"key": "k8s.pod.name", "value": {"stringValue": pod}}, {"key": "host.name", "value": {}}]
+    return {"resource": {"attributes": named}, "scopeLogs": [{"logRecords": records}]}
+
+
+def started(second: int, at: object = "1") -> dict[str, object]:
+    """A record of OpenTelemetry's."""
+    said = f"[2026-11-21 01:44:{second},117] INFO [KafkaServer id=0] started (kafka.server.KafkaServer)\n"
+    return {"timeUnixNano": at, "body": {"stringValue": said}}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        [],
+        [1, None, {"resource": 5, "scopeLogs": [None, {"logRecords": ["x", 7]}]}],
+        [otlp(started(14, at=1_700_000_000_000_000_000), pod=5)],
+    ],
+    ids=["none", "hostile", "numbers"],
+)
+def test_objects_of_opentelemetry_hold_the_records_of_several_pods(odd: list[object]) -> None:
+    told = [
+        {"resourceLogs": [otlp(started(10), started(11)), otlp(started(12), pod="kafka-1")]},
+        {"resourceLogs": []},
+        {"resourceLogs": [otlp(started(13))]},
+        {"resourceLogs": odd},
+    ]
+    rows = read("\n".join(json.dumps(each) for each in told).encode())
+    assert [(r["part"], str(r["text"])[:22]) for r in rows if r["layout"]][:4] == [
+        ("kafka-0", "[2026-11-21 01:44:10,1"),
+        ("kafka-0", "[2026-11-21 01:44:11,1"),
+        ("kafka-1", "[2026-11-21 01:44:12,1"),
+        ("kafka-0", "[2026-11-21 01:44:13,1"),
+    ]
+    assert sum(r["line_count"] for r in rows) == len(told) + 2

@@ -21,7 +21,7 @@ from spark_jobs.catalog.gold import (
     PARTITION_RISKS,
     TRUNCATIONS,
 )
-from spark_jobs.catalog.rows import BrokerOutage, Failover, Incident, IsrSpan
+from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Failover, Incident, IsrSpan
 from spark_jobs.knowledge.harms import HARM_NOTES
 from spark_jobs.knowledge.rules import HARM_OF_RULE, INCIDENT_RULES, RULE_BY_ID, STANDING_RULES
 from spark_jobs.transforms.findings import Facts, judge_findings
@@ -92,6 +92,24 @@ def test_a_quorum_without_a_majority_to_the_end_of_the_lines_is_an_incident_that
     (incident,) = told(controllers=[lost])
     assert (incident.kind, incident.started_at, incident.ended_at) == ("quorum_lost", AT, None)
     assert "for 16.7 s at least, and no line shows a controller afterwards" in incident.headline
+
+
+def test_a_quorum_that_loses_its_controllers_again_and_again_is_one_incident() -> None:
+    def lost(seconds: int, **columns: Any) -> ControllerChange:
+        known = {"cause": "no_majority", "epoch": seconds, "confidence": "likely", "uncontrolled_low_ms": 3_000}
+        at_second = AT + timedelta(seconds=seconds)
+        return row(
+            CONTROLLER_CHANGES, **known | {"explanation": f"Lost {seconds}.", "happened_at": at_second} | columns
+        )
+
+    long = lost(600, uncontrolled_low_ms=510_000)
+    again, calm = told(controllers=[lost(900), long, lost(90), lost(30)])
+    assert again.headline.startswith("The controllers had no majority 3 times within 9 min 33 s: no leader")
+    assert (again.started_at, again.ended_at) == (AT + timedelta(seconds=27), long.happened_at)
+    assert "Lost 30. Lost 600." in again.explanation and "Lost 90" not in again.explanation
+    assert calm.headline.startswith("The controllers had no majority for 3 s")
+    (over,) = told(controllers=[lost(30), lost(40, controller_to=-1)])
+    assert over.headline.startswith("The controllers had no majority twice within 13 s, and no line shows a controller")
 
 
 def test_a_crash_with_all_that_followed_is_one_incident() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[2]
 PLAIN = {
+    "spark_jobs.catalog",
     "spark_jobs.catalog.steps",
     "spark_jobs.shared.clusters",
     "spark_jobs.shared.config",

@@ -75,6 +75,21 @@ def test_a_time_without_leader_lies_between_the_proofs(outage: dict[str, Any], e
     assert bounds(handover(outage)) == expected
 
 
+@pytest.mark.parametrize(("told_by_another", "ms"), [(10, 20_000), (27, 2_000)])
+def test_what_a_leader_writes_after_its_return_does_not_shorten_the_time_without_it(
+    told_by_another: float, ms: int
+) -> None:
+    """It was away, and follows in the epoch without a leader that another broker has seen begin."""
+    lines = [
+        line("leader_started", 1, 0, leader_epoch=0),
+        line("follower_started", 3, told_by_another, leader_epoch=1, leader=-1),
+        line("follower_started", 1, 28, leader_epoch=1, leader=-1),
+        line("leader_started", 1, ELECTED_AT, leader_epoch=2),
+    ]
+    restored = rebuild_leaders(lines, [], context_of([], []), HOURS).failovers[-1]
+    assert (restored.kind, restored.leaderless_ms) == ("leader_restored", ms)
+
+
 @pytest.mark.parametrize(("gave_way", "ms"), [(29.9, 100), (30.1, 0)])
 def test_a_leader_that_says_when_it_gave_way_bounds_it_from_both_sides(gave_way: float, ms: int) -> None:
     """Some hand over before the new leader starts, some after: then the partition always had a leader."""

@@ -177,10 +177,20 @@ def failed_start(clock: str) -> list[Event]:
     """What a broker of KRaft writes whose start fails: it says between that it had started."""
     return [
         own("broker_starting", f"{clock}:00"),
-        own("broker_start_failed", f"{clock}:10", text="unable to register with the controller quorum."),
+        own(
+            "broker_start_failed",
+            f"{clock}:10",
+            pattern_id="kraft.registration_abandoned",
+            text="unable to register with the controller quorum.",
+        ),
         own("broker_start_abandoned", f"{clock}:10"),
         own("broker_started", f"{clock}:10"),
-        own("broker_start_failed", f"{clock}:11", text="Fatal error during broker startup. Prepare to shutdown"),
+        own(
+            "broker_start_failed",
+            f"{clock}:11",
+            pattern_id="process.start_failed",
+            text="Fatal error during broker startup. Prepare to shutdown",
+        ),
         own("broker_shutdown_started", f"{clock}:11"),
         own("broker_stopped", f"{clock}:12"),
     ]
@@ -245,6 +255,15 @@ def test_replicas_that_a_process_takes_up_after_hours_without_a_log_show_that_it
     assert (whole.up_at, partial.up_at) == (None, at("03:20:00"))
 
 
+@pytest.mark.parametrize(("goes_on", "kinds"), [("leader_started", []), ("controller_elected", ["crash"])])
+def test_a_second_process_that_finds_the_port_taken_takes_no_broker_away(goes_on: str, kinds: list[str]) -> None:
+    """The first one serves, and writes on; as a controller a node may speak that has no broker any more."""
+    serves, second = own("leader_started", "02:59:30"), failed_start("03:00")
+    works = [own("broker_starting", "03:05:00"), own("broker_unfenced_self", "03:05:09")]
+    told = rebuild_outages([serves, *second, own(goes_on, "03:01:00"), *works[: 2 * len(kinds)]], [], WHOLE)
+    assert [o.kind for o in told] == kinds
+
+
 def exits(clock: str) -> Event:
     """All that a broker writes whose settings are wrong."""
     error = "org.apache.kafka.common.config.ConfigException: Invalid value none for configuration num.network.threads"
@@ -284,6 +303,25 @@ def test_a_sign_of_life_ends_an_absence_whose_end_is_lost() -> None:
     assert (one.kind, one.confidence, one.up_at) == ("controlled_shutdown", "likely", at("05:10:00"))
     assert (one.away_low_ms, one.away_high_ms) == (5_000, 7_800_000)
     assert (other.down_at, other.confidence, other.up_at) == (at("07:00:00"), "certain", None)
+
+
+def test_a_replica_that_starts_after_the_process_ended_is_of_another_one() -> None:
+    """The lines of the start are lost. A shutdown may take five minutes, and this one was over after two seconds."""
+    stops = [own("broker_shutdown_started", "03:00:00"), own("broker_stopped", "03:00:02")]
+    lines = [own("leader_started", "02:50:00"), *stops, own("follower_started", "03:00:24")]
+    [absence] = rebuild_outages(lines, [], WHOLE)
+    assert (absence.kind, absence.up_at) == ("controlled_shutdown", at("03:00:24"))
+    [going_on] = rebuild_outages([lines[0], lines[1], lines[3]], [], WHOLE)
+    assert going_on.up_at is None, "a broker that shuts down goes on to serve"
+
+
+def test_a_start_after_lost_hours_does_not_show_that_the_broker_was_away_through_them() -> None:
+    """It may have come back and gone again: only until the log ends is it known to have been away."""
+    stops = [own("broker_shutdown_started", "03:00:00"), own("broker_stopped", "03:00:05")]
+    works = [own("broker_starting", "09:00:00"), own("broker_unfenced_self", "09:00:09")]
+    files = [held("broker-1/server.log", "02:00:00", "03:00:07"), held("broker-1/server.log", "09:00:00", "09:30:00")]
+    [absence] = rebuild_outages([own("leader_started", "02:50:00"), *stops, *works], [], WHOLE, files)
+    assert (absence.confidence, absence.away_low_ms, absence.away_high_ms) == ("likely", 7_000, 21_609_000)
 
 
 def test_a_later_start_does_not_make_a_crash_of_a_shutdown_that_is_lost() -> None:

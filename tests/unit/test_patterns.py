@@ -66,6 +66,7 @@ MADE = {
     "librdkafka.disconnected",
     "partition.isr_update_rejected",
     "partition.isr_update_skipped",
+    "process.fatal_fault",
     "scala.coordinator_load_failed",
     "scala.group_append_failed",
     "scala.group_dead_at_join",

@@ -32,6 +32,15 @@ def test_of_several_changes_that_a_client_names_the_last_one_that_was_logged_cou
     assert causes(events, logged)[1:3] == ["topic_created", "topic_deleted"]
 
 
+def test_a_close_at_once_after_a_rejoin_is_not_its_reason() -> None:
+    """A deleted topic goes in two steps, each a rejoin: its partitions, then its name. A tenth of a second after the
+    second the application closed the consumer, and the newest reason to join in its log is that one.
+    """
+    context = GroupContext("night", at("00:00:00"), at("00:00:00") + 3 * A_DAY)
+    told = rebuild_group("sink-of-mobile-23", lines("pattern-4.3", *BOTH), context).rebalances
+    assert [r.cause for r in told[2:]] == ["topic_deleted", "topic_deleted", "member_left"]
+
+
 def test_a_group_that_subscribed_to_a_pattern_may_read_any_topic() -> None:
     events = _before_kip_800(lines("pattern-3.7", *BOTH))
     quoted = quote(next(e for e in events if e.kind == "rebalance_started"))

@@ -62,6 +62,13 @@ class TestWrong:
         assert wrong([configured], rebalances=[rebalance(5, "member_left")]) == [None]
         assert wrong([{**configured, "consumers": "h"}], rebalances=[rebalance(5, "member_left")]) != [None]
 
+    def test_what_streams_asks_for_by_itself_is_not_wrong_where_its_members_are_of_streams(self) -> None:
+        came = {**member(0, "member_join"), "library": "streams"}
+        asked = [rebalance(1, "client_requested"), rebalance(2, "client_requested")]
+        assert wrong([came], rebalances=asked) == [None, None]
+        assert wrong([came], rebalances=[rebalance(1, "client_requested", group_id="h")]) != [None]
+        assert None not in wrong([{**came, "library": "java"}], rebalances=asked)
+
     def test_an_arrival_of_the_other_kind_is(self) -> None:
         acts = [member(0, "member_join"), member(20, "rejoin_after_expiry")]
         assert wrong(acts, rebalances=[rebalance(1, "member_joined"), rebalance(21, "member_rejoined")]) == [None, None]

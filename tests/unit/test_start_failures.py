@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from drill.plain_reader import event_of, parse
 from drill.spoil import SPOILS
 from spark_jobs.catalog.codes import StartFailure
+from spark_jobs.catalog.rows import Event
 from spark_jobs.edges.samples import captured
+from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.knowledge.start_failures import START_REASONS, why_starts_failed
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.windows import Window
 
 PLAYED = (
     ("4.3", "BindException", StartFailure.PORT_IN_USE),
@@ -22,6 +29,7 @@ PLAYED = (
     ("4.3", "ConfigException", StartFailure.CONFIGURATION),
     ("3.7", "Invalid cluster.id", StartFailure.OTHER_CLUSTER),
     ("2.6", "InconsistentClusterIdException", StartFailure.OTHER_CLUSTER),
+    ("2.8", "NodeExistsException", StartFailure.ID_TAKEN),
     ("4.3", "unable to register", StartFailure.QUORUM_UNREACHABLE),
     ("2.6", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
     ("3.7", "ZooKeeperClientTimeoutException", StartFailure.QUORUM_UNREACHABLE),
@@ -50,4 +58,18 @@ def test_a_start_that_ends_without_a_word_was_stopped() -> None:
 def test_each_reason_is_declared_once_and_the_drill_plays_all_that_it_can() -> None:
     codes = [reason.code for reason in START_REASONS]
     assert len({*codes}) == len(codes) and {*codes, StartFailure.STOPPED} == {*StartFailure}
-    assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION}
+    assert {*SPOILS} == {*codes} - {StartFailure.EXCEPTION, StartFailure.ID_TAKEN}
+
+
+def test_a_controller_that_cannot_start_ends_the_process_of_a_broker_that_never_served() -> None:
+    """As captured on 4.3 of a node that is broker and controller: its heap was too small."""
+    [record] = [c.record for c in captured() if c.shows == "process.controller_start_failed" and c.version == "4.3"]
+    event = event_of(parse(record, "broker-1/server.log"), "c", "broker")
+    assert event
+    fails = Event.of(event | {"broker": 1})
+    works = replace(
+        fails, kind=Kind.BROKER_UNFENCED_SELF, line_id="s", happened_at=fails.happened_at + timedelta(minutes=1)
+    )
+    [absence] = rebuild_outages([fails, works], [], Window(fails.happened_at, works.happened_at))
+    assert (absence.kind, absence.failed_starts, absence.start_failure) == ("failed_start", 1, "out_of_memory")
+    assert absence.up_at == works.happened_at

@@ -8,7 +8,7 @@ from datetime import timedelta
 from spark_jobs.catalog.bronze import LOG_FILES
 from spark_jobs.catalog.rows import Event, LogFile
 from spark_jobs.catalog.silver import EVENTS
-from spark_jobs.transforms.brokers.absences import observe
+from spark_jobs.transforms.brokers.observed import observe
 from spark_jobs.transforms.brokers.outages import rebuild_outages
 from spark_jobs.transforms.brokers.unobserved import find_unobserved_spans, unobserved_within
 from spark_jobs.transforms.windows import Window

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 import json
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,9 @@ _EVER = datetime(2000, 1, 1, tzinfo=UTC)
 _LATER = {PUBLICATIONS: {"version"}}
 """A run that was cut short and tried again leaves more versions."""
 
+_ALERTS = ("windows", "findings", "incidents", "planned")
+"""What an alert is made of that is published together."""
+
 
 def contents(lake: Path | str) -> Hashes:
     """A hash of each table's rows, whatever their order; what depends on the run is left out."""
@@ -36,8 +40,13 @@ def contents(lake: Path | str) -> Hashes:
     }
 
 
+def others(found: Hashes, wanted: Hashes) -> list[str]:
+    """The tables in which there are other rows, or which are there in one of two lakes alone."""
+    return sorted(n for n in {*found, *wanted} if found.get(n) != wanted.get(n))
+
+
 class Seen(NamedTuple):
-    """What readers saw: gold through the SQL prompt's views, what they said, and what an alert could not read."""
+    """What readers saw: gold by the SQL prompt's views and what alerts are made of; what they said; what was unread."""
 
     gold: Hashes
     said: list[str]
@@ -55,6 +64,7 @@ def seen(lake: Path) -> Seen:
                     found = connection.execute(f"FROM {view_name(table)}").fetch_arrow_table().to_pylist()
                     gold[table.full_name] = _hash(table, found)
         rows = read_alert_rows(str(lake), _EVER, _EVER)
+    gold["alerts"] = _digest({name: row} for name in _ALERTS for row in getattr(rows, name))
     return Seen(gold, said.getvalue().splitlines(), rows.unread)
 
 
@@ -65,5 +75,9 @@ def shows_newest(lake: Path) -> bool:
 
 def _hash(table: Table, rows: list[dict[str, Any]]) -> str:
     columns = sorted({*table.content_columns} - _LATER.get(table, set()))
-    lines = sorted(json.dumps({c: row.get(c) for c in columns}, default=str, sort_keys=True) for row in rows)
+    return _digest({c: row.get(c) for c in columns} for row in rows)
+
+
+def _digest(rows: Iterable[Mapping[str, Any]]) -> str:
+    lines = sorted(json.dumps(row, default=str, sort_keys=True) for row in rows)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

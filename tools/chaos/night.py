@@ -7,7 +7,7 @@ from pathlib import Path
 
 _AT = re.compile(rb"\[\d{4}-\d\d-\d\d (\d\d:\d\d:\d\d)")
 
-FIRST, HALF, LAST = b"01:41:30", b"01:45:30", b"01:49:00"
+FIRST, HALF, LAST, LATE = b"01:41:30", b"01:45:30", b"01:49:00", b"01:51:00"
 """Rebalances, failovers and an outage lie in these minutes of the recorded night."""
 
 

@@ -65,6 +65,11 @@ class Worker:
             self._start()
         return ended
 
+    def do(self, step: str, settings: dict[str, Any], meanwhile: Callable[[], None] | None = None) -> None:
+        """Runs a step that nothing disturbs. Raises: RuntimeError where it fails."""
+        if sentences := self.run(step, settings, meanwhile).sentences:
+            raise RuntimeError(f"{step} failed undisturbed: {sentences}")
+
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """All its processes stand still in the block: what lies on disk is what a kill would leave."""

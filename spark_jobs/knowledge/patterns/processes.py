@@ -9,6 +9,10 @@ _LIFECYCLE_LOGGERS = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.s
 _CAUSE = r"(?:\n(?:.*\nCaused by: )?(?P<error>[^\n]*).*)?$"
 """The exception below a line: its last cause, else itself."""
 _LIFECYCLE = r"^\[BrokerLifecycleManager id=\d+\] "
+_FAULT_LOGGERS = (
+    "org.apache.kafka.server.fault.ProcessTerminatingFaultHandler",
+    "org.apache.kafka.server.fault.ProcessExitingFaultHandler",
+)
 _LOG_MANAGER = ("kafka.log.LogManager",)
 _LOADS_LOGS = "core/src/main/scala/kafka/log/LogManager.scala loadLogs"
 
@@ -82,14 +86,21 @@ PATTERNS = (
         source="clients/src/main/java/org/apache/kafka/common/utils/LoggingSignalHandler.java; kafka/Kafka.scala in 1.0",
     ),
     Pattern(
+        pattern_id="process.controller_start_failed",
+        kind=Kind.BROKER_START_FAILED,
+        loggers=_FAULT_LOGGERS,
+        contains="Encountered fatal fault: caught exception",
+        regex=r"^Encountered fatal fault: (?P<detail>caught exception)" + _CAUSE,
+        reads_trace=True,
+        versions="3.4-4.3",
+        source=f"{_SERVERS}/ControllerServer.scala startup; SharedServer.controllerStartupFaultHandler says this alone",
+    ),
+    Pattern(
         pattern_id="process.fatal_fault",
         kind=Kind.PROCESS_FAULTED,
-        loggers=(
-            "org.apache.kafka.server.fault.ProcessTerminatingFaultHandler",
-            "org.apache.kafka.server.fault.ProcessExitingFaultHandler",
-        ),
+        loggers=_FAULT_LOGGERS,
         contains="Encountered fatal fault: ",
-        regex=r"^Encountered fatal fault: (?P<detail>[^\n]*)" + _CAUSE,
+        regex=r"^Encountered fatal fault: (?!caught exception(?:\n|$))(?P<detail>[^\n]*)" + _CAUSE,
         reads_trace=True,
         versions="3.3-4.3",
         source="server-common/src/main/java/org/apache/kafka/server/fault/ProcessTerminatingFaultHandler.java handleFault",

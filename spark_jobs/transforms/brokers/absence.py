@@ -67,7 +67,12 @@ class Absence:
 
     @property
     def lasted_at_least(self) -> timedelta:
-        """From the first proof that it did not serve to the last one: the return itself, where a line shows it."""
+        """From the first proof that it did not serve to the last one: the return itself, where a line shows it.
+
+        Where logs of the time between are missing, it may have served and gone again: up to there.
+        """
+        if not self.shows_end and self.known_until:
+            return max(timedelta(), min(self.known_until, self.proven_until) - self.gone_by)
         shown = (self.up_at if self.is_end_exact else None) or self.known_until if self.shows_end else None
         return max(timedelta(), max(shown or self.proven_until, self.proven_until) - self.gone_by)
 

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
-from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile
+from spark_jobs.catalog.rows import Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.absence import ENDS, Absence
-from spark_jobs.transforms.brokers.failed_starts import has_ended, is_another
+from spark_jobs.transforms.brokers.failed_starts import has_ended, is_another, is_of_second
 from spark_jobs.transforms.brokers.liveness import (
     FOUND_AT_START,
-    NEW_ON_KRAFT,
     SAME_START,
-    SESSION,
     SHUTDOWN_LASTS,
+    STARTED_ON_ZOOKEEPER,
     LivenessSignal,
     Signal,
-    signals_by_broker,
 )
-from spark_jobs.transforms.brokers.logs_at_hand import ROTATED_WITHIN, LogsAtHand
-from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
-from spark_jobs.transforms.controllers import ControllerEpoch, active_at, controller_epochs_of
-from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, NEVER
+from spark_jobs.transforms.brokers.logs_at_hand import ROTATED_WITHIN
+from spark_jobs.transforms.brokers.observed import Observed
+from spark_jobs.transforms.controllers import ControllerEpoch, active_at
+from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, LONG_AGO, NEVER
 
 LATE_REPORT = timedelta(minutes=1)
 """A controller busy with a failover reports a restart when the broker already serves again."""
@@ -31,15 +30,13 @@ LATE_REPORT = timedelta(minutes=1)
 UNDONE_WITHIN = timedelta(minutes=1)
 """What a controller decides so shortly before another one follows it may never have been committed. Our choice."""
 
-_OF_ZOOKEEPER = (Kind.BROKERS_CHANGED, Kind.BROKER_FAILED, Kind.BROKER_CAME)
-
 _SAME_LIFE: Mapping[Signal, timedelta] = {Signal.SERVES: CATCHING_UP, Signal.FAILED: SAME_START}
 """How long before each signal a sign of life is part of what the signal shows."""
 
 _LAST_WORDS: Mapping[Signal, timedelta] = {
     Signal.SHUTDOWN: SHUTDOWN_LASTS,
     Signal.RELEASED: CATCHING_UP,
-    Signal.STOPPED: CLOCK_SKEW,
+    Signal.STOPPED: CATCHING_UP,
     Signal.HALTED: CLOCK_SKEW,
     Signal.FAULTED: CLOCK_SKEW,
     Signal.DOWN: CATCHING_UP,
@@ -50,55 +47,8 @@ _LAST_WORDS: Mapping[Signal, timedelta] = {
 """How long after each signal of an absence a line of the broker may still be of the time before it."""
 
 
-@dataclass(frozen=True)
-class Observed:
-    """What absences are rebuilt from, beside the broker's own signals."""
-
-    signs: SignsOfLife
-    logs: LogsAtHand
-    terms: Sequence[ControllerEpoch]
-    session: timedelta
-    since: datetime
-    until: datetime
-    uses_zookeeper: bool
-    signals: Mapping[int, Sequence[LivenessSignal]]
-
-    def first_service(
-        self, broker: int, after: datetime, start: LivenessSignal | None, *, is_over: bool
-    ) -> Event | None:
-        """The first proof after an instant that a broker serves again. Takes: its last start, until it served.
-
-        Edge case: on KRaft a process takes up leaderships and replicas as its metadata of before have them, and is let
-        in only later: as long as its log would show that, these lines prove nothing. Source: BrokerServer.startup,
-        BrokerMetadataPublisher.
-        """
-        life = self.signs.first_service(broker, after, is_over=is_over)
-        while life and life.broker == broker and start and self._is_fenced(start, life.happened_at):
-            life = self.signs.first_service(broker, life.happened_at, is_over=is_over)
-        return life
-
-    def _is_fenced(self, start: LivenessSignal, at: datetime) -> bool:
-        """Whether a process that started on KRaft, and has not logged that it was let in, is known not to be."""
-        is_kraft = start.event.pattern_id == NEW_ON_KRAFT
-        return is_kraft and start.at <= at and self.logs.is_own_whole(start.broker, start.at, at)
-
-
-def observe(
-    ordered: Sequence[Event], proofs: Iterable[Event], readings: Iterable[BrokerSnapshot], files: Iterable[LogFile]
-) -> Observed:
-    """What lines, readings and files show of all brokers. Takes: events in order, at least one; more proofs of life."""
-    uses_zookeeper = any(e.kind in _OF_ZOOKEEPER for e in ordered)
-    terms = controller_epochs_of(ordered)
-    return Observed(
-        signs=SignsOfLife(ordered, proofs, readings),
-        logs=LogsAtHand(ordered, files, terms),
-        terms=terms,
-        session=SESSION[uses_zookeeper],
-        since=ordered[0].happened_at,
-        until=ordered[-1].happened_at,
-        uses_zookeeper=uses_zookeeper,
-        signals=signals_by_broker(ordered, terms),
-    )
+_BY_SECOND = (Signal.RESTARTED, Signal.IS_NEW, Signal.FAILED)
+"""What a process shows that does not come to serve."""
 
 
 def absences_of(observed: Observed) -> dict[int, list[Absence]]:
@@ -129,7 +79,7 @@ class _Life:
     def told(self, signals: Iterable[LivenessSignal]) -> list[Absence]:
         """Its absences."""
         for signal in signals:
-            if not self._is_known(signal):
+            if not self._is_known(signal) and not self._is_of_second(signal):
                 self._take(_read(signal, self.start, self.observed))
         self._end_by_life(None)
         if self.current:
@@ -144,6 +94,13 @@ class _Life:
         """Whether a line shows no more than a new process that another line of it has shown."""
         is_told = signal.shows is Signal.IS_NEW and signal.event.kind not in FOUND_AT_START
         return is_told and self.current is not None and self.current.restart is not None
+
+    def _is_of_second(self, signal: LivenessSignal) -> bool:
+        """Whether a line is of a second process, which fails to start while the broker goes on to serve."""
+        if self.current or not signal.is_own or signal.shows not in _BY_SECOND:
+            return False
+        own = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= signal.at)
+        return is_of_second(own, partial(self.observed.signs.is_active_between, self.broker))
 
     def _take(self, signal: LivenessSignal) -> None:
         self._end_by_life(signal)
@@ -191,6 +148,8 @@ class _Life:
 
     def _begins(self, signal: LivenessSignal) -> bool:
         """Whether a signal begins an absence of a broker that, as far as known, serves."""
+        if signal.shows is Signal.SERVES:
+            return self._is_unseen_start(signal)
         if signal.shows is not Signal.RESTARTED:
             return signal.shows in (*ENDS, Signal.DOWN, Signal.FAILED)
         if signal.is_own:
@@ -200,6 +159,15 @@ class _Life:
         is_late = self._served_since is not None and signal.at - self._served_since < LATE_REPORT
         return signal.event.kind == Kind.BROKERS_CHANGED and not is_late
 
+    def _is_unseen_start(self, signal: LivenessSignal) -> bool:
+        """Whether a broker on ZooKeeper says that it started, whose start no line shows, nor a controller its absence:
+        where several brokers write one log, the line of the start names none of them.
+        """
+        served = max((at for at in (self.served_at, self._served_since) if at), default=LONG_AGO)
+        is_unseen = self.start is None and signal.at - served > LATE_REPORT
+        lived = self.observed.signs.last_before(self.broker, signal.at - CATCHING_UP)
+        return is_unseen and lived is not None and signal.event.pattern_id == STARTED_ON_ZOOKEEPER
+
     def _begun(self, signal: LivenessSignal) -> Absence:
         at, until = signal.at, self.observed.until
         begun = Absence(self.broker, at, until, gone_by=at, proven_until=at, silent_from=at)
@@ -207,7 +175,9 @@ class _Life:
             return replace(begun, began_with=signal.shows, is_over=signal.shows is not Signal.SHUTDOWN)
         if signal.shows is Signal.FAILED or (signal.is_own and self.start):
             return self._never_served(begun, signal)
-        last_line = self.observed.signs.last_before(self.broker, at, since=self._served_since)
+        # What precedes the line that a start was over is of the new process.
+        before = at - CATCHING_UP if signal.shows is Signal.SERVES else at
+        last_line = self.observed.signs.last_before(self.broker, before, since=self._served_since)
         heard_at = last_line.happened_at if last_line else self._served_since
         if signal.is_own and heard_at and not self.observed.logs.would_show_start(self.broker, heard_at, at):
             return replace(begun, shows_start=False, last_seen_at=heard_at)
@@ -217,20 +187,41 @@ class _Life:
         """The absence that others detected, or a start shows, from when the broker fell silent on."""
         signs, logs, session = self.observed.signs, self.observed.logs, self.observed.session
         failure = signs.first_failure(self.broker, heard_at, signal.at)
-        down_at = failure.happened_at if failure else _silent_since(signal, heard_at, session)
+        watched_for = None if signal.is_own or self._is_first(signal) else session
+        down_at = failure.happened_at if failure else _silent_since(signal.at, heard_at, watched_for)
         replaced_at = _replaced_at(self.broker, heard_at, signal.at, self.observed.terms)
         if replaced_at and signal.at - replaced_at <= 2 * session:
             down_at = min(down_at, replaced_at)
         seen = signs.last_service(self.broker, down_at)
         proofs = (heard_at, seen.happened_at if seen else None)
+        known_from = self._missed_since(signal, heard_at, down_at)
         return replace(
             begun,
             down_at=down_at,
             last_seen_at=max((at for at in proofs if at and at <= down_at), default=None),
             failure=failure,
-            shows_start=logs.would_show_start(self.broker, max(heard_at or down_at, down_at - session), signal.at),
+            shows_start=logs.would_show_start(self.broker, known_from, signal.at),
             lines=(*(line for line in (begun.last_line, failure) if line), *self.found),
         )
+
+    def _missed_since(self, signal: LivenessSignal, heard_at: datetime | None, down_at: datetime) -> datetime:
+        """From when on logs must show what happened to the broker. Who lists all brokers at once does not know which of
+        them were gone before; another controller counted the broker in until a session before.
+        """
+        if heard_at is None or signal.event.kind == Kind.BROKERS_LISTED:
+            return heard_at or down_at
+        return max(heard_at, down_at - self.observed.session)
+
+    def _is_first(self, signal: LivenessSignal) -> bool:
+        """Whether the controller that misses the broker has just started, so that none was there before.
+
+        On ZooKeeper a broker becomes the controller while it starts where no other is (KafkaController.elect).
+        """
+        controller = signal.event.broker
+        if controller is None or signal.event.kind != Kind.BROKERS_LISTED:
+            return False
+        starts = (s.at for s in self.observed.signals.get(controller, ()) if s.event.kind == Kind.BROKER_STARTED)
+        return any(abs(at - signal.at) <= LATE_REPORT for at in starts)
 
     def _continued(self, absence: Absence, signal: LivenessSignal) -> Absence:
         """The absence after one more signal."""
@@ -251,7 +242,7 @@ class _Life:
             case Signal.DOWN:
                 return replace(absence, detected_at=absence.detected_at or signal.at)
             case Signal.STOPPED:
-                return replace(absence, is_over=True)
+                return replace(absence, is_over=True, silent_from=signal.at + _LAST_WORDS[signal.shows])
             case Signal.HALTED | Signal.FAULTED if not has_ended(absence.lines, absence.failures):
                 return replace(absence, is_over=True)
             case Signal.FAILED | Signal.HALTED | Signal.FAULTED:
@@ -296,15 +287,18 @@ class _Life:
         return any(fence.happened_at < t.since <= until for t in self.observed.terms)
 
     def _finished(self, absence: Absence) -> Absence:
+        absence = self._with_start_behind(absence)
         observed, restarted_at = self.observed, absence.restart.at if absence.restart else NEVER
         until = min(restarted_at, absence.up_at or NEVER)
         end = absence.up_at or self._last_known(absence)
         by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
         by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
+        shows_end = by_controllers or (by_itself and absence.is_told_by_itself)
+        is_known = absence.up_at is not None and shows_end
         absence = replace(
             absence,
-            known_until=None if absence.up_at else observed.logs.known_until(self.broker, absence.gone_by),
-            shows_end=by_controllers or (by_itself and absence.is_told_by_itself),
+            known_until=None if is_known else observed.logs.known_until(self.broker, absence.gone_by),
+            shows_end=shows_end,
             # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
             shows_starts=by_itself or (by_controllers and not observed.uses_zookeeper),
         )
@@ -312,6 +306,19 @@ class _Life:
             was_active = observed.signs.is_active_between(absence.broker, absence.detected_at, until)
             return replace(absence, was_active=was_active)
         return replace(absence, detected_at=_replaced_at(absence.broker, absence.down_at, until, observed.terms))
+
+    def _with_start_behind(self, absence: Absence) -> Absence:
+        """The absence with the line in which a new process says that it started, just after others saw it serve.
+
+        Edge case: on ZooKeeper a start names its broker only there, if several brokers write one log.
+        """
+        if absence.restart or absence.up_at is None:
+            return absence
+        following = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= absence.up_at)
+        said = next(following, None)
+        if said is None or said.event.kind != Kind.BROKER_STARTED or said.at - absence.up_at > LATE_REPORT:
+            return absence
+        return replace(absence, restart=said, lines=(*absence.lines, said.event))
 
     def _last_known(self, absence: Absence) -> datetime:
         """The end of the logs that would show a return; where those of all brokers end is only a little later, that."""
@@ -331,12 +338,11 @@ def _returned(absence: Absence, proof: Event, *, is_exact: bool) -> Absence:
     return replace(absence, up_at=proof.happened_at, is_end_exact=is_exact, lines=(*absence.lines, proof))
 
 
-def _silent_since(signal: LivenessSignal, heard_at: datetime | None, session: timedelta) -> datetime:
-    """When the broker fell silent: the controller detects that within about one session."""
-    if signal.is_own:
-        return heard_at or signal.at
-    earliest = signal.at - session
-    return max(heard_at, earliest) if heard_at else earliest
+def _silent_since(gone_by: datetime, heard_at: datetime | None, watched_for: timedelta | None) -> datetime:
+    """When the broker fell silent. Takes: how long before a controller would have detected it; None: none was there."""
+    if watched_for is None:
+        return heard_at or gone_by
+    return max(heard_at or gone_by - watched_for, gone_by - watched_for)
 
 
 def _replaced_at(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from spark_jobs.catalog.codes import NOBODY, ControllerChangeCause
+from spark_jobs.catalog.codes import NOBODY, ControllerChangeCause, OutageKind
 from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Event
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.transforms.brokers.controller_rulings import CONTROLLER_RULINGS, ControllerCase, is_in_vain
+from spark_jobs.transforms.brokers.liveness import SHUTDOWN_LASTS
 from spark_jobs.transforms.controllers import CONTROLLER_KINDS, ControllerEpoch, controller_epochs_of
 from spark_jobs.transforms.durations import CLOCK_SKEW, LONG_AGO, MS
 from spark_jobs.transforms.evidence import evidence_of, quote
@@ -50,16 +51,44 @@ def _cases(ordered: Sequence[Event], outages: Sequence[BrokerOutage], until: dat
     lines = {b: Timeline(own, lambda e: e.happened_at) for b, own in grouped(ordered, lambda e: e.broker).items()}
     stood = [e for e in ordered if e.kind == Kind.ELECTION_STOOD]
     epochs = controller_epochs_of(ordered)
+    terms = {node: Timeline(own, lambda t: t.since) for node, own in grouped(epochs, lambda t: t.controller).items()}
     for before, term in pairwise([None, *epochs, *_without_winner(epochs[-1:], stood, ordered, outages, until)]):
         if term and term.is_change:
+            before = _directly(before, term)
             own = lines.get(before.controller) if before else None
             yield ControllerCase(
                 term=term,
                 before=before,
-                outages=[o.value for o in away.at(term.since, CLOCK_SKEW)],
+                outages=_absences_at(term.since, away, terms),
                 lines=own.between(before.since, term.since + CLOCK_SKEW) if before and own else (),
                 stood=_until(term.since, stood, before.since if before else LONG_AGO),
             )
+
+
+def _directly(before: ControllerEpoch | None, term: ControllerEpoch) -> ControllerEpoch | None:
+    """The epoch before, if it is the one before. ZooKeeper counts epochs of controllers alone, a quorum those that no
+    node won too.
+    """
+    by_zookeeper = bool(term.lines) and term.lines[0].pattern_id.startswith("zookeeper.")
+    return None if before and by_zookeeper and term.epoch > before.epoch + 1 else before
+
+
+def _absences_at(
+    at: datetime, away: Intervals[BrokerOutage], terms: Mapping[int, Timeline[ControllerEpoch]]
+) -> list[BrokerOutage]:
+    """The absences that lasted at an instant, but those during which the node became the active controller.
+
+    However long no line shows its return, such a node lived: the absence is not why it, or a majority, is missing now.
+    """
+    lasting = [o.value for o in away.at(at, CLOCK_SKEW)]
+    last = {o.broker: terms[o.broker].last_before(at) for o in lasting if o.broker in terms}
+    return [o for o in lasting if not _began_before(o, last.get(o.broker))]
+
+
+def _began_before(outage: BrokerOutage, term: ControllerEpoch | None) -> bool:
+    says_so = outage.planned or outage.kind == OutageKind.FAILED_START
+    begun = outage.down_at + SHUTDOWN_LASTS if says_so else outage.detected_at
+    return term is not None and begun is not None and begun < term.since
 
 
 def _without_winner(

@@ -41,9 +41,10 @@ class ControllerCase:
     """One change of the controller.
 
     Where `controller` is -1, no line shows a node that won the elections, and `term` begins with the last of them.
-    `before` is None where no line shows the controller before. `outages` are those that lasted at the change,
-    `lines` the former controller's own from when it became active until the change. `stood`: the lines with which nodes
-    stand for election until this controller is elected, without a pause between them.
+    `before` is None where no line shows the controller before: on ZooKeeper also where epochs lie between.
+    `outages` are those that lasted at the change, `lines` the former controller's own from when it became active until
+    the change. `stood`: the lines with which nodes stand for election until this controller is elected, without a
+    pause between them.
     """
 
     term: ControllerEpoch
@@ -71,8 +72,9 @@ class ControllerCase:
 
     @property
     def former_outage(self) -> BrokerOutage | None:
-        """The absence of the former controller that lasted at the change."""
-        return next((o for o in self.outages if o.broker == self.former), None)
+        """The absence of the former controller that lasted at the change; of several, which meet there, the newest."""
+        own = (o for o in self.outages if o.broker == self.former)
+        return max(own, key=lambda o: o.down_at, default=None)
 
     @property
     def uncontrolled(self) -> tuple[timedelta | None, timedelta | None]:
@@ -105,9 +107,8 @@ class ControllerCase:
 
 
 def predecessor_unknown(case: ControllerCase) -> Proof | None:
-    """No line shows the controller before. ZooKeeper's epochs count controllers alone, so that none is skipped."""
-    by_zookeeper = case.term.lines[0].pattern_id.startswith("zookeeper.")
-    return proof_if(case.before is None or (by_zookeeper and case.skips_epochs))
+    """No line shows the controller before."""
+    return proof_if(case.before is None)
 
 
 def first_epoch(case: ControllerCase) -> Proof | None:

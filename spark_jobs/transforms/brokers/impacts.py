@@ -19,6 +19,7 @@ from spark_jobs.catalog.rows import (
 )
 from spark_jobs.shared.grouping import grouped
 from spark_jobs.shared.words import counted, duration, listed, sentence, times
+from spark_jobs.transforms.brokers.liveness import SHUTDOWN_LASTS
 from spark_jobs.transforms.evidence import evidence_of
 from spark_jobs.transforms.timelines import Timeline
 
@@ -140,8 +141,9 @@ def explain_outages(outages: Iterable[BrokerOutage], restarts: Mapping[str, str]
 
 
 def _recovery(outage: BrokerOutage) -> str:
+    is_released = outage.planned and outage.detected_at and outage.detected_at - outage.down_at <= SHUTDOWN_LASTS
     steps = (
-        (outage.detected_at, "the controller released it after {}" if outage.planned else "it was detected after {}"),
+        (outage.detected_at, "the controller released it after {}" if is_released else "it was detected after {}"),
         (outage.isr_recovered_at, "it was in every ISR again after {}"),
         (outage.leadership_restored_at, "it led all its former partitions again after {}"),
     )

@@ -208,7 +208,7 @@ def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[Livene
     for signal in signals:
         if signal.shows is Signal.FAILED:
             failed_at = signal.at
-        elif signal.is_own and signal.event.kind in _NEW_LIFE:
+        elif signal.is_own and (signal.event.kind in _NEW_LIFE or signal.event.pattern_id == STARTED_ON_ZOOKEEPER):
             failed_at = None
         if not _is_failing(signal, failed_at, fails_at):
             yield signal
@@ -229,3 +229,5 @@ def _is_failing(signal: LivenessSignal, failed_at: datetime | None, fails_at: It
 
 _END_A_FAILED_START = (Signal.SERVES, Signal.SHUTDOWN, Signal.STOPPED)
 _NEW_LIFE = (Kind.BROKER_STARTING, Kind.BROKER_UNFENCED_SELF)
+STARTED_ON_ZOOKEEPER = "zookeeper.broker_started"
+"""Of the lines of a broker that started, the one that no failed start has. Source: KafkaServer.startup"""

@@ -84,9 +84,11 @@ def left_in_order(absence: Absence) -> Proof | None:
 
 
 def new_process(absence: Absence) -> Proof | None:
-    """A new process of the broker started; certain where its own log shows the start and lines before it."""
-    is_certain = absence.restart and absence.restart.is_own and absence.last_line
-    return proof_if(absence.restart, confidence=Confidence.CERTAIN if is_certain else Confidence.LIKELY)
+    """A new process of the broker started, or failed to; certain where its own log shows it and lines before it."""
+    is_certain = (absence.failures or (absence.restart and absence.restart.is_own)) and absence.last_line
+    return proof_if(
+        absence.restart or absence.failures, confidence=Confidence.CERTAIN if is_certain else Confidence.LIKELY
+    )
 
 
 def came_back(absence: Absence) -> Proof | None:

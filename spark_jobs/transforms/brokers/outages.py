@@ -13,7 +13,8 @@ from spark_jobs.knowledge.start_failures import StartReason, why_starts_failed
 from spark_jobs.shared.absences import starts_exactly
 from spark_jobs.shared.words import counted, duration
 from spark_jobs.transforms.brokers.absence import Absence
-from spark_jobs.transforms.brokers.absences import LATE_REPORT, Observed, absences_of, observe
+from spark_jobs.transforms.brokers.absences import LATE_REPORT, absences_of
+from spark_jobs.transforms.brokers.observed import Observed, observe
 from spark_jobs.transforms.brokers.outage_rulings import OUTAGE_RULINGS
 from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
 from spark_jobs.transforms.durations import CATCHING_UP, CLOCK_SKEW, MS
@@ -93,7 +94,8 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
         explanation=" ".join(filter(None, (verdict.sentence, _starts(absence, reason)))),
         evidence=evidence_of(absence.evidence),
     )
-    return replace(outage, explanation=f"{outage.explanation} {_ending(absence, starts_exactly(outage))}")
+    told = (outage.explanation, _ending(absence, starts_exactly(outage)))
+    return replace(outage, explanation=" ".join(filter(None, told)))
 
 
 def _why_starts_failed(absence: Absence) -> StartReason | None:
@@ -114,6 +116,8 @@ def _starts(absence: Absence, reason: StartReason | None) -> str:
 def _ending(absence: Absence, starts_exactly: bool) -> str:
     if absence.up_at is None:
         return _open_ending(absence)
+    if absence.up_at == absence.down_at:
+        return ""
     lasted = duration(absence.up_at - absence.down_at)
     if not absence.shows_end:
         return f"It served again after {lasted} at most: no log of all that time is at hand."

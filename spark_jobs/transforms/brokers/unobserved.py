@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from spark_jobs.catalog.rows import Event, UnobservedSpan
 from spark_jobs.shared.words import duration
-from spark_jobs.transforms.brokers.absences import Observed
+from spark_jobs.transforms.brokers.observed import Observed
 from spark_jobs.transforms.evidence import evidence_of, quote, row_id
 from spark_jobs.transforms.timelines import Interval, Timeline
 from spark_jobs.transforms.windows import Window

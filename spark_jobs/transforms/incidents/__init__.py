@@ -149,7 +149,7 @@ def _confidence(happening: Happening) -> Confidence:
 
 def _explanations(happening: Happening) -> Iterator[str]:
     lossy = [f for f in happening.failovers if f.records_lost_high or f.records_lost_low]
-    rows = (happening.outages, happening.periods, lossy, happening.truncations, happening.controllers)
+    rows = (happening.outages, happening.periods, lossy, happening.truncations, happening.first_and_last_controllers)
     for row in chain[BrokerOutage | ControllerChange | Failover | Incident | OutOfSyncPeriod | Truncation](
         *rows, happening.of_groups
     ):
@@ -176,7 +176,13 @@ def _quotes(happening: Happening) -> Iterator[Quote]:
     """The lines about losses, about what began it, and where it was not an absence, about each change of a leader."""
     lossy = [f for f in happening.failovers if f.records_lost_high or f.records_lost_low]
     led = lossy if happening.outages else happening.failovers
-    began = (happening.outages, happening.periods, happening.of_groups, happening.lag, happening.controllers)
+    began = (
+        happening.outages,
+        happening.periods,
+        happening.of_groups,
+        happening.lag,
+        happening.first_and_last_controllers,
+    )
     for row in chain[BrokerOutage | ControllerChange | Failover | Incident | LagVerdict | OutOfSyncPeriod | Truncation](
         led, happening.truncations, *began
     ):

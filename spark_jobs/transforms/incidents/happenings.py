@@ -33,8 +33,8 @@ from spark_jobs.transforms.durations import MS, NEVER
 from spark_jobs.transforms.windows import Window
 
 TOGETHER = timedelta(minutes=1)
-"""Shutdowns, or losses of leaders, that begin within this of one another are one act. Our choice: a script that stops
-all brokers, or a disk that takes its partitions along, needs seconds."""
+"""Shutdowns, or losses of leaders or controllers, within this of one another are one act. Our choice: a script that
+stops all brokers, or a disk that takes its partitions along, needs seconds."""
 
 HARMFUL = frozenset({FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION, FailoverKind.LOG_DIR_FAILED})
 """Changes of leaders that are an incident even where no broker was away."""
@@ -77,6 +77,11 @@ class Happening:
     refusing: Sequence[PartitionRisk] = ()
 
     @property
+    def first_and_last_controllers(self) -> Sequence[ControllerChange]:
+        """The first and the last loss of the controller: they tell of all between."""
+        return [*self.controllers[:1], *self.controllers[1:][-1:]]
+
+    @property
     def is_of_groups(self) -> bool:
         """Whether it is nothing but rebalances."""
         return bool(self.of_groups) and not self.outages
@@ -91,7 +96,7 @@ class Happening:
             *(t.happened_at for t in self.truncations),
             *(p.started_at for p in self.periods),
             *(max(v.evidence[0].happened_at, v.window_from) for v in self.lag),
-            *map(_uncontrolled_since, self.controllers),
+            *map(uncontrolled_since, self.controllers),
         ]
 
     @property
@@ -108,7 +113,7 @@ class Happening:
         ]
 
 
-def _uncontrolled_since(change: ControllerChange) -> datetime:
+def uncontrolled_since(change: ControllerChange) -> datetime:
     """Since when there was no controller, at the latest. Where none followed, the change is its beginning."""
     lasted = 0 if change.controller_to == NOBODY else change.uncontrolled_low_ms or 0
     return change.happened_at - lasted * MS
@@ -174,11 +179,13 @@ def _acts(outages: Sequence[BrokerOutage]) -> Iterator[list[BrokerOutage]]:
     yield from _within(shutdowns, lambda o: o.down_at)
 
 
-def _within(rows: Iterable[R], at: Callable[[R], datetime]) -> Iterator[list[R]]:
-    """Rows in order of time, cut where more than TOGETHER lies between two of them."""
+def _within(
+    rows: Iterable[R], at: Callable[[R], datetime], since: Callable[[R], datetime] | None = None
+) -> Iterator[list[R]]:
+    """Rows in order of time, cut where more than TOGETHER lies between two of them. `since`: when each began."""
     held: list[R] = []
     for row in rows:
-        if held and at(row) - at(held[-1]) > TOGETHER:
+        if held and (since or at)(row) - at(held[-1]) > TOGETHER:
             yield held
             held = []
         held.append(row)
@@ -251,8 +258,11 @@ def _behind(lag: Iterable[LagVerdict]) -> Iterator[Happening]:
 
 
 def _without_controller(changes: Iterable[ControllerChange]) -> Iterator[Happening]:
+    """A quorum that loses its controllers again and again: one incident until it keeps one."""
     lost = (c for c in changes if c.cause == ControllerChangeCause.NO_MAJORITY)
-    return (Happening(IncidentKind.QUORUM_LOST, controllers=(change,)) for change in lost)
+    ordered = sorted(lost, key=lambda c: (c.happened_at, c.epoch))
+    for held in _within(ordered, lambda c: c.happened_at, uncontrolled_since):
+        yield Happening(IncidentKind.QUORUM_LOST, controllers=held)
 
 
 def _leaders_lost(window: Window, failovers: Iterable[Failover]) -> Iterator[Happening]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from spark_jobs.catalog.codes import NOBODY, Confidence, FailoverKind, Harm, IncidentKind, OutOfSyncKind
-from spark_jobs.catalog.rows import BrokerOutage, Incident, OutOfSyncPeriod
+from spark_jobs.catalog.rows import BrokerOutage, ControllerChange, Incident, OutOfSyncPeriod
 from spark_jobs.knowledge.harms import OUTAGE_VERBS
 from spark_jobs.shared import words
 from spark_jobs.shared.absences import away, starts_exactly
-from spark_jobs.transforms.incidents.happenings import Happening
+from spark_jobs.transforms.incidents.happenings import Happening, uncontrolled_since
 from spark_jobs.transforms.incidents.impact import Impact, Place
 
 _NAMED = 3
@@ -139,12 +139,22 @@ def _behind(happening: Happening) -> str:
 
 
 def _without_controller(happening: Happening) -> str:
-    change = happening.controllers[0]
-    least, most = change.uncontrolled_low_ms, change.uncontrolled_high_ms
-    lasted = f" for {words.duration(least)}" if least else f" for {words.duration(most)} at most" if most else ""
-    if change.controller_to == NOBODY:
-        lasted = f"{f'{lasted} at least' if least else ''}, and no line shows a controller afterwards"
+    first, last = happening.controllers[0], happening.controllers[-1]
+    lasted = _uncontrolled(last)
+    if first is not last:
+        took = words.duration(last.happened_at - uncontrolled_since(first))
+        lasted = f" {words.times(len(happening.controllers))} within {took}"
+    if last.controller_to == NOBODY:
+        lasted += ", and no line shows a controller afterwards"
     return f"the controllers had no majority{lasted}: no leader could be elected, and no topic changed"
+
+
+def _uncontrolled(change: ControllerChange) -> str:
+    """For how long there was no controller, after the words about it."""
+    least, most, is_open = change.uncontrolled_low_ms, change.uncontrolled_high_ms, change.controller_to == NOBODY
+    if least:
+        return f" for {words.duration(least)}{' at least' if is_open else ''}"
+    return f" for {words.duration(most)} at most" if most and not is_open else ""
 
 
 def _named(noun: str, ids: Iterable[int]) -> str:

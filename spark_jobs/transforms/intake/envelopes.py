@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from spark_jobs.knowledge.envelopes import OBJECTS, OTLP, PREFIXES
-from spark_jobs.transforms.intake import objects
+from spark_jobs.transforms.intake import objects, otlp
 from spark_jobs.transforms.intake.arrays import Flags, Ints
 from spark_jobs.transforms.intake.origins import Origins, named
 from spark_jobs.transforms.intake.pattern_clocks import ISO, pattern_heads
@@ -45,7 +45,7 @@ def peel_of(name: str) -> Peel:
         return partial(_without_prefix, _REGEXES[name])
     if name in _OBJECTS:
         return partial(objects.out_of_object, _OBJECTS[name])
-    return objects.out_of_otlp if name == OTLP else objects.records_of_json
+    return otlp.out_of_otlp if name == OTLP else objects.records_of_json
 
 
 class Chain:

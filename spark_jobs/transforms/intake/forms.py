@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spark_jobs.transforms.intake.arrays import NO_INSTANT
+from spark_jobs.transforms.intake.arrays import NO_INSTANT, Ints
 from spark_jobs.transforms.intake.detection import DATED, EVERY, Fit, best_of, closest, is_enough, layout_of, order_of
 from spark_jobs.transforms.intake.envelopes import JSON_RECORD, NAMES, Chain, peel_of
 from spark_jobs.transforms.intake.heads import PLAIN, heads_of, lines_of
@@ -22,6 +22,12 @@ _FEW = 4
 
 _DEPTH = 4
 """Envelopes around one another, with a record of JSON inside: two transports, and the two objects of an export."""
+
+_GLANCE = 60
+"""Lines that show which envelopes need no look at all of them."""
+
+_ANY = ("colours",)
+"""Envelopes that few of the lines may be in."""
 
 _MOST_OTHERS = 0.2
 """Lines of a wrapped file that may be in no envelope: what a program prints besides."""
@@ -111,13 +117,23 @@ def _decoded(lines: Sequence[bytes]) -> list[str]:
 
 def _chains(lines: Lines, around: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The envelopes that most lines are in, and those that are inside of them."""
+    some = lines.where(_irregular(len(lines)))
+    some = some.with_texts(some.texts())
     for name in NAMES:
-        count = int(np.count_nonzero(peel_of(name)(lines, Origins())[1]))
-        if count and count >= len(lines) * (0 if name == "colours" else 1 - _MOST_OTHERS):
+        if name not in _ANY and not peel_of(name)(some, Origins())[1].any():
+            continue
+        inside, are_inside, are_parts = peel_of(name)(lines, Origins())
+        count = int(np.count_nonzero(are_inside))
+        if count and count >= len(lines) * (0 if name in _ANY else 1 - _MOST_OTHERS):
             chain = (*around, name)
             yield chain
             if len(chain) < _DEPTH and name != JSON_RECORD:
-                yield from _chains(Chain((name,)).lines(lines), chain)
+                yield from _chains(Chain((name,)).lines(lines) if are_parts.any() else inside, chain)
+
+
+def _irregular(count: int) -> Ints:
+    """The places of a few of so many lines, at no regular distance: what is in none of them is not in most."""
+    return np.unique(np.geomspace(1, count, _GLANCE).astype(np.int64)) - 1 if count else np.arange(0)
 
 
 def _form(envelopes: tuple[str, ...], lines: Lines, given: str | None, others: Sequence[str]) -> tuple[Form, Fit]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -23,23 +23,44 @@ class _Mixed(ValueError):
     """What Arrow cannot read as columns."""
 
 
+_NOT_ALIKE = (_Mixed, UnicodeDecodeError, pa.ArrowInvalid)
+"""What is raised where fields differ in their types, or lines are not objects."""
+
+
 def fields_of(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str] = (), shown: Sequence[str] = ()) -> Fields:
     """What lines hold at some paths, which are names with dots. Other lines hold nothing.
 
     Takes: the lines; paths of fields that some of two hundred lines show; `seldom`, of those that fewer may have;
         `shown`, of those whose value is wanted as text whatever it is.
     """
-    ends = pc.or_(pc.ends_with(texts, pattern=b"}"), pc.ends_with(texts, pattern=b"}\r"))
-    rows = pc.indices_nonzero(pc.and_(pc.starts_with(texts, pattern=b"{"), ends))
-    told = texts.take(rows)
+    told, every = _objects_among(texts)
     try:
         found = _by_arrow(told, paths, [*seldom, *shown], shown)
-    except (_Mixed, UnicodeDecodeError, pa.ArrowInvalid):
+    except _NOT_ALIKE:
         found = _one_by_one(told, [*paths, *seldom], shown)
+    return found if every is None else {path: column.take(every) for path, column in found.items()}
+
+
+def nested_in(texts: pa.Array, name: str, kind: pa.DataType, cleaned: Callable[[Any], Any]) -> pa.Array:
+    """What lines hold in a field of a nested type; null in other lines.
+
+    Takes: what makes a value of that type out of an object, where objects are not of that type.
+    """
+    told, every = _objects_among(texts)
+    try:
+        found = _table(told, [pa.field(name, kind)]).column(name).combine_chunks()
+    except _NOT_ALIKE:
+        found = pa.array([cleaned(object_in(text)) for text in told.to_pylist()], kind)
+    return found if every is None else found.take(every)
+
+
+def _objects_among(texts: pa.Array) -> tuple[pa.Array, pa.Array | None]:
+    """The lines that look like objects; for each line which of them it is, nothing where every line is one."""
+    ends = pc.or_(pc.ends_with(texts, pattern=b"}"), pc.ends_with(texts, pattern=b"}\r"))
+    rows = pc.indices_nonzero(pc.and_(pc.starts_with(texts, pattern=b"{"), ends))
     if len(rows) == len(texts):
-        return found
-    every = pc.index_in(pa.array(range(len(texts)), pa.int64()), rows.cast(pa.int64()))
-    return {path: column.take(every) for path, column in found.items()}
+        return texts, None
+    return texts.take(rows), pc.index_in(pa.array(range(len(texts)), pa.int64()), rows.cast(pa.int64()))
 
 
 def sample_of(texts: pa.Array) -> list[dict[str, Any]]:
@@ -72,17 +93,22 @@ def field(told: Any, path: str) -> Any:
 
 
 def _by_arrow(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str], shown: Sequence[str]) -> Fields:
-    """Raises: _Mixed, UnicodeDecodeError, ArrowInvalid where fields differ in their types, or lines are not objects."""
+    """Raises: _NOT_ALIKE."""
     every = [*paths, *seldom]
     if not len(texts):
         return {path: pa.nulls(0) for path in every}
-    if pc.any(pc.match_substring(texts, pattern=b"\n")).as_py():
-        raise _Mixed
     sample = sample_of(texts)
     wanted = [*(path for path in paths if any(field(told, path) is not None for told in sample)), *seldom]
-    fields = _struct(wanted, sample, shown)
+    whole = _table(texts, _struct(wanted, sample, shown)).to_struct_array().combine_chunks()
+    return {path: _column(whole, path) for path in every}
+
+
+def _table(texts: pa.Array, fields: Sequence[pa.Field]) -> pa.Table:
+    """Some fields of objects. Raises: _NOT_ALIKE, also where a text holds LF: each part of it is a row of its own."""
+    if not len(texts):
+        return pa.schema(fields).empty_table()
     joined = pc.binary_join(pa.ListArray.from_arrays([0, len(texts)], texts), b"\n")[0].as_buffer()
-    joined.to_pybytes().decode()
+    str(joined, "utf-8")
     table = arrow_json.read_json(
         pa.BufferReader(joined),
         arrow_json.ReadOptions(use_threads=False, block_size=joined.size + 1),
@@ -90,8 +116,7 @@ def _by_arrow(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str], show
     )
     if table.num_rows != len(texts):
         raise _Mixed
-    whole = table.to_struct_array().combine_chunks()
-    return {path: _column(whole, path) for path in every}
+    return table
 
 
 def _struct(paths: Sequence[str], sample: Sequence[Mapping[str, Any]], shown: Sequence[str]) -> list[pa.Field]:

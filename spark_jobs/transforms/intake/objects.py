@@ -1,10 +1,9 @@
-"""Lines out of objects of JSON: envelopes with a line in one field, OpenTelemetry's, and objects that are records."""
+"""Lines out of objects of JSON: envelopes with a line in one field, and objects that are records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ import pyarrow.compute as pc
 from spark_jobs.knowledge.json_layouts import OF_CLASSES
 from spark_jobs.knowledge.model import JsonEnvelope, JsonLayout
 from spark_jobs.transforms.intake.arrays import NO_INSTANT, Flags, Ints
-from spark_jobs.transforms.intake.json_fields import Fields, field, fields_of, object_in, sample_of
+from spark_jobs.transforms.intake.json_fields import Fields, field, fields_of, sample_of
 from spark_jobs.transforms.intake.origins import Origins, named
 from spark_jobs.transforms.intake.pattern_clocks import ISO, pattern_heads
 from spark_jobs.transforms.intake.program_records import columns_of, said_in
@@ -28,9 +27,8 @@ _FAR = 20_000_000_000
 _OBJECT, _SECONDS, _NANOS = "instant", "instant.epochSecond", "instant.nanoOfSecond"
 """An instant may be an object of seconds and nanoseconds."""
 
+_NUMBER = r"^[0-9]{1,20}([.][0-9]{1,20})?$"
 _NO_TEXT = pa.scalar(None, pa.string())
-_LF = ord("\n")
-_OTLP = b'"resourceLogs"'
 
 Inside = tuple[Lines, Flags, Flags]
 
@@ -51,12 +49,12 @@ def out_of_object(envelope: JsonEnvelope, lines: Lines, origins: Origins) -> Ins
         is_there = pc.and_(is_there, told[path].is_valid())
     inner = lines.with_texts(pc.if_else(is_there, text.cast(pa.binary()), texts))
     are_inside = is_there.to_numpy(zero_copy_only=False)
-    ends_with_lf = (np.frombuffer(inner.data, np.uint8)[inner.ends - 1] == _LF) & (inner.ends > inner.starts)
+    ends_with_lf = inner.end_with_lf
     inner = replace(
         inner,
         ends=inner.ends - (ends_with_lf & are_inside),
         at=_or_before(_first_instants(told, envelope.at, len(lines)), lines.at, are_inside),
-        origins=np.where(are_inside, _written_by(told, envelope.origin, lines.origins, origins), lines.origins),
+        origins=np.where(are_inside, written_by(told, envelope.origin, lines.origins, origins), lines.origins),
     )
     are_parts = are_inside & ~ends_with_lf if envelope.name in _PARTS else none
     return inner, are_inside, are_parts
@@ -85,7 +83,7 @@ def _first_instants(told: Fields, paths: Sequence[str], count: int) -> Ints:
     return found
 
 
-def _written_by(told: Fields, paths: Sequence[tuple[str, ...]], before: Ints, origins: Origins) -> Ints:
+def written_by(told: Fields, paths: Sequence[tuple[str, ...]], before: Ints, origins: Origins) -> Ints:
     """Who wrote each line, by the first fields that are all there."""
     none = pa.nulls(len(before), pa.string())
     names = [
@@ -107,21 +105,14 @@ def instants_of(column: pa.Array) -> Ints:
         return np.full(len(column), NO_INSTANT)
     if not pa.types.is_string(column.type):
         return _of_numbers(column.cast(pa.float64()))
-    data, edges = laid_out(pc.binary_join_element_wise(column.fill_null(""), "\n", ""))
-    which, told, _ = pattern_heads(data, edges[:-1], ISO)
-    found = np.full(len(column), NO_INSTANT)
-    found[which] = told
-    left = np.flatnonzero(found == NO_INSTANT)
-    numbers = [_number(text) for text in column.take(pa.array(left)).to_pylist()]
-    found[left] = _of_numbers(pa.array(numbers, pa.float64()))
+    are_numbers = pc.match_substring_regex(column, pattern=_NUMBER)
+    found = _of_numbers(pc.if_else(are_numbers, column, _NO_TEXT).cast(pa.float64()))
+    texts = np.flatnonzero(pc.invert(are_numbers).fill_null(False).to_numpy(zero_copy_only=False))
+    if len(texts):
+        data, edges = laid_out(pc.binary_join_element_wise(column.take(pa.array(texts)), "\n", ""))
+        which, told, _ = pattern_heads(data, edges[:-1], ISO)
+        found[texts[which]] = told
     return found
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        return float(text) if text else None
-    except ValueError:
-        return None
 
 
 def _of_numbers(numbers: pa.Array) -> Ints:
@@ -131,55 +122,6 @@ def _of_numbers(numbers: pa.Array) -> Ints:
     while (is_far := told >= _FAR).any():
         told[is_far] /= 1_000
     return np.where(is_number, np.rint(told * 1_000_000).astype(np.int64), NO_INSTANT)
-
-
-def out_of_otlp(lines: Lines, origins: Origins) -> Inside:
-    """The records of OpenTelemetry's objects: a line may hold many."""
-    none = np.zeros(len(lines), bool)
-    found = [_otlp(object_in(text)) for text in lines.texts().to_pylist()] if _OTLP in lines.data else []
-    are_inside = np.array([records is not None for records in found], bool)
-    if not are_inside.any():
-        return lines, none, none
-    counts = np.array([1 if records is None else len(records) for records in found])
-    rows = np.repeat(np.arange(len(lines)), counts)
-    texts, at, who = lines.texts().take(pa.array(rows)).to_pylist(), lines.at[rows], lines.origins[rows]
-    begins = np.cumsum(counts) - counts
-    for begin, records in zip(begins.tolist(), found, strict=True):
-        for n, (text, instant, origin) in enumerate(records or (), begin):
-            texts[n], number = text, origins.number(origin)
-            at[n], who[n] = instant or at[n], number or who[n]
-    told = lines.told(rows).with_texts(pa.array(texts, pa.binary()))
-    physical = np.where(np.append(True, rows[1:] != rows[:-1]), told.physical, 0)
-    inner = replace(told, at=at, origins=who, physical=physical)
-    return inner, are_inside[rows], np.zeros(len(rows), bool)
-
-
-def _otlp(told: Any) -> list[tuple[bytes, int | None, str]] | None:
-    resources = told.get("resourceLogs") if told else None
-    if not isinstance(resources, list):
-        return None
-    return [
-        (
-            str(field(record, "body.stringValue") or "").removesuffix("\n").encode(errors="replace"),
-            _micros(record.get("timeUnixNano") or record.get("observedTimeUnixNano")),
-            _resource(resource),
-        )
-        for resource in resources
-        for scope in resource.get("scopeLogs", ())
-        for record in scope.get("logRecords", ())
-    ]
-
-
-def _micros(at: Any) -> int | None:
-    (found,) = instants_of(pa.array([None if at is None else str(at)], pa.string())).tolist()
-    return None if found == NO_INSTANT else found
-
-
-def _resource(resource: Any) -> str:
-    said = {a.get("key"): field(a, "value.stringValue") for a in field(resource, "resource.attributes") or ()}
-    names = ("k8s.pod.name", "k8s.container.name", "container.name", "host.name", "service.name")
-    told = [said[n] for n in names if said.get(n)]
-    return named("/".join(told[:2] if said.get(names[0]) else told[:1]))
 
 
 def records_of_json(lines: Lines, _: Origins) -> Inside:

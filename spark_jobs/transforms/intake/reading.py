@@ -160,6 +160,13 @@ def _claimed(known: Known, logger: str | None, message: str, text: str) -> Readi
     return _IGNORED if known is KNOWN.get(PROGRAM) else Reading(LineFate.UNPARSED, logger, message)
 
 
+def carries_nothing(layout: str | None, text: str) -> bool:
+    """Whether a record is of a logger that matters, and is known to carry nothing."""
+    logger, message = words_of(layout, text) if layout else (None, text)
+    known = KNOWN.get(_class_of(logger)) if logger else None
+    return known is not None and any(words in message for words in known.noise)
+
+
 def _with_trace(message: str, text: str) -> str:
     """The message, and the beginning of the exception below it. Edge case: a message of several lines holds it."""
     below = "" if "\n" in message else text.partition("\n")[2][:TRACE_LIMIT].replace("\r", "")

@@ -37,6 +37,12 @@ class Lines:
     def __len__(self) -> int:
         return len(self.starts)
 
+    @property
+    def end_with_lf(self) -> Flags:
+        """Which of them end with an LF of their own, before the one behind them."""
+        are: Flags = (_bytes(self.data)[self.ends - 1] == _LF) & (self.ends > self.starts)
+        return are
+
     def where(self, which: Ints) -> Lines:
         """Some of them, in their order. Takes: which, or flags."""
         return replace(self.told(which), starts=self.starts[which], ends=self.ends[which])
@@ -53,7 +59,8 @@ class Lines:
 
     def texts(self) -> pa.Array:
         """Each line by itself."""
-        return elements_of(self)[: 2 * len(self) : 2] if len(self) else pa.array([], pa.binary())
+        edges = np.column_stack([self.starts, self.ends]).reshape(-1)
+        return _between(self.data, edges)[::2] if len(self) else pa.array([], pa.binary())
 
     def with_texts(self, texts: pa.Array) -> Lines:
         """The same lines with other texts."""
@@ -116,9 +123,14 @@ def elements_of(lines: Lines, others: bytes = b"", width: int = 1) -> pa.Array:
     """The bytes of lines in elements: line n is 2 n; LF is twice their count; then come others of one width."""
     end = len(lines.data)
     edges = np.column_stack([lines.starts, lines.ends]).reshape(-1)
-    offsets = np.concatenate([edges, [end], np.arange(end + 1, end + 2 + len(others), width)]).astype(np.int32)
-    data = pa.py_buffer(lines.data + b"\n" + others)
-    return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), data])
+    every = np.concatenate([edges, [end], np.arange(end + 1, end + 2 + len(others), width)])
+    return _between(lines.data + b"\n" + others, every)
+
+
+def _between(data: bytes, edges: Ints) -> pa.Array:
+    """The bytes from each place to the next."""
+    offsets = pa.py_buffer(edges.astype(np.int32))
+    return pa.Array.from_buffers(pa.binary(), len(edges) - 1, [None, offsets, pa.py_buffer(data)])
 
 
 def laid_out(texts: pa.Array) -> tuple[bytes, Ints]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from spark_jobs.catalog import rows
-from spark_jobs.transforms.brokers.absences import observe
 from spark_jobs.transforms.brokers.broker_settings import settings_of
 from spark_jobs.transforms.brokers.controller_changes import rebuild_controller_changes
 from spark_jobs.transforms.brokers.missing_broker_logs import find_missing_broker_logs
+from spark_jobs.transforms.brokers.observed import observe
 from spark_jobs.transforms.brokers.outages import find_outages
 from spark_jobs.transforms.brokers.unobserved import find_unobserved_spans
 from spark_jobs.transforms.cluster import context_of

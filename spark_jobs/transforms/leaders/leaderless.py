@@ -114,14 +114,18 @@ def _started_at(change: LeaderChange) -> datetime | None:
 
 
 def _stopped_at(change: LeaderChange) -> datetime | None:
-    """When the last leader wrote that it leads no more: as a follower in a later epoch, or because its disk failed."""
+    """When the last leader wrote that it leads no more: as a follower in a later epoch, or because its disk failed.
+
+    Edge case: one that was away writes it after its return, when others have long shown the partition without a leader.
+    """
     since = change.before.at - CLOCK_SKEW if change.before.at else LONG_AGO
     failures = change.context.disk_failures_by_time.between(since, change.at + CLOCK_SKEW)
     stopped = [e.happened_at for e in change.incarnation.events if _follows(e, change)]
     stopped += [
         e.happened_at for e in failures if e.broker == change.last_leader and change.partition in on_failed_disk(e)
     ]
-    return min(stopped, default=None)
+    told, lost_at = min(stopped, default=None), change.before.at if change.former == NOBODY else None
+    return lost_at if told and lost_at and told - lost_at > CLOCK_SKEW else told
 
 
 def _follows(event: Event, change: LeaderChange) -> bool:

@@ -122,12 +122,18 @@ class Case:
 
     @cached_property
     def own_request(self) -> Event | None:
-        """The last line since the rebalance before in which the member's log names why it rejoins."""
+        """The last line since the rebalance before in which the member's log names why it rejoins.
+
+        Edge case: a member that closes at once names that as its reason, after the one that it gave to the coordinator.
+        """
         since = self.episode.previous.started_at if self.episode.previous else LONG_AGO
         until = self.episode.started_at + timedelta(milliseconds=200)
         requests = self.registry.log_of(self.member).of_kind(Kind.CLIENT_JOIN_REQUESTED).between(since, until)
         stale = (reasons.GIVEN_MEMBER_ID, reasons.FOLLOWS)
-        return next((e for e in reversed(requests) if read_client_reason(e.reason) not in stale), None)
+        given = read_client_reason(self.episode.reason.client_reason)
+        wanted = None if given in stale else given
+        asked = ((e, read_client_reason(e.reason)) for e in reversed(requests))
+        return next((e for e, why in asked if why not in stale and wanted in (None, why)), None)
 
     @property
     def request(self) -> str | None:

@@ -1,0 +1,94 @@
+"""Brokers on ZooKeeper that write one log, as three of them on one machine do: the line of a start names no broker."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_jobs.catalog.bronze import LOG_FILES
+from spark_jobs.catalog.rows import BrokerOutage, Event, LogFile
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from tests.support.nights import WHOLE, at
+from tests.support.rows import row
+
+LOG = "logs/server.log"
+
+
+def line(kind: str, clock: str, broker: int | None = 1, **columns: object) -> Event:
+    ids = {"line_id": f"{kind}{clock}{broker}", "happened_at": at(clock), "source": LOG}
+    return row(EVENTS, kind=kind, broker=broker, **ids | columns)
+
+
+def changed(clock: str, words: str) -> Event:
+    """What the controller, broker 0, says of the brokers that it sees."""
+    return line("brokers_changed", clock, broker=0, detail=words)
+
+
+def rebuilt(*lines: Event, files: tuple[LogFile, ...] = ()) -> list[BrokerOutage]:
+    return rebuild_outages([line("broker_started", "02:00:00"), *lines], [], WHOLE, files)
+
+
+GONE = changed("03:00:10", ", deleted brokers: 1, bounced brokers: , all live brokers: 0,2")
+BACK = changed("03:05:00.800", "1, deleted brokers: , bounced brokers: , all live brokers: 0,1,2")
+STARTS = (line("leader_started", "03:00:00"), line("broker_starting", "03:04:56", broker=None))
+
+
+def test_a_broker_that_says_that_it_started_just_after_the_controller_saw_it_is_a_new_process() -> None:
+    [crash] = rebuilt(*STARTS, GONE, BACK, line("broker_started", "03:05:01.300"))
+    assert (crash.kind, crash.confidence, crash.up_at) == ("crash", "certain", at("03:05:00.800"))
+    [alive] = rebuilt(*STARTS, GONE, BACK, line("leader_started", "03:05:01.300"))
+    assert (alive.kind, alive.up_at) == ("unresponsive", at("03:05:00.800"))
+
+
+def test_a_start_after_another_shutdown_says_nothing_about_the_absence_before() -> None:
+    again = [line("broker_shutdown_started", "03:05:10"), line("broker_started", "03:05:40")]
+    first, second = rebuilt(*STARTS, GONE, BACK, *again)
+    assert (first.kind, second.kind) == ("unresponsive", "controlled_shutdown")
+
+
+@pytest.mark.parametrize("logs_begin", ["01:00:00", "03:30:00"])
+def test_a_start_of_which_no_controller_speaks_is_an_absence(logs_begin: str) -> None:
+    """The broker was the controller itself, was killed, and elects itself when it starts."""
+    served, first = line("leader_started", "03:00:00"), line("leader_started", "03:45:58.900")
+    files: list[LogFile] = [
+        row(LOG_FILES, origin="broker", source=LOG, first_at=at(since), last_at=at(until))
+        for since, until in (("01:00:00", "03:01:00"), (logs_begin, "08:00:00"))
+    ]
+    works = line("broker_started", "03:46:00", pattern_id="zookeeper.broker_started")
+    [gone] = rebuilt(served, STARTS[1], first, works, changed("03:46:30", GONE.detail or ""), files=tuple(files))[:1]
+    assert gone.up_at == works.happened_at and gone.away_low_ms == 0 and gone.away_high_ms == 2_760_000
+    is_whole = logs_begin == "01:00:00"
+    assert (gone.kind, gone.confidence) == (("crash", "certain") if is_whole else ("unknown", "unknown"))
+    assert ("last sign of life" in gone.explanation) == is_whole
+
+
+def failed(clock: str) -> Event:
+    return line("broker_start_failed", clock, pattern_id="process.start_failed", detail="KafkaServer")
+
+
+def test_a_start_that_failed_shows_that_the_process_before_had_ended() -> None:
+    [crash] = rebuilt(STARTS[0], GONE, failed("03:02:00"), failed("03:03:00"), BACK)
+    assert (crash.kind, crash.failed_starts) == ("crash", 2)
+
+
+def test_a_start_that_works_minutes_after_one_that_failed_is_seen() -> None:
+    works = line("broker_started", "03:04:00", pattern_id="zookeeper.broker_started")
+    [crash] = rebuilt(STARTS[0], GONE, failed("03:02:00"), works)
+    assert crash.up_at == works.happened_at
+
+
+@pytest.mark.parametrize("starts", [True, False])
+def test_a_controller_that_has_just_started_does_not_know_since_when_a_broker_is_gone(starts: bool) -> None:
+    """All brokers were killed at some time; hours later broker 0 is the first one to start, and finds itself alone."""
+    listing = line("brokers_listed", "06:00:00", broker=0, nodes="0")
+    first = line("broker_started", "06:00:01" if starts else "02:00:00", broker=0)
+    back = changed("06:00:30", "1, deleted brokers: , bounced brokers: , all live brokers: 0,1")
+    files: list[LogFile] = [
+        row(LOG_FILES, origin="broker", source=LOG, first_at=at(since), last_at=at(until))
+        for since, until in (("01:00:00", "03:10:00"), ("05:59:00", "08:00:00"))
+    ]
+    served = line("leader_started", "03:00:00")
+    absences = rebuilt(first, served, listing, back, line("broker_started", "06:00:31"), files=tuple(files))
+    [gone] = [a for a in absences if a.broker == 1]
+    assert gone.kind == "crash" and gone.away_high_ms == 10_830_000
+    assert (gone.down_at, gone.confidence) == (at("03:00:00") if starts else at("05:59:42"), "possible")

@@ -1,0 +1,119 @@
+"""One log in every layout and envelope, and in two of these: `python -m tools.combinations LOG [--some N] [--seed S]`.
+
+An excerpt of a log of Kafka's own layout is written in each combination and read as a worker reads a file: its form is
+found by what it says. Its events are compared with those of the excerpt itself. Printed are the combinations that do
+not give the same, with what is missing, and how many do. Exit code 1: there are combinations that give less, other
+than those of layouts and envelopes that alone carry less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.forms import batches_of
+from drill.plain_reader import Record, parse, split
+from drill.render import WRAPS, render
+from spark_jobs.knowledge.json_layouts import OF_CLASSES
+from spark_jobs.knowledge.layouts import APACHE
+from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS
+from spark_jobs.transforms.intake.reading import read_record
+
+LAYOUTS = (APACHE.name, *(layout.name for layout in PATTERN_LAYOUTS), *(layout.name for layout in OF_CLASSES))
+ENVELOPES: tuple[tuple[str, ...], ...] = ((), *((name,) for name in WRAPS), *product(WRAPS, WRAPS))
+"""None, one, or two of them, the innermost first."""
+
+LINES = 200
+SOURCE = "kafka-0"
+
+
+class Event(NamedTuple):
+    """What a record says: when, by which pattern, and what was read."""
+
+    at: datetime | None
+    pattern: str
+    found: tuple[str | None, ...]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Reads every combination, or some that are drawn by chance."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("log", type=Path)
+    parser.add_argument("--some", type=int, help="so many combinations, drawn by chance", metavar="N")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args(arguments)
+    every = list(product(LAYOUTS, ENVELOPES))
+    drawn = random.Random(given.seed).sample(every, given.some) if given.some else every
+    text = excerpt(given.log.read_text(encoding="utf-8"))
+    differing = defaultdict[str, list[str]](list)
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = events_of(text, Path(folder))
+        poor = {layout for layout in LAYOUTS if less(text, layout, (), wanted, Path(folder))}
+        poor |= {name for name in WRAPS if less(text, APACHE.name, (name,), wanted, Path(folder))}
+        for layout, wraps in drawn:
+            if why := less(text, layout, wraps, wanted, Path(folder)):
+                is_told = poor.intersection((layout, *wraps))
+                differing["carries less" if is_told else "lost"].append(f"{' in '.join((layout, *wraps))}: {why}")
+    for kind, which in differing.items():
+        print("\n".join(f"{kind}: {line}" for line in which))
+    counts = Counter({kind: len(which) for kind, which in differing.items()})
+    print(
+        f"{len(drawn)} combinations of {len(wanted)} events: {len(drawn) - counts.total()} give the same, "
+        f"{counts['carries less']} carry less, {counts['lost']} lose what they carry"
+    )
+    return 1 if counts["lost"] else 0
+
+
+def excerpt(text: str) -> str:
+    """Some records of a log: the first of each pattern and of each logger, then others until there are enough."""
+    records = [record for part in split(text) if (record := parse(part)).layout is APACHE and record.logger]
+    first = {_shape(record): n for n, record in reversed([*enumerate(records)])}
+    chosen = sorted({*first.values(), *range(min(max(LINES - len(first), 0), len(records)))})
+    return "".join(f"{records[n].text}\n" for n in chosen)
+
+
+def _shape(record: Record) -> str | None:
+    return record.reading.pattern.pattern_id if record.reading.pattern else record.logger
+
+
+def events_of(text: str, folder: Path) -> list[Event]:
+    """What a worker reads in a file."""
+    path = folder / "server.log"
+    path.write_text(text, encoding="utf-8")
+    return sorted(_events(path), key=repr)
+
+
+def _events(path: Path) -> Iterator[Event]:
+    for layouts, batch in batches_of(path):
+        for layout, at, text in zip(*(batch.column(name).to_pylist() for name in ("layout", "happened_at", "text"))):
+            told = read_record(layouts[layout] if layout >= 0 else None, text)
+            if told.pattern:
+                yield Event(at, told.pattern.pattern_id, told.found)
+
+
+def less(text: str, layout: str, wraps: Sequence[str], wanted: Sequence[Event], folder: Path) -> str | None:
+    """What a combination does not give of the events that are wanted; None where it gives them all."""
+    found = events_of(render(text, layout, wraps, SOURCE), folder)
+    if found == wanted:
+        return None
+    if [_in_whole_seconds(event) for event in found] == [_in_whole_seconds(event) for event in wanted]:
+        return "times in whole seconds"
+    words = Counter((e.pattern, e.found) for e in wanted), Counter((e.pattern, e.found) for e in found)
+    missing, other = (words[0] - words[1]).total(), (words[1] - words[0]).total()
+    return f"{missing} events missing, {other} others" if missing or other else "other times"
+
+
+def _in_whole_seconds(event: Event) -> Event:
+    return event._replace(at=event.at and event.at.replace(microsecond=0))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
