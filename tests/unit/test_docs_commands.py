@@ -115,7 +115,7 @@ ELSEWHERE_READ = {
     r"docker build .+": "needs Docker; tests/unit/test_compose.py holds the image's file against what it runs",
     r"python -m build .+": "tests/dags/test_airflow_package.py builds the same wheel",
     r"python3\.11 -m venv .+": "a standalone Spark was given such an archive by hand",
-    r"pip install (?:venv-pack|\"kafka_hindsight_airflow).+": "needs a cluster, or an Airflow elsewhere",
+    r"pip install (?:venv-pack|\"kafka_hindsight_airflow).*": "needs a cluster, or an Airflow elsewhere",
     r"gcloud .+": "needs Google Cloud",
     r"(?:\./include/|apache-airflow-providers-).+": "lines of requirements.txt",
     r"CREATE TABLE .+": "Databricks's",
