@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -48,11 +49,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def loaded(work: Path, *path: Path) -> subprocess.CompletedProcess[str]:
+def loaded(work: Path, *path: Path, dag_file: str = DAG_FILE) -> subprocess.CompletedProcess[str]:
     """What Airflow finds, in a folder where nothing of the project is, with the package among what is installed."""
     dags = work / "dags"
     dags.mkdir()
-    (dags / "own.py").write_text(DAG_FILE)
+    (dags / "own.py").write_text(dag_file)
     theirs = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     environment = {
         **theirs,
@@ -71,6 +72,13 @@ def test_airflow_finds_its_dags_and_its_page(site: Path, tmp_path: Path) -> None
     assert dags == sorted(["kafka_alerts", "kafka_snapshot", *(f"kafka_{name}_orders" for name in of_each)])
     assert (errors, pages) == ({}, ["Kafka Hindsight"])
     assert places == ["kafka_hindsight_airflow"]
+
+
+def test_the_dag_file_of_the_page_on_managed_airflow_loads(site: Path, tmp_path: Path) -> None:
+    page = (HOME / "docs" / "managed.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.+?)```", page, flags=re.DOTALL)
+    dags, errors, _, _ = json.loads(loaded(tmp_path, site, dag_file=example).stdout.splitlines()[-1])
+    assert "kafka_night_audit_orders" in dags and errors == {}
 
 
 def test_another_package_of_that_name_is_named(site: Path, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "README.md": {},
     "design.md": {"": (2, "drawings of folders")},
     "extending.md": {"python": (15, "tests/unit/test_docs_examples.py")},
-    "managed.md": {"python": (1, "tests/dags/test_airflow_package.py imports the factory so")},
+    "managed.md": {"python": (1, "tests/dags/test_airflow_package.py loads it by the wheel")},
     "operations.md": {
         "toml": (2, "tests/unit/test_operations_page.py"),
         "python": (1, "tests/dags/test_hindsight_dags.py"),
@@ -114,7 +114,7 @@ ELSEWHERE_READ = {
     r"(?:kubectl|helm) .+": "needs Kubernetes; tests/airflows makes the pod of a step from its file",
     r"docker build .+": "needs Docker; tests/unit/test_compose.py holds the image's file against what it runs",
     r"python -m build .+": "tests/dags/test_airflow_package.py builds the same wheel",
-    r"python3\.11 -m venv .+": "needs a cluster of Spark; Spark's page on packages of Python has it",
+    r"python3\.11 -m venv .+": "a standalone Spark was given such an archive by hand",
     r"pip install (?:venv-pack|\"kafka_hindsight_airflow).*": "needs a cluster, or an Airflow elsewhere",
     r"gcloud .+": "needs Google Cloud",
     r"(?:\./include/|apache-airflow-providers-).+": "lines of requirements.txt",
