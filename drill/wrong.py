@@ -79,7 +79,7 @@ def is_owed(row: Row, night: Night) -> bool:
 
 
 def _is_asked_for_by_streams(row: Row, night: Night) -> bool:
-    """Whether an application of Kafka Streams asked for a rebalance by itself: the drill asks no member of Streams for one.
+    """Whether an application of Kafka Streams asked for a rebalance by itself; the drill asks none for one.
 
     Source: StreamThread.runLoop enforces a rebalance when the one is due that StreamsPartitionAssignor scheduled: at 0,
     which is at once, where a task has to be given up before it can move, later where a standby has to catch up first.
