@@ -10,7 +10,7 @@ A verdict is *wrong*, whatever its confidence, when one of these holds:
 - an act upon a member or a group is not met, and this is the first rebalance of that member or group after it.
 
 An act is answered by one rebalance: the first that fits. What is owed without an act (a member that comes, a
-cooperative follow-up, the partitions of a share group that became ready, one that Kafka Streams asks for by itself), and
+cooperative follow-up, partitions of a share group that became ready, one that Kafka Streams asks for by itself), and
 what happens before the first act or after the last, is not judged.
 """
 
