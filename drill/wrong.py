@@ -10,8 +10,8 @@ A verdict is *wrong*, whatever its confidence, when one of these holds:
 - an act upon a member or a group is not met, and this is the first rebalance of that member or group after it.
 
 An act is answered by one rebalance: the first that fits. What is owed without an act (a member that comes, a
-cooperative follow-up, one that Kafka Streams asks for by itself), and what happens before the first act or after the
-last, is not judged.
+cooperative follow-up, partitions of a share group that became ready, one that Kafka Streams asks for by itself), and
+what happens before the first act or after the last, is not judged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ from drill.match import (
 from drill.truth import REBALANCE_CODES, SILENCES, Act
 from spark_jobs.catalog.codes import Cause
 
-ALWAYS_OWED = frozenset({"member_joined", "member_rejoined", "cooperative_followup", "scheduled_delay_over"})
+ALWAYS_OWED = frozenset(
+    {
+        *("member_joined", "member_rejoined", "cooperative_followup", "scheduled_delay_over"),
+        "share_partitions_initialized",
+    }
+)
 BROKER_INDUCED_CAUSES = frozenset(c for c in Cause if c.noun.is_broker_induced)
 FOLLOW_UPS = frozenset({Cause.COOPERATIVE_FOLLOWUP, Cause.COORDINATOR_MOVED})
 ARRIVALS = frozenset(c for c in Cause if c.noun.is_arrival)
@@ -79,7 +84,7 @@ def is_owed(row: Row, night: Night) -> bool:
 
 
 def _is_asked_for_by_streams(row: Row, night: Night) -> bool:
-    """Whether an application of Kafka Streams asked for a rebalance by itself: the drill asks none for one.
+    """Whether an application of Kafka Streams asked for a rebalance by itself; the drill asks none for one.
 
     Source: StreamThread.runLoop enforces a rebalance when the one is due that StreamsPartitionAssignor scheduled: at 0,
     which is at once, where a task has to be given up before it can move, later where a standby has to catch up first.

@@ -17,7 +17,7 @@ class TestFalseAlarms:
     def alarms(acts: list[Row], *rows: Row) -> list[str]:
         return [v.row_id for v in score.score({"rebalances": list(rows)}, acts).false_alarms]
 
-    @pytest.mark.parametrize("cause", ["member_joined", "member_rejoined", "cooperative_followup"])
+    @pytest.mark.parametrize("cause", ["member_joined", "cooperative_followup", "share_partitions_initialized"])
     def test_some_causes_are_always_owed(self, cause: str) -> None:
         assert self.alarms([], rebalance(0, cause)) == []
 
