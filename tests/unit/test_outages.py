@@ -324,6 +324,15 @@ def test_a_start_after_lost_hours_does_not_show_that_the_broker_was_away_through
     assert (absence.confidence, absence.away_low_ms, absence.away_high_ms) == ("likely", 7_000, 21_609_000)
 
 
+@pytest.mark.parametrize(("line", "up_at"), [("leader_started", "03:00:08"), ("follower_started", "03:01:00")])
+def test_no_controller_makes_a_leader_of_a_broker_that_it_has_let_go(line: str, up_at: str) -> None:
+    """Its own log is lost, its state changes are not; a replica may still be assigned as it goes."""
+    released = told_by_controller("broker_shutdown_granted", "03:00:02")
+    lines = [own("leader_started", "02:50:00"), released, own(line, "03:00:08"), own("follower_started", "03:01:00")]
+    [absence] = rebuild_outages(lines, [], WHOLE)
+    assert (absence.kind, absence.up_at) == ("controlled_shutdown", at(up_at))
+
+
 def test_a_later_start_does_not_make_a_crash_of_a_shutdown_that_is_lost() -> None:
     lines = [
         own("leader_started", "03:00:00"),
