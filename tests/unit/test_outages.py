@@ -305,25 +305,6 @@ def test_a_sign_of_life_ends_an_absence_whose_end_is_lost() -> None:
     assert (other.down_at, other.confidence, other.up_at) == (at("07:00:00"), "certain", None)
 
 
-def test_a_replica_that_starts_after_the_process_ended_is_of_another_one() -> None:
-    """The lines of the start are lost. A shutdown may take five minutes, and this one was over after two seconds."""
-    stops = [own("broker_shutdown_started", "03:00:00"), own("broker_stopped", "03:00:02")]
-    lines = [own("leader_started", "02:50:00"), *stops, own("follower_started", "03:00:24")]
-    [absence] = rebuild_outages(lines, [], WHOLE)
-    assert (absence.kind, absence.up_at) == ("controlled_shutdown", at("03:00:24"))
-    [going_on] = rebuild_outages([lines[0], lines[1], lines[3]], [], WHOLE)
-    assert going_on.up_at is None, "a broker that shuts down goes on to serve"
-
-
-def test_a_start_after_lost_hours_does_not_show_that_the_broker_was_away_through_them() -> None:
-    """It may have come back and gone again: only until the log ends is it known to have been away."""
-    stops = [own("broker_shutdown_started", "03:00:00"), own("broker_stopped", "03:00:05")]
-    works = [own("broker_starting", "09:00:00"), own("broker_unfenced_self", "09:00:09")]
-    files = [held("broker-1/server.log", "02:00:00", "03:00:07"), held("broker-1/server.log", "09:00:00", "09:30:00")]
-    [absence] = rebuild_outages([own("leader_started", "02:50:00"), *stops, *works], [], WHOLE, files)
-    assert (absence.confidence, absence.away_low_ms, absence.away_high_ms) == ("likely", 7_000, 21_609_000)
-
-
 def test_a_later_start_does_not_make_a_crash_of_a_shutdown_that_is_lost() -> None:
     lines = [
         own("leader_started", "03:00:00"),

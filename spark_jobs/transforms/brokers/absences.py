@@ -122,7 +122,7 @@ class _Life:
         if self.current is None:
             return
         since = self._silent_from(self.current)
-        life = self.observed.first_service(self.broker, since, self.start, is_over=self.current.is_over)
+        life = self._first_service(self.current, since)
         same = _SAME_LIFE.get(coming.shows) if coming else None
         if life and coming and same and coming.at - life.happened_at <= same:
             return
@@ -131,6 +131,16 @@ class _Life:
             self._close(_returned(self.current, life, is_exact=False))
         elif coming and since < coming.at and self._must_have_served(coming, self.current):
             self._close(_returned(self.current, coming.event, is_exact=False))
+
+    def _first_service(self, absence: Absence, since: datetime) -> Event | None:
+        """The first proof of its return. No controller makes a leader of a broker that it has let go: such a line shows
+        that it is back where others may still be of the time before.
+        """
+        life = self.observed.first_service(self.broker, since, self.start, is_over=absence.is_over)
+        if not absence.is_over:
+            return life
+        led = self.observed.first_led(self.broker, absence.proven_until + CLOCK_SKEW, self.start)
+        return min((e for e in (life, led) if e), key=lambda e: e.happened_at, default=None)
 
     def _must_have_served(self, coming: LivenessSignal, absence: Absence) -> bool:
         """Whether a broker whose shutdown begins came back before it: in a log that is not at hand, or as a controller

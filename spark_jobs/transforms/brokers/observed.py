@@ -43,6 +43,11 @@ class Observed:
             life = self.signs.first_service(broker, life.happened_at, is_over=is_over)
         return life
 
+    def first_led(self, broker: int, after: datetime, start: LivenessSignal | None) -> Event | None:
+        """The first line after an instant in which a broker becomes a leader that its controllers have let in."""
+        line = self.signs.first_led(broker, after)
+        return None if line and start and self._is_fenced(start, line.happened_at) else line
+
     def _is_fenced(self, start: LivenessSignal, at: datetime) -> bool:
         """Whether a process that started on KRaft, and has not logged that it was let in, is known not to be."""
         is_kraft = start.event.pattern_id == NEW_ON_KRAFT

@@ -72,6 +72,7 @@ class SignsOfLife:
         shown = list(_shown_by_lines([*ordered, *proofs]))
         by_members = ((broker, e) for broker, e in shown if e.broker != broker or e.kind in MEMBER_KINDS)
         self._shown = {False: _timelines(_by_broker(by_members)), True: _timelines(_by_broker(shown))}
+        self._led = _timelines(_by_broker(_leading(ordered)))
         self._listed = _timelines(_by_broker((r.broker, _listing(r)) for r in readings))
 
     @property
@@ -114,6 +115,10 @@ class SignsOfLife:
         listing = self._listed.get(broker, _NO_EVENTS).first_after(after + STALE_AFTER_START)
         return min((e for e in (line, listing) if e), key=_at, default=None)
 
+    def first_led(self, broker: int, after: datetime) -> Event | None:
+        """The broker's first line after an instant in which it becomes a leader."""
+        return self._led.get(broker, _NO_EVENTS).first_after(after)
+
     def last_service(self, broker: int, before: datetime) -> Event | None:
         """The last line before an instant that proves the broker to serve."""
         return self._shown[True].get(broker, _NO_EVENTS).last_before(before)
@@ -126,6 +131,10 @@ def _shown_by_lines(lines: Iterable[Event]) -> Iterator[tuple[int, Event]]:
             yield event.broker, event
         for broker in _seen_by_others(event):
             yield broker, event
+
+
+def _leading(lines: Iterable[Event]) -> Iterator[tuple[int, Event]]:
+    return ((e.broker, e) for e in lines if e.kind == Kind.LEADER_STARTED and e.broker is not None)
 
 
 def _by_broker(shown: Iterable[tuple[int, Event]]) -> dict[int, list[Event]]:
