@@ -88,6 +88,11 @@ NOISE: tuple[Noise, ...] = (
         " with an unknown group type ",
     ),
     *noise(
+        _RUNTIME,
+        "The coordinator of share groups' own state, which assigns nothing.",
+        "[ShareCoordinator id=",
+    ),
+    *noise(
         _JAVA,
         "Settings of a KIP-848 member or group; the epoch that follows has its own line.",
         " updated its member metdata to ",
