@@ -121,3 +121,12 @@ def test_a_function_that_calls_itself_has_a_version() -> None:
 def test_a_value_whose_content_is_hidden_is_refused() -> None:
     with pytest.raises(TypeError, match="Found: a object in what is known"):
         version_of([object()])
+
+
+def test_how_lines_are_parsed_has_one_hash_in_every_process() -> None:
+    asked = "from spark_jobs.transforms.intake.parse import PARSED_AS; print(PARSED_AS)"
+    told = {
+        subprocess.check_output([sys.executable, "-c", asked], env={**os.environ, "PYTHONHASHSEED": seed}, text=True)
+        for seed in ("1", "2")
+    }
+    assert len(told) == 1

@@ -81,10 +81,10 @@ def known_loggers(patterns: Iterable[Pattern], noise: Iterable[Noise]) -> dict[s
     """What is known of the lines of each logger that matters, by its class."""
     claims, empty = defaultdict[str, list[Pattern]](list), defaultdict[str, list[str]](list)
     for pattern in patterns:
-        for name in {class_of(logger) for logger in pattern.loggers}:
+        for name in sorted({class_of(logger) for logger in pattern.loggers}):
             claims[name].append(pattern)
     for each in noise:
-        for name in {class_of(logger) for logger in each.loggers}:
+        for name in sorted({class_of(logger) for logger in each.loggers}):
             empty[name].append(each.contains)
     return {name: Known(tuple(found), tuple(empty[name])) for name, found in claims.items()}
 
