@@ -9,12 +9,12 @@ from typing import Any
 
 FOLDER = "_delta_log"
 
-_COMMIT = re.compile(r"(\d{20})[.](?:json|checkpoint)")
+_COMMIT = re.compile(r"(\d{20})[.](?:json|checkpoint[.][^#]+)")
 
 
 def newest_version(names: Iterable[str]) -> int | None:
     """The newest version that a log names; None where it holds no commit: such a table counts as not created."""
-    return max((int(named[1]) for name in names if (named := _COMMIT.match(name))), default=None)
+    return max((int(named[1]) for name in names if (named := _COMMIT.fullmatch(name))), default=None)
 
 
 def user_metadata(commit: str) -> dict[str, Any]:
@@ -32,9 +32,9 @@ def is_temporary(name: str) -> bool:
     """Whether a file was being written when its writer ended; no commit names it.
 
     Edge case: Delta makes `_delta_log`, writes commit 0 as `.*.tmp` there, and renames it. A kill may leave each of
-    the two.
+    the two. delta-rs writes it as `*.json#1`. Source: object_store, LocalFileSystem, staged_upload_path.
     """
-    return name.startswith(".")
+    return name.startswith(".") or "#" in name
 
 
 def commit_name(version: int) -> str:

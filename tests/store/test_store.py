@@ -79,6 +79,7 @@ def test_every_declared_table_can_be_made_and_says_what_it_holds(store: Store) -
 
 LEFT_OVER = {
     "a kill before commit 0": (),
+    "a kill of delta-rs": ("00000000000000000000.json#1",),
     "a full disk": (".00000000000000000000.json.5f2d.tmp", "..00000000000000000000.json.5f2d.tmp.crc"),
 }
 
