@@ -69,8 +69,8 @@ def of_step(step: Step, cluster: Cluster) -> dict[str, Any]:
 def _asset(table: str, cluster: Cluster) -> Asset:
     """A table of a lake, as far as one cluster writes it: other clusters may write rows of their own there.
 
-    Edge case: without a cluster's name a table keeps its own as its address. Airflow lets one asset of a name be active,
-    and `airflow dags test` takes none away, so an audit would fail on each lake but the first.
+    Edge case: without a cluster's name a table keeps its own as its address. Airflow lets one asset of a name be
+    active, and `airflow dags test` takes none away, so an audit would fail on each lake but the first.
     """
     group, extra = table.partition(".")[0], {"cluster": cluster.name, "lake": cluster.lake, "table": table}
     if not cluster.name:
