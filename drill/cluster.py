@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import time
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -178,7 +177,7 @@ class Cluster:
             layout=layout,
             folder=folder.resolve(),
             libs=libs(version),
-            cluster_id=base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="),
+            cluster_id=drawn_cluster_id(random.SystemRandom()),
             settings={**SETTINGS, **(settings or {})},
             ports=dict(zip(names, free_ports(len(names)))),
         )
@@ -363,6 +362,15 @@ class Cluster:
             "admin.enableServer": "false",
             "tickTime": "1000",
         }
+
+
+def drawn_cluster_id(rng: random.Random) -> str:
+    """A cluster id as Kafka draws one: 16 bytes in URL-safe base64, the first letter not "-".
+
+    Source: org.apache.kafka.common.Uuid.randomUuid; the storage tool takes a leading "-" for an option.
+    """
+    drawn = base64.urlsafe_b64encode(rng.randbytes(16)).decode().rstrip("=")
+    return drawn_cluster_id(rng) if drawn.startswith("-") else drawn
 
 
 def _java(memory: str, jars: Path) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from drill.cluster import layouts_of
+from drill.cluster import drawn_cluster_id, layouts_of
 from drill.disks import fail, log_dirs, mend, partitions_in
 from drill.glance import glance
 from drill.names import Names
@@ -52,6 +52,12 @@ ALL = (
     *REAL_SCENARIOS,
 )
 each_scenario = pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)
+
+
+def test_a_drawn_cluster_id_is_no_option_of_the_storage_tool() -> None:
+    ids = [drawn_cluster_id(random.Random(seed)) for seed in range(1000)]
+    assert {len(one) for one in ids} == {22}
+    assert not [one for one in ids if one.startswith("-")]
 
 
 def test_scenarios_have_names_of_their_own_and_say_what_they_teach() -> None:
