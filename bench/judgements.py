@@ -142,7 +142,9 @@ _NAMING = ("text", "member_id", "old_member_id", "leader_member_id", "members", 
 def _again(storm: Iterable[Event], n: int, later: timedelta, generations: int) -> Iterator[Event]:
     """The storm once more: later, with other member ids, and generations that go on."""
     for e in storm:
-        names = {c: _UUID.sub(lambda m: f"{m[0][:-8]}{n:08x}", v) for c in _NAMING if (v := getattr(e, c))}
+        names: dict[str, Any] = {
+            c: _UUID.sub(lambda m: f"{m[0][:-8]}{n:08x}", v) for c in _NAMING if (v := getattr(e, c))
+        }
         generation = None if e.generation is None else e.generation + generations
         yield replace(e, **names, line_id=f"{e.line_id}-{n}", happened_at=e.happened_at + later, generation=generation)
 
@@ -154,7 +156,7 @@ def _facts(window: Window, events: Sequence[Event]) -> dict[str, Any]:
 
     scope = Scope(CLUSTER, window, window)
     observed = ObservedSpan(cluster=CLUSTER, first_at=window.start, last_at=window.end, later_blocks=[])
-    return {"scope": scope, "facts": gather_facts(list(events), [], [], [observed], [], scope)}
+    return {"scope": scope, "facts": gather_facts(list(events), [], [], [], [observed], [], scope)}
 
 
 def partitions(count: int, readings: int = 288) -> Made:

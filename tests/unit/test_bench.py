@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bench import anchors, cluster, nights, page, run, sizing
+from bench import anchors, cluster, judgements, nights, page, run, sizing
 
 LOG = """\
 [2026-11-21 01:40:47,519] INFO [GroupCoordinator 1]: Preparing to rebalance group orders (kafka.G)
@@ -216,3 +216,10 @@ def test_the_picture_has_no_chart_of_what_was_never_measured() -> None:
     grown = {"growth": {"figures": {"96": {"read_mb": 96.0, "wall_s": 64.8, "cpu_s": 82.6}}}}
     titles = [[chart["title"] for chart in page.picture(f)["hconcat"]] for f in ({"engines": kept["engines"]}, grown)]
     assert titles == [["The same bytes, two cores"], ["Ingest of more and more bytes, cold"]]
+
+
+@pytest.mark.parametrize(("what", "size", "rows"), [("groups", 24, 24), ("partitions", 2, 12)])
+def test_a_huge_key_is_judged_from_columns_of_arrow(what: str, size: int, rows: int) -> None:
+    seen = judgements.measure(judgements.MAKERS[what](size))
+    assert seen["rows"] >= rows
+    assert seen["peak_mb"] > seen["arrow_mb"] > 0
