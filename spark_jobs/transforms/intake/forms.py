@@ -30,8 +30,8 @@ from spark_jobs.transforms.intake.wrapped_lines import Lines, lines_in
 _FEW = 4
 """Steps of the clock back that are more than chance, and so many times as many as those on."""
 
-_DEPTH = 4
-"""Envelopes around one another, with a record of JSON inside: two transports, and the two objects of an export."""
+_DEPTH = 5
+"""Envelopes around one another: the two objects of an export, twice, with a record of JSON inside."""
 
 _GLANCE = 60
 """Lines that show which envelopes need no look at all of them."""
@@ -69,10 +69,11 @@ class Form:
 
 
 class _Inside(NamedTuple):
-    """What is inside of some envelopes, the outermost first."""
+    """What is inside of some envelopes, the outermost first; whether every line is in them."""
 
     envelopes: tuple[str, ...]
     lines: Lines
+    are_all: bool
 
 
 class _Understood(NamedTuple):
@@ -88,21 +89,36 @@ def form_of(lines: Sequence[str], given: str | None = None) -> Form:
     """How a file is wrapped, by some of its lines; without envelopes where it is not, or nothing inside is understood.
 
     Order: of several ways the one by which the most lines are events; of those the one with the fewest envelopes.
-    Edge case: of a few lines none may be an event. Then heads of Kafka's own layout show what they are wrapped in.
+    Edge cases: of a few lines none may be an event. Then heads of Kafka's own layout show what they are wrapped in. A
+        layout may take an envelope for a part of its head, such as a thread: where all lines are in it, those too that
+        have no head, it is one.
     """
-    plain, origins = _Inside((), _told(lines)), Origins()
+    plain, origins = _Inside((), _told(lines), True), Origins()
     best = _understood(plain, origins, given, DATED)
-    if is_enough(best.fit):
+    if is_enough(best.fit) and not _leaves_lines(best):
         return _form(best)
     every = list(_chains(plain, origins))
     for inside in every:
         found = _understood(inside, origins, given, EVERY)
-        if found.fit.events and order_of(found.fit) > order_of(best.fit):
+        if _is_better(inside, found, best):
             best = found
     if best.fit.events or _begins(plain.lines):
         return _form(best)
     shown = next((inside for inside in every if _begins(inside.lines)), plain)
     return _form(_understood(shown, origins, given, DATED))
+
+
+def _is_better(inside: _Inside, found: _Understood, best: _Understood) -> bool:
+    """Whether more is understood inside of some envelopes; or as much, and lines without a head are in them too."""
+    are_around = inside.are_all and inside.envelopes[: len(best.envelopes)] == best.envelopes
+    is_rest_inside = are_around and found.fit == best.fit and _leaves_lines(best)
+    return found.fit.events > 0 and (is_rest_inside or order_of(found.fit) > order_of(best.fit))
+
+
+def _leaves_lines(told: _Understood) -> bool:
+    """Whether lines have no head of a layout that could take an envelope for a part of it, as Kafka's own cannot."""
+    several = [(told.texts[origin], names) for origin, names in told.layouts.items() if names != PLAIN]
+    return any(layout_of(line, names) is None for lines, names in several for line in lines)
 
 
 def _begins(lines: Lines) -> bool:
@@ -112,7 +128,7 @@ def _begins(lines: Lines) -> bool:
 
 def misfit_of(lines: Sequence[str], given: str | None = None) -> str:
     """A sentence about lines of which none has a head that is known: in what they are wrapped, and what is inside."""
-    every = _chains(_Inside((), _told(lines)), Origins())
+    every = _chains(_Inside((), _told(lines), True), Origins())
     innermost = max(every, key=lambda inside: len(inside.envelopes), default=None)
     if innermost is None:
         return closest(lines, given)
@@ -122,7 +138,7 @@ def misfit_of(lines: Sequence[str], given: str | None = None) -> str:
 
 def chains_of(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The envelopes that most of some lines are in, whatever is inside."""
-    return (inside.envelopes for inside in _chains(_Inside((), _told(lines)), Origins()))
+    return (inside.envelopes for inside in _chains(_Inside((), _told(lines), True), Origins()))
 
 
 def every_layout(given: str | None) -> tuple[str, ...]:
@@ -146,7 +162,7 @@ def _chains(outer: _Inside, origins: Origins) -> Iterator[_Inside]:
         count = int(np.count_nonzero(are_inside))
         if count and count >= len(lines) * (0 if name in ANY else 1 - _MOST_OTHERS):
             whole = Chain((name,), origins).lines(lines) if are_parts.any() else inside
-            found = _Inside((*outer.envelopes, name), whole)
+            found = _Inside((*outer.envelopes, name), whole, outer.are_all and count == len(lines))
             yield found
             if len(found.envelopes) < _DEPTH and name != JSON_RECORD:
                 yield from _chains(found, origins)

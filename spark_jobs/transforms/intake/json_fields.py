@@ -118,7 +118,7 @@ def _by_arrow(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str], show
     there = frozenset().union(*outlines_of(sample))
     wanted = [*(path for path in paths if path in there), *seldom]
     whole = _table(texts, _struct(wanted, sample, shown)).to_struct_array().combine_chunks()
-    return {path: _column(whole, path) for path in every}
+    return {**dict.fromkeys(every, pa.nulls(len(texts))), **{path: _column(whole, path) for path in wanted}}
 
 
 def _table(texts: pa.Array, fields: Sequence[pa.Field]) -> pa.Table:
