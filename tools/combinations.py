@@ -1,4 +1,6 @@
-"""One log in every layout and envelope, and in two of these: `python -m tools.combinations LOG [--some N] [--seed S]`.
+"""One log in every layout and envelope, and in two of these.
+
+`python -m tools.combinations LOG [--some N] [--seed S] [--processes P]`.
 
 An excerpt of a log of Kafka's own layout is written in each combination and read as a worker reads a file: its form is
 found by what it says. Its events are compared with those of the excerpt itself. Printed are the combinations that do
@@ -9,12 +11,15 @@ than those of layouts and envelopes that alone carry less.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
 from datetime import datetime
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +37,14 @@ ENVELOPES: tuple[tuple[str, ...], ...] = ((), *((name,) for name in WRAPS), *pro
 """None, one, or two of them, the innermost first."""
 
 LINES = 200
+_TOGETHER = 20
+"""Combinations that a process takes at once."""
+
+_SHOWN_AFTER = 500
 SOURCE = "kafka-0"
+
+Combination = tuple[str, tuple[str, ...]]
+"""A layout, and envelopes around it from the innermost."""
 
 
 class Event(NamedTuple):
@@ -49,27 +61,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("log", type=Path)
     parser.add_argument("--some", type=int, help="so many combinations, drawn by chance", metavar="N")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)), metavar="P")
     given = parser.parse_args(arguments)
     every = list(product(LAYOUTS, ENVELOPES))
     drawn = random.Random(given.seed).sample(every, given.some) if given.some else every
     text = excerpt(given.log.read_text(encoding="utf-8"))
-    differing = defaultdict[str, list[str]](list)
     with tempfile.TemporaryDirectory() as folder:
         wanted = events_of(text, Path(folder))
-        poor = {layout for layout in LAYOUTS if less(text, layout, (), wanted, Path(folder))}
-        poor |= {name for name in WRAPS if less(text, APACHE.name, (name,), wanted, Path(folder))}
-        for layout, wraps in drawn:
-            if why := less(text, layout, wraps, wanted, Path(folder)):
-                is_told = poor.intersection((layout, *wraps))
-                differing["carries less" if is_told else "lost"].append(f"{' in '.join((layout, *wraps))}: {why}")
+    with ProcessPoolExecutor(given.processes) as pool:
+        differing = _differing(pool, partial(_compared, text, wanted), drawn)
     for kind, which in differing.items():
-        print("\n".join(f"{kind}: {line}" for line in which))
-    counts = Counter({kind: len(which) for kind, which in differing.items()})
+        print("".join(f"{kind}: {line}\n" for line in which), end="")
+    less_carried, lost = map(len, differing.values())
     print(
-        f"{len(drawn)} combinations of {len(wanted)} events: {len(drawn) - counts.total()} give the same, "
-        f"{counts['carries less']} carry less, {counts['lost']} lose what they carry"
+        f"{len(drawn)} combinations of {len(wanted)} events: {len(drawn) - less_carried - lost} give the same, "
+        f"{less_carried} carry less, {lost} lose what they carry"
     )
-    return 1 if counts["lost"] else 0
+    return 1 if lost else 0
+
+
+def _differing(
+    pool: Executor, compared: Callable[[Combination], str | None], drawn: Sequence[Combination]
+) -> dict[str, list[str]]:
+    """The combinations that do not give the same, by whether a layout or an envelope of theirs alone carries less."""
+    alone = {**{name: (name, ()) for name in LAYOUTS}, **{name: (APACHE.name, (name,)) for name in WRAPS}}
+    poor = {name for name, why in zip(alone, pool.map(compared, alone.values())) if why}
+    found: dict[str, list[str]] = {"carries less": [], "lost": []}
+    for n, ((layout, wraps), why) in enumerate(zip(drawn, pool.map(compared, drawn, chunksize=_TOGETHER)), 1):
+        if why:
+            kind = "carries less" if poor.intersection((layout, *wraps)) else "lost"
+            found[kind].append(f"{' in '.join((layout, *wraps))}: {why}")
+        if n % _SHOWN_AFTER == 0:
+            print(f"{n:,} of {len(drawn):,}, {len(found['lost'])} lost", file=sys.stderr, flush=True)
+    return found
+
+
+def _compared(text: str, wanted: Sequence[Event], combination: Combination) -> str | None:
+    with tempfile.TemporaryDirectory() as folder:
+        return less(text, *combination, wanted, Path(folder))
 
 
 def excerpt(text: str) -> str:

@@ -30,7 +30,7 @@ from spark_jobs.transforms.durations import NEVER
 from spark_jobs.transforms.intake.arrays import NO_INSTANT
 from spark_jobs.transforms.intake.detection import layout_of, sampled
 from spark_jobs.transforms.intake.file_order import OUT_OF_ORDER, Span
-from spark_jobs.transforms.intake.forms import every_layout, misfit_of
+from spark_jobs.transforms.intake.forms import Form, every_layout, misfit_of
 from spark_jobs.transforms.intake.frames import FRAME, MARK
 from spark_jobs.transforms.intake.heads import PLAIN, Clock
 from spark_jobs.transforms.intake.pieces import NO_TIMES, NOWHERE, REACH, Piece, Way, look
@@ -142,8 +142,7 @@ def survey(spark: SparkSession, files: Mapping[int, LogFile]) -> Survey:
     found = _looked(spark, files)
     for is_wanted, in_one_go in ((_is_wrapped, True), (_is_of_another_layout, False), (_shows_an_hour_twice, True)):
         again = {n: pieces[0] for n, pieces in found.items() if len(pieces) > 1 and is_wanted(pieces)}
-        layouts = {n: piece.layouts for n, piece in again.items() if not piece.is_wrapped}
-        found |= _looked(spark, {n: files[n] for n in again}, layouts, in_one_go)
+        found |= _looked(spark, {n: files[n] for n in again}, again, in_one_go)
     whole = {n: pieces for n, pieces in found.items() if all(p.is_there for p in pieces)}
     return Survey(whole, {n: _fact(files[n], pieces) for n, pieces in whole.items()})
 
@@ -211,11 +210,11 @@ def _shows_an_hour_twice(pieces: Sequence[Piece]) -> bool:
 def _looked(
     spark: SparkSession,
     files: Mapping[int, LogFile],
-    layouts: Mapping[int, Sequence[str]] | None = None,
+    seen: Mapping[int, Piece] | None = None,
     in_one_go: bool = False,
 ) -> dict[int, tuple[Piece, ...]]:
-    """The pieces of files. Takes: the layouts of those of which they are known."""
-    known = layouts or {}
+    """The pieces of files. Takes: the first piece of those that were looked at before, by which the others are read."""
+    known = seen or {}
     size = piece_size(spark, sum(f.size for f in files.values()))
     units = [unit for n, f in files.items() for unit in _units(n, f, size, known.get(n), in_one_go)]
     rows = spread(spark, units, pieces_in, "piece string").collect() if units else []
@@ -225,9 +224,9 @@ def _looked(
     return {n: tuple(sorted(pieces, key=lambda p: p.begin)) for n, pieces in found.items()}
 
 
-def _units(number: int, file: LogFile, size: int, layouts: Sequence[str] | None, in_one_go: bool) -> Iterator[Unit]:
-    told = {"file": number, "zone": file.zone, "size": file.size, "piece": size}
-    told |= {"layouts": layouts, "pattern": file.pattern}
+def _units(number: int, file: LogFile, size: int, seen: Piece | None, in_one_go: bool) -> Iterator[Unit]:
+    told = {"file": number, "zone": file.zone, "size": file.size, "piece": size, "pattern": file.pattern}
+    told |= {"layouts": seen and seen.layouts, "form": asdict(seen.form) if seen and seen.form else None}
     if file.is_packed:
         yield file.unit((0, file.size), {**told, "from": 0, "until": None})
         return
@@ -249,7 +248,8 @@ def pieces_in(told: Mapping[str, Any], held: Bytes, _: Any) -> Iterator[pa.Recor
 
 
 def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
-    layouts, form, until = told["layouts"], None, told["until"]
+    layouts, until = told["layouts"], told["until"]
+    form = Form.of(told["form"]) if told["form"] else None
     size = None if until is None else told["size"]
     if layouts is None and not told["from"]:
         form = wrapped_as(held.between(0, CHUNK if size is None else min(CHUNK, size)), told["pattern"])
@@ -262,7 +262,7 @@ def _pieces_of(told: Mapping[str, Any], held: Bytes) -> Iterator[Piece]:
         for piece in _in_pieces({**told, "until": None}, unwrapped, way):
             yield replace(piece, form=form)
     else:
-        yield Piece(told["file"], 0, until, is_wrapped=True)
+        yield Piece(told["file"], 0, until, is_wrapped=True, form=form)
 
 
 def _in_pieces(told: Mapping[str, Any], held: Bytes, way: Way) -> Iterator[Piece]:

@@ -53,7 +53,8 @@ class Unwrapped(Arriving):
             text = decode.decode(data).encode(errors="replace") if decode else data
             lines, lf, rest = (rest + text).removeprefix(codecs.BOM_UTF8 if not rest else b"").rpartition(b"\n")
             yield self.unwrapper.written(lines + lf)
-        yield self.unwrapper.written(rest + b"\n" if rest else b"")
+        if rest:
+            yield self.unwrapper.written(rest + b"\n")
         yield self.unwrapper.rest()
 
     def _read(self, end: int | None) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ log4j2 Pattern Layout and logback's PatternLayout, Spring Boot's defaults.xml, J
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -288,6 +288,21 @@ def _clock(format_: str) -> str:
     if named == _FULL:
         regex = regex.replace(r"\ ", "[T ]").replace(_FRACTION, f"(?:{_FRACTION})?") + _PARTS["X"] + "?"
     return regex
+
+
+def any_head(patterns: Iterable[Compiled]) -> re.Pattern[str]:
+    """A regex that matches what begins with the head of one of some patterns. What several begin with is there once."""
+    heads = [
+        [re.sub(r"\(\?P<\w+>", "(?:", regex) for word, regex in each.words if word not in _ENDS] for each in patterns
+    ]
+    return re.compile(_joined(heads), re.ASCII)
+
+
+def _joined(heads: Iterable[Sequence[str]]) -> str:
+    rests: dict[str, list[Sequence[str]]] = {}
+    for first, *rest in filter(None, heads):
+        rests.setdefault(first, []).append(rest)
+    return "|".join(first + (f"(?:{_joined(several)})" if all(several) else "") for first, several in rests.items())
 
 
 def _named_once(tokens: list[tuple[str, str]]) -> str:

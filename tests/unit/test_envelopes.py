@@ -42,6 +42,7 @@ KAFKAS = [r for r in SAMPLES if "\r" not in r.text and r.layout is APACHE and r.
 EVENTS = [*{r.reading.pattern.pattern_id: r for r in KAFKAS if r.reading.pattern}.values()]
 """A record of each pattern."""
 STRIMZI = next(layout.pattern for layout in PATTERN_LAYOUTS if layout.name == "strimzi")
+WITHIN_TIMES = ("kubectl-prefix", "timestamps")
 SOURCES = ("kafka-0", "kafka-1", "kafka-2")
 
 
@@ -207,6 +208,15 @@ def test_each_source_of_a_mixed_file_has_its_own_layout() -> None:
     rows = read("\n".join(x for both in zip(plain, other, strict=True) for x in both).encode())
     assert meanings(rows, "kafka-0") == meanings(rows, "kafka-1") == originals(EVENTS)
     assert {r["layout"] for r in rows} == {"apache", "strimzi"}
+
+
+def test_an_envelope_that_looks_like_a_thread_is_known_by_the_lines_that_go_on_a_record() -> None:
+    pattern = next(layout.pattern for layout in PATTERN_LAYOUTS if layout.name == "thread-first")
+    assert [r for r in EVENTS if "\n" in r.text]
+    plain = [in_pattern(r, pattern) for r in EVENTS]
+    assert not form_of([line for text in plain for line in text.split("\n")]).envelopes
+    rows = read("\n".join(wrapped(t, r.happened_at, "kafka-0", WITHIN_TIMES) for t, r in zip(plain, EVENTS)).encode())
+    assert meanings(rows, "kafka-0/kafka") == originals(EVENTS)
 
 
 def test_plain_lines_are_in_no_envelope() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from spark_jobs.catalog.codes import LineFate
+from spark_jobs.knowledge.conversion import any_head
 from spark_jobs.knowledge.layouts import LIBRDKAFKA
 from spark_jobs.knowledge.pattern_layouts import PATTERN_LAYOUTS, UNDATED, layout_pattern
 from spark_jobs.transforms.intake.heads import PLAIN
@@ -66,7 +69,8 @@ def best_of(lines: Sequence[str], given: str | None = None, others: Sequence[str
     plain = fit(lines, PLAIN)
     if is_enough(plain):
         return PLAIN, plain
-    begun = [name for name in others if any(map(head_of(name).match, lines))]
+    told = [line for line in lines if _head_of_any(tuple(others)).match(line)]
+    begun = [name for name in others if any(map(head_of(name).match, told))]
     found = {name: fit(lines, (name, LIBRDKAFKA.name)) for name in ([given] if given else []) + begun}
     if not found:
         return PLAIN, plain
@@ -84,8 +88,9 @@ def fit(lines: Sequence[str], layouts: Sequence[str]) -> Fit:
 def records(lines: Sequence[str], layouts: Sequence[str]) -> Iterator[tuple[str | None, str]]:
     """The records of some lines, each with its layout; the first one may have none."""
     layout, held = None, list[str]()
+    heads = [(name, head_of(name).match) for name in layouts]
     for line in lines:
-        if begun := layout_of(line, layouts):
+        if begun := next((name for name, match in heads if match(line)), None):
             if held:
                 yield layout, "\n".join(held)
             layout, held = begun, []
@@ -97,6 +102,11 @@ def records(lines: Sequence[str], layouts: Sequence[str]) -> Iterator[tuple[str 
 def layout_of(line: str, layouts: Sequence[str]) -> str | None:
     """The first of some layouts whose head a line begins with."""
     return next((name for name in layouts if head_of(name).match(line)), None)
+
+
+@cache
+def _head_of_any(names: tuple[str, ...]) -> re.Pattern[str]:
+    return any_head(map(layout_pattern, names))
 
 
 def is_enough(fit: Fit) -> bool:

@@ -13,8 +13,10 @@ import pyarrow.compute as pc
 from spark_jobs.knowledge.envelopes import OBJECTS, OTLP, PREFIXES
 from spark_jobs.transforms.intake import objects, otlp
 from spark_jobs.transforms.intake.arrays import Flags, Ints
+from spark_jobs.transforms.intake.json_fields import object_in, outlines_of
 from spark_jobs.transforms.intake.origins import Origins, named
 from spark_jobs.transforms.intake.pattern_clocks import ISO, pattern_heads
+from spark_jobs.transforms.intake.program_records import is_said_in
 from spark_jobs.transforms.intake.shapes import Shapes, shapes_of
 from spark_jobs.transforms.intake.wrapped_lines import Lines, chained, elements_of, lines_in
 
@@ -23,6 +25,9 @@ JSON_RECORD = "json"
 
 NAMES = (*(e.name for e in PREFIXES), *(e.name for e in OBJECTS), OTLP, JSON_RECORD)
 """The envelopes in the order in which they are tried."""
+
+ANY = ("colours",)
+"""Envelopes that few of the lines may be in."""
 
 _ESCAPE = b"\x1b["
 _COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}m")
@@ -48,13 +53,26 @@ def peel_of(name: str) -> Peel:
     return otlp.out_of_otlp if name == OTLP else objects.records_of_json
 
 
+def seen_in(lines: Sequence[bytes]) -> list[str]:
+    """The envelopes that one of a few lines may be in, and those that few lines are in, in their order."""
+    outlines = outlines_of(told for line in lines if (told := object_in(line)))
+    are_seen = {
+        **{e.name: any(objects.has_line(e, outline) for outline in outlines) for e in OBJECTS},
+        **{name: any(map(regex.match, lines)) for name, regex in _REGEXES.items()},
+        OTLP: any(otlp.RESOURCES in outline for outline in outlines),
+        JSON_RECORD: bool(objects.layouts_in(outlines)) or is_said_in(lines),
+        **dict.fromkeys(ANY, True),
+    }
+    return [name for name in NAMES if are_seen[name]]
+
+
 class Chain:
     """Envelopes around one another, the outermost first; parts of lines wait until the rest has come."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], origins: Origins | None = None) -> None:
         self.peels = list(_peels(names))
         self.waiting = [lines_in(b"", 0) for _ in self.peels]
-        self.origins = Origins()
+        self.origins = origins or Origins()
 
     def lines(self, outer: Lines) -> Lines:
         """The lines inside of physical lines; what is in no envelope comes as it is."""

@@ -6,13 +6,23 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spark_jobs.transforms.intake.arrays import NO_INSTANT, Ints
-from spark_jobs.transforms.intake.detection import DATED, EVERY, Fit, best_of, closest, is_enough, layout_of, order_of
-from spark_jobs.transforms.intake.envelopes import JSON_RECORD, NAMES, Chain, peel_of
+from spark_jobs.transforms.intake.detection import (
+    DATED,
+    EVERY,
+    Fit,
+    Layouts,
+    best_of,
+    closest,
+    is_enough,
+    layout_of,
+    order_of,
+)
+from spark_jobs.transforms.intake.envelopes import ANY, JSON_RECORD, Chain, peel_of, seen_in
 from spark_jobs.transforms.intake.heads import PLAIN, heads_of, lines_of
 from spark_jobs.transforms.intake.origins import Origins
 from spark_jobs.transforms.intake.wrapped_lines import Lines, lines_in
@@ -20,14 +30,11 @@ from spark_jobs.transforms.intake.wrapped_lines import Lines, lines_in
 _FEW = 4
 """Steps of the clock back that are more than chance, and so many times as many as those on."""
 
-_DEPTH = 4
-"""Envelopes around one another, with a record of JSON inside: two transports, and the two objects of an export."""
+_DEPTH = 5
+"""Envelopes around one another: the two objects of an export, twice, with a record of JSON inside."""
 
 _GLANCE = 60
 """Lines that show which envelopes need no look at all of them."""
-
-_ANY = ("colours",)
-"""Envelopes that few of the lines may be in."""
 
 _MOST_OTHERS = 0.2
 """Lines of a wrapped file that may be in no envelope: what a program prints besides."""
@@ -61,45 +68,77 @@ class Form:
         return tuple(dict.fromkeys(name for names in self.layouts.values() for name in names)) or PLAIN
 
 
+class _Inside(NamedTuple):
+    """What is inside of some envelopes, the outermost first; whether every line is in them."""
+
+    envelopes: tuple[str, ...]
+    lines: Lines
+    are_all: bool
+
+
+class _Understood(NamedTuple):
+    """How lines are understood in some envelopes: those of each source, by which layouts, and how well."""
+
+    envelopes: tuple[str, ...]
+    texts: dict[str, list[str]]
+    layouts: dict[str, Layouts]
+    fit: Fit
+
+
 def form_of(lines: Sequence[str], given: str | None = None) -> Form:
     """How a file is wrapped, by some of its lines; without envelopes where it is not, or nothing inside is understood.
 
     Order: of several ways the one by which the most lines are events; of those the one with the fewest envelopes.
-    Edge case: of a few lines none may be an event. Then heads of Kafka's own layout show what they are wrapped in.
+    Edge cases: of a few lines none may be an event. Then heads of Kafka's own layout show what they are wrapped in. A
+        layout may take an envelope for a part of its head, such as a thread: where all lines are in it, those too that
+        have no head, it is one.
     """
-    told = _told(lines)
-    best, how = _form((), told, given, DATED)
-    if is_enough(how):
-        return best
-    for envelopes in _chains(told, ()):
-        form, inside = _form(envelopes, told, given, EVERY)
-        if inside.events and order_of(inside) > order_of(how):
-            best, how = form, inside
-    if how.events or _begins(told, ()):
-        return best
-    shown = next((envelopes for envelopes in _chains(told, ()) if _begins(told, envelopes)), ())
-    return _form(shown, told, given, DATED)[0]
+    plain, origins = _Inside((), _told(lines), True), Origins()
+    best = _understood(plain, origins, given, DATED)
+    if is_enough(best.fit) and not _leaves_lines(best):
+        return _form(best)
+    every = list(_chains(plain, origins))
+    for inside in every:
+        found = _understood(inside, origins, given, EVERY)
+        if _is_better(inside, found, best):
+            best = found
+    if best.fit.events or _begins(plain.lines):
+        return _form(best)
+    shown = next((inside for inside in every if _begins(inside.lines)), plain)
+    return _form(_understood(shown, origins, given, DATED))
 
 
-def _begins(lines: Lines, envelopes: tuple[str, ...]) -> bool:
-    """Whether a line in some envelopes has a head of Kafka's own layout."""
-    texts = Chain(envelopes).lines(lines).texts().to_pylist()
-    return any(layout_of(text, PLAIN) for text in _decoded(texts))
+def _is_better(inside: _Inside, found: _Understood, best: _Understood) -> bool:
+    """Whether more is understood inside of some envelopes; or as much, and lines without a head are in them too."""
+    are_around = inside.are_all and inside.envelopes[: len(best.envelopes)] == best.envelopes
+    is_rest_inside = are_around and found.fit == best.fit and _leaves_lines(best)
+    return found.fit.events > 0 and (is_rest_inside or order_of(found.fit) > order_of(best.fit))
+
+
+def _leaves_lines(told: _Understood) -> bool:
+    """Whether lines have no head of a layout that could take an envelope for a part of it, as Kafka's own cannot."""
+    several = [(told.texts[origin], names) for origin, names in told.layouts.items() if names != PLAIN]
+    return any(layout_of(line, names) is None for lines, names in several for line in lines)
+
+
+def _begins(lines: Lines) -> bool:
+    """Whether one of some lines has a head of Kafka's own layout."""
+    return any(layout_of(text, PLAIN) for text in _decoded(lines))
 
 
 def misfit_of(lines: Sequence[str], given: str | None = None) -> str:
     """A sentence about lines of which none has a head that is known: in what they are wrapped, and what is inside."""
-    told = _told(lines)
-    chain = max(_chains(told, ()), key=len, default=())
-    if not chain:
+    every = _chains(_Inside((), _told(lines), True), Origins())
+    innermost = max(every, key=lambda inside: len(inside.envelopes), default=None)
+    if innermost is None:
         return closest(lines, given)
-    inside = Chain(chain).lines(told).texts().to_pylist()
-    return f"Its lines are wrapped ({', '.join(chain)}). Inside: {closest(_decoded(inside), given)}"
+    wrapped = ", ".join(innermost.envelopes)
+    return f"Its lines are wrapped ({wrapped}). Inside: {closest(_decoded(innermost.lines), given)}"
 
 
 def chains_of(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The envelopes that most of some lines are in, whatever is inside."""
-    return _chains(_told(lines), ())
+    return (inside.envelopes for inside in _chains(_Inside((), _told(lines), True), Origins()))
 
 
 def every_layout(given: str | None) -> tuple[str, ...]:
@@ -111,24 +150,22 @@ def _told(lines: Sequence[str]) -> Lines:
     return lines_in("".join(f"{line}\n" for line in lines if line.strip()).encode(), 0)
 
 
-def _decoded(lines: Sequence[bytes]) -> list[str]:
-    return [line.decode(errors="replace") for line in lines]
+def _decoded(lines: Lines) -> list[str]:
+    return [line.decode(errors="replace") for line in lines.texts().to_pylist()]
 
 
-def _chains(lines: Lines, around: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The envelopes that most lines are in, and those that are inside of them."""
-    some = lines.where(_irregular(len(lines)))
-    some = some.with_texts(some.texts())
-    for name in NAMES:
-        if name not in _ANY and not peel_of(name)(some, Origins())[1].any():
-            continue
-        inside, are_inside, are_parts = peel_of(name)(lines, Origins())
+def _chains(outer: _Inside, origins: Origins) -> Iterator[_Inside]:
+    """What is inside of the envelopes that most lines are in, and of those that are inside of them."""
+    lines = outer.lines
+    for name in seen_in(lines.where(_irregular(len(lines))).texts().to_pylist()):
+        inside, are_inside, are_parts = peel_of(name)(lines, origins)
         count = int(np.count_nonzero(are_inside))
-        if count and count >= len(lines) * (0 if name in _ANY else 1 - _MOST_OTHERS):
-            chain = (*around, name)
-            yield chain
-            if len(chain) < _DEPTH and name != JSON_RECORD:
-                yield from _chains(Chain((name,)).lines(lines) if are_parts.any() else inside, chain)
+        if count and count >= len(lines) * (0 if name in ANY else 1 - _MOST_OTHERS):
+            whole = Chain((name,), origins).lines(lines) if are_parts.any() else inside
+            found = _Inside((*outer.envelopes, name), whole, outer.are_all and count == len(lines))
+            yield found
+            if len(found.envelopes) < _DEPTH and name != JSON_RECORD:
+                yield from _chains(found, origins)
 
 
 def _irregular(count: int) -> Ints:
@@ -136,21 +173,20 @@ def _irregular(count: int) -> Ints:
     return np.unique(np.geomspace(1, count, _GLANCE).astype(np.int64)) - 1 if count else np.arange(0)
 
 
-def _form(envelopes: tuple[str, ...], lines: Lines, given: str | None, others: Sequence[str]) -> tuple[Form, Fit]:
+def _understood(inside: _Inside, origins: Origins, given: str | None, others: Sequence[str]) -> _Understood:
     """The layouts of each source in some envelopes, and how well its lines are understood."""
-    chain = Chain(envelopes)
-    inside = chain.lines(lines)
     texts = defaultdict[str, list[str]](list)
-    for number, text in zip(inside.origins.tolist(), _decoded(inside.texts().to_pylist()), strict=True):
-        texts[chain.origins.names[number]] += text.split("\n")
+    for number, text in zip(inside.lines.origins.tolist(), _decoded(inside.lines), strict=True):
+        texts[origins.names[number]] += text.split("\n")
     found = {origin: best_of(told, given, others) for origin, told in texts.items()}
-    fits = [how for _, how in found.values()]
-    layouts = {origin: names for origin, (names, _) in found.items()}
-    steps = [step for origin, names in layouts.items() for step in _steps(texts[origin], names)]
+    fit = Fit(sum(how.events for _, how in found.values()), sum(how.unread for _, how in found.values()))
+    return _Understood(inside.envelopes, texts, {origin: names for origin, (names, _) in found.items()}, fit)
+
+
+def _form(told: _Understood) -> Form:
+    steps = [step for origin, names in told.layouts.items() for step in _steps(told.texts[origin], names)]
     back, on = sum(step < 0 for step in steps), sum(step > 0 for step in steps)
-    is_newest_first = back >= _FEW and back > _FEW * on
-    fit = Fit(sum(f.events for f in fits), sum(f.unread for f in fits))
-    return Form(envelopes, layouts or {"": PLAIN}, is_newest_first), fit
+    return Form(told.envelopes, told.layouts or {"": PLAIN}, back >= _FEW and back > _FEW * on)
 
 
 def _steps(lines: Sequence[str], layouts: Sequence[str]) -> list[int]:

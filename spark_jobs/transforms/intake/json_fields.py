@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +14,9 @@ from pyarrow import json as arrow_json
 _DECODE = json.JSONDecoder().decode
 _SAMPLE, _FEW = 200, 20
 """Objects that show which fields there are, and of which types: of many lines, and of few."""
+
+_DEEPEST = 8
+"""Names in a path: no layout or envelope has a longer one."""
 
 Fields = dict[str, pa.Array]
 """A column for each path, null where an object has nothing there: text, or numbers where all objects have numbers."""
@@ -92,15 +95,30 @@ def field(told: Any, path: str) -> Any:
     return field(told.get(outer), inner)
 
 
+def paths_in(told: Mapping[str, Any], depth: int = _DEEPEST) -> Iterator[str]:
+    """The paths at which an object holds something."""
+    for name, value in told.items():
+        if value is not None:
+            yield name
+            if depth > 1 and isinstance(value, dict) and "." not in name:
+                yield from (f"{name}.{path}" for path in paths_in(value, depth - 1))
+
+
+def outlines_of(several: Iterable[Mapping[str, Any]]) -> set[frozenset[str]]:
+    """The paths at which objects hold something: those of each that differs from the others."""
+    return {frozenset(paths_in(told)) for told in several}
+
+
 def _by_arrow(texts: pa.Array, paths: Sequence[str], seldom: Sequence[str], shown: Sequence[str]) -> Fields:
     """Raises: _NOT_ALIKE."""
     every = [*paths, *seldom]
     if not len(texts):
         return {path: pa.nulls(0) for path in every}
     sample = sample_of(texts)
-    wanted = [*(path for path in paths if any(field(told, path) is not None for told in sample)), *seldom]
+    there = frozenset().union(*outlines_of(sample))
+    wanted = [*(path for path in paths if path in there), *seldom]
     whole = _table(texts, _struct(wanted, sample, shown)).to_struct_array().combine_chunks()
-    return {path: _column(whole, path) for path in every}
+    return {**dict.fromkeys(every, pa.nulls(len(texts))), **{path: _column(whole, path) for path in wanted}}
 
 
 def _table(texts: pa.Array, fields: Sequence[pa.Field]) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from spark_jobs.knowledge.json_layouts import OF_CLASSES
 from spark_jobs.knowledge.model import JsonEnvelope, JsonLayout
 from spark_jobs.transforms.intake.arrays import NO_INSTANT, Flags, Ints
-from spark_jobs.transforms.intake.json_fields import Fields, field, fields_of, sample_of
+from spark_jobs.transforms.intake.json_fields import Fields, fields_of, outlines_of, sample_of
 from spark_jobs.transforms.intake.origins import Origins, named
 from spark_jobs.transforms.intake.pattern_clocks import ISO, pattern_heads
 from spark_jobs.transforms.intake.program_records import columns_of, said_in
@@ -58,6 +58,11 @@ def out_of_object(envelope: JsonEnvelope, lines: Lines, origins: Origins) -> Ins
     )
     are_parts = are_inside & ~ends_with_lf if envelope.name in _PARTS else none
     return inner, are_inside, are_parts
+
+
+def has_line(envelope: JsonEnvelope, outline: frozenset[str]) -> bool:
+    """Whether an object holds a line as an envelope does, by the paths at which it holds something."""
+    return outline.issuperset(envelope.has) and not outline.isdisjoint([envelope.line, envelope.otherwise])
 
 
 def _text(column: pa.Array) -> pa.Array:
@@ -131,7 +136,7 @@ def records_of_json(lines: Lines, _: Origins) -> Inside:
         return lines, none, none
     texts = lines.texts()
     at, written = _of_programs(texts)
-    for layout in _layouts_in(texts):
+    for layout in layouts_in(outlines_of(sample_of(texts))):
         told = fields_of(texts, (), _paths(layout))
         instants, found = _records(told, layout)
         is_new = pc.and_(written.is_null(), found.is_valid())
@@ -156,16 +161,9 @@ def _paths(layout: JsonLayout) -> list[str]:
     return [layout.logger, layout.message, layout.level, layout.at, layout.trace, *at]
 
 
-def _layouts_in(texts: pa.Array) -> list[JsonLayout]:
-    """The layouts that a sample of objects shows, in their order."""
-    sample = sample_of(texts)
-    return [
-        layout
-        for layout in OF_CLASSES
-        if any(
-            all(field(told, path) is not None for path in (layout.logger, layout.message, layout.at)) for told in sample
-        )
-    ]
+def layouts_in(outlines: Collection[frozenset[str]]) -> list[JsonLayout]:
+    """The layouts that objects show by the paths at which each holds something, in their order."""
+    return [each for each in OF_CLASSES if any({each.logger, each.message, each.at} <= outline for outline in outlines)]
 
 
 def _records(told: Fields, layout: JsonLayout) -> tuple[Ints, pa.Array]:
@@ -183,10 +181,9 @@ def _written(
     is_record = pc.and_(pc.and_(logger.is_valid(), message.is_valid()), pa.array(instants != NO_INSTANT))
     if not is_record.true_count:
         return instants, pa.nulls(len(logger), pa.string())
-    millis = np.where(instants == NO_INSTANT, 0, instants // 1_000)
-    shown = pc.replace_substring(
-        pc.strftime(pa.array(millis, pa.timestamp("ms")), format="[%Y-%m-%d %H:%M:%S]"), pattern=".", replacement=","
-    )
+    told = pa.array(np.where(instants == NO_INSTANT, 0, instants // 1_000), pa.timestamp("ms")).dictionary_encode()
+    texts = pc.strftime(told.dictionary, format="[%Y-%m-%d %H:%M:%S]")
+    shown = pc.replace_substring(texts, pattern=".", replacement=",").take(told.indices)
     head = pc.binary_join_element_wise(shown, level.fill_null("INFO"), message, " ")
     told_trace = pc.if_else(pc.equal(pc.utf8_trim_whitespace(trace), ""), _NO_TEXT, trace)
     after = pc.binary_join_element_wise("\n", told_trace, "").fill_null("")

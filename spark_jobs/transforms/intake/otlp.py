@@ -16,7 +16,7 @@ from spark_jobs.transforms.intake.objects import instants_of, written_by
 from spark_jobs.transforms.intake.origins import Origins
 from spark_jobs.transforms.intake.wrapped_lines import Lines, chained
 
-_OTLP = "resourceLogs"
+RESOURCES = "resourceLogs"
 _LEVELS = ("scopeLogs", "logRecords")
 _AT, _SEEN_AT = "timeUnixNano", "observedTimeUnixNano"
 _POD = "k8s.pod.name"
@@ -27,17 +27,17 @@ _VALUE = pa.struct({"stringValue": pa.string()})
 _RECORD = pa.struct({_AT: pa.string(), _SEEN_AT: pa.string(), "body": _VALUE})
 _RESOURCE = pa.struct({"attributes": pa.list_(pa.struct({"key": pa.string(), "value": _VALUE}))})
 _SCOPE = pa.struct({"logRecords": pa.list_(_RECORD)})
-_RESOURCES = pa.list_(pa.struct({"resource": _RESOURCE, "scopeLogs": pa.list_(_SCOPE)}))
+_KINDS = pa.list_(pa.struct({"resource": _RESOURCE, "scopeLogs": pa.list_(_SCOPE)}))
 _NO_TEXT = pa.scalar(None, pa.string())
 
 
 def out_of_otlp(lines: Lines, origins: Origins) -> tuple[Lines, Flags, Flags]:
     """The records of OpenTelemetry's objects: a line may hold many. One that holds none stays as it is."""
     none = np.zeros(len(lines), bool)
-    if _OTLP.encode() not in lines.data:
+    if RESOURCES.encode() not in lines.data:
         return lines, none, none
     texts = lines.texts()
-    of_line = nested_in(texts, _OTLP, _RESOURCES, _cleaned)
+    of_line = nested_in(texts, RESOURCES, _KINDS, _cleaned)
     resource, resources = pc.list_parent_indices(of_line), pc.list_flatten(of_line)
     records, held_by = resources, pa.array(np.arange(len(resources)))
     for level in _LEVELS:
@@ -90,7 +90,7 @@ def _names(resources: pa.Array) -> dict[str, pa.Array]:
 
 def _cleaned(told: Any) -> list[dict[str, Any]] | None:
     """What an object holds that is not as OpenTelemetry's are: what fits, as text."""
-    resources = field(told, _OTLP)
+    resources = field(told, RESOURCES)
     return [_resource(each) for each in _objects(resources)] if isinstance(resources, list) else None
 
 

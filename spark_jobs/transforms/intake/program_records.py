@@ -19,6 +19,12 @@ _FIRST = b"time="
 _PAIR = re.compile(r'([\w.]{1,100})=("(?:[^"\\]|\\.)*+"|[^\s"]*+)')
 _LOOKED_AT = 200
 
+_WORDS = (
+    (_FIRST,),
+    *([f'"{word}"'.encode() for word in (each.logger, each.message, each.at, each.only) if word] for each in LAYOUTS),
+)
+"""What records of each kind hold: their first word, or names of fields."""
+
 
 class Said(NamedTuple):
     """What one record says; `at` as it has it."""
@@ -30,10 +36,15 @@ class Said(NamedTuple):
     at: str
 
 
+def is_said_in(lines: Sequence[bytes]) -> bool:
+    """Whether one of some lines is such a record. They are decoded where the words are there that each has."""
+    data = b"\n".join(lines)
+    return any(all(word in data for word in words) for words in _WORDS) and any(map(_said, lines))
+
+
 def said_in(texts: pa.Array) -> list[Said | None]:
     """What each line says that is such a record; nothing at all where the first lines show none."""
-    first = texts.slice(0, _LOOKED_AT).to_pylist()
-    if not any(map(_said, first)):
+    if not is_said_in(texts.slice(0, _LOOKED_AT).to_pylist()):
         return []
     return [_said(text) for text in texts.to_pylist()]
 
