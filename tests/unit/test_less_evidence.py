@@ -104,7 +104,7 @@ def test_no_certain_outage_contradicts_what_happened(case: Case) -> None:
 def test_each_absence_agrees_with_what_was_done(case: Case) -> None:
     found = agreement([asdict(claim) for claim in cut(case).outages], recorded()[1][case[0]])
     print(case, dict(found.counts))
-    assert not [judged for judged in found.told if judged.verdict == WRONG]
+    assert not [judged for judged in found.rows if judged.verdict == WRONG]
 
 
 @each_case
