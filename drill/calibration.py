@@ -1,7 +1,7 @@
 """How often verdicts of each confidence were right, over all drills: `python -m drill.calibration DRILL...`
 
 It scores each drill's folder (lake/, clients/, truth.jsonl, cluster.json), keeps its counts in docs/calibration.jsonl,
-one line a drill, and writes docs/calibration.md from all lines of that file.
+one line a drill, and writes docs/calibration.md from all lines of that file. The same for folders of drill.month.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+from drill.absences import DOUBTFUL, RIGHT, WRONG
 from drill.match import Row, Tables
+from drill.month import MONTH, agreement_of
 from drill.result import Verdict
 from drill.score import read_gold, score
 from drill.scored import ROW_IDS, TIME_COLUMNS
@@ -45,6 +48,24 @@ class Count:
 
 
 @dataclass(frozen=True)
+class Month:
+    """A month of a recorded night with files missing, as the absences in its audit agree with what was done."""
+
+    name: str
+    kafka: str
+    mode: str
+    brokers: int
+    days: int
+    files: int
+    missing: int
+    right: int
+    doubtful: int
+    wrong: int
+    played: int
+    missed: int
+
+
+@dataclass(frozen=True)
 class Drill:
     """One drill, as its audit was scored."""
 
@@ -56,8 +77,19 @@ class Drill:
     counts: tuple[Count, ...]
 
 
-def count(folder: Path) -> Drill:
-    """Scores a drill's folder. Raises: TruthError, OSError where it cannot be scored."""
+def count(folder: Path) -> Drill | Month:
+    """Scores a drill's folder, or a month's. Raises: TruthError, OSError where it cannot be scored."""
+    return _count_month(folder) if (folder / MONTH).exists() else _count_drill(folder)
+
+
+def _count_month(folder: Path) -> Month:
+    laid, found = json.loads((folder / MONTH).read_text(encoding="utf-8")), agreement_of(folder)
+    told = {name: laid[name] for name in ("kafka", "mode", "brokers", "days", "files")}
+    told |= {verdict: found.counts[verdict] for verdict in (RIGHT, DOUBTFUL, WRONG)}
+    return Month(folder.name, **told, missing=len(laid["missing"]), played=found.played, missed=len(found.missed))
+
+
+def _count_drill(folder: Path) -> Drill:
     tables = read_gold(str(folder / "lake"))
     if "rebalances" not in tables:
         raise TruthError("found no gold.rebalances in its lake; it must be one that an audit published")
@@ -97,8 +129,9 @@ def _said_by(source: str, clients: set[str]) -> str:
     return "client logs" if source in clients else "broker logs"
 
 
-def calibration_page(drills: Sequence[Drill]) -> str:
-    """The page, from the counts of all drills."""
+def calibration_page(kept: Sequence[Drill | Month]) -> str:
+    """The page, from the counts of all drills and months."""
+    drills, months = [k for k in kept if isinstance(k, Drill)], [k for k in kept if isinstance(k, Month)]
     kafkas = sorted({(d.kafka, d.mode) for d in drills}, key=lambda k: (_number(k[0]), k[1]), reverse=True)
     by_kafka = [
         (kafka, mode, str(len(own)), f"{sum(d.met for d in own)} of {sum(d.expected for d in own)}", *_cells(_all(own)))
@@ -113,10 +146,28 @@ def calibration_page(drills: Sequence[Drill]) -> str:
         as_table(("evidence", *_LEVELS), _grouped(drills, lambda c: c.witness)),
         "## By table",
         as_table(("table of gold", *_LEVELS), _grouped(drills, lambda c: f"`{c.table}`")),
+        "## Months with files missing",
+        _ABOUT_MONTHS,
+        as_table(_MONTHS, map(_month_cells, months)),
     )
     return page("How right each confidence was", "docs/calibration.jsonl", parts).replace(
         "`make docs`", "`python -m drill.calibration`"
     )
+
+
+_ABOUT_MONTHS = (
+    "A night laid end to end for weeks, with files taken out at random, and audited as one folder"
+    " ([how](drill.md#months)). A reader of its own compares the absences of brokers with what was done. Between two"
+    " nights all brokers are away. A doubtful absence leaves its kind open, or holds two and says that no log of that"
+    " time is at hand."
+)
+_MONTHS = ("Kafka", "cluster", "brokers", "days", "files missing", "absences right", "doubtful", "wrong", "found")
+
+
+def _month_cells(month: Month) -> tuple[str, ...]:
+    found = f"{month.played - month.missed} of {month.played} played"
+    shape = (month.kafka, month.mode, str(month.brokers), str(month.days), f"{month.missing} of {month.files}")
+    return *shape, str(month.right), str(month.doubtful), str(month.wrong), found
 
 
 _LEVELS = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
@@ -143,14 +194,18 @@ def _cells(counts: Sequence[Count]) -> Iterator[str]:
         yield f"{verdicts - wrong} of {verdicts}" if verdicts else ""
 
 
-def read_ledger(text: str) -> dict[str, Drill]:
-    """The drills of the file that keeps them, by name."""
-    told = [json.loads(line) for line in text.splitlines()]
-    return {t["name"]: Drill(**{**t, "counts": tuple(Count(**c) for c in t["counts"])}) for t in told}
+def read_ledger(text: str) -> dict[str, Drill | Month]:
+    """The drills and months of the file that keeps them, by name."""
+    return {kept.name: kept for kept in map(_read, map(json.loads, text.splitlines()))}
 
 
-def written_ledger(drills: Mapping[str, Drill]) -> str:
-    """The file that keeps the drills, by their names, which begin with their time."""
+def _read(told: dict[str, Any]) -> Drill | Month:
+    counts = told.get("counts")
+    return Month(**told) if counts is None else Drill(**{**told, "counts": tuple(Count(**c) for c in counts)})
+
+
+def written_ledger(drills: Mapping[str, Drill | Month]) -> str:
+    """The file that keeps the drills, by their names, which begin with their time, and the months."""
     return "".join(json.dumps(asdict(drills[name])) + "\n" for name in sorted(drills))
 
 

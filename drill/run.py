@@ -36,7 +36,7 @@ from spark_jobs.shared.exits import BAD_INPUT, DONE, FAULT, BadInput
 from spark_jobs.shared.launch import HOME
 from spark_jobs.shared.maven import CannotFetch
 
-VARIABLES = ("KAFKA", "LAYOUT", "SCENARIOS", "LESSON", "SEED", "KEEP")
+VARIABLES = ("KAFKA", "LAYOUT", "BROKERS", "SCENARIOS", "LESSON", "SEED", "KEEP")
 """What a user gives through the environment; an option stands above the variable of its name."""
 
 MAIN_PARTITIONS = 9
@@ -72,7 +72,7 @@ def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
 
 @contextmanager
 def drill(
-    version: str, layout: str, scenarios: Sequence[Scenario], seed: int, folder: Path
+    version: str, layout: str, scenarios: Sequence[Scenario], seed: int, folder: Path, brokers: int = 3
 ) -> Iterator[tuple[Cluster, list[Played]]]:
     """Plays scenarios on a cluster of its own, which runs on as long as the block lasts.
 
@@ -83,9 +83,9 @@ def drill(
     clients = folder / "clients"
     clients.mkdir(parents=True)
     truth = TruthFile(folder / "truth.jsonl")
-    tell(f"Kafka {version}, {layout}, seed {seed}: {len(scenarios)} scenarios; everything goes to {folder}")
+    tell(f"Kafka {version}, {layout}, {brokers} brokers, seed {seed}: {len(scenarios)} scenarios; all goes to {folder}")
     with (
-        Cluster.start(version, folder, layout, settings_for(version)) as cluster,
+        Cluster.start(version, folder, layout, settings_for(version), brokers) as cluster,
         Admin(cluster.reach(JAVA), folder / "drill.log") as admin,
     ):
         (folder / "cluster.json").write_text(json.dumps(_described(cluster), indent=1) + "\n")
@@ -139,18 +139,20 @@ def _leaders(admin: Admin) -> dict[str, dict[str, object]]:
 _SETS: Mapping[str, Mapping[str, Scenario]] = {"": USUAL, "real": REAL}
 
 
-def chosen(names: str, version: str, layout: str) -> list[Scenario]:
+def chosen(names: str, version: str, layout: str, brokers: int = 3) -> list[Scenario]:
     """The scenarios asked for; without names, every usual one that fits; for `real`, those of real nights.
 
     Raises: BadInput where a name is unknown, or does not fit this cluster.
     """
     if names in _SETS:
-        return [s for s in _SETS[names].values() if s.fits(version, layout)]
+        return [s for s in _SETS[names].values() if s.fits(version, layout, brokers)]
     asked = [n.strip() for n in names.split(",") if n.strip()]
     if unknown := [n for n in asked if n not in SCENARIOS]:
         raise BadInput(f"Found: scenario {', '.join(unknown)}. Needed: some of {', '.join(SCENARIOS)}.")
-    if unfit := [n for n in asked if not SCENARIOS[n].fits(version, layout)]:
-        raise BadInput(f"Kafka {version} ({layout}) cannot play {', '.join(unfit)}. Choose another one.")
+    if unfit := [n for n in asked if not SCENARIOS[n].fits(version, layout, brokers)]:
+        raise BadInput(
+            f"Kafka {version} ({layout}, {brokers} brokers) cannot play {', '.join(unfit)}. Choose another one."
+        )
     return [SCENARIOS[n] for n in asked]
 
 
@@ -200,9 +202,10 @@ def _run(options: argparse.Namespace) -> int:
     if options.lesson:
         return teach(options.lesson, options.kafka, layout)
     seed = seed_of(options.seed)
-    scenarios = played_here(chosen(options.scenarios, options.kafka, layout))
+    brokers = size_of(options.brokers)
+    scenarios = played_here(chosen(options.scenarios, options.kafka, layout, brokers))
     folder = DRILLS / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{options.kafka}-{seed}"
-    with drill(options.kafka, layout, scenarios, seed, folder) as (cluster, played):
+    with drill(options.kafka, layout, scenarios, seed, folder, brokers) as (cluster, played):
         if options.keep:
             tell(f"Kept in {record(folder, Path(options.keep))}")
         judged = DONE if options.no_audit else audit(folder, cluster.bootstrap)
@@ -222,6 +225,13 @@ def seed_of(asked: str) -> int:
     return int(asked)
 
 
+def size_of(asked: str) -> int:
+    """How many brokers a user asked for, else three: scenarios need so many, and a machine holds no more than nine."""
+    if asked and asked not in map(str, range(3, 10)):
+        raise BadInput(f"Found: {asked} brokers. Needed: 3 to 9.")
+    return int(asked or 3)
+
+
 def _parser() -> argparse.ArgumentParser:
     def said(name: str) -> str:
         return os.environ.get(name, "").strip()
@@ -232,6 +242,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--scenarios", default=said("SCENARIOS"), help="names with commas between, or real; default: all that fit"
     )
+    parser.add_argument("--brokers", default=said("BROKERS"), help="how many, 3 to 9; default: 3")
     parser.add_argument("--lesson", default=said("LESSON"), help="failover or rebalance, step by step, for a person")
     parser.add_argument("--seed", default=said("SEED"), help="gives names, order and times; printed where not given")
     parser.add_argument("--keep", default=said("KEEP"), help="a new folder, or .tar.gz, for a recording of the drill")

@@ -217,7 +217,7 @@ class Scenario:
     """An exercise: what a person learns from it, what it needs, what is done.
 
     `since`: the first Kafka that can do it, `kraft_since`: the first that can without ZooKeeper, `before`: the first
-    that cannot. `layouts`: where it makes sense.
+    that cannot. `layouts`: where it makes sense. `most_brokers`: a larger cluster keeps its majority.
     """
 
     name: str
@@ -227,6 +227,7 @@ class Scenario:
     kraft_since: tuple[int, ...] = (3, 0)
     before: tuple[int, ...] = (5,)
     layouts: tuple[str, ...] = ("combined", "separate", "zookeeper")
+    most_brokers: int = 9
     on_brokers: bool = False
 
     @property
@@ -234,8 +235,8 @@ class Scenario:
         """The client libraries of its members."""
         return frozenset(step.library for step in self.steps if isinstance(step, Start))
 
-    def fits(self, version: str, layout: str) -> bool:
-        """Whether a cluster of that version and layout can play it."""
+    def fits(self, version: str, layout: str, brokers: int = 3) -> bool:
+        """Whether a cluster of that version, layout and size can play it."""
         asked = tuple(int(part) for part in version.split("."))
         first = self.since if layout == "zookeeper" else max(self.since, self.kraft_since)
-        return first <= asked < self.before and layout in self.layouts
+        return first <= asked < self.before and layout in self.layouts and brokers <= self.most_brokers

@@ -109,6 +109,7 @@ REAL_SCENARIOS: tuple[Scenario, ...] = (
             InSync(),
         ),
         layouts=("combined",),
+        most_brokers=3,
         on_brokers=True,
     ),
     Scenario(
@@ -127,6 +128,7 @@ REAL_SCENARIOS: tuple[Scenario, ...] = (
             Close(member="a"),
         ),
         layouts=("combined",),
+        most_brokers=3,
         on_brokers=True,
     ),
 )

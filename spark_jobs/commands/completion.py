@@ -25,7 +25,8 @@ ELSEWHERE: Mapping[str, Verb] = {
         valued=("--bootstrap", "--lake", "--logs", "--client-logs", "--pattern", "--client-pattern"),
     ),
     "drill": Verb(
-        flags=("--no-audit", "--list"), valued=("--kafka", "--layout", "--scenarios", "--lesson", "--seed", "--keep")
+        flags=("--no-audit", "--list"),
+        valued=("--kafka", "--layout", "--brokers", "--scenarios", "--lesson", "--seed", "--keep"),
     ),
 }
 """Verbs with a command line of their own: one runs before anything is built, the other is the drill's."""

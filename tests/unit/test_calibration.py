@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drill.calibration import Count, Drill, calibration_page, read_ledger, written_ledger
+from drill.calibration import Count, Drill, Month, calibration_page, read_ledger, written_ledger
 
 OUTAGES = Count("broker_outages", "broker logs", "certain", 20, 0)
 LEFT = Count("rebalances", "broker logs and client logs", "likely", 10, 1)
@@ -11,18 +11,22 @@ NEW = Drill("20261122T120000-4.3.1-7", "4.3.1", "combined", 40, 40, (OUTAGES, LE
 OLD = Drill("20261122T110000-2.6.3-8", "2.6.3", "zookeeper", 30, 29, (OUTAGES,))
 
 
+MONTH = Month("month-1", "4.3.1", "combined", 5, 28, 420, 42, right=600, doubtful=8, wrong=0, played=532, missed=3)
+
+
 def test_the_page_counts_right_verdicts_by_kafka_by_witness_and_by_table() -> None:
-    rows = calibration_page([OLD, NEW, NEW]).splitlines()
+    rows = calibration_page([OLD, NEW, MONTH, NEW]).splitlines()
     assert "| 4.3.1 | combined | 2 | 80 of 80 | 40 of 40 | 18 of 20 |  |" in rows
     assert "| 2.6.3 | zookeeper | 1 | 29 of 30 | 20 of 20 |  |  |" in rows
     assert "| broker logs and client logs |  | 18 of 20 |  |" in rows
     assert "| `broker_outages` | 60 of 60 |  |  |" in rows
+    assert "| 4.3.1 | combined | 5 | 28 | 42 of 420 | 600 | 8 | 0 | 529 of 532 played |" in rows
     assert rows.index("| 4.3.1 | combined | 2 | 80 of 80 | 40 of 40 | 18 of 20 |  |") < rows.index(
         "| 2.6.3 | zookeeper | 1 | 29 of 30 | 20 of 20 |  |  |"
     )
 
 
 def test_what_is_kept_of_a_drill_is_read_as_it_was_written() -> None:
-    kept = {d.name: d for d in (NEW, OLD)}
+    kept = {d.name: d for d in (NEW, OLD, MONTH)}
     assert read_ledger(written_ledger(kept)) == kept
     assert written_ledger(kept).index(OLD.name) < written_ledger(kept).index(NEW.name)

@@ -16,7 +16,7 @@ from drill.glance import glance
 from drill.names import Names
 from drill.on_groups import do
 from drill.record import HOME, record
-from drill.run import chosen, main, played_here
+from drill.run import chosen, main, played_here, size_of
 from drill.scenarios import SCENARIOS
 from drill.scenarios.brokers import BROKER_SCENARIOS
 from drill.scenarios.groups import GROUP_SCENARIOS
@@ -161,6 +161,15 @@ def test_a_drill_plays_what_its_kafka_can_do() -> None:
     assert [s.name for s in chosen("slow, leave", "4.3.1", "combined")] == ["slow", "leave"]
     assert "disk_failed" in {s.name for s in chosen("", "3.3.2", "zookeeper")}
     assert "disk_failed" not in {s.name for s in chosen("", "3.3.2", "combined")}
+    assert "quorum_killed" in {s.name for s in chosen("real", "4.3.1", "combined", 3)}
+    assert "quorum_killed" not in {s.name for s in chosen("real", "4.3.1", "combined", 5)}
+
+
+def test_a_drill_has_three_brokers_or_as_many_as_asked_for() -> None:
+    assert [size_of(asked) for asked in ("", "3", "5")] == [3, 3, 5]
+    for asked in ("2", "34", "five"):
+        with pytest.raises(BadInput, match=f"Found: {asked} brokers"):
+            size_of(asked)
 
 
 def test_clients_without_their_toolchain_are_left_out_and_named(monkeypatch, capsys) -> None:

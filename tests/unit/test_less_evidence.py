@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import cache, lru_cache, reduce
 from itertools import pairwise
@@ -15,6 +16,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from drill.absences import WRONG, Away, agreement, away_of
+from drill.month import acts_of
+from drill.truth import read_truth
 from spark_jobs.catalog.rows import BrokerOutage, Failover
 from tests.support.less_evidence import Night, night_of, random_cuts
 from tests.support.logs import unpack_night
@@ -44,11 +48,18 @@ _BROKER = re.compile(r"\[(?:Broker id=|GroupCoordinator id=)(\d+)")
 
 
 @cache
+def recorded() -> tuple[Night, dict[str, list[Away]]]:
+    """The night, and when its brokers were away by what was done to them, in the night and in the month."""
+    with TemporaryDirectory() as unpacked:
+        folder = unpack_night(Path(unpacked))
+        away = {kind: away_of(read_truth(acts_of(folder, range(d)))) for kind, d in (("night", 1), ("month", DAYS))}
+        return night_of(folder / "logs"), away
+
+
+@cache
 def whole(kind: str) -> Night:
-    if kind == "month":
-        return month_of(whole("night"), DAYS)
-    with TemporaryDirectory() as folder:
-        return night_of(unpack_night(Path(folder)) / "logs")
+    night, _ = recorded()
+    return month_of(night, DAYS) if kind == "month" else night
 
 
 @lru_cache(maxsize=4)
@@ -87,6 +98,13 @@ def test_no_certain_outage_contradicts_what_happened(case: Case) -> None:
         if claim.confidence == "certain":
             truths = [t for t in whole(case[0]).outages if same_absence(claim, t, end)]
             assert claim.kind in [t.kind for t in truths], (claim.broker, claim.down_at, claim.up_at, claim.explanation)
+
+
+@each_case
+def test_each_absence_agrees_with_what_was_done(case: Case) -> None:
+    found = agreement([asdict(claim) for claim in cut(case).outages], recorded()[1][case[0]])
+    print(case, dict(found.counts))
+    assert not [judged for judged in found.rows if judged.verdict == WRONG]
 
 
 @each_case

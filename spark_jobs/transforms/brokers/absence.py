@@ -84,9 +84,12 @@ class Absence:
 
     @property
     def is_told_by_itself(self) -> bool:
-        """Whether the broker's own log alone shows that it was away to the end: up to its start, or to no start."""
+        """Whether the broker's own log alone shows that it was away to the end: up to its start, or to no start.
+
+        Edge case: whether one that was active meanwhile served is what only controllers know.
+        """
         is_own = self.restart is not None and self.restart.is_own
-        return self.up_at is None or (is_own and self.is_end_exact)
+        return self.up_at is None or (is_own and self.is_end_exact and not self.was_active)
 
     def meets(self, start: datetime, end: datetime | None) -> bool:
         """Whether it lasted at any instant of a span; `end` None: of a span that has not ended."""

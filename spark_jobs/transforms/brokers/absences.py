@@ -146,9 +146,11 @@ class _Life:
         """Whether a broker whose shutdown begins came back before it: in a log that is not at hand, or as a controller
         shows that lets it move its leaders first. KRaft lets unfenced brokers alone (BrokerHeartbeatManager).
         """
+        if coming.shows is not Signal.SHUTDOWN:
+            return False
         if coming.event.kind == Kind.BROKER_CONTROLLED_SHUTDOWN_GRANTED:
             return True
-        is_unheard = coming.is_own and coming.shows is Signal.SHUTDOWN and self.start is None
+        is_unheard = coming.is_own and self.start is None
         return is_unheard and not self.observed.logs.is_controllers_whole(absence.gone_by, coming.at)
 
     def _silent_from(self, absence: Absence) -> datetime:
@@ -202,8 +204,7 @@ class _Life:
         replaced_at = _replaced_at(self.broker, heard_at, signal.at, self.observed.terms)
         if replaced_at and signal.at - replaced_at <= 2 * session:
             down_at = min(down_at, replaced_at)
-        seen = signs.last_service(self.broker, down_at)
-        proofs = (heard_at, seen.happened_at if seen else None)
+        proofs = (heard_at, signs.last_service(self.broker, down_at, self.observed.missed_within))
         known_from = self._missed_since(signal, heard_at, down_at)
         return replace(
             begun,
@@ -264,8 +265,13 @@ class _Life:
         return absence
 
     def _is_restart(self, absence: Absence, signal: LivenessSignal) -> bool:
-        """Whether a line shows a new process: the broker's own, or another's where its own log is not at hand."""
-        return signal.is_own or not self.observed.logs.is_own_whole(self.broker, absence.down_at, signal.at)
+        """Whether a line shows a new process: the broker's own, or another's where its own log is not at hand.
+
+        Edge case: a process may have begun long before its controllers let it register. (16 s in a recorded night.)
+        """
+        return signal.is_own or not self.observed.logs.is_own_whole(
+            self.broker, absence.down_at - LATE_REPORT, signal.at
+        )
 
     def _never_served(self, begun: Absence, signal: LivenessSignal) -> Absence:
         """The absence of a broker whose start fails, from that start on."""
@@ -288,34 +294,49 @@ class _Life:
     def _was_undone(self, absence: Absence) -> bool:
         """Whether a controller of KRaft declared the broker down, and lost its office before that was committed.
 
-        The next controller knows what was committed. It does not let a broker back in which it never took for down.
+        The next controller knows what was committed. It does not let a broker back in which it never took for down. One
+        that wakes fences brokers, and lets them in, just before it learns that it lost its office.
         """
         fence = next((e for e in absence.lines if e.kind == Kind.BROKER_FENCED), None)
-        if fence is None or absence.began_with or absence.restart or absence.is_end_exact or absence.up_at is None:
+        if fence is None or absence.began_with or absence.restart or absence.up_at is None:
             return False
         until = min(absence.up_at, fence.happened_at + UNDONE_WITHIN)
+        if absence.is_end_exact:
+            back = absence.lines[-1]
+            is_same = (back.kind, back.broker) == (Kind.BROKER_UNFENCE_GRANTED, fence.broker)
+            until = fence.happened_at + CLOCK_SKEW if is_same else fence.happened_at
         return any(fence.happened_at < t.since <= until for t in self.observed.terms)
 
     def _finished(self, absence: Absence) -> Absence:
-        absence = self._with_start_behind(absence)
-        observed, restarted_at = self.observed, absence.restart.at if absence.restart else NEVER
-        until = min(restarted_at, absence.up_at or NEVER)
+        absence = self._with_life(self._with_start_behind(absence))
+        observed = self.observed
         end = absence.up_at or self._last_known(absence)
         by_controllers = observed.logs.is_controllers_whole(absence.gone_by, end)
         by_itself = observed.logs.is_own_whole(absence.broker, absence.gone_by, end)
         shows_end = by_controllers or (by_itself and absence.is_told_by_itself)
         is_known = absence.up_at is not None and shows_end
-        absence = replace(
+        return replace(
             absence,
             known_until=None if is_known else observed.logs.known_until(self.broker, absence.gone_by),
             shows_end=shows_end,
             # A controller of KRaft names each new process that registers; ZooKeeper's cannot tell it from the old one.
             shows_starts=by_itself or (by_controllers and not observed.uses_zookeeper),
         )
-        if absence.detected_at:
-            was_active = observed.signs.is_active_between(absence.broker, absence.detected_at, until)
-            return replace(absence, was_active=was_active)
-        return replace(absence, detected_at=_replaced_at(absence.broker, absence.down_at, until, observed.terms))
+
+    def _with_life(self, absence: Absence) -> Absence:
+        """The absence with what the broker did meanwhile.
+
+        Edge case: where only a controller shows its new process, which registers, either may have written its lines.
+        """
+        restart, detected_at = absence.restart, absence.detected_at
+        until = min(restart.at if restart else NEVER, absence.up_at or NEVER)
+        if detected_at is None:
+            detected_at = _replaced_at(absence.broker, absence.down_at, until, self.observed.terms)
+            absence = replace(absence, detected_at=detected_at)
+        elif restart is None or restart.is_own:
+            was_active = self.observed.signs.is_active_between(absence.broker, detected_at, until)
+            absence = replace(absence, was_active=was_active)
+        return absence if restart is None or restart.is_own else replace(absence, last_seen_at=None)
 
     def _with_start_behind(self, absence: Absence) -> Absence:
         """The absence with the line in which a new process says that it started, just after others saw it serve.
@@ -326,7 +347,7 @@ class _Life:
             return absence
         following = (s for s in self.observed.signals[self.broker] if s.is_own and s.at >= absence.up_at)
         said = next(following, None)
-        if said is None or said.event.kind != Kind.BROKER_STARTED or said.at - absence.up_at > LATE_REPORT:
+        if said is None or said.event.kind != Kind.BROKER_STARTED or said.at - absence.up_at > CATCHING_UP:
             return absence
         return replace(absence, restart=said, lines=(*absence.lines, said.event))
 

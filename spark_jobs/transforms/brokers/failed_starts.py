@@ -32,7 +32,7 @@ def is_another(lines: Sequence[Event], failures: Sequence[Event], failure: Event
     if said and failure.kind in _LAST_WORDS and (said[-1].pattern_id in _EXITS or _what(said[-1]) == _what(failure)):
         return True
     last = failures[-1].happened_at
-    started = (e.happened_at for e in lines if e.kind == Kind.BROKER_STARTING)
+    started = (e.happened_at for e in lines if e.kind in (Kind.BROKER_STARTING, Kind.BROKER_INCARNATED))
     return failure.happened_at - last > SHUTDOWN_LASTS or any(last < at for at in started)
 
 

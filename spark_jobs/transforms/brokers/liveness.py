@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
+from itertools import pairwise
 
 from spark_jobs.catalog.codes import Origin
 from spark_jobs.catalog.rows import Event
@@ -151,6 +152,8 @@ SAME_START = timedelta(seconds=5)
 """A broker whose start fails prints first that it started, and then that its start failed.
 Source: BrokerServer.startup, in its handler of exceptions."""
 
+_AT_ONCE = timedelta(seconds=1)
+"""A broker that shuts down so soon after its start has failed to start. (0.3 s in a recorded night.) Our choice."""
 
 SESSION = {False: timedelta(seconds=9), True: timedelta(seconds=18)}
 """How long the controller waits for a broker, by whether it learns of it through ZooKeeper.
@@ -203,10 +206,12 @@ def _is_broker(signals: Iterable[LivenessSignal]) -> bool:
 
 def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[LivenessSignal]:
     """The signals of one broker, of which each that a failed start's process wrote shows that failure."""
-    fails_at = [s.at for s in signals if s.shows is Signal.FAILED]
+    abandoned = _abandoned(signals)
+    told = [replace(s, shows=Signal.FAILED) if place in abandoned else s for place, s in enumerate(signals)]
+    fails_at = [s.at for s in told if s.shows is Signal.FAILED]
     failed_at: datetime | None = None
-    for signal in signals:
-        if signal.shows is Signal.FAILED:
+    for signal in told:
+        if signal.shows is Signal.FAILED and signal.is_own:
             failed_at = signal.at
         elif signal.is_own and (signal.event.kind in _NEW_LIFE or signal.event.pattern_id == STARTED_ON_ZOOKEEPER):
             failed_at = None
@@ -214,6 +219,20 @@ def _without_failed_starts(signals: Sequence[LivenessSignal]) -> Iterator[Livene
             yield signal
         elif signal.shows is not Signal.SERVES:
             yield replace(signal, shows=Signal.FAILED)
+
+
+def _abandoned(signals: Sequence[LivenessSignal]) -> set[int]:
+    """The places of shutdowns of a broker whose new process its controller saw just before, none in a line of its own.
+
+    Source: BrokerServer.startup shuts a broker down whose start fails, and its controller may have let it in already.
+    """
+    found: set[int] = set()
+    for place, (before, after) in enumerate(pairwise(signals), 1):
+        is_new = before.shows in (Signal.RESTARTED, Signal.SERVES) or place - 1 in found
+        at_once = after.shows is Signal.SHUTDOWN and after.at - before.at <= _AT_ONCE
+        if is_new and at_once and not (before.is_own or after.is_own):
+            found.add(place)
+    return found
 
 
 def _is_failing(signal: LivenessSignal, failed_at: datetime | None, fails_at: Iterable[datetime]) -> bool:

@@ -122,12 +122,15 @@ class LogsAtHand:
 
 
 def _follow_closely(terms: Iterable[ControllerEpoch], start: datetime, end: datetime) -> bool:
-    """Whether no other controller can have been active between these, from one instant to another."""
-    reached = start
+    """Whether no other controller can have been active between these, from one instant to another: no epoch is missing.
+
+    Source: KafkaZkClient.registerControllerAndIncrementControllerEpoch; QuorumState.transitionToCandidate.
+    """
+    reached, epoch = start, None
     for term in terms:
-        if term.since - reached > ELECTED_WITHIN:
+        if term.since - reached > ELECTED_WITHIN or epoch not in (None, term.epoch - 1):
             return False
-        reached = term.until or end
+        reached, epoch = term.until or end, term.epoch
     return end - reached <= CLOCK_SKEW
 
 

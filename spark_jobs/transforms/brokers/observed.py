@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from spark_jobs.catalog.rows import BrokerSnapshot, Event, LogFile
 from spark_jobs.knowledge.kinds import Kind
 from spark_jobs.transforms.brokers.liveness import NEW_ON_KRAFT, SESSION, LivenessSignal, signals_by_broker
-from spark_jobs.transforms.brokers.logs_at_hand import LogsAtHand
+from spark_jobs.transforms.brokers.logs_at_hand import ELECTED_WITHIN, LogsAtHand
 from spark_jobs.transforms.brokers.signs_of_life import SignsOfLife
 from spark_jobs.transforms.controllers import ControllerEpoch, controller_epochs_of
 
@@ -28,6 +28,11 @@ class Observed:
     until: datetime
     uses_zookeeper: bool
     signals: Mapping[int, Sequence[LivenessSignal]]
+
+    @property
+    def missed_within(self) -> timedelta:
+        """How soon a broker that is gone is missed: after its session, by the next controller where there is none."""
+        return self.session + ELECTED_WITHIN
 
     def first_service(
         self, broker: int, after: datetime, start: LivenessSignal | None, *, is_over: bool

@@ -99,18 +99,19 @@ def _row(cluster: str, absence: Absence) -> BrokerOutage:
 
 
 def _why_starts_failed(absence: Absence) -> StartReason | None:
-    told = (words for e in absence.failures for words in (e.text, e.error) if words)
-    return why_starts_failed(told) if absence.failures else None
+    own = [e for e in absence.failures if e.broker == absence.broker]
+    return why_starts_failed(words for e in own for words in (e.text, e.error) if words) if own else None
 
 
 def _starts(absence: Absence, reason: StartReason | None) -> str:
     """The starts that failed while the broker was away, with the exception that shows why."""
+    failed = f"Its start failed {counted(absence.failed_starts, 'time')}"
     if reason is None:
-        return ""
+        return f"{failed}: its log, which would show why, is not at hand." if absence.failures else ""
     errors = [e.error for e in absence.failures if e.error]
     telling = next((error for error in errors if reason.told_by.search(error)), None)
     quoted = f" ({telling[:_QUOTED]})" if telling else ""
-    return f"Its start failed {counted(absence.failed_starts, 'time')}: {reason.reason}{quoted}. {reason.advice}"
+    return f"{failed}: {reason.reason}{quoted}. {reason.advice}"
 
 
 def _ending(absence: Absence, starts_exactly: bool) -> str:
@@ -159,12 +160,12 @@ def _absence_between(
 ) -> Absence:
     """The absence between two readings, or between lines of the broker that lie closer to it."""
     signs = observed.signs if observed else SignsOfLife(())
-    last = signs.last_service(seen.broker, without.snapshot_at)
+    last = observed and observed.signs.last_service(seen.broker, without.snapshot_at, observed.missed_within)
     first = signs.first_service(seen.broker, without.snapshot_at + CATCHING_UP, is_over=False)
     ends = [at for at in (first and first.happened_at, up_at) if at]
     return Absence(
         broker=seen.broker,
-        down_at=max(seen.snapshot_at, last.happened_at if last else seen.snapshot_at),
+        down_at=max(seen.snapshot_at, last or seen.snapshot_at),
         observed_until=observed.until if observed else without.snapshot_at,
         gone_by=without.snapshot_at,
         proven_until=without.snapshot_at,

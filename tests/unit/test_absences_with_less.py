@@ -1,0 +1,71 @@
+"""Absences of brokers some of whose logs are missing: excerpts of recorded nights without the logs that say more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from spark_jobs.catalog.rows import BrokerOutage
+from spark_jobs.catalog.silver import EVENTS
+from spark_jobs.transforms.brokers.outages import rebuild_outages
+from spark_jobs.transforms.windows import Window
+from tests.support.nights import events
+from tests.support.rows import row
+
+EVER = Window(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+
+
+def absences(excerpt: str, *, but: str | None = None) -> list[BrokerOutage]:
+    """What is rebuilt of an excerpt, but for the lines with some words."""
+    return rebuild_outages([e for e in events(excerpt) if but is None or but not in e.text], [], EVER)
+
+
+def test_a_new_process_that_only_controllers_saw_is_no_pause_though_lines_of_the_broker_lie_before_it() -> None:
+    """Broker 3 was killed, and its server.log is missing: its next process follows before it is let in."""
+    [crash] = absences("restart-unlogged-4.1")
+    assert (crash.broker, crash.kind, crash.confidence) == (3, "crash", "likely")
+    assert crash.away_high_ms is None, "which process wrote the last line before is unknown"
+
+
+def test_a_line_of_a_node_as_controller_is_none_of_its_broker() -> None:
+    """Node 3 as controller rejects a change of an ISR: its controller.log does not show what its broker does."""
+    kinds = [absences("restart-unlogged-4.1", but=but)[0].kind for but in (None, "Rejecting")]
+    assert kinds == ["crash", "crash"]
+
+
+def test_starts_that_fail_at_once_are_no_shutdowns_where_controllers_alone_show_them() -> None:
+    """Broker 3 was killed, and three starts found their port taken; its logs are missing."""
+    [crash] = absences("start-unlogged-4.3")
+    assert (crash.kind, crash.failed_starts, crash.start_failure) == ("crash", 3, None)
+    assert "Its start failed 3 times: its log, which would show why, is not at hand." in crash.explanation
+    assert crash.up_at == datetime(2026, 11, 23, 8, 8, 45, 668000, UTC)
+
+
+def test_a_shutdown_some_seconds_after_a_start_is_a_shutdown() -> None:
+    lines = events("start-unlogged-4.3")
+    first = next(e for e in lines if "immediate shutdown" in e.text)
+    later = replace(first, happened_at=first.happened_at + timedelta(seconds=5))
+    told = rebuild_outages([later if e is first else e for e in lines], [], EVER)
+    assert [(o.kind, o.failed_starts) for o in told] == [("crash", 0), ("controlled_shutdown", 2)]
+
+
+def test_a_shutdown_minutes_after_starts_that_failed_unseen_is_a_shutdown() -> None:
+    """From then on the broker's own log is at hand."""
+    at = datetime(2026, 11, 23, 8, 9, 1, tzinfo=UTC)
+    stop = row(EVENTS, kind="broker_shutdown_started", broker=3, source="broker-3/server.log", happened_at=at)
+    told = rebuild_outages([*events("start-unlogged-4.3"), stop], [], EVER)
+    assert [(o.kind, o.failed_starts) for o in told] == [("crash", 3), ("controlled_shutdown", 0)]
+
+
+def test_what_a_controller_decides_as_it_wakes_without_its_office_did_not_happen() -> None:
+    """Controller 2 was paused for 20 s. It fences broker 3, lets it in and learns that 3 is the controller."""
+    assert absences("deposed-4.1") == []
+    [fenced] = absences("deposed-4.1", but="Completed transition")
+    assert fenced.broker == 3
+
+
+def test_an_absence_is_less_sure_where_an_epoch_of_the_controllers_is_missing() -> None:
+    """Broker 1 came back under controller 3, whose log is missing, and was shut down again."""
+    [shutdown] = absences("epoch-missing-3.9")
+    assert (shutdown.kind, shutdown.confidence) == ("controlled_shutdown", "likely")
+    assert (shutdown.away_low_ms, shutdown.away_high_ms) == (0, 95_636)
