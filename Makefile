@@ -101,7 +101,7 @@ site: setup ## the pages as a site in .build/site, each link checked, with the r
 	@.build/uv/bin/uv pip sync --quiet --require-hashes --python .build/sphinx/bin/python locks/site.txt
 	@test -e .build/sample/lake/report/index.html || $(SPARK)/python -m spark_jobs.commands.cli audit --lake .build/sample/lake
 	@mkdir -p .build/sample/page/sample && cp .build/sample/lake/report/index.html .build/sample/page/sample/
-	@.build/sphinx/bin/sphinx-build -W --keep-going -n -q -c docs/site . .build/site
+	@TMPDIR=.build/sphinx .build/sphinx/bin/sphinx-build -W --keep-going -n -q -c docs/site . .build/site
 	@echo .build/site/docs/index.html
 
 up: ## Airflow, Spark, the lake and three brokers, in containers: http://localhost:8080
