@@ -27,7 +27,8 @@ _STARTS_WITHIN = 120
 @contextmanager
 def hdfs(folder: Path) -> Iterator[str]:
     """An empty file system. Takes: an empty folder, in which it works. Gives: its URI."""
-    command = [java.program(), "-Xmx512m", "-cp", f"{_jars()}/*:{launch.spark_home()}/jars/*"]
+    within = [f"-D{name}={folder}" for name in ("java.io.tmpdir", "hadoop.tmp.dir")]
+    command = [java.program(), "-Xmx512m", *within, "-cp", f"{_jars()}/*:{launch.spark_home()}/jars/*"]
     command += ["org.apache.hadoop.test.MiniDFSClusterManager", "-format", "-writeDetails", "details.json"]
     with (folder / "log").open("w") as log, subprocess.Popen(command, cwd=folder, stdout=log, stderr=log) as cluster:
         try:
