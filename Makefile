@@ -62,7 +62,7 @@ test-sources: setup-check ## the recorded night out of each source, by readings 
 test-s3: setup-check ## an audit from S3 into a lake on S3, by a server on this machine: ten minutes; fetches 690 MB of jars once
 	@$(SPARK)/python -m pytest tests/s3
 
-test-airflows: setup-check ## DAGs and an audit on Airflow 3.0 to 3.3, and beside the providers of Kubernetes, Docker, OpenLineage: five minutes or more
+test-airflows: setup-check ## DAGs and an audit on Airflow 3.0 to 3.3, beside providers, and on YARN: five minutes or more
 	@$(SPARK)/python -m pytest tests/airflows
 
 chaos: setup-check ## kills, full disks, lakes that vanish, mutated lines: an hour or more; KILLS=25 a step, SEED=... draws the same again
@@ -102,7 +102,7 @@ site: setup ## the pages as a site in .build/site, each link checked, with the r
 	@.build/uv/bin/uv pip sync --quiet --require-hashes --python .build/sphinx/bin/python locks/site.txt
 	@test -e .build/sample/lake/report/index.html || $(SPARK)/python -m spark_jobs.commands.cli audit --lake .build/sample/lake
 	@mkdir -p .build/sample/page/sample && cp .build/sample/lake/report/index.html .build/sample/page/sample/
-	@.build/sphinx/bin/sphinx-build -W --keep-going -n -q -c docs/site . .build/site
+	@TMPDIR=.build/sphinx .build/sphinx/bin/sphinx-build -W --keep-going -n -q -c docs/site . .build/site
 	@echo .build/site/docs/index.html
 
 up: ## Airflow, Spark, the lake and three brokers, in containers: http://localhost:8080

@@ -304,7 +304,8 @@ class Cluster:
         logging.write_text(logging_of(logs, version))
         kind = "log4j2.configurationFile" if uses_log4j2(version) else "log4j.configuration"
         memory = "-Xmx128m" if name == "zookeeper" else "-Xmx384m"
-        return [*_java(memory, libs(version)), f"-D{kind}={logging.as_uri()}", main, str(self._config(name))]
+        told = (f"-D{kind}={logging.as_uri()}", f"-Djava.io.tmpdir={self.folder / 'data'}")
+        return [*_java(memory, libs(version)), *told, main, str(self._config(name))]
 
     def _config(self, name: str) -> Path:
         return self.folder / "config" / f"{name}.properties"

@@ -93,11 +93,12 @@ def _operator(kind: Kind, given: Mapping[str, Any]) -> type[BaseOperator]:
             self.step = step
             self.cluster = cluster
             self.window = window
+            self.given: dict[str, Any] = {}
 
         def execute(self, context: Any) -> None:
             """Runs the container and waits for it."""
-            settings = json.dumps(settings_of(context, self.window))
-            setattr(self, kind.command, ["hindsight", "step", self.step.name, "--settings", settings])
+            self.given = settings_of(context, self.window)
+            setattr(self, kind.command, ["hindsight", "step", self.step.name, "--settings", json.dumps(self.given)])
             try:
                 super().execute(context)
             except AirflowSkipException as ended:

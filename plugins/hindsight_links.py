@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
+from datetime import datetime
 from typing import Any
 
 from airflow.configuration import conf
 from airflow.sdk import BaseOperatorLink
 
 from spark_jobs.alerts.settings import settings_of
-from spark_jobs.report.places import NEWEST, page_address
+from spark_jobs.catalog.steps import INGEST, RECLASSIFY, STEPS
+from spark_jobs.edges import landing
+from spark_jobs.report.places import NEWEST, page_address, page_name
 from spark_jobs.shared.clusters import file_path, read_file
+from spark_jobs.shared.config import Settings
+from spark_jobs.shared.exits import BadInput
 
 SPARK_UI = "HINDSIGHT_SPARK_UI"
 """The address of an application's page with {application}, such as that of a history server."""
 
 
 class ReportLink(BaseOperatorLink):
-    """The newest report of the task's cluster: where alerts link to, else the page inside this Airflow."""
+    """The report of the night that the task works on: where alerts link to, else the page inside this Airflow."""
 
     name = "Report"
 
@@ -25,7 +31,7 @@ class ReportLink(BaseOperatorLink):
         """The address; Airflow asks for it when the task has ended."""
         inside = f"{conf.get('api', 'base_url', fallback='').rstrip('/')}/hindsight/{{cluster}}/{{page}}"
         template = settings_of(read_file(file_path())).link or inside
-        return page_address(template, operator.cluster.name or "night", NEWEST)
+        return page_address(template, operator.cluster.name or "night", _page(operator))
 
 
 class SparkLink(BaseOperatorLink):
@@ -37,3 +43,20 @@ class SparkLink(BaseOperatorLink):
         """The address; empty where no page is named, and where no application took the step."""
         template, application = os.environ.get(SPARK_UI, ""), getattr(operator, "application", None)
         return template.replace("{application}", application) if application else ""
+
+
+def _page(operator: Any) -> str:
+    """The page of the operator's night; the cluster's newest one where its step is about no night, or none is known.
+
+    Edge case: what a run was not given of its night, its ingest found out. That lies in the lake.
+    """
+    if not operator.given or operator.step not in (*STEPS, RECLASSIFY):
+        return NEWEST
+    try:
+        settings = Settings.of(operator.given)
+        if settings.cluster and settings.window_from and settings.window_to:
+            return page_name(settings.cluster, settings.window_from, settings.window_to)
+        found = json.loads(landing.read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))
+    except (OSError, BadInput):
+        return NEWEST
+    return page_name(found["cluster"], *(datetime.fromisoformat(found[end]) for end in ("window_from", "window_to")))

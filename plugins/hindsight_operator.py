@@ -98,13 +98,14 @@ class SparkStepOperator(BaseOperator):
         self.step = step
         self.cluster = cluster
         self.window = window
+        self.given: dict[str, Any] = {}
         self.hook: SparkStepHook | None = None
         self.application: str | None = None
 
     def execute(self, context: Any) -> None:
         """Submits the step and waits for it."""
         launch.keep_private()
-        given = settings_of(context, self.window)
+        self.given = given = settings_of(context, self.window)
         places = [given.get(name) for name in PLACES]
         try:
             prepare_spark(*places)

@@ -200,6 +200,7 @@ def build_environment(environment: Path, *locks: str) -> None:
         ],
         f"{environment.name} could not be filled. Needed: a way to a Python package index. "
         "What to do: check the network, or set PIP_INDEX_URL, then start again: what was fetched is kept.",
+        TMPDIR=str(BUILD),
         **index_settings(),
     )
 
@@ -245,6 +246,7 @@ def unpack_samples() -> None:
     target = SAMPLES / "night-4.1"
     shutil.rmtree(target, ignore_errors=True)
     with tarfile.open(SAMPLE) as archive:
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python before 3.11.4 has none
         archive.extractall(target)
 
 

@@ -42,7 +42,7 @@ def folders() -> dict[Path, Path]:
     s3 = launch.s3_jars(["s3://"])
     kafkas = {KAFKAS / lock.stem.removeprefix("kafka-"): lock for lock in LOCKS.glob("kafka-*.sha256")}
     product = {launch.jars(): launch.DELTA_LOCK, **({s3: launch.S3_LOCK} if s3 else {})}
-    tests = {HOME / ".build" / "hdfs": LOCKS / "hdfs.sha256"}
+    tests = {HOME / ".build" / "hadoop": LOCKS / "hadoop.sha256"}
     return {**product, **tests, CLIENTS: LOCKS / "clients.sha256", **kafkas}
 
 

@@ -8,6 +8,7 @@ import re
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import accumulate, chain
@@ -71,6 +72,8 @@ _FOR_MUCH = {
 }
 """More tasks than cores: a file of bronze is a task, since it holds what one task read, a tenth as long as the log was.
 And no generated method that Java would not compile."""
+
+_DAY = 24 * 3600
 
 _MUCH = 300_000_000
 """Bytes of logs from which on an input is large. Measured: a first ingest of 96 MB takes 113 processor seconds as a
@@ -244,7 +247,8 @@ def private_folder() -> Path | None:
 def properties_file(settings: Mapping[str, str]) -> Path:
     """Settings of Spark as a file that this user alone may read: other users see the arguments of a process.
 
-    Keeps: the same settings have the same name, by which steps of one run find their application.
+    Keeps: the same settings have the same name, by which steps of one run find their application. A file that no step
+    asked for within a day goes: it may hold a secret of before.
     Raises: BadInput where the folder for it belongs to another user.
     """
     text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
@@ -254,6 +258,10 @@ def properties_file(settings: Mapping[str, str]) -> Path:
             f"{tempfile.gettempdir()}/hindsight-{os.getuid()} is not a folder of this user alone. Needed: one with mode"
             " 0700, for settings that no other user may read. Remove it, or set TMPDIR."
         )
+    for unused in folder.glob("spark-*.conf"):
+        with suppress(FileNotFoundError):
+            if unused.stat().st_mtime < time.time() - _DAY:
+                unused.unlink()
     file = folder / f"spark-{_digest(text.encode())}.conf"
     coming = folder / f"{file.name}.{os.getpid()}"
     with open(os.open(coming, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:

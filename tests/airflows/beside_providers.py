@@ -9,7 +9,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -162,13 +162,29 @@ def test_a_pod_gets_the_same_command_and_ends_the_same_way(monkeypatch: pytest.M
     assert [mount["mountPath"] for mount in container["volumeMounts"]] == ["/logs", "/lake"]
 
 
-@pytest.mark.parametrize("file", ["storage.yaml", "step-pod.yaml"])
+@pytest.mark.parametrize("file", ["storage.yaml", "step-pod.yaml", "spark-account.yaml"])
 def test_what_kubernetes_itself_is_given_fits_its_schema(file: str) -> None:
     for each in yaml.safe_load_all((RECIPE / file).read_text()):
-        kubernetes_validate.validate(each, SCHEMA, strict=True)
-        wrong = {**each, "spec": {**each["spec"], "volume": []}}
-        with pytest.raises(kubernetes_validate.ValidationError):
-            kubernetes_validate.validate(wrong, SCHEMA, strict=True)
+        fits_kubernetes(each)
+
+
+def fits_kubernetes(given: Mapping[str, Any]) -> None:
+    kubernetes_validate.validate(given, SCHEMA, strict=True)
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate({**given, "volume": []}, SCHEMA, strict=True)
+
+
+def test_a_step_with_executors_of_its_own_has_an_account_and_an_address_that_they_reach() -> None:
+    page = (RECIPE.parents[1] / "docs" / "kubernetes.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    pod, over = (yaml.safe_load(text) for text in ((RECIPE / "step-pod.yaml").read_text(), block))
+    ((container,), (other,)) = (spec["spec"].pop("containers") for spec in (pod, over))
+    env = [*container["env"], *other["env"]]
+    fits_kubernetes({**pod, "spec": {**pod["spec"], **over["spec"], "containers": [{**container, "env": env}]}})
+    accounts = [*yaml.safe_load_all((RECIPE / "spark-account.yaml").read_text())]
+    assert over["spec"]["serviceAccountName"] == accounts[0]["metadata"]["name"] == accounts[2]["subjects"][0]["name"]
+    conf = dict(pair.split("=", 1) for pair in env[-1]["value"].split(";"))
+    assert conf["spark.master"].startswith("k8s://") and conf["spark.kubernetes.container.image"]
 
 
 def test_the_files_of_the_recipe_fit_one_another() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What the rebuilt tables of the first audit hold; those of other minor versions are compared with it."""
     return {}
+
+
+def linked(database: Path) -> list[str]:
+    """The reports that tasks link to, as Airflow keeps them."""
+    with closing(sqlite3.connect(database)) as opened:
+        return [json.loads(value) for (value,) in opened.execute("SELECT value FROM xcom WHERE key LIKE '%ReportLink'")]
 
 
 @pytest.mark.parametrize("minor", LOCKS)
@@ -79,6 +88,7 @@ def test_dag_files_load_and_an_audit_runs(minor: str, wheel: Path, audited: dict
     assert "hindsight_report" in airflow("plugins", "--output", "json")
     said = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-22T02:00Z", "--conf", '{"whole_input": true}')
     assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"], said
-    assert (lake / "report" / "index.html").exists()
+    (page,) = {Path(link).name for link in linked(tmp_path / "home" / "airflow.db")}
+    assert page != "index.html" and (lake / "report" / page).exists()
     found = contents(lake)
     assert audited.setdefault("", found) == found

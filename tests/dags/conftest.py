@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
 
 from spark_jobs.commands import embedded_airflow
 
 os.environ.update(embedded_airflow.environment())
 os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="hindsight-airflow-")
+atexit.register(shutil.rmtree, os.environ["AIRFLOW_HOME"], ignore_errors=True)
 os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = f"sqlite:///{os.environ['AIRFLOW_HOME']}/airflow.db"
 os.environ["AIRFLOW__LOGGING__BASE_LOG_FOLDER"] = os.environ["AIRFLOW_HOME"] + "/logs"
 for name in ("HINDSIGHT_RETRIES", "HINDSIGHT_DEADLINE_HOURS", "AIRFLOW_CONN_SPARK_DEFAULT"):

@@ -12,10 +12,12 @@ from uuid import uuid4
 
 import pytest
 from airflow.exceptions import AirflowException, AirflowFailException
+from hindsight_links import ReportLink
 from hindsight_operator import SparkStepHook, SparkStepOperator
 from hindsight_step import settings_of
 
 from spark_jobs.catalog.steps import STEPS, Step
+from spark_jobs.report.places import page_name
 from spark_jobs.shared.clusters import Cluster
 from spark_jobs.shared.config import Settings
 
@@ -132,6 +134,17 @@ def test_a_step_that_ends_well_ends_well_and_was_given_its_name_settings_and_env
     environment = Path(f"{spark}.environment").read_text().splitlines()
     assert f"PYSPARK_PYTHON={spark.parent}/python" in environment
     assert any(line.startswith("SPARK_HOME=") for line in environment)
+
+
+def test_the_report_that_a_task_links_to_is_that_of_the_night_which_its_step_was_handed(
+    spark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENDS_WITH", "0")
+    task = SparkStepOperator(step=STEPS[0], cluster=CLUSTER)
+    task.execute(context(conf={"run_id": uuid4().hex}, cluster="orders"))
+    (given,) = handed(spark)
+    ends = (datetime.fromisoformat(given[end]) for end in ("window_from", "window_to"))
+    assert ReportLink().get_link(task, ti_key=None).endswith(f"/hindsight/orders/{page_name('orders', *ends)}")
 
 
 def test_no_secret_is_an_argument_and_no_key_of_airflows_is_inherited(

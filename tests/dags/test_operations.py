@@ -16,16 +16,22 @@ from airflow.exceptions import AirflowFailException
 from airflow.sdk.exceptions import ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.task.priority_strategy import validate_and_load_priority_weight_strategy
-from hindsight_operator import published_windows
+from hindsight_links import ReportLink
+from hindsight_operator import SparkStepOperator, published_windows
 from hindsight_step import of_step, settings_of
 
-from spark_jobs.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS
+from spark_jobs.catalog.steps import BY_NAME, MAINTAIN, PUBLISH, RECLASSIFY, STEPS, Step
+from spark_jobs.report.places import page_name
 from spark_jobs.shared.clusters import FILE_VARIABLE, Cluster
 
 HOME = Path(__file__).resolve().parents[2]
 DAGS = HOME / "dags"
 PAGE = (HOME / "docs" / "operations.md").read_text(encoding="utf-8")
 TWO = "[[clusters]]\nname = 'a'\nlogs = '/a'\nkeep = 'bronze=30'\n[[clusters]]\nname = 'b'\nlogs = '/b'\nlake = '/b'\n"
+
+NIGHT = {"cluster": "a", "window_from": "2026-11-20T00:00:00+00:00", "window_to": "2026-11-21T00:00:00+00:00"}
+FOUND = {**NIGHT, "cluster": "b", "window_from": "2026-11-20T03:00:00.123000+00:00"}
+"""What an ingest found out of the night, where it was not given."""
 
 ORDERS = Cluster("orders", None, {"lake": "s3a://lakes/k"})
 
@@ -157,13 +163,38 @@ def test_a_task_links_to_its_report_and_to_its_spark(monkeypatch: pytest.MonkeyP
     linked = TWO + "[alerts]\nlink = 'https://a/{cluster}/{page}'\n"
     task = bag_of(monkeypatch, tmp_path, linked).dags["kafka_night_audit_a"].get_task(PUBLISH.name)
     links = {link.name: link for link in task.operator_extra_links}
-    assert links["Report"].get_link(task, ti_key=None) == "https://a/a/index.html"
+    assert links["Report"].get_link(task, ti_key=None) == "https://a/a/index.html", "it has not run"
     (tmp_path / "h.toml").write_text(TWO)
     assert links["Report"].get_link(task, ti_key=None).endswith("/hindsight/a/index.html")
     assert links["Spark"].get_link(task, ti_key=None) == ""
     monkeypatch.setenv("HINDSIGHT_SPARK_UI", "https://history/{application}/jobs")
     task.application = "app-1"
     assert links["Spark"].get_link(task, ti_key=None) == "https://history/app-1/jobs"
+
+
+@pytest.mark.parametrize(
+    ("step", "given", "about"),
+    [
+        (PUBLISH, NIGHT, NIGHT),
+        (RECLASSIFY, NIGHT, NIGHT),
+        (PUBLISH, {"cluster": "a"}, FOUND),
+        (STEPS[0], {key: NIGHT[key] for key in NIGHT if key != "cluster"}, FOUND),
+        (STEPS[0], {"cluster": "a", "run_id": "that-failed"}, None),
+        (PUBLISH, {**NIGHT, "window_to": "soon"}, None),
+        (MAINTAIN, NIGHT, None),
+    ],
+)
+def test_a_task_links_to_the_page_of_the_night_that_it_worked_on(
+    step: Step, given: dict[str, str], about: dict[str, str] | None, tmp_path: Path
+) -> None:
+    task = SparkStepOperator(step=step, cluster=ORDERS)
+    ingested = tmp_path / "runs" / "r" / "ingest.json"
+    ingested.parent.mkdir(parents=True)
+    ingested.write_text(json.dumps(FOUND))
+    task.given = {"logs": "/logs", "lake": str(tmp_path), "run_id": "r", "run_at": "2026-11-21T02:00:00+00:00", **given}
+    ends = (datetime.fromisoformat(about[end]) for end in ("window_from", "window_to")) if about else ()
+    page = page_name(about["cluster"], *ends) if about else "index.html"
+    assert ReportLink().get_link(task, ti_key=None).endswith(f"/hindsight/orders/{page}")
 
 
 def test_without_a_pool_of_that_name_steps_stand_in_the_one_that_always_exists(

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.catalog import bronze
 from spark_jobs.commands.audit import SAMPLE
 from spark_jobs.edges.store import Store
-from tests.support.hdfs import hdfs
+from tests.support.hadoop import hdfs
 from tests.support.logs import rows, run
 from tests.support.sources import lines_of
 

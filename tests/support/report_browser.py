@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -78,7 +79,9 @@ class Browser:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._process.terminate()
+        """Closes the browser by its own command: one that is terminated leaves a folder among temporary files."""
+        with suppress(BrokenPipeError):
+            os.write(self._out, json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:

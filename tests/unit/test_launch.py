@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,16 @@ def test_the_configuration_is_a_file_for_its_owner_alone_named_by_what_it_holds(
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.x=1")
     assert launch.properties_file(launch.configuration()) != file
     assert {p.suffix for p in file.parent.iterdir()} == {".conf"}
+
+
+def test_a_file_of_settings_that_no_step_asked_for_within_a_day_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = launch.properties_file({"spark.x": "1"})
+    long_ago = time.time() - 25 * 3600
+    os.utime(file, (long_ago, long_ago))
+    assert launch.properties_file({"spark.x": "1"}) == file and file.exists()
+    os.utime(file, (long_ago, long_ago))
+    launch.properties_file({"spark.x": "2"})
+    assert not file.exists()
 
 
 def test_a_folder_that_others_may_read_is_not_used(tmp_path: Path) -> None:
