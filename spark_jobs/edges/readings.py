@@ -15,7 +15,8 @@ from pyspark.sql import functions as F
 from spark_jobs.catalog import bronze
 from spark_jobs.edges.landing import SNAPSHOTS, landed_of, landing_folder
 from spark_jobs.edges.log_files import escaped, instant, is_read_failure
-from spark_jobs.edges.store import Span, Store
+from spark_jobs.edges.store import Store
+from spark_jobs.edges.table_state import Span
 from spark_jobs.shared.config import masked
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.intake import snapshots
@@ -60,7 +61,8 @@ def read_readings(spark: SparkSession, place: str | None) -> Readings:
     Edge case: a compressed file that breaks off is read up to the break.
     """
     if place is None:
-        return _looked_at(_brought(spark.createDataFrame([], "value STRING")))
+        nothing = snapshots.read_snapshots(_brought(spark.createDataFrame([], "value STRING")))
+        return Readings(nothing, 0, 0, 0, None, None, frozenset(), breaks_off=False)
     try:
         return _looked_at(_brought(spark.read.text(escaped(place))))
     except AnalysisException as refusal:
@@ -82,8 +84,8 @@ def read_landed(store: Store, cluster: str, names: Iterable[str]) -> Readings | 
     Edge case: one that failed is read again, since a retry may have put a better one in its place.
     """
     landed = landed_of(store.lake, SNAPSHOTS, names)
-    if landed and store.has(bronze.SNAPSHOT_READINGS):
-        held = store.read(bronze.SNAPSHOT_READINGS).where(F.col("cluster") == cluster)
+    held = store.held(bronze.SNAPSHOT_READINGS, cluster) if landed else None
+    if held is not None:
         held = held.where("run_landed_as IS NOT NULL AND error IS NULL")
         landed -= {row[0] for row in held.select("run_landed_as").collect()}
     if not landed:

@@ -7,7 +7,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -18,9 +19,11 @@ from pyspark.sql.types import StructType
 
 from spark_jobs.catalog.model import Table
 from spark_jobs.edges import delta_log, lake_files
+from spark_jobs.edges.table_commit import Gone, commit_rows
 from spark_jobs.edges.table_creation import create_table
+from spark_jobs.edges.table_state import Part, Span, State, newest_state, open_files
 from spark_jobs.shared.config import is_uri, masked
-from spark_jobs.shared.conform import conform, literal, quoted
+from spark_jobs.shared.conform import conform, instant_literal, literal, quoted
 from spark_jobs.shared.exits import BadInput
 from spark_jobs.transforms.windows import Window
 
@@ -41,14 +44,8 @@ _WIDENS = ("mergeSchema", "true")
 SMALL = 16 * 1024 * 1024
 """Bytes of tables that take longer to open several times than to hold."""
 
-_CREATED = 0
-"""The version of a table to which nothing has been written yet."""
-
 _STAGED_COLUMNS = "_columns.json"
 """Lies beside a staged table's files; Spark passes over names that begin with an underscore."""
-
-
-Span = tuple[datetime, datetime]
 
 
 def at_once(*tasks: Callable[[], Any]) -> list[Any]:
@@ -81,15 +78,19 @@ class Store:
 
     def read(self, table: Table) -> DataFrame:
         """All rows of a table."""
-        return self._load(self._path(table))
+        return self._opened(table)
 
     def read_cluster(self, table: Table, cluster: str) -> DataFrame:
         """A cluster's rows."""
-        return self.read(table).where(F.col("cluster") == cluster)
+        return self._opened(table, Part(cluster))
+
+    def held(self, table: Table, cluster: str | None = None) -> DataFrame | None:
+        """A cluster's rows, or all; None where the table is not there, or is known to hold none."""
+        return self._held(table, None if cluster is None else Part(cluster)) if self.has(table) else None
 
     def read_window(self, table: Table, cluster: str, window: Window) -> DataFrame:
         """A cluster's rows of a window."""
-        return self.read(table).where(_in_window(table, cluster, window))
+        return self._opened(table, _part(table, cluster, window))
 
     def read_staging(self, table: Table) -> DataFrame:
         """What the last rebuild staged for a table, with the columns that it staged."""
@@ -123,8 +124,9 @@ class Store:
         Edge case: the frame must hold each key once, and be cheap to read twice.
         """
         rows = conform(frame, table)
-        if self.version(table) > _CREATED:
-            rows = rows.join(self._near(rows, table, span), list(table.key), "left_anti").select(*table.column_names)
+        held = self._keys(rows, table, span)
+        if held is not None:
+            rows = rows.join(held, list(table.key), "left_anti").select(*table.column_names)
         self._write(table, rows)
 
     def replace_window(
@@ -136,14 +138,14 @@ class Store:
         Kafka, so none is ever taken away and the new ones are added.
         """
         rows = conform(frame, table)
-        predicate = _in_window(table, cluster, window)
+        part = _part(table, cluster, window)
         if table.column(_time(table)).nullable:
-            timeless = f"cluster = {literal(cluster)} AND {_time(table)} IS NULL"
-            predicate = f"({predicate}) OR ({timeless})"
-            if self.version(table) > _CREATED:
-                kept = self.read(table).where(timeless).join(rows.select(*table.key), list(table.key), "left_anti")
+            part = replace(part, timeless=True)
+            kept = self._held(table, replace(part, span=None))
+            if kept is not None:
+                kept = kept.join(rows.select(*table.key), list(table.key), "left_anti")
                 rows = rows.unionByName(kept.select(*map(quoted, table.column_names)))
-        self._replace(table, rows, predicate, known)
+        self._replace(table, rows, part, part.sql, known)
 
     def renew_window(
         self, table: Table, frame: DataFrame, cluster: str, window: Window, given: Content | None = None
@@ -167,10 +169,10 @@ class Store:
         For the tables that keep what every run did: they name their window in `window_from` and `window_to`.
         """
         predicate = (
-            f"cluster = {literal(cluster)} AND run_id = {literal(run_id)}"
-            f" AND window_from = {_instant(window.start)} AND window_to = {_instant(window.end)}"
+            f"{Part(cluster).sql} AND run_id = {literal(run_id)}"
+            f" AND window_from = {instant_literal(window.start)} AND window_to = {instant_literal(window.end)}"
         )
-        self._replace(table, conform(frame, table), predicate)
+        self._replace(table, conform(frame, table), Part(cluster), predicate)
 
     def overwrite_staging(self, table: Table, frame: DataFrame) -> None:
         """Puts these rows where the table is staged: names and types only, so that a bad row can be named.
@@ -194,7 +196,7 @@ class Store:
 
     def delete_before(self, table: Table, column: str, oldest: datetime) -> int:
         """Takes away the rows whose instant lies before; gives how many. Rows without an instant stay."""
-        old = f"{quoted(column)} < {_instant(oldest)}"
+        old = f"{quoted(column)} < {instant_literal(oldest)}"
         count: int = self.read(table).where(old).count()
         if count:
             self._delta(table).delete(old)
@@ -227,34 +229,65 @@ class Store:
     def _delta(self, table: Table) -> DeltaTable:
         return DeltaTable.forPath(self.spark, self._path(table))
 
-    def _load(self, path: str) -> DataFrame:
-        return self.spark.read.format("delta").load(path)
+    def _opened(self, table: Table, part: Part | None = None) -> DataFrame:
+        """The rows of a part, or of the whole table. Files that are known to hold others alone are not opened."""
+        path, state = self._path(table), self._state(table)
+        rows = open_files(self.spark, path, state, state.near(part)) if state else None
+        rows = self.spark.read.format("delta").load(path) if rows is None else rows
+        return rows.where(part.sql) if part else rows
+
+    def _held(self, table: Table, part: Part | None = None) -> DataFrame | None:
+        """The rows of a part, or of the whole table; None where none is known to be there."""
+        state = self._state(table)
+        return None if state and not state.near(part) else self._opened(table, part)
+
+    def _state(self, table: Table) -> State | None:
+        newest = self._version(table)
+        return None if newest is None else newest_state(self.spark, self._log(table), newest)
 
     def _write(self, table: Table, rows: DataFrame, known: Renewal | None = None) -> None:
-        writer = rows.write.format("delta").mode("append").option(*_WIDENS)
-        _signed(writer, known).save(self._path(table))
+        state = self._state(table)
+        if state and state.has_columns(table.column_names):
+            commit_rows(self.spark, self._path(table), rows, known.told if known else "")
+        else:
+            writer = rows.write.format("delta").mode("append").option(*_WIDENS)
+            _signed(writer, known).save(self._path(table))
 
-    def _replace(self, table: Table, rows: DataFrame, predicate: str, known: Renewal | None = None) -> None:
-        is_empty = known and known.is_empty
-        if is_empty or self.version(table) == _CREATED or self.read(table).where(predicate).isEmpty():
-            strange = F.raise_error(F.lit(f"A row for {table.full_name} lies outside of what is replaced: {predicate}"))
-            self._write(table, rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean")), known)
+    def _replace(self, table: Table, rows: DataFrame, part: Part, predicate: str, known: Renewal | None = None) -> None:
+        """Puts rows in the place of those that a predicate names, which are all of that part."""
+        strange = F.raise_error(F.lit(f"A row for {table.full_name} lies outside of what is replaced: {predicate}"))
+        rows = rows.where(F.expr(f"coalesce({predicate}, false)") | strange.cast("boolean"))
+        if predicate == part.sql and (gone := self._whole_files(table, part)):
+            commit_rows(self.spark, self._path(table), rows, known.told if known else "", gone)
+        elif (known and known.is_empty) or self._is_without(table, part, predicate):
+            self._write(table, rows, known)
         else:
             writer = rows.write.format("delta").mode("overwrite").option(*_WIDENS).option("replaceWhere", predicate)
             _signed(writer, known).save(self._path(table))
 
+    def _whole_files(self, table: Table, part: Part) -> Gone | None:
+        """The files that hold rows of a part, where they hold no others; None where that is not known."""
+        state = self._state(table)
+        near = state.near(part) if state and state.has_columns(table.column_names) else ()
+        is_known = state and near and all(map(part.is_all_of, near))
+        return Gone(near, part.sql, state.version) if state and is_known else None
+
+    def _is_without(self, table: Table, part: Part, predicate: str) -> bool:
+        held = self._held(table, part)
+        return held is None or held.where(predicate).isEmpty()
+
     def _content(self, table: Table, cluster: str, window: Window) -> Content:
-        """What a window of a table holds. Spark is not asked where the newest commit says it."""
-        newest = self.version(table)
-        if newest == _CREATED:
+        """What a window of a table holds. Spark is not asked where no file may hold a row of it, or where the newest
+        commit says it.
+        """
+        held = self._held(table, _part(table, cluster, window))
+        if held is None:
             return NO_CONTENT
-        commit = f"{self._log(table)}/{newest:020}.json"
+        commit = f"{self._log(table)}/{delta_log.commit_name(self.version(table))}"
         is_there = lake_files.is_there(self.spark, commit)
         told = delta_log.user_metadata(lake_files.read_text(self.spark, commit)) if is_there else {}
         content = told.pop("content", None)
-        if content and told == _named(cluster, window):
-            return Content(*content)
-        return contents((table, self.read_window(table, cluster, window)))[0]
+        return Content(*content) if content and told == _named(cluster, window) else contents((table, held))[0]
 
     def _version(self, table: Table) -> int | None:
         """The newest version that the table's log names; Spark is not asked, since that takes it a job."""
@@ -278,9 +311,11 @@ class Store:
                 " lake, and the next run creates the table without those rows."
             )
 
-    def _near(self, rows: DataFrame, table: Table, span: Span | None) -> DataFrame:
+    def _keys(self, rows: DataFrame, table: Table, span: Span | None) -> DataFrame | None:
         """The keys the table holds around the time of the new rows: files of other times are not opened."""
-        held = self.read(table)
+        held = self._held(table)
+        if held is None:
+            return None
         if table.time_column is None:
             return held.select(*table.key)
         time = F.col(table.time_column)
@@ -348,10 +383,5 @@ def _time(table: Table) -> str:
     return table.time_column
 
 
-def _in_window(table: Table, cluster: str, window: Window) -> str:
-    time = quoted(_time(table))
-    return f"cluster = {literal(cluster)} AND {time} >= {_instant(window.start)} AND {time} < {_instant(window.end)}"
-
-
-def _instant(at: datetime) -> str:
-    return f"TIMESTAMP '{at.astimezone(UTC).isoformat(sep=' ')}'"
+def _part(table: Table, cluster: str, window: Window) -> Part:
+    return Part(cluster, _time(table), (window.start, window.end))

@@ -20,7 +20,7 @@ from spark_jobs.edges import delta_log, lake_files
 from spark_jobs.shared.conform import columns_ddl, properties
 
 _STORE = "org.apache.spark.sql.delta.storage.LogStore"
-_SCALA = "scala.jdk.javaapi.CollectionConverters"
+SCALA = "scala.jdk.javaapi.CollectionConverters"
 
 _READER = 1
 _WRITER, _WRITER_WITH_CHECKS = 2, 3
@@ -53,7 +53,7 @@ def create_table(spark: SparkSession, table: Table, path: str) -> None:
     store: Any = getattr(context._jvm, _STORE).apply(spark._jsparkSession)
     store.write(
         getattr(context._jvm, lake_files.PATH)(f"{log}/{0:020}.json"),
-        getattr(context._jvm, _SCALA).asScala(lines.iterator()),
+        getattr(context._jvm, SCALA).asScala(lines.iterator()),
         False,
         context._jsc.hadoopConfiguration(),
     )

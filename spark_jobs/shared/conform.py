@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -62,6 +63,11 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """A text as a literal of Spark SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def instant_literal(at: datetime) -> str:
+    """An instant as a literal of Spark SQL."""
+    return f"TIMESTAMP '{at.astimezone(UTC).isoformat(sep=' ')}'"
 
 
 def _column_ddl(column: Column) -> str:

@@ -26,8 +26,9 @@ from spark_jobs.edges.places import ready
 from spark_jobs.edges.readings import Readings, joined, read_landed, read_readings
 from spark_jobs.edges.record_reader import changed_file
 from spark_jobs.edges.session import for_few_rows
-from spark_jobs.edges.store import Span, Store, at_once
+from spark_jobs.edges.store import Store, at_once
 from spark_jobs.edges.survey import FileFacts, refuse_foreign, warnings_about
+from spark_jobs.edges.table_state import Span
 from spark_jobs.knowledge.conversion import NotAPattern, compiled
 from spark_jobs.shared.config import Settings
 from spark_jobs.shared.conform import quoted
