@@ -21,10 +21,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench import nights, works
 from spark_jobs.shared import launch
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
@@ -144,18 +147,23 @@ def _run(step: str, night: Path, lake: Path, master: str, logs: Path) -> dict[st
             works.ingested(spark, night, lake, with_snapshots=True)
         else:
             works.rebuilt(spark, lake)
-        return dict(spark.sparkContext.parallelize(range(64), 64).map(_where).distinct().collect())
+        return _origins(spark)
     finally:
         spark.stop()
 
 
-def _where(_: int) -> tuple[str, str]:
-    """On an executor: its worker, and where it found our code, as seen from its own working directory."""
-    import spark_jobs
+def _origins(spark: SparkSession) -> dict[str, str]:
+    """Where the Python of each executor found our code, as seen from its own working directory, by worker."""
 
-    found, here = Path(str(spark_jobs.__file__)), Path.cwd()
-    own = found.is_relative_to(here)
-    return here.parents[1].name, str(found.relative_to(here)) if own else "a folder that is not its own"
+    def where(_: int) -> tuple[str, str]:
+        """Runs on an executor, which has no bench: a function in a function goes there as it is, and not by its name."""
+        import spark_jobs
+
+        found, here = Path(str(spark_jobs.__file__)), Path.cwd()
+        own = found.is_relative_to(here)
+        return here.parents[1].name, str(found.relative_to(here)) if own else "a folder that is not its own"
+
+    return dict(spark.sparkContext.parallelize(range(64), 64).map(where).distinct().collect())
 
 
 @contextmanager
