@@ -156,7 +156,7 @@ def _origins(spark: SparkSession) -> dict[str, str]:
     """Where the Python of each executor found our code, as seen from its own working directory, by worker."""
 
     def where(_: int) -> tuple[str, str]:
-        """Runs on an executor, which has no bench: a function in a function goes there as it is, and not by its name."""
+        """On an executor, which has no bench: a function in a function goes there as it is, not by its name."""
         import spark_jobs
 
         found, here = Path(str(spark_jobs.__file__)), Path.cwd()
