@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
+import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from py4j.protocol import Py4JNetworkError
 
 from drill import processes
 from drill.jars import uses_log4j2
-from spark_jobs.shared.launch import spark_home
+from spark_jobs.shared.launch import HOME, spark_home
 
 LOGGING = Path(__file__).parent / "logging"
 _STARTS_WITHIN = 60
@@ -25,7 +27,8 @@ FLAGS = ("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto
 class Jvm:
     """One process with Kafka's jars. It ends with this process, or when it is asked to.
 
-    Takes: `also`, a folder of more jars; `answers_within`, the seconds after which a call without an answer fails;
+    Takes: `also`, a folder of more jars; `within`, what its command begins with on a host of its own (drill.hosts);
+    `answers_within`, the seconds after which a call without an answer fails;
     `collects`: an object in the JVM goes with its proxy here. Python's garbage collector then calls the JVM whenever it
     likes, inside any call of any thread: never let it do so to a JVM that may be suspended. Without it an object goes
     by `forget`.
@@ -40,11 +43,12 @@ class Jvm:
         answers_within: float,
         collects: bool = False,
         also: Path | None = None,
+        within: Sequence[str] = (),
     ) -> None:
         py4j = next((spark_home() / "jars").glob("py4j-*.jar"))
         options = [*FLAGS, f"-Ddrill.log={log}", _logging(version), "-cp", f"{py4j}:{libs}/*:{also or libs}/*"]
         self.process = processes.start(
-            ["java", *options, "py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0"],
+            [*within, "java", *options, "py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -52,6 +56,8 @@ class Jvm:
             text=True,
         )
         port, token = self._address()
+        if within:
+            port = _relayed(within, port)
         self._gateway = JavaGateway(
             gateway_parameters=GatewayParameters(
                 port=port, auth_token=token, read_timeout=answers_within, enable_memory_management=collects
@@ -113,6 +119,14 @@ class Jvm:
             except subprocess.TimeoutExpired:
                 processes.kill(self.process)
         self._gateway.close()
+
+
+def _relayed(within: Sequence[str], port: int) -> int:
+    """A port of this host behind which lies one of another host."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        relay = [*within, sys.executable, "-m", "drill.relay", str(listening.fileno()), str(port)]
+        processes.start(relay, pass_fds=[listening.fileno()], cwd=HOME, stdin=subprocess.DEVNULL)
+        return int(listening.getsockname()[1])
 
 
 def _logging(version: str) -> str:
