@@ -31,7 +31,8 @@ LOG_SCENARIOS: tuple[Scenario, ...] = (
         (
             *_with_clock("x", _AHEAD_S),
             *_crash("y"),
-            Wait(seconds=5),
+            Wait(seconds=50),
+            *_crash("z"),
             *_crash("x"),
             *_with_clock("x", 0),
         ),
