@@ -56,8 +56,9 @@ class Jvm:
             text=True,
         )
         port, token = self._address()
+        self._relay: subprocess.Popen[Any] | None = None
         if within:
-            port = _relayed(within, port)
+            self._relay, port = _relayed(within, port)
         self._gateway = JavaGateway(
             gateway_parameters=GatewayParameters(
                 port=port, auth_token=token, read_timeout=answers_within, enable_memory_management=collects
@@ -107,7 +108,7 @@ class Jvm:
     def end(self) -> None:
         """Kills the process, stopped or not."""
         processes.kill(self.process)
-        self._gateway.close()
+        self._let_go()
 
     def exit(self, patience: float = 10) -> None:
         """Lets the process end by itself, as a program does that has done its work."""
@@ -118,15 +119,20 @@ class Jvm:
                 self.process.wait(timeout=patience)
             except subprocess.TimeoutExpired:
                 processes.kill(self.process)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._relay:
+            processes.kill(self._relay)
         self._gateway.close()
 
 
-def _relayed(within: Sequence[str], port: int) -> int:
-    """A port of this host behind which lies one of another host."""
+def _relayed(within: Sequence[str], port: int) -> tuple[subprocess.Popen[Any], int]:
+    """A port of this host behind which lies one of another host, and the process in between."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         relay = [*within, sys.executable, "-m", "drill.relay", str(listening.fileno()), str(port)]
-        processes.start(relay, pass_fds=[listening.fileno()], cwd=HOME, stdin=subprocess.DEVNULL)
-        return int(listening.getsockname()[1])
+        started = processes.start(relay, pass_fds=[listening.fileno()], cwd=HOME, stdin=subprocess.DEVNULL)
+        return started, int(listening.getsockname()[1])
 
 
 def _logging(version: str) -> str:

@@ -76,7 +76,7 @@ def run_step(spark: SparkSession, settings: Settings, earlier: Mapping[str, Mapp
     keep = cut_off if few else DataFrame.persist
     with for_few_rows(spark) if few else nullcontext(), rebuilt(store, given["cluster"], window, seen, keep) as frames:
         if given.get("clocks_differ"):
-            frames |= {name: _at_most_likely(frames[name]) for name in BETWEEN_BROKERS if name in frames}
+            frames |= {name: at_most_likely(frames[name]) for name in BETWEEN_BROKERS if name in frames}
         store.create(*(BY_NAME[name] for name in KEPT if name in frames))
         at_once(*(lambda n=name: _write(store, n, frames[n], given["cluster"], window) for name in frames))
     return {name: given[name] for name in ("cluster", "window_from", "window_to")}
@@ -126,7 +126,7 @@ def _published(table: Table, frame: DataFrame, window: Window) -> DataFrame:
     return rows.coalesce(1)
 
 
-def _at_most_likely(rows: DataFrame) -> DataFrame:
+def at_most_likely(rows: DataFrame) -> DataFrame:
     """Where clocks of brokers differ by more than a verdict allows for, none that compares them is certain."""
     confidence = F.when(F.col("confidence") == Confidence.CERTAIN, Confidence.LIKELY).otherwise(F.col("confidence"))
     return rows.withColumn("confidence", confidence)
