@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
@@ -36,7 +37,7 @@ _EPOCH = ("topic", "partition", "leader_epoch")
 class Distance(NamedTuple):
     """How often a follower named a leader epoch so many quarters of an hour after its leader; null: at another time.
 
-    `early`: how often it did so seconds before, beyond what clocks may differ by, `early_acts`: in how many minutes,
+    `early`: how often it did so seconds before, beyond what clocks may differ by, `early_in`: in which minutes,
     `early_by`: by how many seconds, in the middle.
     """
 
@@ -46,7 +47,7 @@ class Distance(NamedTuple):
     facts: int
     acts: int
     early: int = 0
-    early_acts: int = 0
+    early_in: Sequence[datetime] = ()
     early_by: float | None = None
 
 
@@ -73,7 +74,7 @@ def distances(events: DataFrame) -> DataFrame:
             F.count(F.lit(1)).alias("facts"),
             F.countDistinct(minute).alias("acts"),
             F.count_if(is_early).alias("early"),
-            F.countDistinct(F.when(is_early, minute)).alias("early_acts"),
+            F.collect_set(F.when(is_early, minute)).alias("early_in"),
             F.median(F.when(is_early, -seconds)).alias("early_by"),
         )
     )
@@ -90,7 +91,7 @@ def ahead(found: Iterable[Distance]) -> list[str]:
 
 def _ahead(leader: int, early: Sequence[Distance]) -> Iterator[str]:
     count = sum(row.early for row in early)
-    if count < _FACTS or sum(row.early_acts for row in early) < _EARLY_ACTS:
+    if count < _FACTS or len({minute for row in early for minute in row.early_in}) < _EARLY_ACTS:
         return
     followers = words.listed(sorted({f"broker {row.follower}" for row in early}))
     by = max(early, key=lambda row: row.early).early_by or 0
